@@ -1,9 +1,9 @@
 """The device layer: choose an OpenCL device, build programs, call kernels, hold arrays.
 
-Thin over pyopencl, and knows nothing of economics.
+A thin layer over pyopencl that does not depend on any model.
 """
 
-import societies.opencl.fused  # noqa: F401  (adds a fact that texts may ask for)
+import societies.opencl.fused  # noqa: F401  (registers a macro that kernels may use)
 from societies.opencl.array import Counters, DeviceArray, In, InOut, Local, Out, get_all
 from societies.opencl.device import Device
 from societies.opencl.kernel import BoundKernel, Kernel

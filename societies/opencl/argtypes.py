@@ -1,4 +1,4 @@
-"""Which NumPy dtype an OpenCL C type name stands for, and how a Python value becomes its bytes."""
+"""Which NumPy dtype has a type of OpenCL C, and how is a Python value converted to its bytes?"""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CType:
 
     @property
     def storage(self) -> str:
-        """The type that stands for this one in buffers: OpenCL C has no ``bool`` there."""
+        """The type used for this one in buffers, which cannot hold ``bool`` in OpenCL C."""
         return "uchar" if self.base == "bool" else self.name
 
     @property
@@ -120,10 +120,10 @@ def ctype(name: str) -> CType | None:
 
 
 class Packer:
-    """Turns a Python value into the bytes of a by-value argument, or raises ValueError saying why.
+    """Converts a Python value to the bytes of a by-value argument; raises ValueError if impossible.
 
-    The quick path is one call of `struct`, which checks type and range itself; only when it
-    refuses is the reason worked out.
+    Usually this is a single call of `struct`, which checks type and range itself. The reason for
+    the error message is determined only if that call fails.
     """
 
     def __init__(self, kind: CType):
@@ -150,7 +150,7 @@ class Packer:
         else:
             raise TypeError
         if isinstance(value, np.ndarray) and len(parts) == self.kind.slots:
-            parts = parts[: self.kind.width]  # as a 3-vector lies in memory
+            parts = parts[: self.kind.width]  # a 3-vector has four components in memory
         if len(parts) != self.kind.width:
             raise TypeError
         return parts + [0] * (self.kind.slots - self.kind.width)
@@ -189,11 +189,11 @@ class Member:
 
 @dataclass(frozen=True)
 class StructType:
-    """A struct of OpenCL C; ``name`` is how the program spells it.
+    """A struct of OpenCL C; ``name`` is its name in the program.
 
-    ``layout`` is the dtype with the device's own offsets, None until the device was asked
-    (`societies.opencl.structs`). Vectors in it have their components as a last axis, four for a
-    3-vector, as they have in memory.
+    ``layout`` is the dtype with the device's offsets, None until these are known
+    (`societies.opencl.structs`). Components of vectors are a last axis, of length four for a
+    3-vector, as in memory.
     """
 
     name: str
@@ -212,12 +212,12 @@ class StructType:
 
     @property
     def base(self) -> str:
-        """What a scalar of it is called, as for `CType`."""
+        """The name, as `CType.base`."""
         return self.name
 
     @property
     def storage(self) -> str:
-        """The type that stands for this one in buffers."""
+        """The type used for this one in buffers."""
         return self.name
 
     @property
@@ -230,19 +230,19 @@ class StructType:
         return dtype == self.dtype
 
     def pack(self, value: Any) -> NDArray[Any]:
-        """Return an array of no axes that holds ``value``: a structured scalar, tuple or dict.
+        """Return a zero-dimensional array with ``value``: a structured scalar, tuple or dict.
 
         Raises
         ------
         ValueError
-            If it does not fit, saying which member and why.
+            If it does not fit; the message names the member and the reason.
         """
         packed = np.zeros((), self.dtype)
         self._store(packed, value, self.name)
         return packed
 
     def refused(self, dtype: np.dtype[Any]) -> str:
-        """Return why a structured dtype is not this struct's."""
+        """Return the message for a structured dtype with another layout."""
         return (
             f"{dtype} is not laid out as {self.name} is on this device; take the dtype from "
             f'program.struct("{self.name.removeprefix("struct ")}")'
@@ -277,9 +277,9 @@ Kind = CType | StructType
 class Parameter:
     """One parameter of a kernel or device function.
 
-    ``space`` is ``global``, ``local``, ``constant`` or ``private``; ``kind`` is the type pointed
-    to, or the type itself when passed by value. That of a kernel's parameter is None when it is
-    not a scalar or vector.
+    ``space`` is ``global``, ``local``, ``constant`` or ``private``. ``kind`` is the type, or for a
+    pointer the type it points to; for a kernel's parameter it is None if that is no scalar or
+    vector.
     """
 
     name: str
@@ -298,7 +298,7 @@ class Parameter:
 def _store_member(
     target: NDArray[Any], kind: Kind, shape: tuple[int, ...], value: Any, where: str
 ) -> None:
-    """Put a value into the part of a struct that ``target`` is a view of."""
+    """Store a value into a member of a struct; ``target`` is a view of the member."""
     if shape:
         if not isinstance(value, (list, tuple, np.ndarray)) or len(value) != shape[0]:
             raise ValueError(f"{where}: {value!r} is not {shape[0]} values")

@@ -1,4 +1,4 @@
-"""Where do the numbers live? In arrays that stay on the device until the host asks for them."""
+"""How are arrays held in a device's memory, and copied to and from the host?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Counters:
 
 
 class Recorder(Protocol):
-    """What notes the launches on a device (`societies.opencl.Recording`)."""
+    """Records the launches on a device (`societies.opencl.Recording`)."""
 
     def launch(
         self,
@@ -32,14 +32,14 @@ class Recorder(Protocol):
         sizes: tuple[tuple[int, ...], tuple[int, ...]],
         arguments: Mapping[str, Any],
     ) -> None:
-        """Note a launch that is about to be enqueued."""
+        """Record a launch that is about to be enqueued."""
 
     def overwrite(self, array: DeviceArray) -> None:
-        """Note that the host is about to write an array."""
+        """Record that the host is about to write an array."""
 
 
 class Memory(Protocol):
-    """What an array asks of the device that it is on (`societies.opencl.Device`)."""
+    """The part of a device that its arrays use (`societies.opencl.Device`)."""
 
     counters: Counters
     recording: Recorder | None
@@ -47,21 +47,21 @@ class Memory(Protocol):
 
     @property
     def api(self) -> Any:
-        """The module pyopencl, or what has its names on another kind of device."""
+        """The module pyopencl, or an object with the same names for another kind of device."""
 
     @property
     def queue(self) -> Any:
-        """The queue on which everything of the device runs."""
+        """The in-order queue of the device."""
 
     def allocate(self, nbytes: int) -> Any:
         """Return an uninitialised buffer."""
 
 
 class Place(Protocol):
-    """Memory of the host to be used again (`societies.opencl.staging.Staging`)."""
+    """A reusable buffer on the host (`societies.opencl.staging.Staging`)."""
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """Return an array of unknown contents."""
+        """Return an array with undefined contents."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,8 @@ class DeviceArray:
     def get(self, rows: int | None = None, to: Place | None = None) -> NDArray[Any]:
         """Copy the array, or its first rows, to the host and return it.
 
-        Waits for everything enqueued before. Where it is copied ``to`` others may be copied later.
+        Waits for all work enqueued before. With ``to`` the result is in a reusable buffer, which
+        the next copy may overwrite.
         """
         shape = self.shape if rows is None else (min(rows, self.shape[0]), *self.shape[1:])
         host: NDArray[Any] = (to.array if to else np.empty)(shape, self.dtype)
@@ -123,7 +124,7 @@ class DeviceArray:
         return host
 
     def _begin_get(self) -> tuple[NDArray[Any], Any]:
-        """Begin to copy to the host; return where to, and what to keep until the queue is done."""
+        """Begin to copy to the host; return the array, and an object to hold until that is done."""
         host: NDArray[Any] = np.empty(self.shape, self.dtype)
         if not self.nbytes:
             return host, None
@@ -223,7 +224,7 @@ class DeviceArray:
 
 @dataclass(frozen=True)
 class Transfer:
-    """A NumPy array given straight to a call; the subclass says which copies are made around it."""
+    """A NumPy array as the argument of a call; subclasses define the copies before and after."""
 
     host: NDArray[Any]
 

@@ -1,4 +1,4 @@
-"""How a text is compiled for a device, and how an error of the compiler finds its real line."""
+"""How is a text compiled for a device, and which line of which file caused a compiler error?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from societies.opencl.stderr import heard_stderr, without_counts
 
 
 class RawParameter(NamedTuple):
-    """What the compiler says about a kernel's parameter."""
+    """The compiler's description of a kernel's parameter."""
 
     name: str
     space: str
@@ -33,7 +33,7 @@ class RawParameter(NamedTuple):
 def compile_program(
     device: Device, source: Source, options: tuple[str, ...]
 ) -> tuple[Any, dict[str, list[RawParameter]]]:
-    """Return the OpenCL program and its signatures, from our cache if they are in it."""
+    """Return the OpenCL program and its signatures, from our cache if possible."""
     if device.compiler is not None:
         own: tuple[Any, dict[str, list[RawParameter]]] = device.compiler(source, options)
         return own
@@ -73,17 +73,17 @@ def _compiled(
 
 
 def _sound_build(device: Device, source: Source, options: tuple[str, ...], key: str) -> Any:
-    """Compile with PoCL, but never load what a killed process left in PoCL's cache.
+    """Compile with PoCL, without loading incomplete entries of a killed process from its cache.
 
-    PoCL does not write a program into its cache in one step, and takes an incomplete entry for a
-    complete one: 3.0 then returns a program without kernels, 3.1 ends the process. So we note when
-    a build begins and ends. If one did not end, or has no kernels, a macro that no text uses gives
+    PoCL does not write an entry of its cache in one step, and does not recognise incomplete ones:
+    3.0 then returns a program without kernels, 3.1 ends the process. So we record the begin and the
+    end of every build. If a build did not end, or has no kernels, a macro that no text uses gives
     the program another entry in PoCL's cache.
     """
     damaged = cache.begin_build(key)
     try:
         program = _build(device, source, (*options, *_place(damaged)))
-        if not _kernel_names(program):  # or all kernels of the text are in parts that are left out
+        if not _kernel_names(program):  # or conditions exclude all kernels of the text
             _never_release(device.context)
             program = _build(device, source, (*options, *_place(damaged + 1)))
             damaged += bool(_kernel_names(program))
@@ -95,28 +95,28 @@ def _sound_build(device: Device, source: Source, options: tuple[str, ...], key: 
 def _kernel_names(program: Any) -> list[str]:
     """Return the names of a program's kernels.
 
-    Not by ``all_kernels``: pyopencl 2026.1 never releases these, and with them the program, its
-    context and the device's memory.
+    ``all_kernels`` is not used because pyopencl 2026.1 never releases its kernels, and so neither
+    the program, its context nor the device's memory.
     """
     cl = opencl()
     try:
         if not program.get_info(cl.program_info.NUM_KERNELS):
-            return []  # NVIDIA's runtime ends the process that asks for the names of none
+            return []  # here NVIDIA's runtime would end the process at the next call
         names = program.get_info(cl.program_info.KERNEL_NAMES).strip("\0 ")
     except cl.Error as error:
         if error.code != cl.status_code.INVALID_PROGRAM_EXECUTABLE:
             raise
-        return []  # Intel's runtime calls a program not built if it is, but has no kernels
+        return []  # Intel's runtime reports a built program without kernels as not built
     return [name for name in names.split(";") if name]
 
 
 def _place(damaged: int) -> tuple[str, ...]:
-    """Return build options under which PoCL does not find the ``damaged`` builds in its cache."""
+    """Return options with which PoCL does not use the ``damaged`` builds in its cache."""
     return (f"-DSOCIETIES_DAMAGED_BUILDS={damaged}",) if damaged else ()
 
 
 def _never_release(context: Any) -> None:
-    """Keep an OpenCL context until the process ends, and do not release it then.
+    """Prevent that an OpenCL context is ever released, even at the end of the process.
 
     PoCL 3.0 ends a process that releases a context in which a damaged program was loaded.
     """
@@ -132,7 +132,7 @@ def _described(kernel: Any, position: int) -> RawParameter:
         qualifier = kernel.get_arg_info(position, info.TYPE_QUALIFIER)
         found = spaces.get(kernel.get_arg_info(position, info.ADDRESS_QUALIFIER), "private")
         name = kernel.get_arg_info(position, info.NAME).strip("\0 ")
-        # PoCL's headers rename built-in functions, and parameters called like one with them
+        # PoCL's headers rename built-in functions, and also parameters of the same name
         name = name.removeprefix("_cl_")
     const = bool(qualifier & cl.kernel_arg_type_qualifier.CONST)
     return RawParameter(
@@ -143,7 +143,7 @@ def _described(kernel: Any, position: int) -> RawParameter:
 @contextmanager
 def _quiet_build() -> Iterator[None]:
     """Build with our options only, and without pyopencl's warnings."""
-    forced = os.environ.pop("PYOPENCL_BUILD_OPTIONS", None)  # would change results unseen
+    forced = os.environ.pop("PYOPENCL_BUILD_OPTIONS", None)  # could change results unnoticed
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -158,7 +158,7 @@ def _try_build(device: Device, text: str, options: tuple[str, ...]) -> tuple[Any
     cl = opencl()
     with translated_errors("creating a program"), _quiet_build():
         program = cl.Program(device.context, text)
-        program.get_info(cl.program_info.REFERENCE_COUNT)  # creates it now: keeps it off the cache
+        program.get_info(cl.program_info.REFERENCE_COUNT)  # creates it now, without the cache
     failure = None
     with heard_stderr() as heard:
         heard.counts = debug_mode()
@@ -178,7 +178,7 @@ def _try_build(device: Device, text: str, options: tuple[str, ...]) -> tuple[Any
 
 
 def _refuses_text(failure: Any) -> bool:
-    """Return whether the text does not build, rather than the device failing."""
+    """Return True if the error is in the text, and not a failure of the device."""
     codes = opencl().status_code
     return failure.code in (
         codes.BUILD_PROGRAM_FAILURE,
@@ -188,7 +188,7 @@ def _refuses_text(failure: Any) -> bool:
 
 
 def _build(device: Device, source: Source, options: tuple[str, ...]) -> Any:
-    """Compile, or raise `BuildError` with the real lines."""
+    """Compile, or raise `BuildError` with the lines of the kernel files."""
     if cache.caches_itself(device) and not device.simulator:
         private.require_room()
     program, log, failure = _try_build(device, source.text, options)
@@ -200,7 +200,7 @@ def _build(device: Device, source: Source, options: tuple[str, ...]) -> Any:
         raise device_error(failure, f"building for {device.name}") from failure
     found = [e for e in parse_log(log) if e.file in source.lines]
     if not found:
-        # the compiler ignores the names in #line: count the lines of the text itself
+        # the compiler ignores the names in #line: build again to get lines of the text itself
         _, plain_log, _ = _try_build(device, source.without_directives(), options)
         for error in parse_log(plain_log):
             name, line = source.origin(error.line)
@@ -269,12 +269,12 @@ def parse_log(log: str) -> list[LogError]:
 
 
 def undefined_functions(log: str) -> list[str]:
-    """Return the functions that the linker did not find, as its part of a build log says."""
+    """Return the functions that the linker did not find, from its part of a build log."""
     return list(dict.fromkeys(match["name"] for match in _UNDEFINED.finditer(log)))
 
 
 def _message(device: Device, source: Source, errors: Sequence[LogError], log: str) -> str:
-    """Return the first error with its place, and its line of the kernels below."""
+    """Return the first error with its file and line, and the text of that line below."""
     errors = list(dict.fromkeys(errors)) or [
         missing(source, name) for name in undefined_functions(log)
     ]
@@ -288,7 +288,7 @@ def _message(device: Device, source: Source, errors: Sequence[LogError], log: st
 
 
 def located(source: Source, error: LogError, more: int = 0) -> str:
-    """Return an error with its place, the number of further ones, and its line of the kernels."""
+    """Return an error with its file and line, the number of further ones, and the line's text."""
     column = "" if error.column is None else f":{error.column}"
     lines = source.lines[error.file]
     shown = f"\n    {lines[error.line - 1].strip()}" if 0 < error.line <= len(lines) else ""
@@ -298,7 +298,7 @@ def located(source: Source, error: LogError, more: int = 0) -> str:
 
 
 def missing(source: Source, name: str) -> LogError:
-    """Return the error of a function without definition, at the first place that names it."""
+    """Return the error of a function without definition, at the first line that names it."""
     message = f"function {name} is declared or called, but defined nowhere"
     for file, lines in source.lines.items():
         code = without_comments("\n".join(lines)).split("\n")

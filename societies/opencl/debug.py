@@ -1,7 +1,7 @@
-"""How is the OpenCL library loaded, and what does ``SOCIETIES_DEBUG`` change about it?
+"""How is the OpenCL library loaded, and what does ``SOCIETIES_DEBUG`` change?
 
-Everything of this package reaches pyopencl through `opencl`, because the debug settings are
-environment variables that PoCL reads once, when the library is loaded.
+All modules of this package get pyopencl from `opencl`, because the debug settings are environment
+variables, which PoCL reads only once, when the library is loaded.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ DEBUG_BUILD_OPTIONS = ("-g", "-cl-opt-disable")
 
 
 def debug_mode() -> bool:
-    """Return whether ``SOCIETIES_DEBUG`` asks for a debug build: ``1``, not ``race``, ``0``, unset.
+    """Return True if ``SOCIETIES_DEBUG`` is ``1``; False if it is ``race``, ``0`` or not set.
 
     Raises
     ------
     DeviceError
-        If the variable holds anything else.
+        If the variable has any other value.
     """
     value = os.environ.get("SOCIETIES_DEBUG", "").strip()
     if value in ("", "0") or race.race_mode(value):
@@ -68,7 +68,7 @@ def _load() -> Any:
 
 
 def opencl() -> Any:
-    """Return the module ``pyopencl``, loaded with the environment that the debug mode asks for.
+    """Return the module ``pyopencl``, loaded with the environment variables of the debug mode.
 
     Raises
     ------
@@ -101,13 +101,13 @@ _HINTS = {
 
 
 def device_error(error: Exception, doing: str) -> DeviceError:
-    """Turn an exception of pyopencl into one line that says what failed and what to do."""
+    """Return a `DeviceError` for an exception of pyopencl: what failed, and what to do."""
     code = getattr(error, "code", None)
     status = str(error)
     if isinstance(code, int):
         try:
             status = opencl().status_code.to_string(code)
-        except ValueError:  # a vendor's own number
+        except ValueError:  # a code that only this vendor uses
             status = f"status {code}"
     hint = _HINTS.get(status, "")
     routine = getattr(error, "routine", "") or "OpenCL"

@@ -1,4 +1,4 @@
-"""What can one OpenCL device do, and which context, queue and memory has a run on it?"""
+"""Which facts, context, queue and memory has an OpenCL device?"""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from societies.opencl.array import Counters, DeviceArray, Recorder
 from societies.opencl.debug import DEBUG_BUILD_OPTIONS, debug_mode, opencl, translated_errors
 
 PORTABLE_WORKGROUP = 256
-"""Work-items in a workgroup that every device we care about can run."""
+"""Work-items in a workgroup that every supported device can run."""
 
 PORTABLE_LOCAL_MEMORY = 32 * 1024
-"""Bytes of local memory that every device we care about has."""
+"""Bytes of local memory that every supported device has."""
 
 _KINDS = (("gpu", 4), ("accelerator", 8), ("cpu", 2))  # CL_DEVICE_TYPE_* of the OpenCL standard
 _CORRECT_DIVIDE = 1 << 7  # CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
@@ -27,14 +27,14 @@ _MIB = 1024 * 1024
 
 
 class Device:
-    """One OpenCL device, with the facts that decide what may run on it.
+    """One OpenCL device, with the facts that determine what can run on it.
 
-    Nothing is created on the device until `queue` or an array is asked for.
+    Nothing is created on the device before `queue` or an array is requested.
 
     Attributes
     ----------
     name, platform, driver, version : str
-        As the OpenCL implementation gives them.
+        Texts of the OpenCL implementation.
     kind : str
         ``"gpu"``, ``"accelerator"``, ``"cpu"`` or ``"custom"``.
     index : str
@@ -46,7 +46,7 @@ class Device:
     fp64, simulator : bool
         Whether it has double precision; whether it is Oclgrind or the like.
     reason : str
-        Why it was chosen (empty when merely listed).
+        Why it was chosen (empty if it was only listed).
     own_limits : bool
         Whether workgroups and local memory are checked against the device's own limits instead
         of the portable profile of 256 work-items and 32 KiB.
@@ -56,7 +56,7 @@ class Device:
     counters : Counters
         Uploads, downloads, allocations and launches so far.
     recording : Recording or None
-        What notes the launches at the moment; see `societies.opencl.recorded`.
+        The recording in progress; see `societies.opencl.recorded`.
     launched : list of (BoundKernel, Launch), or None
         List to which every launch of a bound kernel is appended; None: launches are not timed.
     """
@@ -98,12 +98,12 @@ class Device:
         self.launched: list[Any] | None = None
 
     compiler: Any = None
-    """What compiles a source with options, if not OpenCL's compiler: then its program and
-    signatures are what this returns."""
+    """None for OpenCL's compiler; otherwise a function of source and options that returns the
+    program and its signatures."""
 
     @property
     def api(self) -> Any:
-        """The module pyopencl; another kind of device has what it needs of its names."""
+        """The module pyopencl; other kinds of devices have an object with the same names."""
         return opencl()
 
     @property
@@ -112,7 +112,7 @@ class Device:
         options = ["-cl-std=CL1.2", "-cl-kernel-arg-info"]
         if self.correct_single:
             options.append("-cl-fp32-correctly-rounded-divide-sqrt")
-        if self.simulator:  # it cannot run optimised shifts, and has to see every access
+        if self.simulator:  # it cannot run optimised shifts, and must check every access
             options.append("-cl-opt-disable")
         elif debug_mode() and self.kind == "cpu":
             options.extend(DEBUG_BUILD_OPTIONS)
@@ -120,21 +120,21 @@ class Device:
 
     @property
     def workgroup_limit(self) -> int:
-        """Work-items that a workgroup may have here."""
+        """Largest number of work-items in a workgroup."""
         if self.own_limits:
             return self.max_workgroup
         return min(self.max_workgroup, PORTABLE_WORKGROUP)
 
     @property
     def local_memory_limit(self) -> int:
-        """Bytes of local memory that a workgroup may use here."""
+        """Largest number of bytes of local memory in a workgroup."""
         if self.own_limits:
             return self.local_memory
         return min(self.local_memory, PORTABLE_LOCAL_MEMORY)
 
     @property
     def limits_name(self) -> str:
-        """What the two limits above are called in a message."""
+        """Name of these two limits in messages."""
         return "device" if self.own_limits else "portable profile"
 
     @cached_property
@@ -188,7 +188,7 @@ class Device:
         return result
 
     def finish(self) -> None:
-        """Wait until everything enqueued so far is done."""
+        """Wait until all enqueued work has completed."""
         with translated_errors(f"waiting for {self.name}"):
             self.queue.finish()
 
@@ -203,19 +203,19 @@ def _context(cl_device: Any) -> Any:
     cl = opencl()
     try:
         return cl.Context([cl_device])
-    except cl.Error:  # perhaps out of memory: unused contexts may wait in reference cycles
+    except cl.Error:  # perhaps out of memory: reference cycles may still hold unused contexts
         gc.collect()
         return cl.Context([cl_device])
 
 
 @cache
 def _shared_context(cl_device: Any) -> Any:
-    """Return the one context on Oclgrind, which begins its log anew with every further one."""
+    """Return the only context on Oclgrind, which would restart its log with a second one."""
     return _context(cl_device)
 
 
 def _fact(source: Any, name: str, default: Any) -> Any:
-    """Return one property, or the default where the implementation does not answer."""
+    """Return one property, or the default if the implementation does not support the query."""
     try:
         return getattr(source, name)
     except Exception:  # pyopencl raises LogicError, fakes and old versions AttributeError

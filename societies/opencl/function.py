@@ -1,12 +1,11 @@
-"""How is a device function called from Python? Through a generated kernel.
+"""How is a device function called from Python? By a generated kernel, in one of three forms.
 
-One work-item calls the function (plain form), or one per element of the arrays given for by-value
-parameters (vectorised form), or all work-items of some workgroups together (group form, taken when
-the function has a ``__local`` parameter or uses ``local_malloc``, or ``local_size`` or ``groups``
-is given).
+Plain form: one work-item calls the function. Vectorised form: arrays are given for by-value
+parameters, and one work-item per element calls it. Group form: all work-items of some workgroups
+call it together; used if the function has a ``__local`` parameter or uses ``local_malloc``, or if
+``local_size`` or ``groups`` is given.
 
-The module is long because the three forms share how arguments are checked, brought to the device
-and read back.
+The module is long because the three forms share how arguments are checked and copied.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _VECTORISED_LOCAL_SIZE = 64
 
 
 class Extensible(Protocol):
-    """What a function needs of the program that it belongs to (`societies.opencl.Program`)."""
+    """The part of a program that its functions use (`societies.opencl.Program`)."""
 
     amalgamated: Source
     device: Device
@@ -65,7 +64,7 @@ class Extensible(Protocol):
 
 @dataclass(frozen=True)
 class _Form:
-    """Which work-items call: ``items`` is the shape of the calls, one work-item each."""
+    """The form of a call; ``items`` is the shape of the calls, one work-item each."""
 
     grouped: bool
     items: tuple[int, ...]
@@ -126,8 +125,8 @@ class DeviceFunction:
         Raises
         ------
         DeviceError
-            If the arguments do not fit the signature, or results differ where ``uniform`` asks
-            for one.
+            If the arguments do not fit the signature, or results differ although ``uniform`` is
+            set.
         """
         values = self._bind(args, named)
         arguments = [self._argument(p, self._kinds[p.name], v) for p, v in values]
@@ -139,7 +138,7 @@ class DeviceFunction:
 
     @cached_property
     def _kinds(self) -> dict[str, Kind]:
-        """The types of the parameters, or what they point to; structs as the device has them."""
+        """Types of the parameters, or of what they point to; structs with the device's layout."""
         kinds = {p.name: p.kind for p in self.signature.parameters if p.kind is not None}
         return {name: self._program.laid_out(kind) for name, kind in kinds.items()}
 

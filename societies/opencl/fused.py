@@ -1,7 +1,7 @@
-"""Does the compiler of a device fuse ``a * b + c`` where it may, so that `fma` need not be called?
+"""Does the compiler of a device fuse ``a * b + c`` if allowed, so that `fma` need not be called?
 
-PoCL 3.0 calls a function for `fma`. Where contraction gives the same bits it is used instead
-(``kernels/primitives/fused.cl``); which of the two is decided here, once for each device.
+PoCL 3.0 calls a slow function for `fma`. If contraction gives the same bits, it is used instead
+(``kernels/primitives/fused.cl``). This module tests that, once for each device.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from societies.opencl.program import FACTS, Program
 from societies.opencl.race import race_mode
 
 TRIPLES = 100_000
-"""Products and sums that are compared: random ones, ties, results near 0."""
+"""Number of products and sums that are compared: random ones, ties, results near 0."""
 
 MACRO = "DEVICE_CONTRACTS"
 
@@ -26,9 +26,9 @@ _known: dict[tuple[Any, bool], bool] = {}
 
 
 def contracts(device: Device, double: bool) -> bool:
-    """Return whether contraction of nums, singles or doubles, has the bits of `fma` on a device.
+    """Return True if contraction (double or single precision) has the same bits as `fma`.
 
-    False on GPUs, where `fma` is one instruction, and where kernels are interpreted.
+    False on GPUs, where `fma` is one instruction, and if kernels are interpreted.
     """
     if device.kind != "cpu" or race_mode():
         return False
@@ -57,10 +57,10 @@ def _probe(device: Device, double: bool) -> bool:
 
 @cache
 def triples(dtype: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return numbers a, b, c whose a * b + c is rounded in every way: (triple,) each.
+    """Return numbers a, b, c, (triple,) each, that cover all ways to round a * b + c.
 
-    A quarter each of normal numbers; of sums in which the product's own rounding is all that is
-    left; of ties, half a unit next to a number; and of results that are subnormal.
+    A quarter each are normal numbers; sums of which only the product's rounding error is left;
+    ties, halfway between two numbers; and subnormal results.
     """
     generator = np.random.default_rng(1)
     count = -(-TRIPLES // 64) * 16

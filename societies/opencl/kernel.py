@@ -1,6 +1,6 @@
-"""How is a kernel called? With named, type-checked arguments, and with little Python a launch.
+"""How is a kernel called? With named and type-checked arguments, at a small cost per launch.
 
-It is long because a kernel and its launches with fixed arguments check and enqueue in the same way.
+The module is long because kernels and bound kernels share how they check arguments and enqueue.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Size = int | Sequence[int]
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """What a kernel knows of the program that it belongs to (`societies.opencl.Program`).
+    """The texts and options of a kernel's program (`societies.opencl.Program`).
 
     Attributes
     ----------
     amalgamated : Source
-        The text as it was given.
+        The original text.
     options : tuple of str
-        Of the build.
+        Options of the build.
     source : str
         The text that was compiled.
     """
@@ -50,9 +50,9 @@ class Kernel:
     ``In``/``Out``/``InOut`` around a NumPy array; ``__local`` pointers take `Local`. The global
     size is rounded up to a multiple of the local size, so kernels guard the tail.
 
-    ``static_local_memory`` is what the implementation reports for the kernel's own ``__local``
-    arrays, in bytes (PoCL 5 reports 0); ``program`` is what was compiled, one for all kernels of a
-    program; ``label`` is what errors call it.
+    ``static_local_memory`` is the size in bytes that the implementation reports for the kernel's
+    own ``__local`` arrays (PoCL 5 reports 0); ``program`` has the texts, shared by all kernels of a
+    program; ``label`` is the name in error messages.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Kernel:
         program: Compiled | None = None,
     ):
         cl = device.api
-        self._struct = struct  # what a name that is no scalar or vector stands for
+        self._struct = struct  # returns the struct of a name that is no scalar or vector
         self.device = device
         self.name = name
         self.label = f"kernel {name}"
@@ -82,7 +82,7 @@ class Kernel:
             except cl.Error:
                 return default
 
-        # asked before any argument is set: some implementations count dynamic local memory too
+        # queried before any argument is set: some implementations add dynamic local memory
         self.static_local_memory = int(fact(info.LOCAL_MEM_SIZE, 0))
         self.max_workgroup = int(fact(info.WORK_GROUP_SIZE, device.max_workgroup))
         required = tuple(fact(info.COMPILE_WORK_GROUP_SIZE, (0, 0, 0)))
@@ -133,7 +133,7 @@ class Kernel:
     def bind(
         self, *, global_size: Size, local_size: Size | None = None, **args: Any
     ) -> BoundKernel:
-        """Check everything once and return a kernel that can be enqueued at little cost.
+        """Check all arguments once, and return a kernel that can be enqueued at little cost.
 
         Raises
         ------
@@ -192,9 +192,9 @@ class Kernel:
         return value.buffer
 
     def _kind(self, parameter: Parameter, dtype: np.dtype[Any]) -> Kind | None:
-        """Return what a pointer points to; None if that is unknown, and then it is not checked.
+        """Return the type behind a pointer; None if it is unknown and cannot be checked.
 
-        A struct is looked up only for a structured dtype: looking it up takes a build.
+        Structs are looked up only for structured dtypes, because that needs a build.
         """
         if parameter.kind is not None or dtype.names is None or self._struct is None:
             return parameter.kind
@@ -203,7 +203,7 @@ class Kernel:
     def check_sizes(
         self, global_size: Size, local_size: Size | None, local_bytes: int
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Return the padded global size and the local size, or None if there is nothing to run."""
+        """Return the padded global size and the local size; None if there are no work-items."""
         device, where = self.device, f"{self.label}"
         wanted = _size(global_size, f"{where}: global_size")
         required = self.required_local_size
@@ -352,13 +352,13 @@ class BoundKernel:
             self._set(position, packer(value))
             self._args[name] = value
         except (KeyError, ValueError, self._error):
-            self._change({name: value})  # which says what is wrong
+            self._change({name: value})  # raises the error with its reason
 
     @property
     def ready(self) -> tuple[Any, ...] | None:
-        """The function that enqueues it as it is, and its arguments; None: nothing is to run.
+        """The function that enqueues the kernel, and its arguments; None without work-items.
 
-        For a caller that launches it very often, counts the launches and translates errors itself.
+        For callers that launch very often; they must count launches and translate errors.
         """
         if self._sizes is None:
             return None
@@ -404,20 +404,20 @@ class BoundKernel:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What each parameter has at the moment: a device array, a number, `Local` or None."""
+        """The present value of each parameter: a device array, a number, `Local` or None."""
         return dict(self._args)
 
     @property
     def sizes(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Global and local size, or None if there is nothing to run."""
+        """Global and local size; None if there are no work-items."""
         return self._sizes
 
 
 def _bytes_setter(handle: Any) -> Any:
-    """Return the quickest function that sets an argument given as bytes.
+    """Return the fastest function that sets an argument given as bytes.
 
-    ``set_arg`` tries every kind of object first, at 8 to 17 microseconds a call (measured, pyopencl
-    2026.1); the function that its generated invokers use takes 0.1.
+    ``set_arg`` tries every kind of object first and takes 8 to 17 microseconds per call (measured,
+    pyopencl 2026.1); the function that pyopencl's generated code uses takes 0.1.
     """
     return getattr(handle, "_set_arg_buf", handle.set_arg)
 

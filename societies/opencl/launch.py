@@ -1,4 +1,4 @@
-"""When is an enqueued kernel done, and how long did it take?"""
+"""When has an enqueued kernel completed, and how long did it take?"""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class Launch:
         self._event = event
 
     def wait(self) -> None:
-        """Wait until the kernel is done."""
+        """Wait until the kernel has completed."""
         if self._event is not None:
             with translated_errors("waiting for a kernel"):
                 self._event.wait()
 
     @property
     def event(self) -> Any:
-        """The OpenCL event, or None when there was nothing to run."""
+        """The OpenCL event; None if the launch had no work-items."""
         return self._event
 
     @property
     def seconds(self) -> float:
-        """Time that the device spent in the kernel; waits for it."""
+        """Time that the device spent in the kernel; waits until it has completed."""
         if self._event is None:
             return 0.0
         self.wait()

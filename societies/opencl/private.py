@@ -1,7 +1,8 @@
 """Where are compiled kernels cached, so that no other user can change what this user runs?
 
-PoCL runs what it finds in its cache. Without HOME its cache is in the common temporary folder, at a
-place that anybody may have made before. So PoCL is always given a folder that was checked.
+PoCL runs the programs that it finds in its cache. Without HOME its cache is in the shared temporary
+folder, under a path that any other user may have created. So PoCL always gets a folder that was
+checked.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ _CACHE, _POCL = "XDG_CACHE_HOME", "POCL_CACHE_DIR"
 
 
 def give_caches() -> None:
-    """Tell PoCL, pyopencl and our own cache of folders that are this user's alone.
+    """Set the cache folders of PoCL, pyopencl and this package to folders private to this user.
 
-    Folders that the user has set are used; else everything goes below a folder in the
-    temporary one. The folder in ``POCL_CACHE_DIR`` is used as it is.
+    Folders that the user has set are used if they are private; otherwise a private folder below the
+    temporary folder. The folder in ``POCL_CACHE_DIR`` is used without a check.
 
     Raises
     ------
     DeviceError
-        If there is no folder at all to write in.
+        If no folder can be written.
     """
     base = _users_cache()
     if base is None or not _is_ours(base):
@@ -59,7 +60,7 @@ def require_room() -> None:
 
 
 def trouble() -> str:
-    """Say why PoCL cannot use its cache, or nothing if it can."""
+    """Return why PoCL cannot use its cache; "" if it can."""
     folder = os.environ.get(_POCL, "")
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -73,7 +74,7 @@ def trouble() -> str:
 
 
 def _users_cache() -> Path | None:
-    """Return the user's cache folder; relative ones do not count, as XDG says."""
+    """Return the user's cache folder; relative paths are ignored, as the XDG standard requires."""
     given = os.environ.get(_CACHE, "")
     if os.path.isabs(given):
         return Path(given)
@@ -86,7 +87,7 @@ def _users_cache() -> Path | None:
 def _home_of_record() -> str:
     try:
         import pwd
-    except ImportError:  # Windows, which has no PoCL of pip's either
+    except ImportError:  # Windows, for which pip has no PoCL either
         return str(Path.home())
     with suppress(KeyError):  # a user without an entry, as in containers
         return pwd.getpwuid(os.getuid()).pw_dir
@@ -94,7 +95,7 @@ def _home_of_record() -> str:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether the folder exists or can be made, and only this user can write to it."""
+    """Return True if the folder exists or can be made, and only this user can write to it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         facts = folder.stat()
@@ -110,7 +111,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _temporary() -> Path:
-    """Return a folder in the temporary one that is ours alone, the same in every process."""
+    """Return a private folder in the temporary folder, if possible the same in every process."""
     try:
         name = f"societies-{os.geteuid()}" if hasattr(os, "geteuid") else "societies"
         folder = Path(tempfile.gettempdir()) / name

@@ -35,8 +35,8 @@ _UNSAFE = (
 )
 
 FACTS: dict[str, Callable[[Device, Mapping[str, Any]], bool]] = {}
-"""Macros that are facts about a device and are found out only for texts that name them, and the
-functions of device and macros that find them out."""
+"""Macros for facts about a device that are determined only for texts that name them, each with the
+function of device and macros that determines it."""
 
 
 class Program:
@@ -45,7 +45,7 @@ class Program:
     Parameters
     ----------
     device
-        Where it runs.
+        Device on which it runs.
     sources
         Kernel files, absolute or relative to the kernels folder.
     macros
@@ -135,18 +135,18 @@ class Program:
 
     @property
     def local_memory(self) -> dict[str, KernelPlan]:
-        """What each kernel needs of local memory; empty if the text has no ``local_malloc``."""
+        """Local memory of each kernel; empty if the text does not use ``local_malloc``."""
         return self._planned.kernels
 
     def arrays_used(self) -> dict[str, frozenset[str]]:
-        """Return by kernel the names of the parameters that it, or what it calls, uses."""
+        """Return for each kernel the parameters that it or the functions that it calls use."""
         from societies.localmem.reached import arrays_used
 
         macros = predefined(self.device, self.options)
         return arrays_used(self.amalgamated, macros, set(self._signatures))
 
     def allocates(self, function: str) -> bool:
-        """Return whether a device function, or one that it calls, uses ``local_malloc``."""
+        """Return True if a device function, or one that it calls, uses ``local_malloc``."""
         return function in self._planned.functions
 
     @property
@@ -156,7 +156,7 @@ class Program:
 
     @property
     def type_names(self) -> TypeNames:
-        """What the type names of the text stand for."""
+        """The meaning of the type names of the text."""
         if self._type_names is None:
             self._type_names = TypeNames(self.amalgamated.text)
         return self._type_names
@@ -177,8 +177,8 @@ class Program:
                 Parameter(r.name, r.space, r.type_name, r.pointer, r.const, self._kind(r))
                 for r in self._signatures[name]
             ]
-            # A kernel knows what it is of, but not the program, which knows the kernel: without a
-            # cycle a program that is let go frees its device and its memory at once.
+            # A kernel refers to `Compiled` and not to the program, which refers to the kernel: a
+            # reference cycle would delay freeing the program, its device and its memory.
             kernel = Kernel(
                 self.device,
                 self._cl_program,
@@ -229,7 +229,7 @@ class Program:
         return self.struct_type(name).dtype
 
     def struct_type(self, name: str) -> StructType:
-        """Return a struct with its members; raises what `struct` does."""
+        """Return a struct with its members; raises the same errors as `struct`."""
         return self._structs.struct_type(name)
 
     def laid_out(self, kind: Kind) -> Kind:
@@ -243,7 +243,7 @@ class Program:
 
 
 class _Structs:
-    """The structs of a text, as a device lays them out."""
+    """The structs of a text with the layout of a device."""
 
     def __init__(self, device: Device, source: Source, options: tuple[str, ...]) -> None:
         self._device, self._source, self._options = device, source, options
@@ -267,7 +267,7 @@ class _Structs:
 def _extended(
     device: Device, source: Source, options: tuple[str, ...], name: str, text: str
 ) -> Program:
-    """Return the program of a text and another one after it, which errors call by the name."""
+    """Return the program of a source with a text appended, which is called ``name`` in errors."""
     source = source.copy()
     source.append(name, text)
     other = Program.__new__(Program)
@@ -276,9 +276,9 @@ def _extended(
 
 
 def predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:
-    """Return the macros that the compiler of a device defines: its facts, and those of ``-D``.
+    """Return the macros that the compiler of a device defines, including those of ``-D`` options.
 
-    None stands for those of the OpenCL standard that it does not define.
+    The value None means a macro of the OpenCL standard that it does not define.
     """
     cl_device = device.cl_device
     macros: dict[str, str | None] = {}

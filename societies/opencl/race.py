@@ -1,9 +1,9 @@
 """Which mistakes does Oclgrind find in kernels? Races, divergence, bounds, uninitialised values.
 
-Oclgrind is an OpenCL device that interprets kernels, work-item by work-item, and watches every
-access to memory. With ``SOCIETIES_DEBUG=race`` everything of this package runs on it, the process
-says at its end what was found, and ends with exit code 3 if that is not nothing (Oclgrind itself
-always ends with 0). `recording` gives the findings of a part of a program.
+Oclgrind is an OpenCL device that interprets kernels, work-item by work-item, and checks every
+access to memory. With ``SOCIETIES_DEBUG=race`` all kernels of this package run on it. At its end
+the process prints the findings, and its exit code is 3 if there are any (Oclgrind's own is always
+0). `recording` returns the findings of a part of a program.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ RACE, DIVERGENCE, BOUNDS, UNINITIALISED, OTHER = (
     "uninitialised",
     "other",
 )
-"""Kinds of findings: two work-items and one place, a barrier that not all reach, an access outside
-an array, a value that was never written, and everything else that Oclgrind reports."""
+"""Kinds of findings: two work-items access the same memory, a barrier is not reached by all, an
+access outside an array, a value that was never written, and everything else from Oclgrind."""
 
 _SETTINGS = {
     "OCLGRIND_DATA_RACES": "1",
@@ -65,7 +65,7 @@ Rows = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True)
 class Place:
-    """A line of a kernel file; ``text`` is empty where the file is not known."""
+    """A line of a kernel file; ``text`` is empty if the file is not known."""
 
     file: str
     line: int
@@ -77,7 +77,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Finding:
-    """One mistake that Oclgrind saw.
+    """One mistake that Oclgrind found.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Finding:
     items : tuple of str
         Work-items, as ``global id / local id / group``; two for a race.
     places : tuple of Place
-        Where in the source; two for a race (they may be the same line).
+        Lines of the source; two for a race (they may be the same).
     """
 
     kind: str
@@ -109,7 +109,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Suppression:
-    """A finding that is Oclgrind's mistake: a kernel, a kind, the text of the line, and why."""
+    """A false finding of Oclgrind: its kernel, kind and text of the line, and the reason."""
 
     kernel: str
     kind: str
@@ -117,7 +117,7 @@ class Suppression:
     reason: str
 
     def covers(self, finding: Finding) -> bool:
-        """Return whether this is the finding."""
+        """Return True if it suppresses this finding."""
         return (
             finding.kernel == self.kernel
             and finding.kind == self.kind
@@ -153,7 +153,7 @@ def runtime() -> Path | None:
 
 
 def prepare() -> None:
-    """Set, once, what Oclgrind reads when the OpenCL library is loaded; report at the end."""
+    """Set Oclgrind's environment variables before OpenCL is loaded; report at the process's end."""
     if _log.path is not None:
         return
     library = runtime()
@@ -171,7 +171,7 @@ def prepare() -> None:
 
 
 def watch(cl: Any) -> None:
-    """Make the module pyopencl note every kernel that it launches."""
+    """Make pyopencl record every kernel that it launches."""
     enqueue = cl.enqueue_nd_range_kernel
 
     def noted(queue: Any, kernel: Any, global_size: Any, local_size: Any, *more: Any) -> Any:
@@ -190,7 +190,7 @@ def launched() -> dict[str, set[int]]:
 
 
 class _Log:
-    """The log of this process, and the kernel texts that its lines refer to."""
+    """The log of this process, and the kernel files to which its lines refer."""
 
     def __init__(self) -> None:
         self.path: Path | None = None
@@ -206,7 +206,7 @@ class _Log:
         return ""
 
     def of_file(self, name: str) -> Sequence[str]:
-        """Return the lines of a kernel file; debug information may hold its last part only."""
+        """Return the lines of a kernel file; ``name`` may be only the last part of its path."""
         if name not in self.rows:
             name = next((known for known in self.rows if known.endswith(f"/{name}")), name)
         return self.rows.get(name, ())
@@ -216,20 +216,20 @@ _log = _Log()
 
 
 def remember(lines: Mapping[str, Sequence[str]]) -> None:
-    """Keep the lines of a program's files, so that findings can show them."""
+    """Store the lines of a program's files, so that findings can show them."""
     _log.rows.update(lines)
 
 
 def read_log(text: str, rows: Rows | None = None) -> list[Finding]:
-    """Return the findings of a log of Oclgrind in its order, each place once.
+    """Return the findings of a log of Oclgrind in order, without repetitions.
 
     Parameters
     ----------
     text
-        Contents of the log. Work-items that do the same thing at the same place count once.
+        Contents of the log. Findings of several work-items at the same lines count once.
     rows
-        Gives the lines of a file by name; default: those of the programs built so far. (The lines
-        in the log are of no use: Oclgrind counts them in the amalgamated text.)
+        Function that returns the lines of a file by name; default: files of the programs built so
+        far. (The lines in the log cannot be used: Oclgrind counts them in the amalgamated text.)
     """
     found: dict[tuple[object, ...], Finding] = {}
     for message in re.split(r"\n(?=\S)", text.strip("\n")):
@@ -283,7 +283,7 @@ def findings() -> list[Finding]:
 
 @contextmanager
 def recording() -> Iterator[list[Finding]]:
-    """Collect what is found inside the block: the list is filled at its end.
+    """Collect the findings inside the block; the list is filled at its end.
 
     ::
 
@@ -291,8 +291,8 @@ def recording() -> Iterator[list[Finding]]:
             program.my_kernel(..., global_size=64, local_size=8).wait()
         assert not found, found[0]
 
-    Kernels that were launched before or inside the block must be waited for inside it. Findings
-    still count for the exit code of the process.
+    The block must wait for all kernels that were launched before or inside it. Findings still count
+    for the exit code of the process.
 
     Raises
     ------
@@ -323,7 +323,7 @@ def _require_race_mode() -> None:
 
 
 def summary(found: Sequence[Finding], log: Path | str, kernels_run: int) -> str:
-    """Return the lines that a command ends with."""
+    """Return the lines that are printed at the end of a command."""
     if not found and not kernels_run:
         return "SOCIETIES_DEBUG=race: no kernel was run"
     if not found:
@@ -339,7 +339,7 @@ def summary(found: Sequence[Finding], log: Path | str, kernels_run: int) -> str:
 
 
 def _report() -> None:
-    """Say what was found, and make the process fail if it is not nothing."""
+    """Print the findings, and set the exit code if there are any."""
     if _log.path is None or _log.process != os.getpid():  # not in a child made by fork
         return
     found = without_suppressed(read_log(_log.text()))

@@ -1,4 +1,4 @@
-"""What does a device do meanwhile: which kernels does it run, with which arguments and data?"""
+"""How are the launches on a device recorded, with their arguments and data?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from societies.opencl.kernel import Kernel
 
 
 class Launched(NamedTuple):
-    """One launch: the kernel, its sizes, and what each parameter had."""
+    """One launch: the kernel, its sizes, and the value of each parameter."""
 
     kernel: Kernel
     global_size: tuple[int, ...]
@@ -24,13 +24,13 @@ class Launched(NamedTuple):
 
 
 class Recording:
-    """The launches on a device, in order, and what their arrays held before; see `recorded`.
+    """The launches on a device, in order, and the former contents of their arrays; see `recorded`.
 
     Attributes
     ----------
     launches : list of Launched
     before : dict
-        For every array of the launches its values when it was first given to one, on the host.
+        For every array of the launches, a host copy of its values before its first launch.
     """
 
     def __init__(self) -> None:
@@ -43,19 +43,19 @@ class Recording:
         sizes: tuple[tuple[int, ...], tuple[int, ...]],
         arguments: Mapping[str, Any],
     ) -> None:
-        """Note a launch that is about to be enqueued."""
+        """Record a launch that is about to be enqueued."""
         for value in arguments.values():
             if isinstance(value, DeviceArray) and value not in self.before:
                 self.before[value] = value.get()
         self.launches.append(Launched(kernel, *sizes, dict(arguments)))
 
     def overwrite(self, array: DeviceArray) -> None:
-        """Note that the host is about to write an array.
+        """Record that the host is about to write an array.
 
         Raises
         ------
         DeviceError
-            If a launch had it before: launches alone would not reproduce what comes.
+            If an earlier launch used the array: the launches alone would not reproduce the results.
         """
         if array in self.before:
             names = [n for n, a in self.launches[-1].arguments.items() if a is array]
@@ -67,12 +67,12 @@ class Recording:
 
 @contextmanager
 def recorded(device: Device) -> Iterator[Recording]:
-    """Record every launch inside the block, and what its arrays held before; slow.
+    """Record every launch inside the block, and the former contents of its arrays; this is slow.
 
     Raises
     ------
     DeviceError
-        If the host writes an array that a launch noted before has; kernels may.
+        If the host writes an array that a recorded launch used; only kernels may write it.
     """
     outer, recording = device.recording, Recording()
     device.recording = recording

@@ -1,10 +1,9 @@
-"""Where has pip put Intel's CPU runtime, and how is it made to keep the order of operations?
+"""Where did pip install Intel's CPU runtime, and how does it preserve the order of operations?
 
-The wheel ``intel-opencl-rt`` puts the library into the environment, but the file that should tell
-OpenCL's loader of it names a folder that does not exist. And the runtime adds numbers in another
-order than the kernel says: its compiler makes vectors of a loop such as
-``for (i = 0; i < n; ++i) sum += x[7 * i]`` without leave to reassociate (2025.3.3 to 2026.2.0 at
-least, and pragmas do not stop it). Its vectoriser is therefore switched off.
+The wheel ``intel-opencl-rt`` installs the library, but its file for OpenCL's loader names a folder
+that does not exist. And the runtime changes the order of additions: its compiler vectorises a loop
+such as ``for (i = 0; i < n; ++i) sum += x[7 * i]`` although reassociation is not allowed (at least
+2025.3.3 to 2026.2.0; pragmas do not prevent it). Its vectoriser is therefore switched off.
 """
 
 from __future__ import annotations
@@ -23,9 +22,10 @@ _VARIABLE = "OCL_ICD_VENDORS"
 
 
 def load_platforms(cl: Any) -> None:
-    """Let the loader of ``cl`` (pyopencl) find all platforms, Intel's of pip among them.
+    """Let the loader of ``cl`` (pyopencl) find all platforms, including Intel's from pip.
 
-    The loader looks once in a process, when it is first asked for platforms: that must be here.
+    The loader searches only once per process, at the first call of ``get_platforms``, which must
+    therefore be the one in this function.
     """
     os.environ.setdefault(*_ORDER_KEPT)
     library = intel_library()
@@ -41,7 +41,7 @@ def load_platforms(cl: Any) -> None:
         os.environ[_VARIABLE] = folder
         try:
             cl.get_platforms()
-        except cl.Error:  # "no platform"; the caller that needs one asks again
+        except cl.Error:  # "no platform"; a caller that needs one gets the error again
             pass
         finally:
             if before is None:
@@ -61,7 +61,7 @@ def intel_library() -> Path | None:
 
 
 def _registered(place: str) -> dict[str, str]:
-    """Return the files by which a folder, or one file, registers platforms: name and text."""
+    """Return name and text of the files in a folder, or of one file, that register platforms."""
     path = Path(place)
     files = sorted(path.glob("*.icd")) if path.is_dir() else [path]
     return {file.name: file.read_text() for file in files if file.is_file()}

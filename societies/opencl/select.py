@@ -1,4 +1,4 @@
-"""Which device is used? The one asked for, else the best one here, never a simulator unasked."""
+"""Which device is used? The requested one, or else the best one that is no simulator."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ SOURCES = {
         "pip registers none on Windows; WSL is Linux, where it does"
     ),
 }
-"""Where an OpenCL for the CPU comes from, by system (docs/install.md, "Systems and Pythons"): what
-to install, and a line more."""
+"""How to install an OpenCL runtime for the CPU, by system (docs/install.md, "Systems and Pythons"):
+the command, and a line of explanation."""
 
 NO_LINKER = (
     "PoCL links kernels with the program ld, which is not on the PATH: install binutils\n"
@@ -83,7 +83,7 @@ def choose_device(
     own_limits: bool = False,
     profiling: bool = True,
 ) -> Device:
-    """Return the device that ``spec`` asks for; its ``reason`` says why it was taken.
+    """Return the device that ``spec`` requests; its ``reason`` says why it was chosen.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def choose_device(
 
 
 def list_all_devices() -> list[Device]:
-    """Return what `list_devices` does, and after it the GPUs of ``--device cuda``."""
+    """Return the devices of `list_devices`, followed by the GPUs of ``--device cuda``."""
     return [*list_devices(), *cuda.cuda_devices()]
 
 
@@ -146,7 +146,7 @@ def _by_cuda(asked: str, origin: str, own_limits: bool, profiling: bool) -> Devi
 
 
 def source_of_one(system: str = sys.platform, processor: str | None = None) -> str:
-    """Return how to get an OpenCL device on a system, in one or two lines."""
+    """Return how to install an OpenCL device on a system, in one or two lines."""
     if system == "linux" and (processor or machine()).lower() in ("x86_64", "amd64"):
         return SOURCES["linux-x86_64"]
     return SOURCES.get(system, SOURCES["linux"])
@@ -185,7 +185,7 @@ def _best(devices: Sequence[Device], kind: str | None) -> Device:
 
 
 def _simulator(devices: Sequence[Device], kind: str, origin: str) -> Device:
-    """Return Oclgrind, posing as the kind asked for: primitives choose their method by it."""
+    """Return Oclgrind with the requested kind, by which primitives choose their method."""
     device = next((d for d in devices if d.simulator), None)
     if device is None:
         raise DeviceError(NOT_INSTALLED)
@@ -198,7 +198,7 @@ def _simulator(devices: Sequence[Device], kind: str, origin: str) -> Device:
 
 
 def _cpu_rank(device: Device) -> int:
-    """Order CPU implementations by measured speed on long runs (docs/install.md)."""
+    """Return the rank of a CPU implementation by measured speed on long runs (docs/install.md)."""
     if device.kind != "cpu":
         return 0
     pocl = _pocl_version(device)
@@ -213,9 +213,10 @@ def _pocl_version(device: Device) -> tuple[int, int] | None:
 
 
 def _lacks_linker(device: Device) -> bool:
-    """Whether kernels cannot be built: without ld, PoCL may end the process at the first one.
+    """Return True if kernels cannot be built because PoCL needs the linker ld, which is missing.
 
-    PoCL 3 does. Later versions may bring a linker of their own: another process tries it.
+    PoCL 3 then ends the process at the first kernel. Later versions may contain a linker, so they
+    are tried in another process.
     """
     version = _pocl_version(device)
     if version is None or device.kind != "cpu" or shutil.which("ld") is not None:
@@ -236,12 +237,12 @@ queue = cl.CommandQueue(context)
 kernel(queue, (1,), (1,), array)
 queue.finish()
 """
-"""Builds a kernel and launches it, which is when PoCL links."""
+"""Program that builds a kernel and launches it, because PoCL links at the first launch."""
 
 
 @cache
 def _builds(index: str) -> bool:
-    """Return whether a process builds and launches a kernel on a device, with an empty cache."""
+    """Return True if another process with an empty cache can build and launch a kernel."""
     words = [sys.executable, "-c", _TRIED, str(index)]
     with tempfile.TemporaryDirectory(prefix="societies-ld-") as folder:
         environment = {**os.environ, "POCL_CACHE_DIR": folder}
@@ -272,7 +273,7 @@ def _fits(device: Device, asked: str) -> bool:
 
 def _name_matches(device: Device, asked: str) -> bool:
     part = asked.lower()
-    if part.isdecimal():  # an index without its platform would be found in versions: 3 in 3.0
+    if part.isdecimal():  # a number must be a word of the name, or 3 would match version 3.0
         return part in re.findall(r"[\w.]+", device.name.lower())
     names = (device.name, device.platform, device.platform_version)  # two PoCLs differ in the last
     return any(part in name.lower() for name in names)

@@ -1,4 +1,4 @@
-"""The OpenCL text that stands between Python and a device function.
+"""Which kernel calls a device function with arguments from Python? A generated one, the shim.
 
 Global pointers pass through, private arrays are copied in and out by each work-item, local arrays
 by the whole workgroup, with a barrier on either side of the call.
@@ -22,12 +22,12 @@ SHIM = "societies_shim"
 
 @dataclass
 class Argument:
-    """One argument on its way to the shim.
+    """One argument of the shim.
 
     ``role``: ``uniform`` (one value for all), ``varying`` (one per work-item), ``global``,
     ``private`` or ``local`` (pointers). ``length`` is the number of elements behind a pointer for
-    one work-item (private) or one workgroup (local, global with groups). ``single`` is a structured
-    scalar that ``host`` is a copy of.
+    one work-item (private) or one workgroup (local, global with groups). ``single`` is the
+    structured scalar of which ``host`` is a copy.
     """
 
     parameter: Parameter
@@ -129,7 +129,7 @@ def plain(array: NDArray[Any], kind: Kind) -> NDArray[Any]:
 
 
 def handed_over(kind: Kind, array: DeviceArray) -> Any:
-    """Return what the generated kernel is given: it does not know our dtype of a struct."""
+    """Return the argument for the generated kernel: a buffer for structs, as it ignores dtypes."""
     return array.buffer if isinstance(kind, StructType) else array
 
 
@@ -142,7 +142,7 @@ def bits(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def components(array: NDArray[Any], kind: Kind) -> int:
-    """Return how many values of the type the array holds."""
+    """Return the number of values of a type in an array."""
     return array.size * array.dtype.itemsize // kind.itemsize
 
 

@@ -1,7 +1,7 @@
-"""What do the functions of a program take and return, and what are its structs made of?
+"""Which parameters, results and structs do the functions of a program have?
 
-Clang's own parser reads them (PyPI ``libclang``), so macros, conditions and typedefs mean what they
-mean to the compiler. Bodies are skipped: the text of the economy takes 6 ms.
+Clang's parser (PyPI ``libclang``) reads the text, so macros, conditions and typedefs have the same
+meaning as in the compiler. It skips the bodies of functions, which makes it fast.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 
 
 class TypeNames:
-    """What the names of scalar and vector types of one text stand for: typedefs and macros.
+    """Meaning of the typedefs and macros of a text that name scalar and vector types.
 
-    They serve for the parameters of kernels, which the compiler describes by name. Conditions are
-    not evaluated: a name that has several meanings has none.
+    The compiler describes parameters of kernels by such names. Preprocessor conditions are not
+    evaluated: a name with several meanings is treated as unknown.
     """
 
     def __init__(self, text: str):
@@ -74,7 +74,7 @@ class Signature:
         return f"{result} {self.name}({', '.join(str(p) for p in self.parameters)})"
 
 
-# libclang brings no headers: the type names that OpenCL C has and C has not
+# libclang has no OpenCL headers: these are the type names that C lacks
 _UNSIGNED = ("char", "short", "int", "long")
 _VECTORS = ("char", "short", "int", "long", *(f"u{name}" for name in _UNSIGNED), "float", "double")
 _PRELUDE = "".join(
@@ -96,7 +96,7 @@ _QUALIFIERS = frozenset({"const", "volatile", "restrict", "__private", *_SPACES}
 
 
 class Unsupported(Exception):
-    """A type that cannot pass between Python and a device function, and why."""
+    """Raised for a type that cannot pass between Python and a device function, with the reason."""
 
     def __init__(self, name: str, why: str = "scalars, vectors, structs of them are, and pointers"):
         super().__init__(name)
@@ -166,7 +166,7 @@ class Declarations:
             ) from None
 
     def structs(self) -> Iterator[StructType]:
-        """Yield every struct that a function of Python can take, by its name in the text."""
+        """Yield every struct whose values can be passed from Python."""
         for declared in self._records.values():
             try:
                 found = self._kind(declared)
@@ -181,7 +181,7 @@ class Declarations:
         Raises
         ------
         DeviceError
-            If there is none, or a member of it is unsupported.
+            If there is no such struct, or a member of it is unsupported.
         """
         declared = self._records.get(name.removeprefix("struct "))
         if declared is None:
@@ -257,11 +257,11 @@ class Declarations:
 
 @lru_cache(maxsize=8)
 def declarations(text: str) -> Declarations:
-    """Return what a text declares."""
+    """Return the declarations of a text (cached)."""
     return Declarations(text)
 
 
-atexit.register(declarations.cache_clear)  # what clang made goes before clang does
+atexit.register(declarations.cache_clear)  # free clang's objects before clang is unloaded
 
 
 def _unqualified(spelling: str) -> str:
@@ -269,5 +269,5 @@ def _unqualified(spelling: str) -> str:
 
 
 def _shown(kind: Any) -> str:
-    """Return a type as people write it: without the address space that everything has."""
+    """Return the displayed name of a type, without the default address space ``__private``."""
     return re.sub(r"__private ?", "", str(kind.spelling)).strip()

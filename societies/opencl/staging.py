@@ -1,7 +1,7 @@
-"""Where does the host read arrays to that it needs only until it reads the next?
+"""Reusable pinned buffers for arrays that the host needs only until the next read.
 
-A GPU copies to memory that the system cannot move (pinned) several times as fast as to other
-memory, and without a part of it being made for each array.
+A GPU copies to pinned memory, which the system cannot move, several times as fast as to other
+memory; and a reused buffer saves allocating memory for each array.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from numpy.typing import DTypeLike, NDArray
 from societies.opencl.device import Device
 
 LEAST = 1 << 24
-"""Bytes of the first piece: pinning takes milliseconds, however few they are."""
+"""Least bytes of a buffer, because pinning takes milliseconds even for a few bytes."""
 
 
 class Staging:
-    """Memory of the host that is used again and again; it becomes longer where that is needed."""
+    """A buffer on the host that is reused, and enlarged when a larger array is needed."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
         self._memory: NDArray[np.uint8] = np.empty(0, np.uint8)
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """Return an array of unknown contents, in the place of all that were returned before."""
+        """Return an array with undefined contents; it overlaps all arrays returned before."""
         nbytes = math.prod(shape) * np.dtype(dtype).itemsize
         if nbytes > self._memory.nbytes:
             pinned = self._pinned(max(nbytes, LEAST, 2 * self._memory.nbytes))
@@ -34,7 +34,7 @@ class Staging:
         return self._memory[:nbytes].view(dtype).reshape(shape)
 
     def _pinned(self, nbytes: int) -> NDArray[np.uint8] | None:
-        """Return memory that is pinned; None where it need not be, or cannot: it is too much."""
+        """Return pinned memory; None if the device does not need it, or it cannot be allocated."""
         device = self._device
         if device.kind != "gpu" or device.compiler is not None:
             return None

@@ -1,4 +1,4 @@
-"""What do compilers write to the standard error of the process, outside of their build log?"""
+"""What do compilers write to the standard error of the process instead of their build log?"""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _only_one = threading.Lock()
 
 
 class Heard:
-    """The text that was written inside the block of `heard_stderr`; complete when it has ended.
+    """The text that was written inside the block of `heard_stderr`; complete after the block.
 
-    What becomes of it can still be decided then: ``withheld`` keeps it back, ``counts`` says
-    whether to pass on the lines that only count errors and warnings.
+    The block may set ``withheld``, so that the text is not passed on to standard error, and
+    ``counts``, so that lines that only count errors and warnings are passed on as well.
     """
 
     def __init__(self) -> None:
@@ -30,10 +30,10 @@ class Heard:
 
 @contextmanager
 def heard_stderr() -> Iterator[Heard]:
-    """Catch what is written to file descriptor 2; what Python itself prints appears at once.
+    """Catch text written to file descriptor 2, except what Python itself prints.
 
-    One thread listens at a time, and the others' builds are heard with its own. Without a file
-    descriptor 2, or a place for a temporary file, nothing is heard and everything appears.
+    Only one thread catches at a time; its text then includes that of other threads' builds. If
+    there is no file descriptor 2, or no temporary file can be made, nothing is caught.
     """
     heard = Heard()
     if not _only_one.acquire(blocking=False):
@@ -70,7 +70,7 @@ def without_counts(text: str) -> str:
 
 @contextmanager
 def _python_keeps(descriptor: int) -> Iterator[None]:
-    """Let ``sys.stderr``, if it is file descriptor 2, write to another one meanwhile."""
+    """Within the block, let ``sys.stderr`` write to ``descriptor`` if it is file descriptor 2."""
     before = sys.stderr
     try:
         plain = before.fileno() == 2

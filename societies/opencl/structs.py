@@ -1,4 +1,4 @@
-"""How does a device lay out the structs of a program? A generated kernel asks it."""
+"""How does a device lay out the structs of a program? A generated kernel returns the offsets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROBE = "societies_layouts"
 
 
 def probe(structs: Sequence[StructType]) -> tuple[str, int]:
-    """Return a kernel that answers how the structs are laid out, and the number of its answers."""
+    """Return a kernel that writes sizes and offsets of the structs, and how many it writes."""
     questions: list[str] = []
     rows = []
     for i, struct in enumerate(structs):
@@ -30,18 +30,18 @@ def probe(structs: Sequence[StructType]) -> tuple[str, int]:
 
 
 def layouts(structs: Sequence[StructType], answers: Iterable[int]) -> dict[str, np.dtype[Any]]:
-    """Return the dtype of every struct, with the offsets that the device answered."""
+    """Return the dtype of every struct, with the offsets that the device returned."""
     rest = iter(answers)
     return {struct.name: _dtype(struct, next(rest), 0, rest) for struct in structs}
 
 
 def laid_out(declared: StructType, dtype: np.dtype[Any]) -> StructType:
-    """Return a declared struct as the device lays it out."""
+    """Return a declared struct with the layout of the device."""
     return replace(declared, members=_members(declared, dtype), layout=dtype)
 
 
 def _members(struct: StructType, dtype: np.dtype[Any]) -> tuple[Member, ...]:
-    """Return the members with their own layouts, which the whole one contains."""
+    """Return the members with their own layouts, taken from that of the whole struct."""
     members = []
     for member in struct.members:
         if isinstance(member.kind, StructType):

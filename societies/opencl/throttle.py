@@ -1,8 +1,8 @@
-"""How does a thread that launches kernels leave time to the others of its process?
+"""How does a thread that launches kernels leave time to the other threads of its process?
 
-A queue has room for some hundred launches. One more waits until there is room, and while it waits
-no other Python thread runs: what is to be written meanwhile stands still, too. Launches that never
-fill the queue wait between them instead, as others run.
+A queue holds some hundred launches. A launch into a full queue waits without releasing Python's
+interpreter lock, so no other thread runs, not even one that writes a file. So this thread waits
+earlier, in a call that lets other threads run, and never fills the queue.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from societies.opencl.debug import translated_errors
 from societies.opencl.device import Device
 
 LAUNCHES = 32
-"""Launches from one mark to the next."""
+"""Number of launches between two markers."""
 
 MARKS = 5
-"""Marks that are ahead of the device at most: enough launches that it does not run out of them."""
+"""Largest number of markers that the device has not reached; enough launches to keep it busy."""
 
 
 class Throttle:
-    """Marks in the queue of a device, of which so few are ahead that the queue is never full.
+    """Markers in the queue of a device, for which launches wait so that the queue is never full.
 
-    Does nothing on CPUs, whose queues have no end, nor where launches let other threads run.
+    Does nothing on CPUs, whose queues are unlimited, nor with CUDA.
     """
 
     def __init__(self, device: Device) -> None:
@@ -33,7 +33,7 @@ class Throttle:
         self._needed = device.kind == "gpu" and device.compiler is None
 
     def __call__(self, launches: int) -> None:
-        """Take note of further launches, at most `LAUNCHES`; wait if the device is far behind."""
+        """Count further launches, at most `LAUNCHES`; wait if the device is far behind."""
         self._launches += launches
         if self._launches < LAUNCHES or not self._needed:
             return

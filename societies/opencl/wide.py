@@ -1,7 +1,7 @@
-"""How are arrays of any length added up, listed and searched on a device, many rows at once?
+"""How are rows of any length summed, scanned, compacted and searched on a device?
 
-The host side of ``kernels/primitives/wide.cl``. Arrays are (copies, row) and each copy is worked on
-alone. Nothing waits: totals and counts stay on the device, for the next launch.
+The host side of ``kernels/primitives/wide.cl``. Arrays are (copies, row), and rows are independent.
+The host never waits: totals and counts stay on the device, for the next launch.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from societies.opencl.device import Device
 from societies.opencl.program import Program
 
 BLOCK = 2048
-"""Entries of a block: WIDE_BLOCK of the kernels."""
+"""Entries of a block; equal to WIDE_BLOCK in the kernels."""
 
 WORK_ITEMS = 64
-"""Of a workgroup; on a CPU one alone."""
+"""Work-items per workgroup; a CPU uses a single one."""
 
 
 def blocks_of(row: int) -> int:
-    """Return the blocks of a row, which are the elements of scratch for each copy."""
+    """Return the number of blocks of a row, which is the number of scratch elements per copy."""
     return max(1, -(-row // BLOCK))
 
 
 class Wide:
     """The operations of ``wide.cl`` on a device.
 
-    In every method ``n`` says how many entries of each row count: a number or an array (copies,)
-    uint32 on the device; default: the whole row. ``scratch`` has (copies, `blocks_of(row)`)
-    elements: uint32 but for sums, where it has the type of the values.
+    In every method ``n`` is the number of entries of each row that are used: a number or an array
+    (copies,) uint32 on the device; default: the whole row. ``scratch`` has (copies,
+    `blocks_of(row)`) elements: uint32, or for sums the type of the values.
 
     Parameters
     ----------
-    device : where the arrays are
-    work_items : of a workgroup; results do not depend on it
+    device : device of the arrays
+    work_items : work-items per workgroup; results do not depend on it
     """
 
     def __init__(self, device: Device, work_items: int | None = None) -> None:
@@ -118,7 +118,7 @@ class Wide:
         dtype: Any,
         scratch_dtype: Any,
     ) -> dict[str, Any]:
-        """Return what all kernels over blocks are handed, checked."""
+        """Check the arguments, and return those that all kernels over blocks get."""
         if len(x.shape) != 2 or x.dtype != dtype:
             raise DeviceError(f"an array (copies, row) of {np.dtype(dtype)} is needed, not {x!r}")
         copies, row = x.shape

@@ -1,9 +1,9 @@
-"""What must be declared of a workload, so that it is run, resumed, verified, captured and timed?
+"""What must a workload declare, so that it can be run, resumed, verified, captured and timed?
 
 A workload advances in ticks (days, steps, depths) and declares arrays, phases and their order. The
-rest follows: ensembles, one HDF5 file that is resumed on any device, the comparison of every bit
-with plain Python, folders that reproduce one launch, timings. `societies new NAME` writes an
-example; docs/write-a-workload.md explains it.
+rest follows: ensembles, an HDF5 file from which the run can be resumed on any device, the
+comparison of every bit with plain Python, folders that reproduce one launch, timings.
+`societies new NAME` writes an example; docs/write-a-workload.md explains it.
 """
 
 from societies.workload.checking.coverage import Count, falls, rises

@@ -210,7 +210,7 @@ def test_what_is_shared_has_one_shape():
 
 
 def test_a_parameter_that_nobody_gives(bound):
-    with pytest.raises(DeviceError, match="kernel asks: nobody gives its parameter nowhere"):
+    with pytest.raises(DeviceError, match="kernel asks: its parameter nowhere has no value"):
         bound({"asks": phase(FILE, 1)})
 
 

@@ -1,8 +1,8 @@
-"""NVIDIA's GPUs through CUDA: the OpenCL kernels themselves, compiled by NVRTC, run through CuPy.
+"""How do OpenCL kernels run on NVIDIA GPUs through CUDA? NVRTC compiles them, CuPy runs them.
 
-The planned text of a program gets a header in front (``opencl.cuh``) and its few words that C++
-does not know changed (`translate`). Everything above knows the device by its name alone:
-``--device cuda``.
+The planned text of a program gets a header (``opencl.cuh``), and the few words that C++ does not
+know are replaced (`translate`). The layers above do not depend on CUDA; the device is chosen by its
+name, ``--device cuda``.
 """
 
 from societies.opencl.cuda.device import NAME, CudaDevice, asked_for, cuda_device, cuda_devices

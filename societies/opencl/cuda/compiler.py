@@ -1,6 +1,6 @@
-"""How is a planned OpenCL text compiled by NVRTC, and what does the result say of its kernels?
+"""How is a planned OpenCL text compiled by NVRTC, and which parameters have its kernels?
 
-Nothing here needs a GPU: NVRTC compiles for an architecture by name.
+This module needs no GPU: NVRTC compiles for any architecture that is named.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _CAUSE = re.compile(
     r"|\bat line (?P<line>\d+) of (?P<file>.+?)[ \t]*$",
     re.MULTILINE,
 )
-"""Where a brace is opened that is never closed, and where kernels call what our header cannot build
-for their arguments."""
+"""Notes with the real line of an error: where an unclosed brace is opened, and where a kernel calls
+a function of our header with arguments for which it does not compile."""
 _UNRESOLVED = re.compile(r"Unresolved extern function '(?:_Z(?P<length>\d+))?(?P<name>\w+)'")
 _ENTRY_ERROR = re.compile(r"^ptxas error\s*: (?P<message>.*\b[Ff]unction '(?P<name>\w+)'.*)", re.M)
 _VECTOR = re.compile(r"\bcl_vec<([a-z ]+), (\d+)>")
@@ -56,8 +56,8 @@ class Entry:
     Attributes
     ----------
     sizes : bytes of each parameter
-    parameters : as the OpenCL text declares them
-    required : the workgroup that it demands, or None
+    parameters : parameters as declared in the OpenCL text
+    required : required size of the workgroup, or None
     """
 
     sizes: tuple[int, ...]
@@ -88,7 +88,7 @@ def compile_text(
     predefined
         Macros that are facts of the device.
     architecture
-        ``sm_90``, say.
+        Target, such as ``sm_90``.
     options
         ``-D`` options of the program.
 
@@ -116,7 +116,7 @@ def compile_text(
 def compiled(
     device: Any, source: Source, predefined: Mapping[str, str | None], options: tuple[str, ...]
 ) -> Compiled:
-    """Return a text compiled for a device, from our cache if it is in it."""
+    """Return a text compiled for a device, from our cache if possible."""
     words = (*device.build_options, *options, header())
     key = cache.program_key(device, source.text, words)
     with cache.alone(key):
@@ -169,7 +169,7 @@ def _text(ptx: str | bytes) -> str:
 
 
 def message_of(source: Source, log: str, error: str, architecture: str) -> str:
-    """Return the first error in the kernels with its line, else what NVRTC says."""
+    """Return the first error in the kernels with its line, or else NVRTC's own message."""
     found = list(_errors(source, log))
     ours = [one for one in found if one.file in source.lines]
     if ours:
@@ -182,10 +182,9 @@ def message_of(source: Source, log: str, error: str, architecture: str) -> str:
 
 
 def _errors(source: Source, log: str) -> Iterator[LogError]:
-    """Yield the errors of a log, each with the line of the kernels that it comes from if it says.
+    """Yield the errors of a log, with their lines in the kernels if known.
 
-    The compiler of PTX names no lines: those of the function or the kernel that it names are sought
-    in the kernels.
+    The compiler of PTX names no lines, so the named function or kernel is searched in the kernels.
     """
     matches = [*_ERROR.finditer(log)]
     for number, match in enumerate(matches, start=1):
@@ -206,7 +205,7 @@ def _errors(source: Source, log: str) -> Iterator[LogError]:
 
 
 def _in_opencl(message: str) -> str:
-    """Return a message in which types and functions of the header have the names of OpenCL C."""
+    """Return a message with OpenCL C's names instead of the header's types and functions."""
 
     def vector(match: re.Match[str]) -> str:
         short = re.sub(r"^unsigned ", "u", match[1]).removeprefix("signed ")

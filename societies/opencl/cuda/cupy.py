@@ -1,4 +1,4 @@
-"""Is CuPy installed, and does it find a GPU? The parts of it that the CUDA device uses, by name."""
+"""Is CuPy installed, and does it find a GPU? Access to the parts of CuPy that are used."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def nvrtc() -> Any:
 
 
 def gpus() -> int:
-    """Return how many GPUs CuPy sees.
+    """Return the number of GPUs that CuPy finds.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which facts has a GPU when it is reached through CUDA? The device of ``--device cuda``."""
+"""Which facts has a GPU that is used through CUDA? The device of ``--device cuda``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NAME = "cuda"
 
 
 class CudaDevice(Device):
-    """A GPU whose kernels NVRTC compiles from the OpenCL text; otherwise a `Device` as any other.
+    """A `Device` whose kernels NVRTC compiles from the OpenCL text.
 
     Attributes
     ----------
     architecture : str
-        For which kernels are compiled, such as ``sm_90``.
+        Target of the compiler, such as ``sm_90``.
     """
 
     def __init__(self, module: Any, ordinal: int):
@@ -39,7 +39,7 @@ class CudaDevice(Device):
         self.platform_version = f"NVRTC {nvrtc_version}, CuPy {module.__version__}"
         driver = int(runtime.driverGetVersion())
         self.driver = f"CUDA {driver // 1000}.{driver % 1000 // 10}"
-        # the planner's macros follow the version of OpenCL C that the text is written in
+        # the planner's macros depend on the version of OpenCL C of the text
         self.version = f"OpenCL 1.2 by {self.platform_version}, {self.architecture}"
         self.kind = "gpu"
         self.fp64 = True
@@ -64,12 +64,12 @@ class CudaDevice(Device):
 
     @property
     def api(self) -> Any:
-        """CUDA, by the names of pyopencl."""
+        """CUDA with the names of pyopencl."""
         return self._cuda
 
     @property
     def build_options(self) -> tuple[str, ...]:
-        """Options of every build; they keep each operation's own rounding."""
+        """Options of every build; with them every operation is rounded separately."""
         return (*OPTIONS, f"--gpu-architecture={self.architecture}")
 
     @property
@@ -83,12 +83,12 @@ class CudaDevice(Device):
 
     @property
     def context(self) -> Any:
-        """Nothing: CUDA has one context for each GPU."""
+        """None: CUDA has one context for each GPU."""
         return None
 
     @property
     def queue(self) -> Any:
-        """The stream on which everything runs."""
+        """The CUDA object, which has a single stream."""
         return self._cuda
 
     def compiler(
@@ -102,12 +102,12 @@ class CudaDevice(Device):
 
 
 def asked_for(spec: str) -> bool:
-    """Return whether a name of a device, in small letters, means this kind."""
+    """Return True if the name of a device, in lower case, means a CUDA device."""
     return spec == NAME or spec.startswith(f"{NAME}:")
 
 
 def cuda_device(spec: str = NAME) -> CudaDevice:
-    """Return the GPU that ``cuda`` or ``cuda:N`` names, N being its number in CUDA.
+    """Return the GPU for ``cuda`` or ``cuda:N``, where N is its number in CUDA.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def cuda_device(spec: str = NAME) -> CudaDevice:
 
 
 def cuda_devices() -> list[CudaDevice]:
-    """Return all GPUs; none where CuPy or a GPU is missing."""
+    """Return all GPUs; an empty list without CuPy or a GPU."""
     try:
         return [CudaDevice(cupy(), ordinal) for ordinal in range(gpus())]
     except DeviceError:

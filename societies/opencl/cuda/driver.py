@@ -1,7 +1,7 @@
-"""What the device layer asks of pyopencl, done by CUDA: memory, copies, launches, events.
+"""How does CUDA replace pyopencl in the device layer? Memory, copies, launches and events.
 
-`Cuda` has the names of the module ``pyopencl`` that arrays and kernels use, so that these need not
-know which of the two carries them out. Everything runs on one stream, in order.
+`Cuda` has the names of the module ``pyopencl`` that arrays and kernels use, so that they work with
+both. Everything runs on one stream, in order.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from societies.errors import DeviceError
 from societies.opencl.cuda.compiler import Entry
 
 LOCAL_ALIGNMENT = 128
-"""Bytes to which every local pointer among a kernel's parameters is aligned."""
+"""Alignment in bytes of every local pointer among a kernel's parameters."""
 
 MOST_GROUPS = (2**31 - 1, 65535, 65535)
-"""Workgroups in each dimension of a launch (CUDA programming guide, technical specifications)."""
+"""Largest number of workgroups per dimension (CUDA programming guide, technical specifications)."""
 
 _STREAM = 0  # the default one
 
 
 class CudaError(DeviceError):
-    """A failure of CUDA, said in one line."""
+    """A failure of CUDA, as a message of one line."""
 
 
 class _Untranslated(Exception):
-    """What pyopencl raises and CUDA does not: failures are a `CudaError` from the start."""
+    """Stands for pyopencl's error class; never raised, because CUDA's failures are `CudaError`."""
 
 
 class CudaBuffer:
-    """Memory on the GPU, freed with its last owner."""
+    """Memory on the GPU; freed when no object refers to it."""
 
     def __init__(self, memory: Any, nbytes: int):
         self.memory = memory
@@ -44,19 +44,19 @@ class CudaBuffer:
 
     @property
     def address(self) -> int:
-        """Where it is, for a kernel."""
+        """Address for a kernel."""
         return int(self.memory.ptr)
 
 
 class LocalMemory:
-    """What a local pointer among the parameters of a kernel gets, in bytes."""
+    """Value of a kernel's local pointer: the number of bytes."""
 
     def __init__(self, nbytes: int):
         self.nbytes = nbytes
 
 
 class Event:
-    """What was enqueued last when this was made; with times, how long it took."""
+    """Represents the work enqueued before its creation; has times if the device is profiled."""
 
     __slots__ = ("_begin", "_cuda", "_end")
 
@@ -64,7 +64,7 @@ class Event:
         self._cuda, self._begin, self._end = cuda, begin, end
 
     def wait(self) -> None:
-        """Return when it is done."""
+        """Wait until this work has completed."""
         if self._end is None:
             self._cuda.finish()
         else:
@@ -72,7 +72,7 @@ class Event:
 
     @property
     def profile(self) -> SimpleNamespace:
-        """Nanoseconds at which it began and ended, from its beginning."""
+        """Start (0) and end in nanoseconds, relative to the start."""
         if self._end is None:
             raise CudaError("timing a kernel: the device was chosen with profiling=False")
         took = self._cuda.call("timing a kernel", "eventElapsedTime", self._begin, self._end)
@@ -85,7 +85,7 @@ class Event:
 
 
 class CudaKernel:
-    """A kernel with its arguments, which lie where the driver reads them at a launch."""
+    """A kernel with memory for its arguments, which the driver reads at a launch."""
 
     def __init__(self, cuda: Cuda, function: int, name: str, entry: Entry):
         self.function, self.function_name, self.entry = function, name, entry
@@ -122,7 +122,7 @@ class CudaKernel:
         ctypes.memmove(self._values[position], raw, size)
 
     def _place_locals(self) -> None:
-        """Put the local pointers one behind the other."""
+        """Place the arrays of the local pointers one after the other."""
         offset = 0
         for position, nbytes in sorted(self._locals.items()):
             ctypes.memmove(self._values[position], offset.to_bytes(4, "little"), 4)
@@ -130,14 +130,14 @@ class CudaKernel:
         self.local_bytes = offset
 
     def get_work_group_info(self, fact: str, device: Any) -> Any:
-        """Return a fact of the compiled kernel, by the names of `Cuda.kernel_work_group_info`."""
+        """Return a fact about the compiled kernel; names as in `Cuda.kernel_work_group_info`."""
         if fact == "required":
             return self.entry.required or (0, 0, 0)
         return self._cuda.attribute(self.function, fact)
 
 
 class Program:
-    """Machine code that the GPU has loaded."""
+    """Machine code that is loaded on the GPU."""
 
     def __init__(self, cuda: Cuda, code: bytes, entries: dict[str, Entry]):
         self._cuda, self.entries = cuda, entries
@@ -155,12 +155,12 @@ class Program:
 
 
 class Cuda:
-    """One GPU, by the names that the layer uses of pyopencl.
+    """One GPU, with the names of pyopencl that the device layer uses.
 
     Parameters
     ----------
     cupy
-        The module, or something with its ``cuda.runtime``, ``cuda.driver`` and ``cuda.alloc``.
+        The module, or an object with its ``cuda.runtime``, ``cuda.driver`` and ``cuda.alloc``.
     ordinal
         Number of the GPU.
     """
@@ -181,13 +181,13 @@ class Cuda:
         self.timed = True
         self.spare: list[int] = []
         self._launch = self.driver.launchKernel
-        self._untimed = Event(self)  # of every launch that is not timed: it waits for all of them
+        self._untimed = Event(self)  # shared by all untimed launches: it waits for all of them
         self._set_device = self.runtime.setDevice
         self.use()
         self.call("opening the GPU", "deviceSynchronize")  # the driver's calls need its context
 
     def call(self, doing: str, name: str, *arguments: Any) -> Any:
-        """Call CUDA's runtime or driver and turn what it raises into one line."""
+        """Call CUDA's runtime or driver; raise its errors as `CudaError`."""
         function = getattr(self.runtime, name, None) or getattr(self.driver, name)
         try:
             return function(*arguments)
@@ -201,12 +201,12 @@ class Cuda:
         self._set_device(self.ordinal)
 
     def finish(self) -> None:
-        """Wait until everything is done."""
+        """Wait until all enqueued work has completed."""
         self.use()
         self.call("waiting for the GPU", "streamSynchronize", _STREAM)
 
     def attribute(self, function: int, name: str) -> int:
-        """Return a fact of a loaded kernel."""
+        """Return a fact about a loaded kernel."""
         return int(self.call("a kernel", "funcGetAttribute", getattr(self.driver, name), function))
 
     def Buffer(self, context: Any, flags: Any, nbytes: int) -> CudaBuffer:
@@ -220,7 +220,7 @@ class Cuda:
             ) from error
 
     def Kernel(self, program: Program, name: str) -> CudaKernel:
-        """Return a kernel whose arguments are its own."""
+        """Return a kernel object with its own arguments."""
         return CudaKernel(self, program.function(name), name, program.entries[name])
 
     def enqueue_copy(
@@ -233,7 +233,7 @@ class Cuda:
         dst_offset: int = 0,
         src_offset: int = 0,
     ) -> Event:
-        """Copy between host and GPU, waiting for what was enqueued before; or on the GPU."""
+        """Copy between host and GPU, after waiting for earlier work; or within the GPU."""
         self.use()
         if isinstance(to, CudaBuffer) and isinstance(source, CudaBuffer):
             nbytes = min(to.size, source.size) if byte_count is None else byte_count
@@ -257,7 +257,7 @@ class Cuda:
     def enqueue_fill_buffer(
         self, queue: Any, buffer: CudaBuffer, pattern: NDArray[Any], offset: int, size: int
     ) -> Event:
-        """Repeat a pattern: by a byte where that is one, else doubled on the GPU."""
+        """Fill a buffer with a pattern: by memset if its bytes are equal, else by copying."""
         self.use()
         raw = pattern.tobytes()
         start = buffer.address + offset
@@ -311,7 +311,7 @@ class Cuda:
 def grid(
     global_size: tuple[int, ...], local_size: tuple[int, ...]
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Return workgroups and work-items of one in three dimensions.
+    """Return the workgroups, and the work-items per workgroup, in three dimensions.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""How does NVRTC come to compile the kernels' own text? Its words for address spaces are changed.
+"""How is the text of OpenCL kernels translated to CUDA C++ for NVRTC?
 
-CUDA C++ has almost all of OpenCL C; `opencl.cuh` adds built-in functions and vectors. What is left
-is changed here, token by token and line by line, in a text whose macros are expanded: address
-spaces, casts to vectors, and names that mean something else in C++. Lines stay what they were, so
-errors of NVRTC name the line of the kernel file.
+CUDA C++ has almost all of OpenCL C; `opencl.cuh` adds built-in functions and vectors. The rest is
+replaced here, token by token, after macros are expanded: address spaces, casts to vectors, and
+names that have another meaning in C++. Line numbers do not change, so errors of NVRTC name the line
+of the kernel file.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ _KEYWORDS = """
     threadIdx blockIdx blockDim gridDim warpSize
 """
 KEYWORDS = frozenset(_KEYWORDS.split())
-"""Names that a kernel may use and C++ or CUDA may not; they get an underscore."""
+"""Names that are allowed in kernels and reserved in C++ or CUDA; an underscore is added."""
 
 
 @dataclass
 class Translated:
     """A text for NVRTC.
 
-    ``required`` has, by kernel, the workgroup that it demands (``reqd_work_group_size``);
+    ``required`` has the required size of the workgroup by kernel (``reqd_work_group_size``);
     ``expanded`` is the OpenCL text without macros, from which signatures are read.
     """
 
@@ -76,7 +76,7 @@ class Translated:
 
 @cache
 def header() -> str:
-    """Return what stands in front of every text."""
+    """Return the header that precedes every text."""
     return HEADER.read_text(encoding="utf-8")
 
 

@@ -1,1 +1,1 @@
-"""Is a workload right, and how fast is it? Verifying, capturing and timing."""
+"""Is a workload correct, and how fast is it? Verifying, capturing and timing."""

@@ -1,4 +1,4 @@
-"""How fast is a workload on a device, in work a second by number of copies?"""
+"""How fast is a workload on a device? Units of work per second for several numbers of copies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 
 PAYS = 1.1
-"""Where four times the copies do not multiply the work a second by this, no more are tried."""
+"""Larger numbers of copies are tried while four times as many increase the speed by this factor."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Timing:
     ----------
     workload, device, work : str
     copies, ticks : int
-    seconds : float, of the ticks alone: kernels are built and warm
+    seconds : float, time of the ticks, after kernels were built and launched once
     work_per_second : float
-    build_seconds : float, until the first tick was done
+    build_seconds : float, time until the first tick was complete
     """
 
     workload: str
@@ -62,20 +62,20 @@ def bench(
 
     Parameters
     ----------
-    copies : numbers of copies; default: 1, 4, 16 and so on, as long as they fit the device and
-        the last made the work a second grow by a tenth; with a table, as many as it has rows,
-        and where copies are frames or positions as many as the configuration has
-    ticks : how many ticks a measurement takes, from the first on; default: as many as the
-        configuration has, at most `LOG_TICKS`
-    repeats : measurements of each number of copies
+    copies : numbers of copies. Default: 1, 4, 16 and so on, as long as they fit the device and the
+        last number increased the speed by a tenth. With a table, the number of its rows; if copies
+        are frames or positions, their number in the configuration
+    ticks : number of ticks of a measurement, beginning with the first; default: all ticks of the
+        configuration, at most `LOG_TICKS`
+    repeats : number of measurements for each number of copies
 
     Raises
     ------
     ConfigError
-        If the configuration has no ticks or fewer than are asked for, or if no copies or
-        measurements are asked for.
+        If the configuration has no ticks or fewer than requested, or if a number of copies or
+        measurements is less than 1.
     DeviceError
-        If not even one copy fits the device, and as `societies.errors` says.
+        If not even one copy fits the device, or the device fails.
     """
     most = workload.ticks(config)
     if not most:
@@ -103,7 +103,7 @@ def bench(
     if config.table is not None:
         copies = (config.table.rows,)
     elif not copies and type(workload).count is not Workload.count:
-        copies = (workload.count(config),)  # frames or positions, of which there are so many
+        copies = (workload.count(config),)  # copies are frames or positions of the configuration
 
     timings = partial(_timings, workload, config, chosen, name, wanted, repeats)
     if copies:
@@ -119,7 +119,7 @@ def bench(
 
 
 def _while_they_pay(timings: Callable[[int], Iterator[Timing]], fit: int) -> Iterator[Timing]:
-    """Yield the measurements of 1, 4, 16 copies and so on, of which so many fit."""
+    """Yield the measurements of 1, 4, 16 copies and so on, up to ``fit`` copies."""
     count, before = 1, None
     while count <= fit:
         rates = []
@@ -127,7 +127,7 @@ def _while_they_pay(timings: Callable[[int], Iterator[Timing]], fit: int) -> Ite
             rates.append(timing.work_per_second)
             yield timing
         if before is not None and not median(rates) >= PAYS * before > 0.0:
-            return  # nothing is counted at all where nobody searches, in a match of chance
+            return  # also if the work is 0, as in a match of random players without search
         count, before = 4 * count, median(rates)
 
 
@@ -167,9 +167,9 @@ def _timings(
                 counting += time.perf_counter() - paused
         engine.wait()
         seconds = time.perf_counter() - began - counting
-        if not repeat:  # some phases come late, and are finished when first launched
+        if not repeat:  # not timed: drivers finish kernels at their first launch, which may be late
             ended = engine.ended()
-            ticks = ticks if ended is None else ended  # nothing is done after the end
+            ticks = ticks if ended is None else ended  # ticks after the end have no work
             continue
         if not logged:
             work = workload.work_done(one, ticks)
@@ -179,5 +179,5 @@ def _timings(
 
 
 def _numbers(copies: object) -> bool:
-    """Return whether these are whole numbers in a row."""
+    """Return True for a sequence of whole numbers."""
     return isinstance(copies, Sequence) and all(isinstance(count, int) for count in copies)

@@ -1,4 +1,4 @@
-"""How does one step of a run become a folder that reproduces it elsewhere?"""
+"""How is one step of a run captured, in a folder that reproduces it on another machine?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import FINISH, LOG_TICKS, DeviceEngine
 
 MOST_TICKS_LOOKED_AT = 10_000
-"""How far a tick that has a step is looked for: most come soon, or every few ticks."""
+"""Number of ticks in which a step is looked for; most steps are in one of the first ticks."""
 
 
 def capture(
@@ -38,18 +38,18 @@ def capture(
     Parameters
     ----------
     workload : Workload
-    config : its configuration
+    config : configuration of this workload
     phase : str
-        As `verify` names it: ``extraction``, ``trading (round 2)``; without what is in brackets,
-        the first of the phase.
+        Name of the step as in `verify`: ``extraction``, ``trading (round 2)``. Without the part in
+        brackets, the first step of the phase.
     tick : int, optional
-        Default: tick 1 or, for a phase that it has not, the first tick that has it; for a phase
-        that comes after the last tick, the end of the run.
+        Default: the first tick that has the step, with tick 1 before tick 0; for a step after the
+        last tick, the end of the run.
     time : int
-        Which time, from 1, where the step comes several times in a tick.
+        Number of the occurrence, from 1, if the tick has the step several times.
     device : str or Device
     out : path, optional
-        Default: ``capture-PHASE-day-N``, or what else a tick is, in the current folder.
+        Default: ``capture-PHASE-day-N`` in the current folder, with the name of a tick for day.
     overwrite : bool
         Replace an older capture.
 
@@ -65,7 +65,7 @@ def capture(
     """
     clock, last = workload.clock, workload.ticks(config)
     on = chosen_device(device)[0]
-    fitted = workload.fitted(config, on)  # its steps may be others
+    fitted = workload.fitted(config, on)  # may change the steps
     p = workload.parameters(fitted)
     name = phase.partition("(")[0].strip()
     known = workload.phases(p, workload.count(config))
@@ -133,7 +133,7 @@ def capture(
 
 
 def _is(step: Step, wanted: str) -> bool:
-    """Return whether a step is meant by what the user wrote; without a label, any of the phase."""
+    """Return True if the user's text means this step; without a label, any step of the phase."""
     name, _, label = wanted.partition("(")
     words = [word.strip() for word in label.rstrip(") ").split(",") if word.strip()]
     has = [word.strip() for word in step.label.split(",")]
@@ -141,7 +141,7 @@ def _is(step: Step, wanted: str) -> bool:
 
 
 def _ticks_with(workload: Workload[Any, Any], config: WorkloadConfig, phase: str) -> Iterator[int]:
-    """Yield the ticks that have a step, tick 1 first, as far as the initial state tells."""
+    """Yield the ticks that have a step, tick 1 first, judged by the initial state."""
     p = workload.parameters(config)
     state = initial_state(workload.arrays(p), workload.lengths(p), workload.count(config), p)
     last = min(workload.ticks(config), MOST_TICKS_LOOKED_AT)
@@ -151,7 +151,7 @@ def _ticks_with(workload: Workload[Any, Any], config: WorkloadConfig, phase: str
 
 
 def _first_tick(workload: Workload[Any, Any], config: WorkloadConfig, phase: str) -> int:
-    """Return the tick that people mean: tick 1 if it has the step, else the first that has it."""
+    """Return the default tick: tick 1 if it has the step, else the first one that has it."""
     return next(_ticks_with(workload, config, phase), 1)
 
 
@@ -163,7 +163,7 @@ def _absent(
     steps: list[Step],
     time: int,
 ) -> ConfigError:
-    """Return the error for a step that a tick has not, or not so often."""
+    """Return the error for a step that a tick does not have, or not ``time`` times."""
     here = f"{workload.clock} {tick}"
     times = sum(_is(step, phase) for step in steps)
     if times:

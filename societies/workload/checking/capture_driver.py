@@ -1,6 +1,6 @@
-"""Launches captured kernels on any OpenCL device and compares every bit with what they gave before.
+"""Launches captured kernels on any OpenCL device and compares every bit with the captured results.
 
-Needs only numpy and pyopencl, and the files of the capture; README.txt says what they are.
+Needs only numpy and pyopencl, and the files of the capture, which README.txt describes.
 Exit code: 0 identical, 1 different, 2 usage, 3 no such device, or the kernels do not build or run,
 4 a file of the capture is missing or damaged.
 """
@@ -20,7 +20,7 @@ import pyopencl as cl
 
 HERE = Path(__file__).resolve().parent
 KERNELS = re.compile(r"kernel(_\d+)?\.cl")
-"""Files of a capture that are built; no other is read, whatever launch.json says."""
+"""Names of kernel files; other names in launch.json are refused, so that no other file is read."""
 CORRECT_DIVIDE = "-cl-fp32-correctly-rounded-divide-sqrt"
 
 
@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def kernels(file: str) -> str:
-    """Return the name of a file of kernels; ValueError for a name that no capture has."""
+    """Return the name of a kernel file; raise ValueError if no capture has such a name."""
     if not KERNELS.fullmatch(file):
         raise ValueError(f"{file!r} is no file of kernels")
     return file
@@ -85,12 +85,12 @@ def devices() -> list[tuple[str, Any]]:
 
 
 def name(device: Any) -> str:
-    """Return how people know a device."""
+    """Return the displayed name of a device."""
     return f"{device.name.strip()} ({device.platform.name.strip()})"
 
 
 def choose(found: list[tuple[str, Any]], asked: str | None, captured: dict[str, Any]) -> Any:
-    """Return the device asked for, else the one captured on, else a GPU, else the first."""
+    """Return the requested device, or else the one of the capture, or else a GPU or the first."""
     if asked is not None:
         for index, device in found:
             if asked == index or asked.lower() in name(device).lower():
@@ -115,7 +115,7 @@ def run(
     inputs: dict[str, Any],
     wanted: list[str],
 ) -> dict[str, Any]:
-    """Build, copy the arrays in, launch in order, and return the arrays wanted."""
+    """Build the kernels, copy the arrays, launch in order, and return the ``wanted`` arrays."""
     context = cl.Context([device])
     queue = cl.CommandQueue(context)
     programs = {
@@ -148,7 +148,7 @@ def run(
 
 
 def build(context: Any, file: str, code: str, options: list[str]) -> Any:
-    """Return the built program of a text; LookupError with the compiler's reason if it is none."""
+    """Return the program built from a text; raise LookupError with the compiler's first error."""
     (device,) = context.devices
     if not device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:
         options = [option for option in options if option != CORRECT_DIVIDE]
@@ -165,7 +165,7 @@ def build(context: Any, file: str, code: str, options: list[str]) -> Any:
 
 
 def compare(expected: dict[str, Any], found: dict[str, Any]) -> str:
-    """Return the first place where a bit differs, and how many do; empty if none does."""
+    """Return the first element that differs and how many do, as text; "" if none differs."""
     first, count, arrays = "", 0, 0
     for key, a in expected.items():
         b = found[key]

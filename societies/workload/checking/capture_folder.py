@@ -1,6 +1,6 @@
-"""How does one phase of a run become a folder that reproduces it elsewhere, without Societies?
+"""How is a phase written to a folder that reproduces it on another machine, without Societies?
 
-A workload runs to the phase; what the device then launches is recorded, and the folder gets its
+A workload runs to the phase. The launches of the phase are recorded, and the folder gets their
 kernels, arguments and results, and a driver that needs only numpy and pyopencl.
 """
 
@@ -26,7 +26,7 @@ from societies.version import package_version
 from societies.workload.running.devices import chosen_device
 
 MARK = "launch.json"
-"""The file by which a folder is known to be a capture."""
+"""A folder with this file is a capture."""
 
 _DRIVER = Path(__file__).with_name("capture_driver.py")
 
@@ -70,22 +70,22 @@ def capture_launches(
     state_hash: Callable[[], str],
     overwrite: bool = False,
 ) -> None:
-    """Call a function, and write what it launches, needs and changes to a folder.
+    """Call a function, and write its launches with their arrays before and after to a folder.
 
     Parameters
     ----------
     folder : Path
-        Made here; it appears whole or not at all.
+        Folder to create; it appears completely or not at all.
     device : Device
-        Where the function launches its kernels.
+        Device on which the function launches its kernels.
     launch : callable
-        Whatever it does, only its launches are captured.
+        The function; only its launches are captured.
     config_text : str
         The configuration as YAML.
     facts : mapping
-        What else to tell; ``what`` names the launch for people.
+        Further entries of launch.json; ``what`` is a readable name of the launch.
     state_hash : callable
-        Gives the hash of the workload's state, before and after.
+        Returns the hash of the workload's state; called before and after.
     overwrite : bool
         Replace an older capture.
 
@@ -149,7 +149,7 @@ def capture_launches(
 def prepare(
     name: str, device: str | Device, out: str | Path | None, *, overwrite: bool
 ) -> tuple[Path, Device, str]:
-    """Return folder, device and the device's name for a capture of a phase.
+    """Return folder, device and the device's displayed name for the capture of a phase.
 
     Raises
     ------
@@ -174,12 +174,12 @@ def prepare(
 
 
 def require_folder(folder: Path, *, overwrite: bool) -> None:
-    """Say at once what stands in the way of the folder.
+    """Check that the folder can be created.
 
     Raises
     ------
     OutputError
-        If it exists, unless it is a capture and to be overwritten, or if it has no parent.
+        If it exists, unless it is a capture to be overwritten, or if its parent does not exist.
     """
     if folder.exists() or folder.is_symlink():
         if not overwrite:
@@ -195,7 +195,7 @@ def require_folder(folder: Path, *, overwrite: bool) -> None:
 
 
 def _array_names(launches: Sequence[Launched]) -> dict[DeviceArray, str]:
-    """Return a name for every array: that of its first parameter, numbered where two share one."""
+    """Return a name for every array: that of its first parameter, with a number if it is taken."""
     names: dict[DeviceArray, str] = {}
     for one in launches:
         for name, value in one.arguments.items():
@@ -207,7 +207,7 @@ def _array_names(launches: Sequence[Launched]) -> dict[DeviceArray, str]:
 
 
 def _program_names(launches: Sequence[Launched]) -> dict[Compiled, str]:
-    """Return the file of every program: kernel.cl, kernel_2.cl."""
+    """Return the file name of every program: kernel.cl, kernel_2.cl."""
     programs = dict.fromkeys(_program(one) for one in launches)
     return {
         program: f"kernel_{i}.cl" if i > 1 else "kernel.cl" for i, program in enumerate(programs, 1)
@@ -222,7 +222,7 @@ def _program(one: Launched) -> Compiled:
 
 
 def _written(array: DeviceArray, launches: Sequence[Launched]) -> bool:
-    """Return whether a launch may change the array."""
+    """Return True if a launch may change the array."""
     return any(
         one.arguments[parameter.name] is array and not parameter.const
         for one in launches
@@ -233,7 +233,7 @@ def _written(array: DeviceArray, launches: Sequence[Launched]) -> bool:
 def _launch(
     one: Launched, names: Mapping[DeviceArray, str], programs: Mapping[Compiled, str]
 ) -> dict[str, Any]:
-    """Return a launch as launch.json has it."""
+    """Return the entry of launch.json for a launch."""
     kernel, rows = one.kernel, []
     for parameter in kernel.parameters:
         value = one.arguments[parameter.name]
@@ -274,12 +274,12 @@ def _write(
     arrays: Mapping[str, Mapping[str, NDArray[Any]]],
     overwrite: bool,
 ) -> None:
-    """Write everything aside and give it its name at the end."""
+    """Write everything to a temporary folder, and rename it at the end."""
     aside = None
     try:
         parent = folder.absolute().parent
         aside = parent / f".{folder.name}.{secrets.token_hex(4)}"
-        aside.mkdir()  # with the rights that the user's umask leaves
+        aside.mkdir()  # with the permissions of the user's umask
         for name, text in texts.items():
             (aside / name).write_text(text, encoding="utf-8")
         for name, values in arrays.items():

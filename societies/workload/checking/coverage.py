@@ -1,4 +1,4 @@
-"""What does a comparison report? The first difference, and what happened while both were equal."""
+"""What does a comparison report? The first difference, and which phases and events it covered."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ State = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Count:
-    """Something that a phase may do, such as a trade; counted if a changed array says too little.
+    """A kind of event, such as a trade, which is counted because changed arrays do not show it.
 
     Attributes
     ----------
-    phases : in which it may happen: ``production`` or, of several of a kind, ``own_use (tool)``
-    of : function of the states before and after such a phase; how often it has happened
-    total : under which name it is added up for people, together with its like
-    series : series of which one is neither 0 nor NaN on a tick on which it happens, and only then;
-        empty if no series tells. Where there are any, `verify` finds such a tick.
+    phases : phases in which it may happen: ``production``, or a labelled one: ``own_use (tool)``
+    of : function of the states before and after such a phase; it returns the number of events
+    total : name of the printed sum, which may add up several kinds
+    series : series of which at least one is neither 0 nor NaN exactly at the ticks at which it
+        happens; `verify` can then find such a tick. Empty if no series shows it
     """
 
     phases: tuple[str, ...]
@@ -33,7 +33,7 @@ class Count:
 
 
 def rises(array: str) -> Callable[[State, State], float]:
-    """Return a function for `Count.of`: by how much an array has risen, where it has."""
+    """Return a function for `Count.of`: the sum of all increases of an array's entries."""
 
     def of(before: State, after: State) -> float:
         return _risen(before[array], after[array])
@@ -42,7 +42,7 @@ def rises(array: str) -> Callable[[State, State], float]:
 
 
 def falls(array: str) -> Callable[[State, State], float]:
-    """Return a function for `Count.of`: by how much an array has fallen, where it has."""
+    """Return a function for `Count.of`: the sum of all decreases of an array's entries."""
 
     def of(before: State, after: State) -> float:
         return _risen(after[array], before[array])
@@ -52,9 +52,9 @@ def falls(array: str) -> Callable[[State, State], float]:
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place where device and reference differ.
+    """The first element in which device and reference differ.
 
-    ``clock`` says what a tick is, here and below.
+    ``clock`` is the name of a tick, as in the classes below.
     """
 
     clock: str
@@ -75,15 +75,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What has happened on the ticks compared; ``str`` is what to print.
+    """Phases that acted and events that happened in the compared ticks; ``str`` is the report.
 
     Attributes
     ----------
     acted : how often each phase of the run has changed an array
-    counts : how often what the workload counts has happened
-    totals : the same, added up for people
-    shown_by : for what has not happened, a tick of the run on which it does, where one is known
-    nowhere : what happens on no tick of the run, as far as the device went to see
+    counts : number of events of each kind that the workload counts
+    totals : sums of these counts, as printed
+    shown_by : for phases and events that are missing, a tick of the run that has them, if known
+    nowhere : events that happen at no tick of the run
     """
 
     clock: str
@@ -95,7 +95,7 @@ class Coverage:
 
     @property
     def missing(self) -> list[str]:
-        """Phases that never acted, and what was counted and has never happened."""
+        """Phases that never acted, and kinds of events that never happened."""
         return [name for name, often in {**self.acted, **self.counts}.items() if not often]
 
     def __str__(self) -> str:
@@ -125,15 +125,15 @@ class Coverage:
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """The outcome of running device and reference side by side; ``str`` is what to print.
+    """The result of comparing device and reference; ``str`` is the printed report.
 
     Attributes
     ----------
-    ticks : number of ticks compared, or to be compared if there is a difference
+    ticks : number of compared ticks, or of planned ones if there is a difference
     arrays : number of arrays compared after every phase
     after : tick of the checkpoint from which both began; 0: from the start
-    windows : first and last of the ticks compared one after the other; tick 0 belongs to tick 1
-    coverage : what has happened on these ticks; None if there is a difference
+    windows : first and last tick of each run of consecutive compared ticks; tick 0 counts to tick 1
+    coverage : phases and events in these ticks; None if there is a difference
     """
 
     identical: bool
@@ -159,11 +159,11 @@ class VerifyReport:
 
 
 def _risen(before: NDArray[Any], after: NDArray[Any]) -> float:
-    """Add up the rises of an array, also of unsigned numbers, whose differences would wrap."""
+    """Return the sum of increases of an array; differences of unsigned numbers must not wrap."""
     more = after > before
     return float((after[more] - before[more]).sum())
 
 
 def _written(windows: Sequence[tuple[int, int]]) -> str:
-    """Write ticks as people do: ``1 to 2, 24, 99 to 100``."""
+    """Return ticks as text: ``1 to 2, 24, 99 to 100``."""
     return ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in windows)

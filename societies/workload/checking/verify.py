@@ -1,12 +1,12 @@
-"""Do a device and the reference agree, and on what was that tried? The same for all workloads.
+"""Do a device and the reference compute the same bits, in any workload?
 
-Both carry out the same steps side by side, and every array is compared after every step. Equal
-bits say nothing of a rule that had nothing to do, so it is noted which phases changed anything and
-how often what the workload counts (`Count`) has happened. A warning names what did not happen.
+Both run the same steps, and every array is compared after every step. Equal bits prove nothing
+about a rule that was not applied, so the report says which phases changed anything and how often
+the events that the workload counts (`Count`) happened. A warning names those that did not happen.
 
-Unless ticks are asked for, a long run is compared at several times only: at its first ticks, at
-ticks spread over it, and at ticks at which what a workload counts happens that would else be
-missed. The device runs on to each of them and hands its state to the reference.
+If the number of ticks is not given, only parts of a long run are compared: its first ticks, some
+ticks spread over the run, and ticks with counted events that are missing in the others. The device
+runs alone to each of them, and the reference then starts from the device's state.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from societies.workload.running.provenance import checkpoint_of
 from societies.workload.running.run import engine_of
 
 Progress = Callable[[int, int, str], None]
-"""Called with the ticks compared so far, those to be compared, and what is being done."""
+"""Called with the number of ticks compared so far, their planned number, and the present action."""
 
 MOST_LISTED = 10_000
-"""Ticks whose steps are listed in advance, to know of phases that come later."""
+"""Number of ticks whose steps are listed in advance, to find the ticks of rare phases."""
 
 _HINT_SECONDS = 5.0
 
@@ -59,26 +59,26 @@ def verify(
     start: str | Path | None = None,
     progress: Progress | None = None,
 ) -> VerifyReport:
-    """Run device and reference side by side and compare every array after every step.
+    """Run the same steps on device and reference, and compare every array after every step.
 
     Parameters
     ----------
     workload : Workload
-    config : its configuration
+    config : configuration of this workload
     device : str or Device
     ticks : int, optional
-        Compare so many ticks. Default: all from ``start`` on or, without it, of a run of more than
-        `ALL_TICKS` ticks a part; see the top of this module.
+        Number of ticks to compare. Default: all; but without ``start``, of a run of more than
+        `ALL_TICKS` ticks, only the parts described at the top of this module.
     start : path, optional
-        A result of this configuration (ticks and ``record`` aside): both begin with its newest
-        checkpoint instead of tick 0.
+        Result file of this configuration (number of ticks and ``record`` may differ). Both sides
+        begin with its newest checkpoint instead of tick 0.
 
     Raises
     ------
     ConfigError
-        If more ticks are asked for than the configuration has, or no run of it can be repeated.
+        If the configuration has fewer ticks than requested, or its runs cannot be repeated.
     OutputError
-        If there is no such checkpoint.
+        If the file has no such checkpoint.
     """
     began = time.perf_counter()
     if why := workload.not_repeatable(config):
@@ -88,7 +88,7 @@ def verify(
     begin = checkpoint_of(Path(start), workload, config, but=but) if start else None
     after = begin[0] if begin else 0
     possible = partial(accepts, workload.config, workload.ticks_key)
-    # before any kernel is built
+    # Checked before any kernel is built.
     asked = ticks_to_verify(clock, ticks, most, after, workload.ticks_key, possible)
     if start and begin:
         require_checkpoint(workload, config, Path(start), *begin)
@@ -121,7 +121,7 @@ def verify(
     elif comparison.difference is None:
         seconds = max(_HINT_SECONDS, time.perf_counter() - began)
         happens, seen = comparison.look_ahead(asked + after + 1, seconds)
-        seen = seen and not begin  # nothing is known of the ticks before a checkpoint
+        seen = seen and not begin  # the ticks before a checkpoint were not looked at
     found = comparison.difference
     if found is None:
         windows = comparison.windows
@@ -139,16 +139,16 @@ def verify(
 
 
 class Comparison:
-    """Both sides, and what has happened at the ticks compared so far.
+    """The engines of device and reference, and the results of the ticks compared so far.
 
     Attributes
     ----------
-    engine, reference : both sides
-    device : name of the first, for people
-    planned : ticks to be compared
-    end : the last tick of the run, as far as is known: it may end before that of its configuration
-    windows : first and last of the ticks compared one after the other, as far as the run went
-    difference : the first one, if any
+    engine, reference : engines of the device and of the reference
+    device : displayed name of the device
+    planned : number of ticks to compare
+    end : last tick of the run as far as known; it may be less than the number in the configuration
+    windows : first and last tick of each run of consecutive compared ticks
+    difference : first difference, or None
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class Comparison:
     ) -> None:
         self.workload, self.clock, self._last = workload, workload.clock, workload.ticks(config)
         self.engine, self.device, _ = engine_of(workload, config, device)
-        p = self._p = self.engine.parameters  # those fitted to the device, on both sides
+        p = self._p = self.engine.parameters  # fitted to the device, and used by both sides
         first, copies = workload.first(config), workload.count(config)
         self.reference = ReferenceEngine(workload, p, first=first, copies=copies)
         self._fields = workload.arrays(p)
@@ -174,7 +174,7 @@ class Comparison:
         self._done = 0
         self._acted: dict[str, int] = {}
         self._counts: dict[str, float] = dict.fromkeys(self._kinds, 0)
-        self._due = self._listed(p)  # ticks of every phase of the run, as far as they are known
+        self._due = self._listed(p)  # the ticks of every phase of the run, if known in advance
 
     def _listed(self, p: Any) -> dict[str, list[int]]:
         due: dict[str, list[int]] = {}
@@ -184,20 +184,20 @@ class Comparison:
                 steps = self.workload.schedule(p, tick, Unseen())
                 for name in {self.workload.part(step, tick): None for step in steps}:
                     due.setdefault(name, []).append(tick)
-        except NotKnown:  # the steps depend on what is seen: phases are known when they come
+        except NotKnown:  # the steps depend on the state, so phases are not known in advance
             return {}
         return due
 
     def load(self, state: State) -> None:
-        """Hand a state to both sides; what a checkpoint leaves out begins alike."""
+        """Load a state into both sides; arrays that checkpoints lack get equal values in both."""
         saved = kept(self._fields, state)
         self.engine.load(saved)
         self.reference.load(saved)
 
     def window(self, first: int, last: int) -> None:
-        """Compare these ticks; without effect once there is a difference, or all has ended."""
+        """Compare these ticks; do nothing if there is a difference or all copies have ended."""
         if self.difference is not None or (first > 0 and self.engine.ended() is not None):
-            return  # before tick 0 neither side has a state that says anything
+            return  # `ended` is not yet defined before tick 0
         for tick in range(first, last + 1):
             self.difference = self._tick(tick)
             if self.difference is not None:
@@ -212,7 +212,7 @@ class Comparison:
         self._tell(f"{self.clock} {min(last, self.end)} is equal")
 
     def _tick(self, tick: int) -> Difference | None:
-        """Compare the steps of a tick, and those after the last one where it ends."""
+        """Compare the steps of a tick, and after the run's last tick those of `finish`."""
         found = self._compare(self.engine.steps(tick), tick)
         if found is None and (tick == self._last or self.engine.ended() is not None):
             found = self._compare(self.workload.finish(self._p), FINISH)
@@ -237,12 +237,12 @@ class Comparison:
     def first_difference(
         self, tick: int, phase: str, found: State, expected: State
     ) -> Difference | None:
-        """Return the first place where two states differ in a bit, of the arrays compared."""
+        """Return the first element of the compared arrays in which two states differ."""
         compared = {name: a for name, a in expected.items() if self._fields[name].compared}
         return first_difference(self.clock, tick, phase, found, compared)
 
     def _note(self, phase: str, before: State, after: State) -> None:
-        """Record whether a phase changed anything, and count what it did."""
+        """Record whether a phase changed anything, and count its events."""
         changed = any(after[name].tobytes() != before[name].tobytes() for name in after)
         self._acted[phase] = self._acted.get(phase, 0) + changed
         for name, count in self._kinds.items() if changed else ():
@@ -250,9 +250,9 @@ class Comparison:
                 self._counts[name] += count.of(before, after)
 
     def run_on(self, first: int, last: int) -> None:
-        """Let the device run these ticks alone, then hand its state to both sides.
+        """Let the device run these ticks alone, then load its state into both sides.
 
-        The device is given it too: both then begin alike in what a checkpoint leaves out.
+        The device loads it too, so that arrays that checkpoints lack have equal values in both.
         """
         if first > last:
             return
@@ -267,17 +267,18 @@ class Comparison:
     def look_ahead(
         self, first: int, seconds: float | None = None
     ) -> tuple[dict[str, list[int]], bool]:
-        """Let the device run on, and note its end and the ticks of what has not yet happened.
+        """Let the device run on, to find the run's end and ticks with missing phases and events.
 
         Parameters
         ----------
         first : int, the next tick
         seconds : float, optional
-            Stop after so long, or when everything has been seen once.
+            Stop after this time, or when everything has happened once.
 
         Returns
         -------
-        Ticks at which it happens, by name, and whether the device came to the end of the run.
+        Ticks at which missing phases and events happen, by name, and whether the device reached the
+        end of the run.
         """
         happens = {name: ticks for name, ticks in self._due.items() if name not in self._acted}
         places = {name: [self._places[one] for one in self._series(name)] for name in self._counts}
@@ -309,7 +310,7 @@ class Comparison:
             self.end = ended
 
     def coverage(self, after: int, happens: Mapping[str, Sequence[int]], seen: bool) -> Coverage:
-        """Return what has happened, and at which other ticks the rest happens.
+        """Return what has happened, and other ticks at which missing phases and events happen.
 
         Parameters
         ----------
@@ -336,7 +337,7 @@ class Comparison:
         )
 
     def _series(self, name: str) -> tuple[str, ...]:
-        """Return the series that show when something counted happens; none for a phase."""
+        """Return the series that show when a counted event happens; none for a phase."""
         return self._kinds[name].series if name in self._kinds else ()
 
     def _tell(self, doing: str) -> None:
@@ -346,7 +347,7 @@ class Comparison:
 def first_difference(
     clock: str, tick: int, phase: str, found: State, expected: State
 ) -> Difference | None:
-    """Return the first place where two states differ in a bit, in the order of ``expected``."""
+    """Return the first element in which two states differ, in the order of ``expected``."""
     for name, b in expected.items():
         a = found[name]
         if a.tobytes() == b.tobytes():

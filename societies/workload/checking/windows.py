@@ -8,25 +8,25 @@ from societies.errors import ConfigError, override
 from societies.words import plural
 
 FIRST_TICKS = 2
-"""Ticks compared at the start of a run that is not compared as a whole."""
+"""Number of ticks compared at the start of a run that is compared in parts."""
 
 TIMES, TICKS_AT_A_TIME = 3, 2
-"""Further times, the last of them the end of the run, and the ticks compared at each."""
+"""Number of later parts, the last of them at the end of the run; and number of ticks in each."""
 
 MOST_SINGLE_TICKS = 8
-"""Most ticks that are added because something happens at them and at no other chosen tick."""
+"""Largest number of further ticks, with phases or events that no other chosen tick has."""
 
 ALL_TICKS = FIRST_TICKS + TIMES * TICKS_AT_A_TIME + MOST_SINGLE_TICKS
-"""Up to so many ticks a run is compared as a whole; of a longer one no more are compared."""
+"""Runs of up to this number of ticks are compared completely; of longer runs, at most as many."""
 
 
 def chosen_windows(ticks: int, happens: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
-    """Return first and last of the ticks to compare of a run that is not compared as a whole.
+    """Return first and last tick of each window to compare, for a run that is compared in parts.
 
     Parameters
     ----------
-    ticks : int, of the run, which may end before the tick of its configuration
-    happens : for what the first ticks do not show, the ticks on which it happens
+    ticks : int, number of ticks of the run, which may end earlier than its configuration says
+    happens : for each phase or event that the first ticks lack, the ticks at which it happens
     """
     if ticks <= ALL_TICKS:
         return [(1, ticks)]
@@ -52,15 +52,15 @@ def ticks_to_verify(
     key: str = "",
     most: Callable[[int], bool] = lambda ticks: True,
 ) -> int:
-    """Return how many ticks to compare, after the tick of a checkpoint.
+    """Return the number of ticks to compare after a checkpoint of tick ``after``.
 
-    ``key`` is that of the configuration which says how many there are, ``most`` says of a number
-    whether it may have that many.
+    ``key`` is the key with the number of ticks. ``most`` returns True if the configuration may have
+    a given number of ticks.
 
     Raises
     ------
     ConfigError
-        If more ticks are asked for than the configuration has.
+        If the configuration has fewer ticks than requested.
     """
     key = key or plural(clock)
 
@@ -84,12 +84,12 @@ def ticks_to_verify(
 
 
 def length(windows: Sequence[tuple[int, int]]) -> int:
-    """Return the ticks in all windows."""
+    """Return the number of ticks in all windows."""
     return sum(last - first + 1 for first, last in windows)
 
 
 def joined(windows: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return windows of which neighbours are one."""
+    """Return windows with adjacent ones merged."""
     joined: list[tuple[int, int]] = []
     for first, last in windows:
         if joined and joined[-1][1] == first - 1:

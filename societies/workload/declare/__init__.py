@@ -1,1 +1,1 @@
-"""What does a workload declare? Its fields, phases, keys, contents of the file and views."""
+"""What does a workload declare? Its fields, phases, keys, the contents of its file, and views."""

@@ -21,14 +21,14 @@ from societies.config.problems import Path
 
 LARGEST_SEED = 2**64 - 1
 MOST_TICKS = 10_000_000
-"""The most days, steps or passes that a configuration may ask for: a file has a row for each."""
+"""Largest number of days, steps or passes in a configuration: the file has a row for each."""
 
 SEED: Any = key(
     1, "Seed of every random draw: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED
 )
 REPLICATES: Any = key(
     1,
-    "Number of societies, alike but for their random draws, that run side by side",
+    "Number of societies that are simulated at once and differ in their random draws",
     "societies",
     ge=1,
     le=LARGEST_INTEGER,
@@ -45,14 +45,14 @@ FIRST_SOCIETY: Any = key(
 
 KEEP: Any = key(
     (),
-    "Days whose full state is kept for good, so that other runs can branch off there at once",
+    "Days whose full state is stored permanently, so that other runs can branch off at these days",
     "day",
 )
 """Key of every section ``record`` of societies."""
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     detail: int = key(
         0, "Record the arrays of the state every this many days; 0: never", "day", ge=0
@@ -67,17 +67,17 @@ class RecordConfig(Section):
 
 
 def recorded(config: Any, name: str, default: Any) -> Any:
-    """Return a key of the section ``record``, or what holds where a workload has none."""
+    """Return a key of the section ``record``, or ``default`` if the workload does not have it."""
     return getattr(getattr(config, "record", None), name, default)
 
 
 def kept_ticks(config: Any) -> list[int]:
-    """Return the ticks whose state is kept for good, ascending."""
+    """Return the ticks with a permanent checkpoint (``record.keep``), ascending."""
     return sorted(recorded(config, "keep", ()))
 
 
 def listed_twice(path: Path, days: Sequence[int]) -> Iterator[Conflict]:
-    """Yield the days of a list that are in it before."""
+    """Yield a conflict for each day that a list has more than once."""
     for i, day in enumerate(days):
         if day in days[:i]:
             yield Conflict((*path, i), f"day {day} is listed twice")
@@ -90,12 +90,13 @@ def stream_conflicts(
     reckoned: str = "",
     needs: tuple[Path, ...] = (),
 ) -> Iterator[Conflict]:
-    """Yield a contradiction if more random streams are needed than there are.
+    """Yield a conflict if more random streams are needed than the generator has.
 
     Parameters
     ----------
-    keys : from which the number follows; the largest of them is reported
-    reckoned : how it follows
+    streams : number of streams that are needed
+    keys : keys from which this number follows; the one with the largest value is reported
+    reckoned : explanation of the number, for the message
     needs : further keys on which it depends
     """
     if streams > RANDOM_STREAMS:
@@ -108,7 +109,7 @@ def stream_conflicts(
 
 
 def keep_conflicts(config: Any) -> Iterator[Conflict]:
-    """Yield what keeping states for good contradicts."""
+    """Yield conflicts of the key ``record.keep``, permanent checkpoints."""
     keep = recorded(config, "keep", ())
     yield from listed_twice(("record", "keep"), keep)
     if keep and recorded(config, "checkpoint", "auto") in (0, "never"):
@@ -117,17 +118,17 @@ def keep_conflicts(config: Any) -> Iterator[Conflict]:
 
 
 class DailyConfig(WorkloadConfig):
-    """Base of the configuration of such a model: days, seed, ensemble, what is recorded."""
+    """Base class for models of societies that draw random numbers: days, seed, ensemble, record."""
 
     days: int = key(100, "Number of days to simulate", "day", ge=1, le=MOST_TICKS)
     seed: int = SEED
     replicates: int = REPLICATES
     first_society: int = FIRST_SOCIETY
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def stream_base(self) -> int:
-        """Place on the generator's orbit at which the streams of this seed begin."""
+        """Position in the generator's sequence at which the streams of this seed begin."""
         return stream_base(self.seed)
 
     @property
@@ -136,17 +137,17 @@ class DailyConfig(WorkloadConfig):
         return STREAM_GAP
 
     def streams(self) -> int:
-        """Return the random streams of one society; a model with more than one overrides it."""
+        """Return the number of random streams of a society; models with several override it."""
         return 1
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield a contradiction if the configuration needs more streams than there are."""
+        """Yield conflicts of ``record.keep`` and of the number of random streams."""
         yield from keep_conflicts(self)
         streams = (self.first_society + self.replicates) * self.streams()
         yield from stream_conflicts(self, streams, ("replicates", "first_society"))
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield what a run of so few days does not reach."""
+        """Yield a warning if the run is too short to record any detail."""
         if self.record.detail > self.days:
             yield Conflict(
                 ("record", "detail"),

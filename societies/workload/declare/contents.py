@@ -1,9 +1,9 @@
-"""What does the file of a workload hold by default? Its series and its detail.
+"""What does the file of a workload hold by default? Series, logged, recorded and final fields.
 
-A variable (copy, tick, ...) for each series and each logged field, every ``record.series`` ticks or
-else for every tick, and (tick,) for what is measured; the recorded fields every ``record.detail``
-ticks; the final fields at the end. A field that is recorded and final has its detail under the name
-``detail_NAME``.
+Each series and each logged field is a variable (copy, tick, ...), with a value every
+``record.series`` ticks (default: 1). Measured times are variables (tick,). Recorded fields have a
+value every ``record.detail`` ticks, and final fields one at the end. If a field is both recorded
+and final, its detail is named ``detail_NAME``.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from societies.workload.declare.varying import coordinates
 
 
 def contents_of(workload: Workload[Any, Any], config: Any) -> Contents:
-    """Return what the file of a configuration holds, as the workload says or by default."""
+    """Return the contents of a configuration's file: the workload's own or the default ones."""
     return workload.contents(config) or SeriesAndDetail(workload, config)
 
 
 class SeriesAndDetail:
-    """Coordinates and variables of a configuration's file, and the writing of blocks into it.
+    """The default contents of a configuration's file; see `Contents`.
 
     Parameters
     ----------
     workload : Workload
-    config : its configuration
+    config : configuration of this workload
     """
 
     def __init__(self, workload: Workload[Any, Any], config: Any) -> None:
@@ -109,7 +109,7 @@ class SeriesAndDetail:
         return self._detail_ticks
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Need nothing from before the first block."""
+        """Do nothing: the first block needs no earlier state."""
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Write the series of a block, and the state at its end if it is recorded."""
@@ -135,15 +135,15 @@ class SeriesAndDetail:
                 file.write(name, file_values(self._final, name, last))
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
-        """Write nothing in addition to the checkpoint."""
+        """Do nothing: the checkpoint needs no additional data."""
 
     def means(self, block: Block) -> dict[str, float]:
-        """Return means over copies of every number of the block's last tick."""
+        """Return means over copies of the series and scalar logged fields at the last tick."""
         logs = self._logs(block)
         return {name: _mean(of[:, -1]) for name, of in logs.items() if of.ndim == 2}
 
     def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
-        """Return the same of a file's last tick; of a run without ticks, what its end left."""
+        """Return these means for a file's last tick; for a run without ticks, of final fields."""
         clock = self.workload.clock
         if not self.workload.ticks(self.config):
             ends = [name for name, one in self._final.items() if not one.dims]
@@ -153,16 +153,16 @@ class SeriesAndDetail:
         return {name: _mean(until[name].values[:, -1]) for name in names if until.sizes[clock]}
 
     def _detail_name(self, name: str) -> str:
-        """Return the variable of a field's detail: its last value may have its own name."""
+        """Return the variable of a field's detail, whose final value may have the field's name."""
         return f"detail_{name}" if name in self._final else name
 
     def _logs(self, block: Block) -> dict[str, NDArray[Any]]:
-        """Return what a block has of each series and logged field: (copy, tick, ...)."""
+        """Return the values of each series and logged field in a block: (copy, tick, ...)."""
         series = block.logs.get(SERIES)
         found = {} if series is None else {n: series[:, :, i] for i, n in enumerate(self.series)}
         return found | {name: block.logs[name] for name in self._logged}
 
 
 def _mean(numbers: NDArray[Any]) -> float:
-    """Return the mean; NumPy adds in an order that depends on where the numbers lie in memory."""
+    """Return the mean of a contiguous copy: NumPy's order of addition depends on the layout."""
     return float(np.ascontiguousarray(numbers).mean())

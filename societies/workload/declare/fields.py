@@ -1,7 +1,7 @@
-"""What does a copy of a workload remember? Arrays, declared once, by name, in one table.
+"""Which arrays are the state of a copy? Each is declared once, in a table of fields by name.
 
-From this table come the arrays on a device, the lists of the reference, the checkpoint, what
-`verify` compares and the hash of a state.
+The arrays on a device, the lists of the reference, checkpoints, the comparisons of `verify` and the
+hash of a state follow from this table.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 State = dict[str, NDArray[Any]]
 
 SERIES = "series"
-"""The array, and its dimension, that holds the series of a tick."""
+"""Name of the array that holds the series of a tick, and of its dimension."""
 
 
 @dataclass(frozen=True)
@@ -32,28 +32,28 @@ class Field:
     ----------
     dims : dimensions after the copy
     dtype : NumPy type on host and device
-    unit, meaning : what the numbers are
-    within : least and largest value, each a number, None or one of the names ``"agents - 1"`` (so
-        for every dimension), ``"last state"`` (of a random stream, which begins at 1) and those of
-        `Workload.limits`. A checkpoint with others is not resumed: give it for all that kernels
-        take for indices or loop bounds
-    initial : value before the first tick, or a function of the parameters that gives it: a number
-        or an array that broadcasts to the shape of one copy, or has a row for each of them; copies
-        after the last row begin as it does
-    checkpointed : whether the array is part of a checkpoint. What one phase passes to the next
-        within a tick is not; at the start of every tick its values are of no importance.
-    constant : whether the array never changes after tick 0. It is no part of a checkpoint either:
-        whoever resumes makes it again
-    compared : whether `verify` and the golden hashes look at it; arrays that are filled in free
-        order are not compared
+    unit, meaning : unit and description of the numbers
+    within : least and largest value: each a number, None, or one of the names ``"agents - 1"`` (the
+        same for every dimension), ``"last state"`` (of a random stream, which begins at 1) and
+        those of `Workload.limits`. A checkpoint with other values is not resumed. Required for all
+        numbers that kernels use as indices or loop bounds
+    initial : value before the first tick, or a function of the parameters that returns it: a number
+        or an array that broadcasts to the shape of one copy, or has a row for each copy; the last
+        row is repeated for further copies
+    checkpointed : whether checkpoints contain the array. False for arrays that pass values between
+        phases of a tick and whose values at the start of a tick do not matter
+    constant : whether the array never changes after tick 0. Then checkpoints do not contain it
+        either: it is computed again when a run is resumed
+    compared : whether `verify` compares it and hashes include it; False for arrays that kernels
+        fill in an undefined order
     final : whether the file has its value after the last tick (and the steps of `finish`)
     logged : whether its value at the end of every tick is recorded: it is copied to a log on the
         device, which the host reads once for many ticks. If a kernel has a parameter ``<name>_log``
-        (row, copy, ...), nothing is copied: in every tick it writes row ``log_row`` of it
-    recorded : whether ``record.detail`` writes it to the file every so many ticks
-    some : whether each copy has an entry that is not 0
-    present : name of a field along the first dimensions of this one that is 0 where entries stand
-        for nothing, such as those of a removed agent: recorded and final values of them are missing
+        (row, copy, ...), it writes row ``log_row`` itself in every tick, and nothing is copied
+    recorded : whether the file has its value every ``record.detail`` ticks
+    some : whether every copy must have an entry that is not 0
+    present : name of a field along the first dimensions of this one that is 0 for entries without
+        meaning, such as those of a removed agent: their recorded and final values are missing
     """
 
     dims: tuple[str, ...]
@@ -73,7 +73,7 @@ class Field:
 
     @property
     def file_dtype(self) -> str:
-        """NumPy type in files, where whole numbers cannot be missing."""
+        """NumPy type in files: float64 if values may be missing, which integers cannot express."""
         return "float64" if self.present else self.dtype
 
     @property
@@ -100,7 +100,7 @@ class Field:
 class Series:
     """One real number per copy and tick.
 
-    ``lag`` is 1 for what is known only a tick later: the value written at tick t is that of t - 1.
+    ``lag`` is 1 if the value is known only a tick later: tick t then writes the value of t - 1.
     """
 
     unit: str
@@ -118,8 +118,8 @@ class Events:
 
     Attributes
     ----------
-    columns : int32 numbers of a row, the first of which is the tick
-    rows : most events of one copy in a tick
+    columns : number of int32 columns; the first one is the tick
+    rows : largest number of events of one copy in a tick
     """
 
     columns: int
@@ -127,11 +127,11 @@ class Events:
 
 
 def file_values(fields: Mapping[str, Field], name: str, state: State) -> NDArray[Any]:
-    """Return an array of the state as files hold it: NaN for entries that stand for nothing.
+    """Return an array of the state for the file, with NaN for entries that are not present.
 
     Parameters
     ----------
-    state : with the array and the one that says which of its entries are present
+    state : contains the array, and the field `Field.present` if it has one
     """
     values, flags = state[name], fields[name].present
     if not flags:
@@ -148,11 +148,11 @@ def initial_state(
     parameters: Any,
     place: int = 0,
 ) -> State:
-    """Return every array as it is before the first phase, the copy first.
+    """Return the initial value of every array, before the first phase: (copy, ...).
 
     Parameters
     ----------
-    place : of the first copy, in the whole ensemble
+    place : index of the first copy in the whole ensemble
     """
     return {
         name: np.broadcast_to(value, (copies, *fields[name].shape(sizes))).copy()
@@ -163,7 +163,7 @@ def initial_state(
 def initial_values(
     fields: Mapping[str, Field], parameters: Any, copies: int, place: int = 0
 ) -> State:
-    """Return what each array consists of before the first phase: a number, or part of the array."""
+    """Return the initial value of each array before broadcasting: a number or a smaller array."""
     given = {
         name: field.initial(parameters) if callable(field.initial) else field.initial
         for name, field in fields.items()
@@ -176,19 +176,19 @@ def initial_values(
 
 
 def _rows(of_all: NDArray[Any], copies: int, place: int) -> NDArray[Any]:
-    """Return the rows of some copies; after the last row it is repeated."""
+    """Return the rows of some copies; the last row is repeated for copies beyond it."""
     if place + copies <= len(of_all):
         return of_all[place : place + copies]
     return of_all[np.minimum(np.arange(place, place + copies), len(of_all) - 1)]
 
 
 def kept(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> State:
-    """Return the part of a state that a checkpoint holds, in the order of the table."""
+    """Return the arrays of a state that a checkpoint holds, in the order of the table."""
     return {name: state[name] for name, field in fields.items() if field.saved and name in state}
 
 
 def state_hash(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> str:
-    """Return the SHA-256 of the kept state: names, types, shapes and little-endian bytes."""
+    """Return the SHA-256 of the checkpointed arrays: names, types, shapes, little-endian bytes."""
     hashed = hashlib.sha256()
     for name, array in kept(fields, state).items():
         hash_array(hashed, fields, name, array)
@@ -196,7 +196,7 @@ def state_hash(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -
 
 
 def hash_array(hashed: Any, fields: Mapping[str, Field], name: str, array: NDArray[Any]) -> None:
-    """Add an array of the state to a hash, if it is one that is kept and compared."""
+    """Add an array of the state to a hash if it is checkpointed and compared."""
     if not (fields[name].saved and fields[name].compared):
         return
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
@@ -205,5 +205,5 @@ def hash_array(hashed: Any, fields: Mapping[str, Field], name: str, array: NDArr
 
 
 def series_macros(series: Mapping[str, Series]) -> dict[str, int]:
-    """Return ``SERIES``, how many there are, and ``SERIES_name``, the place of each, as macros."""
+    """Return the macros ``SERIES``, number of series, and ``SERIES_name``, index of each."""
     return {"SERIES": len(series)} | {f"SERIES_{name}": i for i, name in enumerate(series)}

@@ -1,7 +1,7 @@
-"""Which keys of a configuration are handed on by name, to the kernels and to the reference?
+"""Which keys of a configuration do the kernels and the reference get by name?
 
-A key says so where it is declared, with `societies.config.value` or `societies.config.shape`; from
-that one line follow its macro and its attribute.
+Those declared with `societies.config.value` or `societies.config.shape`: the macro for kernels and
+the attribute for the reference follow from the declaration.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Row = tuple[Number, ...]
 
 
 class Choice(str):
-    """A word, and the words that it was chosen from."""
+    """A word, and the words among which it was chosen."""
 
     options: tuple[str, ...]
 
@@ -31,12 +31,12 @@ class Choice(str):
 
 
 def values(config: Section) -> dict[str, Number | Row]:
-    """Return the keys that are declared as values, by symbol; a section of numbers is a row."""
+    """Return the values by symbol, for keys declared as values; a section of numbers is a row."""
     return dict(_declared(config, VALUE))
 
 
 def shapes(config: Section) -> dict[str, Number | Choice]:
-    """Return the keys that are declared as shapes, by symbol."""
+    """Return the values by symbol, for keys declared as shapes."""
     return dict(_declared(config, SHAPE))
 
 
@@ -77,7 +77,7 @@ def _extra(field: FieldInfo) -> Mapping[str, Any]:
 
 
 def _number(content: Any, field: FieldInfo) -> Number | Row | Choice:
-    """Return what a key was set to, as its type says: a default may be written 1 for 1.0."""
+    """Return the value of a key in its declared type: a default may be written 1 for 1.0."""
     if isinstance(content, Section):
         fields = type(content).model_fields
         return tuple(_number(getattr(content, name), one) for name, one in fields.items())  # type: ignore[misc]
@@ -106,7 +106,7 @@ VALUE_TABLE = "value_table"
 
 
 def table_columns(values: Mapping[str, Number | Row]) -> dict[str, int]:
-    """Return where each value, or the first of a row of values, stands in a row of the table."""
+    """Return the column of each value, or of the first number of a row of values."""
     lengths = [len(one) if isinstance(one, tuple) else 1 for one in values.values()]
     return dict(zip(values, accumulate(lengths, initial=0), strict=False))
 
@@ -114,7 +114,7 @@ def table_columns(values: Mapping[str, Number | Row]) -> dict[str, int]:
 def table_row(values: Mapping[str, Number | Row]) -> list[float]:
     """Return the values of one copy in the order of `table_columns`.
 
-    Whole numbers are exact, as they have no more than 32 bits.
+    Whole numbers are exact in double precision because they have at most 32 bits.
     """
     rows = (one if isinstance(one, tuple) else (one,) for one in values.values())
     return [float(number) for row in rows for number in row]
@@ -123,8 +123,8 @@ def table_row(values: Mapping[str, Number | Row]) -> list[float]:
 def table_lookups(values: Mapping[str, Number | Row], copy: str) -> list[str]:
     """Return lines of OpenCL C: ``P(symbol)`` and rows of values, read from the table.
 
-    The copy's place in the launch is the variable ``copy`` in scope. Only names and types of the
-    values enter, so the text is the same for all tables.
+    ``copy`` is the name of a variable in scope with the copy's index in the launch. The text
+    depends only on names and types of the values, so it is the same for all tables.
     """
     columns = table_columns(values)
     width = len(table_row(values))

@@ -1,7 +1,7 @@
 """How long did each tick take, and how many kernels did it launch? For workloads that are timed.
 
-Both differ from run to run, from device to device, and in a run that was resumed. They are in the
-file, which says so, and in no state, hash or comparison.
+Both differ between runs and devices, and in a run that was resumed. They are in the file, marked
+as measured, but not in the state, and hashes and comparisons ignore them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from societies.workload.declare.fields import State
 
 DIFFERS = "; measured, differs from run to run"
-"""End of the ``long_name`` of whatever in a file is no result and may differ when a run is repeated
-or resumed."""
+"""End of the ``long_name`` of variables in a file that are no results, because they may differ when
+a run is repeated or resumed."""
 
 MEASURED = {
     "seconds": (
@@ -27,25 +27,26 @@ MEASURED = {
     ),
     "launches": ("int64", "1", f"kernels that the tick launched{DIFFERS}"),
 }
-"""What is measured of a tick (`Workload.timed`): dtype, unit, meaning."""
+"""Measured variables of a tick (`Workload.timed`): dtype, unit, meaning."""
 
 MEASURED_TABLE = "measured"
-"""Name of the table that has it where nobody knows beforehand how many ticks there will be."""
+"""Table with these variables, for workloads whose number of ticks is not known in advance."""
 
 
 class Stopwatch:
-    """What was measured of some ticks; nothing is, unless it is on.
+    """Measures time and launches of ticks.
 
     Parameters
     ----------
     on : whether anything is measured
-    wait : method that returns when everything asked for is done
-    launched : method that returns how many kernels were launched so far
+    wait : method that waits for all launches
+    launched : method that returns the number of kernels launched so far
     """
 
     def __init__(self, on: bool, wait: Callable[[], None], launched: Callable[[], int]) -> None:
         self._on = on
-        # They are of the engine that has the stopwatch: in a cycle its arrays would stay for long.
+        # Methods of the engine that owns the stopwatch: a reference cycle would delay freeing its
+        # arrays.
         self._weak_wait, self._weak_launched = WeakMethod(wait), WeakMethod(launched)
         self._ticks: list[tuple[float, int]] = []
         self._block: float | None = None
@@ -62,13 +63,13 @@ class Stopwatch:
         return launched()
 
     def reset(self) -> None:
-        """Forget all ticks."""
+        """Remove all ticks."""
         self._ticks.clear()
         self._block = None
 
     @contextmanager
     def tick(self) -> Iterator[None]:
-        """Measure what happens meanwhile, and wait for its end."""
+        """Measure the tick that the block runs, and wait for its end."""
         if not self._on:
             yield
             return
@@ -79,9 +80,9 @@ class Stopwatch:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Measure what happens meanwhile, some ticks, and wait for its end.
+        """Measure the ticks that the block runs, and wait for their end.
 
-        `launched_tick` is called after each of them.
+        The caller calls `launched_tick` after each of them.
         """
         self._before, began = self._launched(), time.perf_counter()
         yield
@@ -89,18 +90,18 @@ class Stopwatch:
         self._block = time.perf_counter() - began
 
     def launched_tick(self) -> None:
-        """Note the launches of a tick that is not waited for."""
+        """Record the launches of a tick without waiting for it."""
         now = self._launched()
         self._ticks.append((0.0, now - self._before))
         self._before = now
 
     def measured(self, running: int | None = None) -> State:
-        """Return an array of each quantity, an entry a tick; {} if nothing is measured.
+        """Return the measured variables, with an entry per tick; {} if nothing is measured.
 
         Parameters
         ----------
-        running : ticks of the block before all copies had ended; None: all of them. Ticks that were
-            done together share the time alike, and those after the end took none of it.
+        running : number of ticks of the block until all copies had ended; None: all ticks. Ticks
+            that were measured together get equal shares of the time; later ones get 0.
         """
         if not self._on:
             return {}

@@ -1,7 +1,7 @@
-"""What of a declaration follows from names: twins of phases, parameters from keys, macros of words.
+"""Which parts of a declaration follow from names? Twins of phases, parameters, macros of words.
 
-A name means the same in the configuration, in the reference and in the kernels, so none of these
-has to be said a second time.
+A name means the same in the configuration, the reference and the kernels, so the connection
+between them need not be declared.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ def twins_of(package: str, phases: Mapping[str, Phase]) -> dict[str, Callable[..
 
     Parameters
     ----------
-    package : such as "reference_py.physics.laplace"; a module that is no package has all functions
-    phases : by name; the module is named as the file of the last launch, or as the phase without
+    package : such as "reference_py.physics.laplace"; or a module that has all functions
+    phases : by name; in a package, the function's module has the name of the kernel file of the
+        last launch, or without launches that of the phase
 
     Raises
     ------
     NotImplementedError
-        If a phase has no function of its name there.
+        If the module has no function with the name of a phase.
     """
     return {name: _twin(package, name, one) for name, one in phases.items()}
 
@@ -42,7 +43,7 @@ def _twin(package: str, name: str, phase: Phase) -> Callable[..., None]:
         function: Callable[..., None] = getattr(import_module(module), name)
     except (ModuleNotFoundError, AttributeError) as error:
         if isinstance(error, ModuleNotFoundError) and error.name not in (package, module):
-            raise  # something else is missing, which the module imports
+            raise  # the module exists, but something that it imports is missing
         raise NotImplementedError(
             f"phase {name} has no twin: no function {name} in {module}"
         ) from error
@@ -50,13 +51,13 @@ def _twin(package: str, name: str, phase: Phase) -> Callable[..., None]:
 
 
 def parameters_of(kind: type[T], config: Any, **others: Any) -> T:
-    """Return parameters whose attributes are the keys of the same name.
+    """Return parameters whose attributes have the values of the keys of the same name.
 
     Parameters
     ----------
-    kind : a dataclass
-    config : its keys, and properties of its class, are taken by their names
-    others : attributes that are something else; what is in neither has its default
+    kind : dataclass of the parameters
+    config : configuration, whose keys and properties are taken by name
+    others : values of other attributes; attributes found in neither have their defaults
     """
     names = {one.name for one in fields(kind) if one.init} - set(others)  # type: ignore[arg-type]
     there = {*type(config).model_fields, *_properties(type(config))}
@@ -68,5 +69,5 @@ def _properties(kind: type[Any]) -> set[str]:
 
 
 def word_macros(symbol: str, word: str, words: Iterable[str]) -> dict[str, bool]:
-    """Return for each word whether it is the chosen one, by the macro ``SYMBOL_IS_WORD``."""
+    """Return a macro ``SYMBOL_IS_WORD`` for each of the words: whether it is the chosen one."""
     return {f"{symbol}_IS_{one.upper()}": one == word for one in words}

@@ -1,8 +1,8 @@
 """What is a phase? Kernels, their numbers of workgroups, their arguments and scratch memory.
 
-A phase is declared in one place. From it follow the launches, the scratch memory that `plan`
-counts, the kernel files that are compiled, and what `capture`, `verify` and the race check run. The
-module is long because it has both, what is declared and what is bound to a device.
+A phase is declared in one place. The launches, the scratch memory that `plan` counts, the kernel
+files that are compiled, and what `capture`, `verify` and the race check run follow from it. The
+module is long because it contains the declarations and their binding to a device.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from societies.opencl import BoundKernel, Device, DeviceArray, Kernel, Program
 
 WORKGROUP_LIMIT = 256
-"""Most work-items of a workgroup: that of the portable profile."""
+"""Largest number of work-items in a workgroup in the portable profile."""
 
 MOST_LISTED = 64
-"""Most different ticks whose launches are listed; where every tick has others, it is of no use."""
+"""Largest number of different sequences of steps whose launches are cached. If every tick has
+different steps, a cache does not help."""
 
 TICK = "tick"
-"""Kernel parameter that gets the number of the tick, as does one named like the clock."""
+"""Kernel parameter with the number of the tick; so has a parameter with the clock's name."""
 
 Groups = int | tuple[int, ...] | str | Callable[[Mapping[str, int]], int]
 
@@ -41,8 +42,8 @@ class Step:
     Attributes
     ----------
     phase : name of the phase
-    label : what tells it from the tick's other steps of this phase: "machine, round 2"
-    arguments : numbers that its kernels and the reference's function are handed by name
+    label : distinguishes it from the tick's other steps of this phase: "machine, round 2"
+    arguments : numbers for its kernels and the reference's function, by name
     """
 
     phase: str
@@ -55,14 +56,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Scratch:
-    """Memory in which a launch works, and which is no part of the state.
+    """Working memory of a launch that is not part of the state.
 
     Attributes
     ----------
-    shape : lengths; if one is 0, the kernel is handed a single row that it does not touch
+    shape : lengths; if one of them is 0, the kernel gets a single row, which it must not access
     dtype : NumPy type
-    shared : name under which several launches are handed the same memory, and under which the host
-        finds it (`BoundPhases.memory`); "" for none
+    shared : name of memory that several launches share and that the host can read
+        (`BoundPhases.memory`); "": not shared
     """
 
     shape: tuple[int, ...]
@@ -72,7 +73,7 @@ class Scratch:
     @property
     def allocated(self) -> tuple[int, ...]:
         """Shape on the device, where no array is empty."""
-        # a whole row: a parameter that points to vectors takes no less
+        # a whole row, because a parameter may be a pointer to vectors
         return self.shape if math.prod(self.shape) else (max(self.shape[-1], 1),)
 
     @property
@@ -83,18 +84,18 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Rounds:
-    """How a CPU takes steps that follow each other, and differ in a number, in one launch.
+    """How a CPU carries out consecutive steps (rounds) in one launch.
 
-    At each launch cores wait for each other, and a copy comes to another core than before, which
-    has none of its memory at hand. Where all that a step needs of the one before is in the same
-    copy, a workgroup therefore carries out several steps of a copy.
+    Between launches all cores wait for each other, and a copy may move to another core, whose cache
+    does not hold its data. If a step needs only results of its own copy from the step before, one
+    workgroup can therefore carry out several steps of a copy.
 
     Attributes
     ----------
-    counted : the number in which the steps differ, which grows by one: "market_round"
-    parameter : the kernel's parameter that is handed how many steps there are; 1 otherwise
-    groups : workgroups of such a launch
-    arguments : numbers that differ in such a launch, by the name of the parameter
+    counted : argument that grows by one from step to step: "market_round"
+    parameter : kernel parameter with the number of steps; 1 in a launch of a single step
+    groups : workgroups of a launch of several steps
+    arguments : arguments with other values in such a launch, by the name of the parameter
     """
 
     counted: str
@@ -103,25 +104,25 @@ class Rounds:
     arguments: Mapping[str, int]
 
     def pay(self, cores: int) -> bool:
-        """Return whether so many cores of a CPU have enough to do; on other devices 0 have not."""
+        """Return True if every core gets enough workgroups; False on other devices (0 cores)."""
         return cores > 0 and GROUPS_A_CORE * cores <= self.groups
 
 
 GROUPS_A_CORE = 4
-"""Workgroups for each core from which several rounds are taken in one launch."""
+"""Least number of workgroups per core for launches of several rounds."""
 
 
 @dataclass(frozen=True)
 class Joined:
-    """How a GPU takes a step and those after it in one launch.
+    """How a GPU carries out a step and the steps after it in one launch.
 
-    Between two launches a GPU waits some microseconds. Where a workgroup of one step needs nothing
-    that other workgroups did in the one before, one kernel therefore carries out both.
+    A GPU waits some microseconds between two launches. If a workgroup of a step needs no results of
+    other workgroups from the step before, one kernel can carry out both steps.
 
     Attributes
     ----------
-    followers : phases of the steps that follow, in order
-    launch : what is launched for all of them
+    followers : phases of the following steps, in order
+    launch : launch that replaces those of all these steps
     """
 
     followers: tuple[str, ...]
@@ -132,29 +133,30 @@ class Joined:
 class Launch:
     """One kernel of a phase.
 
-    A kernel's parameters are found by their names: among ``scratch`` and ``arguments``, the arrays
-    of the state (``held`` or ``state_held``), what changes from step to step, and what the
-    workload's source gives to all kernels.
+    Values of a kernel's parameters are found by name: in ``scratch`` and ``arguments``, in the
+    arrays of the state (``held`` or ``state_held``), in the arguments that change from step to
+    step, and in the workload's `Source`, for all kernels.
 
     Attributes
     ----------
     file : kernel file, as for `societies.opencl.Program`
     groups : workgroups, in up to three dimensions; with 0 nothing is launched. A text is the name
-        of an array of the state whose largest entry is the number; it is read before every launch.
-        A function is handed the step's arguments (and ``tick``) and returns the number.
+        of an array of the state, whose largest entry is the number; it is read before every launch.
+        A function gets the step's arguments (and ``tick``) and returns the number.
     kernel : name of the kernel; "": that of the phase
-    items : work-items of a workgroup; 0: as the workload chooses. Results do not depend on it.
-    global_size : work-items in all, where it does not matter which workgroup one is in; the
-        number of groups follows
-    alone_on_cpu : whether a workgroup has a single work-item on a CPU
+    items : work-items per workgroup; 0: the workload's default. Results do not depend on it.
+    global_size : total number of work-items, if they may be divided into any workgroups; the
+        number of workgroups follows from it
+    alone_on_cpu : True if a workgroup has a single work-item on a CPU
         (kernels/primitives/group.cl)
     scratch : working memory by the name of the parameter
-    arguments : numbers that do not change, by the name of the parameter
+    arguments : values that do not change, by the name of the parameter
     each : name of a parameter, and a function of the tick that returns its values: the kernel is
         launched once for each of them
-    slices : how it is divided where it takes long; needs ``groups`` that are a function
-    rounds : how a CPU takes several steps in one launch, if it may; results do not depend on it
-    on_cpu : whether it is launched on CPUs alone, or alone on other devices; None: on all
+    slices : how the launch is divided if it takes long; requires that ``groups`` is a function
+    rounds : how a CPU carries out several steps in one launch; None: not at all. Results do not
+        depend on it
+    on_cpu : True: launched only on CPUs; False: only on other devices; None: on all
     """
 
     file: str
@@ -171,7 +173,7 @@ class Launch:
     on_cpu: bool | None = None
 
     def count(self, tick: int, arguments: Mapping[str, int] | None = None) -> int:
-        """Return how often the kernel is launched by a step of this tick with these arguments."""
+        """Return the number of launches in a step of this tick with these arguments."""
         groups = self.groups if isinstance(self.groups, tuple) else (self.groups,)
         if callable(self.groups):
             groups = (self.groups({TICK: tick, **(arguments or {})}),)
@@ -182,18 +184,18 @@ class Launch:
 
 @dataclass(frozen=True)
 class Phase:
-    """What a step does on a device: some launches, in order, or a function on the host.
+    """Work of a step on a device: launches, in order, or a function on the host.
 
     Attributes
     ----------
     launches : tuple of Launch
     swaps : pairs of arrays of the state that exchange their names after the launches (double
         buffers); the reference's function exchanges them itself
-    before : called before the launches with the arrays on the device by name, the tick and the
-        step's arguments
-    host : called after them with the same
-    joined : how a GPU takes this step and those after it in one launch, if it may; results do not
-        depend on it
+    before : function called before the launches, with the arrays on the device by name, the tick
+        and the step's arguments
+    host : function called after the launches, with the same arguments
+    joined : how a GPU carries out this step and those after it in one launch; None: not at all.
+        Results do not depend on it
     """
 
     launches: tuple[Launch, ...] = ()
@@ -203,13 +205,13 @@ class Phase:
     joined: Joined | None = None
 
     def on(self, on_cpu: bool) -> Phase:
-        """Return what there is of it on CPUs, or on other devices."""
+        """Return the phase with only the launches for CPUs, or for other devices."""
         launches = tuple(one for one in self.launches if one.on_cpu in (None, on_cpu))
         return replace(self, launches=launches, joined=None if on_cpu else self.joined)
 
     @property
     def rounds(self) -> Rounds | None:
-        """Return how a CPU takes several of its steps in one launch, if it may."""
+        """Return how a CPU carries out several of its steps in one launch; None: not at all."""
         return self.launches[0].rounds if len(self.launches) == 1 else None
 
 
@@ -219,19 +221,19 @@ def phase(file: str, groups: Groups = 0, **more: Any) -> Phase:
 
 
 def kernel_files(phases: Mapping[str, Phase]) -> list[str]:
-    """Return the files of all launches, each once, in the order of the table."""
+    """Return the files of all launches without repetition, in the order of the phases."""
     files = [launch.file for one in phases.values() for launch in one.launches]
     joined = [one.joined.launch.file for one in phases.values() if one.joined is not None]
     return list(dict.fromkeys(files + joined))
 
 
 def scratch_bytes(phases: Mapping[str, Phase]) -> int:
-    """Return the bytes of all scratch memory; what launches share counts once."""
+    """Return the bytes of all scratch memory; shared memory counts once."""
     return sum(scratch.nbytes for scratch in scratch_memory(phases).values())
 
 
 def scratch_memory(phases: Mapping[str, Phase]) -> dict[str, Scratch]:
-    """Return all scratch memory by its name: the shared one, or PHASE/KERNEL/PARAMETER.
+    """Return all scratch memory by name: its shared name, or PHASE/KERNEL/PARAMETER.
 
     Raises
     ------
@@ -256,9 +258,10 @@ def _scratch_name(phase: str, launch: Launch, parameter: str) -> str:
 def in_rounds(
     phases: Mapping[str, Phase], steps: Iterable[Step], cores: int
 ) -> list[tuple[Step, int]]:
-    """Return the steps, of those that so many cores of a CPU take in one launch the first alone.
+    """Return the steps to launch on a CPU with ``cores`` cores, each with its number of rounds.
 
-    With each the number of steps. On another device, which has 0 such cores, it is 1 for all.
+    Of consecutive steps that one launch carries out (`Rounds`), only the first is returned, with
+    their number. On other devices (0 cores) every number is 1.
     """
     found: list[tuple[Step, int]] = []
     for step in steps:
@@ -277,10 +280,11 @@ def in_rounds(
 def fused_steps(
     phases: Mapping[str, Phase], steps: Sequence[Step], cores: int
 ) -> Iterator[tuple[Step, int, Joined | None]]:
-    """Yield the steps that are launched, those that are taken with another left out.
+    """Yield the steps that are launched, without steps that an earlier launch includes.
 
-    With each the number of rounds that so many cores of a CPU take in one launch, and how those
-    after it are joined to it. Neither is done where something decides on the way what they are.
+    Each comes with the number of rounds that a launch includes on a CPU with ``cores`` cores, and
+    with the `Joined` that includes the steps after it, or None. Steps are not fused at all unless
+    all launches are known in advance (`decided_before`).
     """
     decided = decided_before(phases, steps)
     rounds = in_rounds(phases, steps, cores if decided else 0)
@@ -297,7 +301,7 @@ def fused_steps(
 
 
 def known_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
-    """Return whether all launches of some steps are known, and their sizes, before the first."""
+    """Return True if all launches of some steps and their sizes are known before the first."""
     return all(
         not (one.before or one.host)
         and not any(launch.each or callable(launch.groups) for launch in one.launches)
@@ -306,17 +310,17 @@ def known_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
 
 
 def decided_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
-    """Return whether this is so, and all of them have the same arrays: none is swapped."""
+    """Return True if `known_before` holds and the steps swap no arrays."""
     return known_before(phases, steps) and not any(phases[step.phase].swaps for step in steps)
 
 
 def cores_of(device: Device | None, on_cpu: bool | None = None) -> int:
-    """Return the cores of a CPU, which may take several rounds in one launch; 0 elsewhere.
+    """Return the cores of a CPU, for launches of several rounds; 0 on other devices.
 
     Parameters
     ----------
     device : None is the reference
-    on_cpu : whether kernels are built in the form for CPUs; default: if the device is one
+    on_cpu : whether kernels are built in their form for CPUs; default: if the device is a CPU
     """
     if device is None:
         return 0
@@ -326,7 +330,7 @@ def cores_of(device: Device | None, on_cpu: bool | None = None) -> int:
 def launches_of(
     phases: Mapping[str, Phase], steps: Sequence[Step], tick: int, device: Device | None = None
 ) -> int:
-    """Return how many kernels some steps of a tick launch on a device, by default on no CPU."""
+    """Return the number of launches of some steps on a device; by default on one that is no CPU."""
     on_cpu = device is not None and device.kind == "cpu"
     phases = {name: one.on(on_cpu) for name, one in phases.items()}
     return sum(
@@ -337,15 +341,15 @@ def launches_of(
 
 
 def workgroup_size(device: Device, items: int) -> int:
-    """Return work-items per group: one for each of the items, in whole warps, at most 256."""
+    """Return work-items per workgroup: ``items``, rounded up to whole warps, at most 256."""
     warp = max(8, device.warp if device.kind != "cpu" else 8)
     return min(WORKGROUP_LIMIT, device.max_workgroup, -(-items // warp) * warp)
 
 
 class BoundLaunch:
-    """A launch whose arguments are set but for those that change from step to step.
+    """A launch with all arguments set except those that change from step to step.
 
-    Arrays that other phases swap are bound anew for each arrangement of them, once.
+    If phases swap arrays, there is one bound kernel for each arrangement of the arrays.
     """
 
     def __init__(
@@ -365,7 +369,7 @@ class BoundLaunch:
 
     @property
     def kernel(self) -> BoundKernel:
-        """The kernel, bound to the arrays as they are named now."""
+        """The kernel, bound to the present arrangement of the arrays."""
         if self._arrangement is None:
             return self._kernel
         now = self._arrangement()
@@ -375,7 +379,7 @@ class BoundLaunch:
 
     @property
     def always(self) -> BoundKernel | None:
-        """The kernel if every launch with the arrays as they are named now is the same."""
+        """The kernel if every launch with this arrangement of the arrays is the same, else None."""
         return self.kernel if self._each is None and self._size is None else None
 
     @property
@@ -384,7 +388,7 @@ class BoundLaunch:
         return self._changing
 
     def __call__(self, tick: int, values: Mapping[str, int]) -> None:
-        """Enqueue the kernel, with those of the values that it has parameters for."""
+        """Enqueue the kernel; of ``values`` it gets those for which it has parameters."""
         changed = {name: values[name] for name in self._changing if name in values}
         if self._each is None:
             self._enqueue(changed, values)
@@ -404,16 +408,16 @@ class BoundLaunch:
 
 
 _Call: TypeAlias = "tuple[BoundKernel, Any, tuple[Any, ...], list[tuple[str, int]]]"
-"""A kernel, what enqueues it and is handed what, and its arguments that are set before."""
+"""A kernel, the function that enqueues it, that function's arguments, kernel arguments to set."""
 
 
 class _Listed:
-    """The launches of steps that come again and again, in order, with nothing left to look up.
+    """Prepared launches of a sequence of steps that is repeated in many ticks.
 
     Parameters
     ----------
     launches : kernels, names of their arguments that change, and the steps' own arguments
-    written : names of the arrays that they may write
+    written : names of the arrays that the launches may write
     swaps : pairs of arrays that exchange their names after the launches, in order
 
     Attributes
@@ -439,7 +443,7 @@ class _Listed:
             self.named += [one for one in named if one not in self.named]
 
     def __call__(self, values: Mapping[str, int], throttle: Throttle | None) -> int:
-        """Enqueue everything, with pauses if asked to; return how many launches these are."""
+        """Enqueue all launches, with pauses if there is a ``throttle``; return their number."""
         for kernel, name in self.named:
             if name in values:
                 kernel.put(name, values[name])
@@ -470,26 +474,26 @@ class BoundPhases:
     phases : by name
     program : has all kernels
     arrays : the state on the device, by name; phases that swap arrays change this dictionary
-    arguments : what kernels may ask for by name besides; arrays of NumPy are copied to the device
-    changing : names of the arguments that steps carry
-    work_items : of a workgroup that does not say how many it has
-    on_cpu : whether kernels are built in the form for CPUs
-    tick : name of the parameter that is handed the number of the tick, besides ``tick``: "day"
+    arguments : further values for kernel parameters by name; NumPy arrays are copied to the device
+    changing : names of the arguments that steps may have
+    work_items : work-items per workgroup of launches that do not set it
+    on_cpu : whether kernels are built in their form for CPUs
+    tick : name of a second parameter for the number of the tick, in addition to ``tick``: "day"
 
     Attributes
     ----------
     launches : dict of phase to list of BoundLaunch
-    numbers : dict of name to number that steps carry now, whatever they are
+    numbers : dict of name to number: arguments that all steps have in addition to their own
     memory : dict of name to array on the device: scratch memory, and copies of ``arguments``
     parameters : names of all parameters of the kernels
-    written : names of the arrays of the state that steps may have written; who wants to know what
-        changed empties it
-    throttled : whether launches leave other threads time to run (`Throttle`)
+    written : names of the arrays of the state that steps may have written since the caller last
+        cleared this set
+    throttled : whether launches pause for other threads (`Throttle`)
 
     Raises
     ------
     DeviceError
-        If a kernel has a parameter that nobody gives, or the memory does not suffice.
+        If no value is found for a kernel's parameter, or the device lacks memory.
     """
 
     def __init__(
@@ -541,10 +545,10 @@ class BoundPhases:
         self.throttled = False
 
     def all(self, steps: tuple[Step, ...], tick: int) -> None:
-        """Run the steps of a tick, which are known before the first of them.
+        """Run the steps of a tick, all of which are known in advance.
 
-        The launches of a tuple that comes again are looked up once, for each arrangement of the
-        arrays that steps swap.
+        The launches of a tuple of steps are prepared once and cached, separately for each
+        arrangement of the arrays that steps swap.
         """
         device, arrays = self._program.device, self.arrays
         if steps is not self._newest[0]:
@@ -567,7 +571,7 @@ class BoundPhases:
         self.written |= listed.written
 
     def _list(self, steps: tuple[Step, ...]) -> _Listed | None:
-        """Return the launches of some steps; None if something decides on the way what they are."""
+        """Return the prepared launches of some steps; None if they are not known in advance."""
         if not known_before(self._phases, steps):
             return None
         launches: list[tuple[BoundKernel, tuple[str, ...], Mapping[str, int]]] = []
@@ -611,7 +615,7 @@ class BoundPhases:
         self.written |= self._writes[step.phase]
 
     def _written_by(self, name: str, one: Phase) -> frozenset[str]:
-        """Return the arrays of the state that a phase may write: all, if it has host functions."""
+        """Return the arrays of the state that a phase may write: all if it has host functions."""
         if one.before or one.host:
             return frozenset(self.arrays)
         kernels = [self._program.kernel(launch.kernel or name) for launch in one.launches]
@@ -620,7 +624,7 @@ class BoundPhases:
         return frozenset([*swapped, *(self._array_name(p.name) for p in pointers)])
 
     def _bound(self, phase: str, launch: Launch, count: str = "") -> BoundLaunch:
-        """Return a launch with its arguments set; ``count`` names one more that changes."""
+        """Return a launch with its arguments set; ``count`` names a further changing argument."""
         kernel = self._program.kernel(launch.kernel or phase)
         local, whole, size = self._sizes(launch)
         given = {
@@ -628,7 +632,7 @@ class BoundPhases:
             for p in kernel.parameters
         }
         swapped = {p: a for p in given if (a := self._array_name(p)) in self._swapping}
-        # Functions that knew `self` would keep all arrays until cycles are collected.
+        # The functions must not refer to `self`: a reference cycle would delay freeing all arrays.
         arrays = self.arrays
 
         def bind() -> BoundKernel:
@@ -648,7 +652,7 @@ class BoundPhases:
     def _bound_rounds(
         self, phase: str, launch: Launch, several: Rounds
     ) -> tuple[Rounds, BoundLaunch]:
-        """Return the launch of several rounds, and what they are."""
+        """Return the declaration of the rounds, and the launch that carries out several."""
         arguments = {**launch.arguments, **several.arguments}
         arguments.pop(several.parameter)
         one = replace(launch, groups=several.groups, arguments=arguments)
@@ -659,7 +663,7 @@ class BoundPhases:
     ) -> tuple[
         tuple[int, ...], tuple[int, ...], Callable[[Mapping[str, int]], tuple[int, ...]] | None
     ]:
-        """Return local and global size, and what finds the global size before a launch."""
+        """Return local and global size, and a function for the global size if that is not fixed."""
         items = launch.items or self._work_items
         local = (items,) if isinstance(items, int) else items
         if self._on_cpu and launch.alone_on_cpu:
@@ -685,11 +689,11 @@ class BoundPhases:
         return local, tuple(g * n for g, n in zip(grid, local, strict=True)), None
 
     def _array_name(self, parameter: str) -> str:
-        """Return the array of the state that a parameter means, if it means one."""
+        """Return the name of the array that a parameter would stand for (``state_held``: held)."""
         return parameter if parameter in self.arrays else parameter.removeprefix("state_")
 
     def _given(self, kernel: Kernel, phase: str, launch: Launch, name: str) -> Any:
-        """Return what a kernel is handed for a parameter."""
+        """Return the value of a kernel's parameter."""
         if name in launch.arguments:
             return launch.arguments[name]
         if name in launch.scratch:
@@ -702,7 +706,7 @@ class BoundPhases:
             return 0
         if name not in self._arguments:
             raise DeviceError(
-                f"{kernel.label}: nobody gives its parameter {name}: it is no array of the state, "
+                f"{kernel.label}: its parameter {name} has no value: it is no array of the state, "
                 "no scratch memory or argument of its phase, and none that all kernels may have"
             )
         value = self._arguments[name]

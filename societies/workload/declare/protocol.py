@@ -1,10 +1,10 @@
-"""What does a workload declare, from which running, verifying, capturing and timing it follow?
+"""What must a workload declare, so that it can be run, verified, captured and timed?
 
-A workload advances in ticks that it names itself (a day, a step, a depth, a batch), in many copies
-at once that it names too (societies, plates, games). It declares arrays, phases and the order in
-which they run. docs/design/workload.md has the reasons, and how each workload maps onto this.
+A workload advances in ticks (a day, a step, a depth, a batch) and has many copies at once
+(societies, plates, games); it names both. It declares arrays, phases and the order in which phases
+run. docs/design/workload.md has the reasons, and the declarations of all workloads.
 
-The file is long because all that a workload may declare stands here together.
+The module is long because it holds everything that a workload may declare.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ P = TypeVar("P")
 
 @dataclass(frozen=True)
 class Source:
-    """Which text the kernels of a workload are.
+    """Macros, header and arguments that all kernels of a workload share.
 
     Attributes
     ----------
-    macros : put in front as ``#define``
-    header : OpenCL text put after the macros
-    arguments : arguments of every kernel that has a parameter of the name: numbers, and constant
-        arrays, which are copied to the device once. Sizes (``agents``), the number of the first
-        copy (``first_society``), an array with the number of each (``society_numbers``) and the
-        attributes of the parameters need no mention
-    work_items : name of a macro that is the number of work-items of a workgroup; "": none
+    macros : written before the kernels as ``#define``
+    header : OpenCL text after the macros
+    arguments : values for kernel parameters by name: numbers, and constant arrays, which are copied
+        to the device once. Kernels get some parameters without an entry here: sizes (``agents``),
+        the number of the first copy (``first_society``), an array with the number of each copy
+        (``society_numbers``) and the attributes of the parameters
+    work_items : name of a macro with the number of work-items per workgroup; "": none
     """
 
     macros: Mapping[str, int | float | str | bool] = field(default_factory=dict)
@@ -59,17 +59,17 @@ class Source:
 
 @dataclass(frozen=True)
 class Block:
-    """What happened in some consecutive ticks, handed to `Contents.write`.
+    """Results of some consecutive ticks, for `Contents.write`.
 
     Attributes
     ----------
-    first, last : ticks
-    logs : (copy, tick, ...) of each field that is logged
-    events : int32 rows of each list of events: the copy's place, then its columns; in the order of
-        ticks, within a tick of copies
-    state : call it for every array at the end of the block; the copy is made once
-    interruption : asked in long work whether Ctrl-C was pressed
-    measured : of each tick what belongs to this run alone (`MEASURED`), if the workload is timed
+    first, last : first and last tick
+    logs : (copy, tick, ...) of each logged field
+    events : int32 rows of each list of events: the copy's index, then the columns; sorted by tick,
+        and within a tick by copy
+    state : function that returns every array at the end of the block; the copy is made once
+    interruption : to be checked in long work: whether Ctrl-C was pressed
+    measured : times of each tick (`MEASURED`) if the workload is timed; they are no results
     """
 
     first: int
@@ -82,9 +82,9 @@ class Block:
 
 
 class LeftOut(Exception):
-    """Raised by `Contents.write` on Ctrl-C: the block's last tick is not written, and begun again.
+    """Raised by `Contents.write` on Ctrl-C if it has not written the block's last tick.
 
-    ``state`` is that before the tick, from which a resumed run goes on.
+    ``state`` is the state before that tick, from which a resumed run computes it again.
     """
 
     def __init__(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -93,7 +93,7 @@ class LeftOut(Exception):
 
 
 class Contents(Protocol):
-    """What a workload's file holds, and how a block of ticks is written into it."""
+    """Declares the contents of a workload's file, and writes blocks of ticks into it."""
 
     def coordinates(self) -> list[Coordinate]:
         """Return the coordinates of the file."""
@@ -105,53 +105,53 @@ class Contents(Protocol):
         """Return its tables of events."""
 
     def attributes(self) -> dict[str, str | int]:
-        """Return attributes that say what was run, its ``title`` among them."""
+        """Return attributes that describe the run, including its ``title``."""
 
     def stops(self) -> Collection[int]:
-        """Return the ticks at which a block must end, as something is written of their state."""
+        """Return the ticks at which a block must end because their state is written."""
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Prepare for this process to go on after a tick."""
+        """Prepare to go on after ``tick`` in this process."""
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Write a block, which is committed afterwards.
 
-        One that ends at none of `stops` may be written by another thread while the engine goes on:
-        it is not asked for its state.
+        A block that does not end at one of `stops` may be written by another thread while the
+        engine goes on, so its state must not be read.
 
         Raises
         ------
         LeftOut
-            If Ctrl-C came in long work at one of `stops`.
+            If Ctrl-C was pressed during long work at one of `stops`.
         """
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
-        """Write what belongs to the newest state whenever one is saved, by whichever thread."""
+        """Write what belongs to a checkpoint's state in addition; any thread may call this."""
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Write what is recorded of the end of the run, after the steps of `Workload.finish`."""
+        """Write the results of the end of the run, after the steps of `Workload.finish`."""
 
     def means(self, block: Block) -> dict[str, float]:
-        """Return means over copies of the last tick of the block, by variable, for the report."""
+        """Return means over copies of the block's last tick, by variable, for the report."""
 
     def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
-        """Return the same of the last tick of a file that was complete before."""
+        """Return the same means as `means` from a complete file, for its last tick."""
 
 
 class Workload(Generic[C, P]):
-    """Base of every workload: what must be declared, and what may be.
+    """Base class of every workload, with its required and optional declarations.
 
-    An entry point of the group ``societies.workloads`` names an instance.
+    An entry point of the group ``societies.workloads`` refers to an instance.
 
     Attributes
     ----------
-    name : the value of the key ``workload``
+    name : value of the key ``workload``
     summary : one line for lists
-    version : changed when, and only when, results change: a file of another one is not resumed
-    config : the model of its configuration
-    clock : what a tick is, in the singular: "day", "step", "depth", "batch", "sample"
-    copies : what is repeated, in the singular: "society", "plate", "game", "box"
-    work : what a benchmark counts: "agent-day", "cell-step", "node"
+    version : changed if, and only if, results change; files of other versions are not resumed
+    config : class of its configuration
+    clock : name of a tick in the singular: "day", "step", "depth", "batch", "sample"
+    copies : name of a copy in the singular: "society", "plate", "game", "box"
+    work : unit that benchmarks count: "agent-day", "cell-step", "node"
     """
 
     name: ClassVar[str]
@@ -162,36 +162,37 @@ class Workload(Generic[C, P]):
     copies: ClassVar[str] = "copy"
     work: ClassVar[str] = "tick"
     counted_by: ClassVar[str] = ""
-    """Name of the logged field whose sum over copies and ticks is the work done, where that is a
-    result; empty: `work_done` says it."""
+    """Name of the logged field whose sum over copies and ticks is the work done, if only the run
+    itself shows how much that is; empty: `work_done` returns it."""
     open_ended: ClassVar[bool] = False
-    """Whether `ticks` is only a bound; the file then has ticks as rows of tables alone."""
+    """True if `ticks` is only an upper bound; then the file has ticks only as rows of tables."""
     timed: ClassVar[bool] = False
-    """Whether the file has `MEASURED`: how long every tick took, how many kernels it launched. The
-    host then waits for the device after every tick, or `timed_together` says that it need not."""
+    """True if the file has the variables `MEASURED`, duration and launches of every tick. The host
+    then waits for the device after every tick, or after every block if `timed_together`."""
     export: ClassVar[Mapping[str, Callable[..., object]]] = {}
     """Formats that `societies export FILE --to NAME` writes besides those of all workloads.
 
-    The name is the ending of the file too. A function ``write(results, path, *, ...)`` is handed
-    the dataset with the ticks that are asked for and writes one file; its keyword-only parameters
-    are options."""
+    NAME is also the ending of the file. A function ``write(results, path, *, ...)`` gets the
+    dataset of the requested ticks and writes one file; its keyword-only parameters are options."""
     step_arguments: ClassVar[tuple[str, ...]] = ()
-    """Names of the arguments that steps carry."""
+    """Names of the arguments that steps may have."""
     numbered: ClassVar[bool] = False
-    """Whether kernels take the number of each copy from the array ``society_numbers`` (by the name
-    of a copy), so that copies of one launch may have any numbers. Else they count them on from
-    ``first_society``, and copies with the same random draws need launches of their own."""
+    """True if kernels read the number of each copy from the array ``society_numbers`` (named after
+    a copy), so that copies of one launch may have any numbers. Otherwise the numbers are
+    consecutive from ``first_society``; copies with equal random draws then need separate launches.
+    """
     numpy: ClassVar[bool] = False
-    """Whether the reference is handed arrays; else lists, on which plain Python is faster."""
+    """True if the reference gets arrays; otherwise lists, with which plain Python is faster."""
     twins: ClassVar[str] = ""
-    """Package of the reference: the function of a phase has its name, in the module named as the
-    kernel file of its last launch (of a phase without launches, as the phase). Or one module."""
+    """Package of the reference. The function of a phase has the name of the phase, and its module
+    that of the kernel file of the last launch (or of the phase, without launches). May also be a
+    single module."""
     items: ClassVar[int] = 0
-    """Work-items of a workgroup, where a launch does not say it and a device can have as many; 0:
-    one for each entry of the longest dimension. Results do not depend on it."""
+    """Work-items per workgroup for launches that do not set it, limited by the device; 0: one for
+    each entry of the longest dimension. Results do not depend on it."""
     part_is_phase: ClassVar[bool] = False
-    """Whether `verify` notes all steps of a phase as one: where a step is a level or a batch, it
-    says nothing that each of them had something to do."""
+    """True if `verify` counts all steps of a phase together when it reports which steps changed
+    something; for phases whose steps are levels or batches, some of which may be empty."""
 
     @property
     def copies_plural(self) -> str:
@@ -205,7 +206,7 @@ class Workload(Generic[C, P]):
 
     @property
     def ticks_key(self) -> str:
-        """Key of the configuration that says how many ticks there are at most: ``days``."""
+        """Key of the configuration with the largest number of ticks: ``days``."""
         return self.clock_plural
 
     # What must be declared.
@@ -219,23 +220,23 @@ class Workload(Generic[C, P]):
         raise NotImplementedError(f"workload {self.name} does not define fields")
 
     def phases(self, p: P, copies: int) -> Mapping[str, Phase]:
-        """Return every phase by name: which kernels it launches, with how many workgroups.
+        """Return every phase by name, with the kernels that it launches and their workgroups.
 
-        A launch serves all copies, so most numbers of workgroups are multiples of ``copies``.
+        A launch computes all copies, so most numbers of workgroups are multiples of ``copies``.
         """
         raise NotImplementedError(f"workload {self.name} does not define phases")
 
     def schedule(self, p: P, tick: int, seen: Mapping[str, NDArray[Any]]) -> Iterable[Step]:
-        """Return the steps of a tick in order; of tick 0, what happens before the first.
+        """Return the steps of a tick in order; those of tick 0 precede the first tick.
 
-        The steps are taken one at a time, so a generator may decide by ``seen[name]``, an array
-        of the state (copy, ...) as it is at that moment. Only this reading waits for the device.
-        If many ticks have the same steps, return one tuple for all: its launches are listed once.
+        The steps are taken one at a time, so a generator may depend on ``seen[name]``, the present
+        value of an array of the state (copy, ...). Only this reading waits for the device. If many
+        ticks have the same steps, return the same tuple: its launches are then prepared only once.
         """
         raise NotImplementedError(f"workload {self.name} does not define schedule")
 
     def source(self, p: P) -> Source:
-        """Return the text of the kernels."""
+        """Return macros, header and arguments of the kernels."""
         raise NotImplementedError(f"workload {self.name} does not define source")
 
     # What has a default.
@@ -243,15 +244,15 @@ class Workload(Generic[C, P]):
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
         """Return for every phase a function of parameters, copy, tick and the step's arguments.
 
-        It changes the copy, a `societies.workload.running.engines.Copy`. Default: those of `twins`.
+        It changes the copy, a `reference_py.copies.Copy`. Default: the functions found in `twins`.
         """
         return twins_of(self.twins, self.phases(p, 1))
 
     def series(self, p: P) -> Mapping[str, Series]:
-        """Return what is recorded of every copy and tick, in the order of the array ``series``.
+        """Return the series, which are recorded for every copy and tick.
 
-        The array, (copy, series) float64, is added to the fields; the last phase of a tick fills
-        it. A copy of the reference may set it as a dictionary.
+        An array ``series``, (copy, series) float64, in this order, is added to the fields; the last
+        phase of a tick fills it. The reference may set it as a dictionary.
         """
         return {}
 
@@ -275,32 +276,32 @@ class Workload(Generic[C, P]):
         return {**self.sizes(p), SERIES: len(self.series(p))}
 
     def parameters(self, config: C) -> P:
-        """Return what kernels and reference are handed.
+        """Return the parameters for kernels and reference.
 
-        Default: what the configuration's method `parameters` returns; without one, itself.
+        Default: the result of the configuration's method `parameters`, or else the configuration.
         """
         made = getattr(config, "parameters", None)
         return made() if callable(made) else config  # type: ignore[return-value]
 
     def fitted(self, config: C, device: Device | None) -> C:
-        """Return the configuration with what it leaves to the device decided; None: the reference.
+        """Return the configuration with the values that depend on the device (None: the reference).
 
-        How much a device does at a time may follow from its memory: lengths of arrays that are
-        neither kept nor compared. Nothing else may, so that every device finds the same.
+        Only lengths of arrays that are neither checkpointed nor compared may depend on the device's
+        memory, so that the results are the same on every device.
         """
         return config
 
     def parameters_of_copy(self, p: P, place: int, tick: int) -> P:
-        """Return the parameters of the copy at a place in a tick, for the reference.
+        """Return the parameters of the copy with index ``place`` in a tick, for the reference.
 
-        ``p`` itself, unless copies differ in their parameters (`points.points_of`).
+        Default: ``p``. Other parameters if copies differ (`points.points_of`).
         """
         return p
 
     def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
-        """Return the arguments of kernels that have an entry for each copy, (copy, ...), in a tick.
+        """Return, for a tick, the kernel arguments that have an entry per copy: (copy, ...).
 
-        They are among those of `source` as well, as they are before the first tick.
+        `source` also contains them, with their values before the first tick.
         """
         return {}
 
@@ -309,11 +310,11 @@ class Workload(Generic[C, P]):
         return ()
 
     def ticks(self, config: C) -> int:
-        """Return the most ticks of a run. Default: the key that has the clock's name, ``days``."""
+        """Return the largest number of ticks of a run. Default: the value of `ticks_key`."""
         return int(getattr(config, self.ticks_key))
 
     def count(self, config: C) -> int:
-        """Return how many copies run side by side."""
+        """Return the number of copies."""
         return int(getattr(config, "replicates", 1))
 
     def first(self, config: C) -> int:
@@ -321,7 +322,7 @@ class Workload(Generic[C, P]):
         return int(getattr(config, f"first_{self.copies}", 0))
 
     def contents(self, config: C) -> Contents | None:
-        """Return what the file holds; None: the series, and recorded fields now and then."""
+        """Return the contents of the file; None: those of `contents.SeriesAndDetail`."""
         return None
 
     def events(self, p: P) -> Mapping[str, Events]:
@@ -329,86 +330,86 @@ class Workload(Generic[C, P]):
         return {}
 
     def finish(self, p: P) -> Sequence[Step]:
-        """Return the steps after the last tick, for what is reported of the end.
+        """Return the steps after the last tick, which compute results of the end of the run.
 
-        They change no kept array: a run may go on from there.
+        They must not change checkpointed arrays, so that the run can be continued.
         """
         return ()
 
     def work_done(self, config: C, ticks: int) -> float:
-        """Return the units of `work` that so many ticks of all copies take."""
+        """Return the number of units of `work` in ``ticks`` ticks of all copies."""
         return float(ticks * self.count(config))
 
     def busy(self, p: P, first: int, last: int) -> Iterable[int]:
-        """Return those ticks of a block that may have steps, ascending. Default: all.
+        """Return the ticks of a block that may have steps, ascending. Default: all.
 
-        Where one step does the work of several ticks, the others cost the host nothing then. Every
-        tick that is left out must have no steps.
+        Ticks that are left out must have no steps; the host then spends no time on them. This helps
+        if one step does the work of several ticks.
         """
         return range(first, last + 1)
 
     def timed_together(self, p: P) -> bool:
-        """Return whether a timed workload's ticks are waited for by blocks and share their time."""
+        """Return True if a timed workload measures whole blocks, whose ticks share the time."""
         return False
 
     def work_items(self, p: P, copies: int, device: Any) -> int:
-        """Return work-items per workgroup; the results do not depend on it."""
+        """Return the number of work-items per workgroup; results do not depend on it."""
         if self.items:
             return min(self.items, int(device.max_workgroup))
         return workgroup_size(device, max(self.sizes(p).values(), default=1))
 
     def not_repeatable(self, config: C) -> str:
-        """Return why another run of the configuration has other results; empty: it has the same.
+        """Return why results differ if the configuration is run again; "" if they do not.
 
-        What depends on the time that something takes, or on programs outside, is run and recorded
-        like all else; `verify` and golden hashes refuse it.
+        Results may depend on the time that something takes, or on other programs. Such a
+        configuration can be run and recorded, but `verify` and golden hashes refuse it.
         """
         return ""
 
     def programs(self, p: P) -> Sequence[NamedProgram]:
-        """Return the programs of others that a run starts; they run only if the user allows it."""
+        """Return the external programs that a run starts; they run only if the user allows it."""
         return ()
 
     def check(self, block: Block, p: P) -> None:
-        """Raise an error for a block whose results cannot be trusted; it is not written."""
+        """Raise an error if the results of a block cannot be trusted; the block is not written."""
 
     def counts(self, p: P) -> Mapping[str, Count]:
-        """Return what `verify` counts, where a changed array says too little of what happened."""
+        """Return the counts of `verify`, for events that changed arrays do not show."""
         return {}
 
     def part(self, step: Step, tick: int) -> str:
-        """Return under which name `verify` notes whether a step did anything."""
+        """Return the name under which `verify` records whether a step changed anything."""
         return step.phase if self.part_is_phase else str(step)
 
     def limits(self, p: P, tick: int) -> Mapping[str, ArrayLike]:
-        """Return limits of fields that have a name (`Field.within`), after this tick."""
+        """Return the values, after this tick, of the limits that `Field.within` gives by name."""
         return {}
 
     def seconds(self, config: C, device: Device | None) -> float | None:
-        """Return how long a run takes, roughly, None if unknown; no device: in the reference."""
+        """Return a rough estimate of a run's time, None if unknown; device None: the reference."""
         return None
 
     def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
-        """Return further rows of `societies run --dry-run`, or another one of the ticks."""
+        """Return further rows of `societies run --dry-run`; one may replace the row of ticks."""
         return []
 
     def device_rows(self, config: C, device: Device) -> list[tuple[str, str]]:
-        """Return rows of `societies run --dry-run` that say what the device has room for."""
+        """Return further rows of `societies run --dry-run` that depend on the device."""
         return []
 
     def require_outputs(self, config: C, results: Path) -> None:
-        """Raise OutputError if what is written beside the results cannot be; asked before a run."""
+        """Raise OutputError, before a run, if files next to the results cannot be written."""
 
     def why_ended(self, config: C, state: Mapping[str, NDArray[Any]]) -> str:
         """Return why a run ended before its last tick, from the state at its end."""
         return ""
 
     def report(self, config: C, **facts: Any) -> RunReport:
-        """Return the report of a run; a workload may return more than every run tells."""
+        """Return the report of a run; a workload may return a subclass with more."""
         from societies.workload.running.report import RunReport
 
         return RunReport(self, config, **facts)
 
     def headlines(self) -> Sequence[str]:
-        """Return the variables of the closing table, of those recorded; none: all of them."""
+        """Return the variables for the closing table; empty: all that are recorded."""
         return ()

@@ -1,8 +1,8 @@
-"""Which workloads are there?
+"""Which workloads are installed?
 
-A workload is found by its entry point in the group ``societies.workloads``. Those of this package
-stand in pyproject.toml alone; a checkout that is not installed reads that file. Nothing is imported
-before it is asked for: reading a configuration touches no device.
+A workload is found by its entry point in the group ``societies.workloads``. Only pyproject.toml
+lists the workloads of this package; a checkout that is not installed reads that file. A workload is
+imported when it is first requested, and reading a configuration opens no device.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def workload_names() -> list[str]:
 
 
 def foreign_packages() -> set[str]:
-    """Return the packages of the workloads of others, which were installed beside ours."""
+    """Return the other installed packages that have workloads."""
     packages = {entry.module.partition(".")[0] for entry in _entries().values()}
     return packages - {__package__.partition(".")[0]}
 
@@ -46,7 +46,7 @@ def workload(name: str) -> Workload[Any, Any]:
     Raises
     ------
     ConfigError
-        If there is none, or if it cannot be imported.
+        If there is no workload of this name, or it cannot be imported.
     """
     entries = _entries()
     if name not in entries:
@@ -62,7 +62,7 @@ def workload(name: str) -> Workload[Any, Any]:
 
 
 def named_workload(path: Path) -> str | None:
-    """Return the workload that a file names, without demanding that the file is valid."""
+    """Return the workload that a file names, even if the file is not valid otherwise."""
     try:
         text = read_text(path, LARGEST_FILE)
     except ConfigError:
@@ -88,7 +88,7 @@ def workloads() -> dict[str, Workload[Any, Any]]:
 
 
 class _Models(Mapping[str, type[WorkloadConfig]]):
-    """The models of all configurations; each workload is imported when it is asked for."""
+    """Configuration classes by workload; each workload is imported when it is requested."""
 
     def __getitem__(self, name: str) -> type[WorkloadConfig]:
         return workload(name).config
@@ -124,7 +124,7 @@ def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> 
 
 
 def config_from_dict(mapping: Mapping[str, Any], overrides: Sequence[str] = ()) -> WorkloadConfig:
-    """Check a configuration given as plain Python data, as `load_config` does a file.
+    """Check a configuration that is given as plain Python data; see `load_config`.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def _entries() -> dict[str, EntryPoint]:
 
 
 def _places() -> tuple[tuple[str, int], ...]:
-    """Return the folders of packages, and when something was last installed in each."""
+    """Return the folders of packages, each with the time of the last installation into it."""
     found = []
     for path in map(os.path.abspath, sys.path):
         with suppress(OSError):
@@ -160,13 +160,13 @@ def _places() -> tuple[tuple[str, int], ...]:
 
 @lru_cache(maxsize=1)
 def _installed(_places: tuple[tuple[str, int], ...]) -> dict[str, EntryPoint]:
-    """Return the entry points of all packages in these folders; to read them takes milliseconds."""
+    """Return the entry points of all packages in these folders; cached, as reading them is slow."""
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
 @cache
 def _of_checkout() -> dict[str, EntryPoint]:
-    """Return the entry points in pyproject.toml, if this runs from a checkout."""
+    """Return the entry points in pyproject.toml if this package is run from a checkout."""
     project = Path(__file__).resolve().parents[3] / "pyproject.toml"
     if not project.is_file():
         return {}

@@ -1,4 +1,4 @@
-"""How does work that may take long become several short parts, on any device?"""
+"""How is a launch that may take long divided into several short ones, on any device?"""
 
 from __future__ import annotations
 
@@ -14,45 +14,44 @@ if TYPE_CHECKING:
     from societies.opencl import BoundKernel
 
 SLICE_SECONDS = 0.2
-"""Seconds that a slice of a long launch is to take. One that turns out to be several times as
-long, because its workgroups have more to do than those before, still ends within a second."""
+"""Intended seconds of a slice of a long launch. If a slice takes several times as long, because its
+workgroups have more work than those before, it still ends within a second."""
 
 SLOWEST, FASTER = 5e6, 8.0
-"""Units of work a second that any device does, and how much faster than the slice before the next
-one is taken to be at most: a few workgroups do not keep a GPU busy, and say little of many."""
+"""Units of work per second that every device achieves; and the largest factor by which the speed is
+assumed to grow from slice to slice. A slice of few workgroups underestimates a GPU's speed."""
 
 
 def paced(done: int, seconds: float, aim: float, most: int, *, faster: int = 4) -> int:
-    """Return how much to do next, so that it takes about as long as it should.
+    """Return the amount of work for the next part, so that it takes about ``aim`` seconds.
 
     Parameters
     ----------
-    done : how much took ``seconds``
-    aim : seconds that the next part is to take
+    done : amount of work that took ``seconds``
+    aim : intended seconds of the next part
     most : upper limit; at least 1 is returned
-    faster : how many times as much as the last part the next one is at most
+    faster : the next part is at most this many times as large as the last one
     """
     return max(1, min(most, faster * done, int(done * aim / max(seconds, 1e-9))))
 
 
 @dataclass(frozen=True)
 class Slices:
-    """How a launch that may take long becomes several, each of some of its workgroups.
+    """How a launch that may take long is divided into slices, each of some of its workgroups.
 
-    Displays freeze, and drivers give up, where a launch takes seconds. How many workgroups a slice
-    has follows from the time that those before took on this device; the results do not depend on
-    it.
+    If a launch takes seconds, displays freeze and drivers abort it. The number of workgroups of a
+    slice follows from the time of the slices before it on this device; results do not depend on it.
 
     Attributes
     ----------
     parameter : name of the kernel's parameter that gets the number of the slice's first workgroup
-    work : most work of a workgroup, from the step's arguments, in units of which every device does
-        `SLOWEST` a second
-    busy : where many workgroups may find nothing to do: from the step's arguments and the arrays
-        of the state on the device, how many workgroups each copy has, and how many of these, from
-        the first on, have something; (copy,). It is asked only of launches that are divided. Speed
-        is then measured, and slices are cut, by these alone: a slice of idle workgroups would say
-        that the device is fast, and the next one would take too long.
+    work : function of the step's arguments: largest work of a workgroup, in units of which every
+        device does `SLOWEST` per second
+    busy : needed if many workgroups may have no work. A function of the step's arguments and of the
+        arrays of the state on the device; it returns the number of workgroups of a copy, and how
+        many of them, from the first on, have work: (copy,). It is called only for launches that are
+        divided. Speed and sizes of slices are then computed from the workgroups with work alone:
+        a slice of idle workgroups would seem fast, and the next slice would take too long.
     """
 
     parameter: str
@@ -61,12 +60,12 @@ class Slices:
 
 
 class Busy:
-    """Which workgroups of a launch have something to do: of each copy the first few.
+    """The workgroups of a launch that have work: in each copy the first ``busy`` ones.
 
     Parameters
     ----------
-    each : workgroups of a copy
-    busy : how many of them have something to do; (copy,)
+    each : workgroups per copy
+    busy : (copy,) number of workgroups that have work
     """
 
     def __init__(self, each: int, busy: NDArray[Any]) -> None:
@@ -74,16 +73,16 @@ class Busy:
         self._ends = np.concatenate([[0], np.cumsum(busy, dtype=np.int64)])
 
     def before(self, group: int) -> int:
-        """Return how many workgroups before this one have something to do."""
+        """Return how many workgroups before this one have work."""
         copy, at = divmod(group, self._each)
         if copy == len(self._busy):
             return int(self._ends[copy])
         return int(self._ends[copy] + min(at, self._busy[copy]))
 
     def until(self, first: int, most: int) -> int:
-        """Return where a slice from a workgroup on ends that has at most so many, idle ones aside.
+        """Return the end of the slice from workgroup ``first`` on.
 
-        The last slice has all that are left.
+        At most ``most`` of its workgroups have work. The last slice includes all that remain.
         """
         wanted = self.before(first) + most
         if wanted >= self._ends[-1]:
@@ -93,13 +92,13 @@ class Busy:
 
 
 class Pace:
-    """How fast a device does the work of a sliced launch, as far as it was seen.
+    """Enqueues a launch in slices, and measures the device's speed to choose their size.
 
     Parameters
     ----------
     slices : how the launch is divided
-    items : work-items of a workgroup
-    wait : returns when everything asked for is done
+    items : work-items per workgroup
+    wait : function that waits for all launches
     arrays : the state on the device, by name
     """
 
@@ -120,7 +119,7 @@ class Pace:
         changed: Mapping[str, int],
         values: Mapping[str, int],
     ) -> None:
-        """Launch so many work-items, at once if they take less than a slice is to take."""
+        """Launch ``size`` work-items, undivided if they take at most the time of a slice."""
 
         def launch(first: int, until: int) -> None:
             arguments = {**changed, self._slices.parameter: first}
@@ -144,7 +143,7 @@ class Pace:
                 self._rate = min(FASTER * self._rate, done * work / seconds)
 
     def _busy(self, groups: int, values: Mapping[str, int]) -> Busy:
-        """Return which workgroups have something to do: all, if it is not said."""
+        """Return the workgroups that have work: all of them unless `Slices.busy` is given."""
         if self._slices.busy is None:
             return Busy(groups, np.array([groups]))
         return Busy(*self._slices.busy(values, self._arrays))

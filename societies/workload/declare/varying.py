@@ -1,4 +1,4 @@
-"""Which keys may differ between the copies of a launch, and how are they set for one of them?"""
+"""Which keys may differ between the copies of a launch, and how are they set for one copy?"""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class NotVarying(Exception):
-    """Raised for a key that cannot differ between copies; says why."""
+    """Raised for a key that cannot differ between copies; its text is the reason."""
 
 
 SHARED = "is the same in all copies of a launch; only parameters of the model may differ"
-"""What is wrong with a key that says how a run is made, such as its seed, where values differ."""
+"""Reason to refuse different values of a key that is no parameter of the model, such as a seed."""
 
 SHARED_SHAPE = "all copies of a launch share it"
 
@@ -39,8 +39,8 @@ def varying(model: type[Section], data: Any, key: str) -> Path:
 
     Parameters
     ----------
-    model : of the configuration
-    data : the configuration as plain data; a number in a key selects an entry of a list in it
+    model : class of the configuration
+    data : configuration as plain data; a number in the key selects an entry of a list in it
 
     Raises
     ------
@@ -54,7 +54,7 @@ def varying(model: type[Section], data: Any, key: str) -> Path:
 
 
 def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any]:
-    """Return path and kind of a key, and the section that it is, None if it is a value.
+    """Return path and kind of a key, and its section class, or None if the key holds a value.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any
 
 def coordinates(config: Any, copies: str) -> list[Coordinate]:
     """Return the keys that differ from copy to copy, as coordinates of the file."""
-    from societies.output import Coordinate  # here, as reading a configuration needs no HDF5
+    from societies.output import Coordinate  # imported here: a configuration needs no HDF5
 
     table = config.table
     if table is None:
@@ -119,23 +119,24 @@ def _why_not(kind: str, section: Any) -> str:
 
 
 def _section(annotation: Any) -> Any:
-    """Return the section that a type is or holds, None if there is none."""
+    """Return the section class that a type is or contains; None if there is none."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
         return annotation
     return next((found for one in get_args(annotation) if (found := _section(one))), None)
 
 
 def changed(config: Any, base: Mapping[str, Any], settings: Mapping[Path, Any]) -> Any:
-    """Return the configuration with some keys set, as that of a single copy.
+    """Return the configuration with some keys set, without a table.
 
     Parameters
     ----------
-    base : the configuration as plain data
+    base : configuration as plain data
+    settings : values by the path of their key
 
     Raises
     ------
     ValueError
-        With a line for every problem.
+        If values are not allowed; one line per problem.
     """
     data: Any = dict(base)
     for path, value in settings.items():
@@ -156,7 +157,7 @@ def changed(config: Any, base: Mapping[str, Any], settings: Mapping[Path, Any]) 
 
 
 def _put(data: Any, path: Path, value: Any) -> None:
-    """Set a value; sections on the way are copied, as others share them."""
+    """Set a value; sections on its path are copied first, because other data may share them."""
     for part, below in pairwise(path):
         there = data[part] if isinstance(part, int) or part in data else None
         inner = list(there) if isinstance(there, list | tuple) else dict(there or {})

@@ -1,10 +1,10 @@
-"""How does a workload show itself and take controls, without knowing where it is shown?
+"""How does a workload declare an interactive view, independent of the program that displays it?
 
-The optional member ``view`` of a workload returns a `View`: a state that controls change, and the
-frames of a state. Whoever shows it (`societies.view`, a page in a browser) keeps the state, hands
-every event to `View.take` and every new state to `View.frames`. The newest state wins: frames of an
-older one that are still missing are never asked for. A view may also have previews, which are
-shown while events come faster than its frames can be computed (`Previewing`).
+The optional member ``view`` of a workload returns a `View`, which has states that controls change,
+and frames of a state. The program that displays it (`societies.view`, a page in a browser) stores
+the present state, and passes every event to `View.take` and every new state to `View.frames`. When
+there is a newer state, the remaining frames of older ones are not requested any more. A view may
+also have previews, which are shown while events come faster than frames (`Previewing`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 LAUNCH_SECONDS = 0.02
-"""Seconds of work between two frames after which a view is to yield, so that events are noticed."""
+"""Seconds of work after which a view should yield, so that new events are noticed."""
 
 # ---------------------------------------------------------------------------------------- frames
 
@@ -32,11 +32,10 @@ class Frame:
 
     Attributes
     ----------
-    pixels : (row, column, 4) uint8, red, green, blue and alpha, row 0 on top; nobody changes it
-        afterwards, so a view that reuses its buffer hands out a copy
+    pixels : (row, column, 4) uint8, red, green, blue and alpha, row 0 on top; it must not change
+        afterwards, so a view that reuses its buffer has to copy it
     caption : one line about this picture: "sample 3 of 16"
-    size : rows and columns of the picture of which this is a preview with fewer pixels; None: it
-        is no preview
+    size : rows and columns of the full picture if this is a preview with fewer pixels, else None
     """
 
     pixels: NDArray[Any]
@@ -49,12 +48,12 @@ class Frame:
 
 @dataclass(frozen=True)
 class Mouse:
-    """What the mouse does over the picture, in a few words each; "": nothing.
+    """Descriptions of what the mouse does over the picture; "": nothing.
 
     Attributes
     ----------
-    drag : "camera left, right, up, down": `Drag` events are wanted
-    wheel : "camera forward, back": `Wheel` events are wanted
+    drag : if not empty, the view gets `Drag` events: "camera left, right, up, down"
+    wheel : if not empty, the view gets `Wheel` events: "camera forward, back"
     """
 
     drag: str = ""
@@ -63,14 +62,14 @@ class Mouse:
 
 @dataclass(frozen=True)
 class Slider:
-    """A number between two others, that changes by steps: a whole number if all three are.
+    """A number in a range; it is a whole number if ``least``, ``most`` and ``step`` are.
 
     Attributes
     ----------
-    name : of the event; no two controls have the same
-    label : what people read, with the unit
-    value : what it is in this state
-    least, most, step : range, and distance of the values from ``least`` on
+    name : name in events, unique among the controls
+    label : displayed text, with the unit
+    value : value in the present state
+    least, most, step : range, and distance between neighbouring values, beginning with ``least``
     """
 
     name: str
@@ -83,12 +82,12 @@ class Slider:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several words.
+    """A selection of one of several words.
 
     Attributes
     ----------
-    name, label : as those of a slider
-    value : the word of this state
+    name, label : as in `Slider`
+    value : word of the present state
     options : all words
     """
 
@@ -100,11 +99,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Button:
-    """Something that happens when it is pressed.
+    """A button that causes an event when it is pressed.
 
     Attributes
     ----------
-    name, label : as those of a slider
+    name, label : as in `Slider`
     """
 
     name: str
@@ -120,13 +119,13 @@ Control = Mouse | Slider | Choice | Button
 class Drag(Generic[S]):
     """The mouse has moved with its button down.
 
-    All of a drag is in its latest event, so the ones before may be lost.
+    The latest event describes the whole drag, so earlier ones may be skipped.
 
     Attributes
     ----------
-    began : the state in which the button went down
-    x, y : where that was, in pixels of the picture from its left and upper edge
-    dx, dy : how far the mouse is from there, in pixels to the right and down
+    began : state when the button was pressed
+    x, y : position of the mouse then, in pixels of the picture from its left and upper edge
+    dx, dy : distance of the mouse from this position, in pixels to the right and down
     """
 
     began: S
@@ -150,12 +149,12 @@ class Wheel:
 
 @dataclass(frozen=True)
 class Change:
-    """A slider or a choice has another value, which is one of those that it may have.
+    """A slider or a choice has a new value, which is always an allowed one.
 
     Attributes
     ----------
-    name : of the control
-    value : a number of a slider, a whole one (int) if its range and step are; a word of a choice
+    name : name of the control
+    value : number of a slider (int if its range and step are whole), or word of a choice
     """
 
     name: str
@@ -168,7 +167,7 @@ class Press:
 
     Attributes
     ----------
-    name : of the button
+    name : name of the button
     """
 
     name: str
@@ -180,59 +179,59 @@ Event = Drag[S] | Wheel | Change | Press
 
 
 class View(Protocol[S]):
-    """What is shown of a workload: a state, the events that change it, and its frames.
+    """An interactive view of a workload: states, the events that change them, and their frames.
 
-    A state is a value that never changes (a frozen dataclass) and holds all that controls decide.
-    States are compared: an event whose state equals the one before costs nothing.
+    A state is an immutable value (a frozen dataclass) with all settings of the controls. States are
+    compared: if an event leaves the state equal, nothing is computed.
 
-    `frames` alone touches the device, and is carried out by one thread at a time; everything else
-    returns at once and may be asked for meanwhile, so it must not look at what `frames` changes.
+    Only `frames` uses the device; one thread at a time runs it. All other methods return at once
+    and may be called at the same time, so they must not read data that `frames` changes.
     """
 
     @property
     def title(self) -> str:
-        """What is shown, in a few words."""
+        """A few words that describe the view."""
 
     @property
     def initial(self) -> S:
-        """The state to begin with."""
+        """The first state."""
 
     def controls(self, state: S) -> Sequence[Control]:
-        """Return the controls in the order in which they are shown, with this state's values."""
+        """Return the controls in the order of display, with the values of a state."""
 
     def take(self, state: S, event: Event[S]) -> S:
-        """Return the state after an event, which one of the controls of ``state`` asks for."""
+        """Return the state after an event of one of the controls of ``state``."""
 
     def frames(self, state: S) -> Iterator[Frame | None]:
         """Yield the pictures of a state, each better or later than the one before.
 
-        None is yielded where no picture is ready yet but the rest may be given up: after every
-        launch, which takes 30 ms at most. The first picture is always waited for; from then on a
-        newer state closes the iterator at its next value. While events come in quick succession
-        nothing follows the first picture. After the last picture the iterator ends, and nothing
-        is computed until the state changes.
+        Yield None after every launch that completes no picture, so that the caller can stop there;
+        a launch takes at most 30 ms. The caller always waits for the first picture; after that it
+        closes the iterator at the next value if there is a newer state. While events come in quick
+        succession, the caller stops after the first picture. The iterator ends with the last
+        picture, and nothing is computed until the state changes.
         """
 
     def configuration(self, state: S) -> WorkloadConfig:
-        """Return the configuration whose run gives what this state shows."""
+        """Return the configuration of a run with the results that this state shows."""
 
 
 class Previewing(View[S], Protocol[S]):
-    """A view whose pictures may be computed with fewer pixels, in about as much less time.
+    """A view whose pictures can also be computed with fewer pixels, in accordingly less time.
 
     Previews are shown while events come in quick succession and a frame takes longer than a page
-    should wait. When they pause `frames` is asked for. Its first picture too is then given up when
-    there is a newer state, since a preview of that one can be shown instead.
+    should wait. When events pause, `frames` is called. The caller then does not wait for its first
+    picture if there is a newer state, because it can show a preview of that state.
     """
 
     def preview(self, state: S, share: float) -> Iterator[Frame | None]:
-        """Yield None where `frames` does, and then one picture of a state, a preview.
+        """Yield None after launches as `frames` does, and then one picture: the preview.
 
-        Carried out as `frames` is, but always waited for.
+        One thread at a time runs this or `frames`; the caller always waits for the preview.
 
         Parameters
         ----------
-        state : what is to be seen
-        share : of the pixels of the first picture of `frames`, 1/2, 1/4, ... 1/64; it was found by
-            measuring how long both take
+        state : state to show
+        share : 1/2, 1/4, ... 1/64 of the pixels of the first picture of `frames`; the caller
+            derives it from the measured times of both
         """

@@ -1,1 +1,1 @@
-"""How are runs drawn whose workload has no figure of its own?"""
+"""How are figures of runs drawn? A default figure, and the panels that workloads share."""

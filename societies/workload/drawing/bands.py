@@ -1,6 +1,6 @@
-"""What do the copies of a run have in common, and how well is that known: means and intervals.
+"""What is the mean over the copies of a run, and how precise is it? Means and bootstrap intervals.
 
-Nothing here knows xarray: arrays have the copies along the first axis.
+Arrays are NumPy's, with the copies along the first axis.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 RESAMPLES = 1000
 _BYTES_AT_ONCE = 1 << 27
-"""Bytes of bootstrapped means that are in memory at a time."""
+"""Bytes of bootstrapped means that are computed at a time."""
 
 Reals = NDArray[np.float64]
 
 
 def mean(values: Reals) -> Reals:
-    """Return the mean over copies, (...) of (copy, ...); what is missing is left out."""
+    """Return the mean over copies, (...) for (copy, ...), without missing values."""
     there = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         found: Reals = np.where(there, values, 0.0).sum(0) / there.sum(0)
@@ -26,17 +26,17 @@ def mean(values: Reals) -> Reals:
 
 
 def ends_of_mean(values: Reals, level: float, resamples: int = RESAMPLES, seed: int = 0) -> Reals:
-    """Return the bootstrap interval of the mean over copies, (2, ...) of (copy, ...).
+    """Return the bootstrap interval of the mean over copies, (2, ...) for (copy, ...).
 
     Its ends are percentiles of the means of samples that are drawn from the copies with replacement
-    (Efron, 1979). What is missing is left out; of fewer than two copies there is no interval.
+    (Efron, 1979). Missing values are left out; with fewer than two copies the ends are NaN.
     """
     count, shape = len(values), values.shape[1:]
     flat = np.asarray(values, float).reshape(count, -1)
     there = ~np.isnan(flat)
     filled = np.where(there, flat, 0.0)
     everywhere = bool(there.all())
-    # How often each copy is in each sample: the means of all samples are then one product.
+    # weights: how often each copy is in each sample, so one product gives the means of all samples
     drawn = np.random.default_rng(seed).integers(0, count, (resamples, count))
     weights = np.zeros((resamples, count))
     np.add.at(weights, (np.arange(resamples)[:, None], drawn), 1.0)
@@ -54,18 +54,18 @@ def ends_of_mean(values: Reals, level: float, resamples: int = RESAMPLES, seed: 
 
 
 def thinned(ticks: NDArray[Any], values: Reals, most: int) -> tuple[Reals, Reals, int]:
-    """Return means of so many ticks that follow each other that at most ``most`` are left.
+    """Return means over groups of consecutive ticks, so that there are at most ``most`` means.
 
     Parameters
     ----------
-    ticks : (tick,) their numbers
+    ticks : (tick,) numbers of the ticks
     values : (..., tick)
-    most : the number of means
+    most : largest number of means
 
     Returns
     -------
-    mean numbers (mean,), mean values (..., mean), and of how many ticks each is the mean; the last
-    of fewer if they do not divide evenly
+    mean numbers of the ticks (mean,), mean values (..., mean), and the number of ticks per group;
+    the last group may be smaller
     """
     each = max(1, -(-len(ticks) // most))
     if each == 1:

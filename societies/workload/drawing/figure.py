@@ -1,7 +1,7 @@
-"""What does a run look like whose workload draws no figure of its own? Its series, tick by tick.
+"""What is drawn of a run whose workload has no figure of its own? Its series over the ticks.
 
-Workloads that do draw one build on the same panels: see `panels_figure`. The module is long because
-all that a figure says is here, from the lines of a panel to the small print.
+Workloads with a figure of their own use the same panels: see `panels_figure`. The module is long
+because it contains all parts of a figure, from the lines of a panel to the small print.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 MOST_PANELS = 6
-"""Series of a workload that draws no figure of its own."""
+"""Largest number of series in the default figure."""
 COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#E69F00")
 """Colours of Okabe and Ito, which colour-blind people can distinguish."""
 
@@ -32,7 +32,7 @@ _NUMBERS = "iufb"
 """Kinds of NumPy types that can be drawn."""
 _LONGEST_WORDS = 120
 _LARGEST = 1e300
-"""A figure can add and scale numbers below it without their becoming infinite."""
+"""Numbers below it can be added and scaled in a figure without overflow."""
 
 INK, _GREY, _PALE, _GRID = "#222222", "#666666", "#999999", "#E3E3E3"
 STYLE: dict[str, Any] = {
@@ -67,14 +67,15 @@ STYLE: dict[str, Any] = {
 
 
 MOST_POINTS = 250
-"""Points of a line; of a longer run each is the mean of several ticks, which thins daily noise."""
+"""Largest number of points of a line. In a longer run each point is the mean of several ticks,
+which also reduces daily noise."""
 COLUMNS = 3
-"""Panels side by side."""
+"""Number of panels in a row."""
 
 LEVEL, PART = 0.95, 0.9
-"""Level of intervals of the mean; part of the copies between the quantiles."""
+"""Level of the intervals of the mean; share of the copies between the quantiles."""
 INTERVAL, QUANTILES, NONE = SHOWN = ("interval", "quantiles", "none")
-"""What a band may be."""
+"""Kinds of bands."""
 _MOST_MARKS = 4
 
 
@@ -83,8 +84,8 @@ class Mark(NamedTuple):
 
     Attributes
     ----------
-    tick : at its end
-    text : what happened, for the small print
+    tick : the tick at whose end it happened
+    text : description for the small print
     """
 
     tick: int
@@ -96,9 +97,9 @@ class Panel(NamedTuple):
 
     Attributes
     ----------
-    variable : of the file: (copy, tick)
-    title, label : of the panel and of its axis
-    colour : of the line
+    variable : name of a variable (copy, tick) of the file
+    title, label : title of the panel and label of its axis
+    colour : colour of the line
     """
 
     variable: str
@@ -108,18 +109,18 @@ class Panel(NamedTuple):
 
 
 Draw = Callable[[Any, Any], None]
-"""Draws a dataset into matplotlib's axes."""
+"""A function that draws a dataset into axes of matplotlib."""
 
 
 def series_figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
-    """Return a figure of the first series of a result, six at most.
+    """Return a figure of the first six series of a result.
 
     Parameters
     ----------
     results : xarray.Dataset
         As `societies.open_results` returns it.
     bands : str
-        What a band is: "interval" of the mean, "quantiles" of the copies, "none".
+        Kind of the band: "interval" of the mean, "quantiles" of the copies, or "none".
 
     Returns
     -------
@@ -160,26 +161,26 @@ def panels_figure(
 ) -> Any:
     """Return a figure of some series, each in a panel.
 
-    A panel shows the mean or the median over copies as a line and, where there are several copies,
-    a band; the legend says which. Of a long run, points are means of consecutive ticks.
+    A panel shows the mean or the median over copies as a line and, if there are several copies, a
+    band; the legend says which. In a long run, points are means of consecutive ticks.
 
     Parameters
     ----------
     results : xarray.Dataset
-    panels : what to draw
-    more : functions that draw a panel each, after the others
-    who : of what it is, for the title; default: the title of the file
-    shown : what the band is: "interval" of the mean, "quantiles" of the copies, "none"
-    marks : ticks to mark with a line, with what happened
+    panels : series to draw
+    more : functions that draw one further panel each
+    who : beginning of the title; default: the title of the file
+    shown : kind of the band: "interval" of the mean, "quantiles" of the copies, or "none"
+    marks : ticks to mark with a line
 
     Raises
     ------
     ConfigError
-        If there is no such band.
+        If ``shown`` is not one of these.
     SocietiesError
         If there is nothing to draw.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If a variable to be drawn is missing or has the wrong form.
     """
     from matplotlib.figure import Figure
 
@@ -213,7 +214,7 @@ def panels_figure(
 
 
 def require_shown(shown: str) -> None:
-    """Raise ConfigError unless a band is one of those that there are."""
+    """Raise ConfigError unless this is a kind of band (`SHOWN`)."""
     if shown not in SHOWN:
         raise ConfigError(f"{option('bands', shown)}: choose one of {', '.join(SHOWN)}")
 
@@ -234,32 +235,32 @@ def line_with_band(
 
     Parameters
     ----------
-    axes : of matplotlib
+    axes : axes of matplotlib
     ticks : (tick,)
     values : (copy, tick)
-    colour, name : of the line
+    colour, name : colour of the line, and its name in a legend
     shown : "interval", "quantiles" or "none"
     band : whether the band is drawn
-    most : points of the line; of more, each is the mean of several
-    style : of the line, as matplotlib calls it
+    most : largest number of points; of more ticks, points are means of several
+    style : properties of the line in matplotlib
     """
     ticks, values, _ = bands.thinned(ticks, values, most)
     if shown == QUANTILES:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of ticks at which all are missing
+            warnings.simplefilter("ignore", RuntimeWarning)  # ticks at which all values are missing
             low, line, high = np.nanquantile(values, [(1 - PART) / 2, 0.5, (1 + PART) / 2], axis=0)
     else:
         line = bands.mean(values)
         low, high = bands.ends_of_mean(values, LEVEL) if band else (line, line)
     if band and len(values) > 1 and shown != NONE:
         axes.fill_between(ticks, low, high, color=colour, alpha=0.22, linewidth=0)
-    # Not clipped, so that a line along zero shows on the axis.
+    # Not clipped, so that a line along zero is visible on the axis.
     style = {"marker": "o" if len(ticks) == 1 else ""} | style
     axes.plot(ticks, line, color=colour, clip_on=False, zorder=3, label=name or "_line", **style)
 
 
 def meaning(copies: str, count: int | str, shown: str) -> tuple[str, str]:
-    """Say what line and band are."""
+    """Return descriptions of line and band for the legend."""
     several = f"{count} {plural(copies)}"
     if shown == QUANTILES:
         low, high = (f"{100 * end:g} %" for end in ((1 - PART) / 2, (1 + PART) / 2))
@@ -268,13 +269,13 @@ def meaning(copies: str, count: int | str, shown: str) -> tuple[str, str]:
 
 
 def legend(figure: Any, count: int, copies: str, shown: str) -> None:
-    """Say below the title what line and band are, if there are several copies."""
+    """Draw a legend of line and band below the title, if there are several copies."""
     if count >= 2:
         _below_title(figure, handles_of(*meaning(copies, count, shown), shown))
 
 
 def handles_of(line: str, band: str, shown: str, **style: Any) -> list[Any]:
-    """Return the entries of a legend that say what line and band are."""
+    """Return the entries of a legend for line and band."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -285,7 +286,7 @@ def handles_of(line: str, band: str, shown: str, **style: Any) -> list[Any]:
 
 
 def _below_title(figure: Any, handles: Sequence[Any]) -> None:
-    """Draw a legend in a second line of the title, which a blank line keeps free."""
+    """Draw a legend in the second line of the title, which is left blank for it."""
     figure.suptitle(
         f"{figure._suptitle.get_text()}\n ",
         **{"x": 0.01, "ha": "left", "fontsize": 12.5, "color": INK, "fontweight": "normal"},
@@ -303,14 +304,14 @@ def _below_title(figure: Any, handles: Sequence[Any]) -> None:
 def mark(
     axes: Any, results: xr.Dataset, marks: Sequence[Mark], own: Sequence[Mark] | None = None
 ) -> None:
-    """Draw a line where something happened, number it if there are several.
+    """Draw a line at each marked tick, with a number if there are several.
 
     Parameters
     ----------
-    axes : of matplotlib
-    results : what is drawn
-    marks : all that a figure has, by which they are numbered
-    own : those of this panel; default: all
+    axes : axes of matplotlib
+    results : the dataset that is drawn
+    marks : all marks of the figure, numbered in this order
+    own : marks of this panel; default: all
     """
     first, last = axes.get_xlim()
     for number, one in enumerate(marks, 1):
@@ -330,7 +331,7 @@ def mark(
 
 
 def small_print(figure: Any, results: xr.Dataset, marks: Sequence[Mark] = ()) -> None:
-    """Write at the foot what is marked, and of which file and version a figure is."""
+    """Write at the foot the meaning of the marks, and the file and version of the results."""
     lines = []
     if marks:
         lines.append(words(marked(marks), longest=150))
@@ -339,7 +340,7 @@ def small_print(figure: Any, results: xr.Dataset, marks: Sequence[Mark] = ()) ->
 
 
 def averaged(results: xr.Dataset) -> str:
-    """Say of how many ticks a point of a line is the mean; nothing where it is one tick."""
+    """Return a text with the number of ticks per point of a line; "" if it is one."""
     clock = clock_of(results)
     each = -(-results.sizes[clock] // MOST_POINTS)
     recorded = "" if (np.diff(results[clock].values) == 1).all() else "recorded "
@@ -347,7 +348,7 @@ def averaged(results: xr.Dataset) -> str:
 
 
 def marked(marks: Sequence[Mark]) -> str:
-    """Say what the dashed lines mark, by the numbers at them if there are several."""
+    """Return a text with the meaning of the dashed lines, numbered if there are several."""
     numbered = [
         f"{number}: {one.text}" if len(marks) > 1 else one.text
         for number, one in enumerate(marks[:_MOST_MARKS], 1)
@@ -357,19 +358,19 @@ def marked(marks: Sequence[Mark]) -> str:
 
 
 def clock_of(results: xr.Dataset) -> str:
-    """Return what the dataset calls its ticks."""
+    """Return the name of a tick in a dataset."""
     return str(results.attrs.get("clock", "day"))
 
 
 def origin(results: xr.Dataset) -> str:
-    """Say from what file a result is, which configuration made it, and how far it went."""
+    """Return a text with file, workload, seed, versions and number of ticks of a result."""
     attrs, parts = results.attrs, []
     clock = clock_of(results)
     source = str(results.encoding.get("source", ""))
     if source:
         parts.append(words(source.replace("\\", "/").rsplit("/", 1)[-1]))
     named = {"workload": "", "seed": "seed ", "model_version": "model "}
-    if "seed" not in attrs and "seed" in results.coords:  # a study has one for each run
+    if "seed" not in attrs and "seed" in results.coords:  # a study has a seed for each run
         seeds = np.unique(results["seed"].values)
         attrs = {**attrs, "seed": seeds[0]} if len(seeds) == 1 else attrs
     parts += [f"{word}{words(attrs[name])}" for name, word in named.items() if name in attrs]
@@ -383,7 +384,7 @@ def origin(results: xr.Dataset) -> str:
 
 
 def values_set(one: Mapping[str, Any]) -> str:
-    """Return which values an intervention sets, in words."""
+    """Return a text with the values that an intervention sets."""
     values = one.get("set")
     return ", ".join(f"{k} {v}" for k, v in values.items()) if isinstance(values, dict) else ""
 
@@ -393,12 +394,12 @@ def marks_of(
     keys: Iterable[str] = ("interventions",),
     worded: Callable[[Mapping[str, Any]], str] = values_set,
 ) -> list[Mark]:
-    """Return what happens in a run by its configuration, in the order of ticks.
+    """Return marks for the events in a run's configuration, in the order of ticks.
 
     Parameters
     ----------
-    keys : of lists whose entries say at which tick, by the clock's word
-    worded : returns what an entry says that happens
+    keys : keys of lists of events; an entry has its tick under the clock's name
+    worded : function that returns the description of an entry
     """
     said, clock = configuration_of(results), clock_of(results)
     entries = [one for key in keys for one in _sections(said.get(key))]
@@ -415,16 +416,16 @@ def _sections(said: Any) -> list[Mapping[str, Any]]:
 
 
 def configuration_of(results: xr.Dataset) -> Mapping[str, Any]:
-    """Return the configuration of a result as plain data; empty if it has none that can be read.
+    """Return the configuration of a result as plain data; empty if it cannot be read.
 
-    The same for the same text, so nobody may change it.
+    The mapping is cached and read-only, and its contents must not be changed.
     """
     return _read(str(results.attrs.get("configuration", "")))
 
 
 @lru_cache(maxsize=16)
 def _read(text: str) -> Mapping[str, Any]:
-    """Return what a configuration says; a figure asks for those of its results again and again."""
+    """Return a configuration as plain data; cached, because a figure needs it many times."""
     import yaml
 
     try:
@@ -435,12 +436,12 @@ def _read(text: str) -> Mapping[str, Any]:
 
 
 def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:
-    """Return what a file calls its ticks and its copies.
+    """Return the names of a tick and of a copy in a file.
 
     Raises
     ------
     OutputError
-        If it has no coordinates of these names, or ticks that no run counts.
+        If the file has no coordinates of these names, or its ticks are not ascending integers.
     """
     clock, copies = (
         str(results.attrs.get(what, word))
@@ -469,7 +470,7 @@ def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:
 
 
 def require_copy(results: xr.Dataset, place: int) -> None:
-    """Raise ConfigError unless a file has a copy at this place, counted from 0."""
+    """Raise ConfigError unless a file has a copy with this index, counted from 0."""
     _, copies = clock_and_copies(results)
     there = results.sizes[copies]
     if not 0 <= place < there:
@@ -479,12 +480,12 @@ def require_copy(results: xr.Dataset, place: int) -> None:
 def numbers(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:
     """Return a variable as real numbers along these dimensions, in this order.
 
-    What is infinite, or too large for the axis of a figure, is missing in it.
+    Values that are infinite, or too large for the axis of a figure, are replaced by NaN.
 
     Raises
     ------
     OutputError
-        If there is no such variable, or it has other dimensions or no numbers.
+        If there is no such variable, or it has other dimensions or does not hold numbers.
     """
     if name not in results:
         raise OutputError(f"has no variable '{name}', so it cannot be drawn")
@@ -509,7 +510,7 @@ def _draw(axes: Any, results: xr.Dataset, panel: Panel, shown: str) -> None:
 
 
 def from_zero(axes: Any) -> None:
-    """Let a panel begin at zero, or below it where what is drawn is, and end above all of it."""
+    """Set the limits of the vertical axis so that it includes zero and everything drawn."""
     drawn = [line.get_ydata() for line in axes.lines]
     drawn += [path.vertices[:, 1] for area in axes.collections for path in area.get_paths()]
     values = np.concatenate([np.asarray(one, float).ravel() for one in drawn] or [np.zeros(1)])
@@ -521,7 +522,7 @@ def from_zero(axes: Any) -> None:
 
 
 def label(axes: Any, results: xr.Dataset, title: str, label: str) -> None:
-    """Write the title and the labels of a panel, along whose lower edge the ticks go."""
+    """Write the title and the labels of a panel with the ticks along the horizontal axis."""
     clock, _ = clock_and_copies(results)
     ticks = results[clock].values
     axes.set_title(title)
@@ -532,7 +533,7 @@ def label(axes: Any, results: xr.Dataset, title: str, label: str) -> None:
 
 
 def title(results: xr.Dataset, who: str = "") -> str:
-    """Say what was run, as far as is known."""
+    """Return the title of a figure: ``who`` or the file's title, and the number of copies."""
     _, copies = clock_and_copies(results)
     parts = [who or words(results.attrs.get("title", ""))]
     parts.append(counted(results.sizes[copies], copies))
@@ -540,9 +541,9 @@ def title(results: xr.Dataset, who: str = "") -> str:
 
 
 def words(text: object, longest: int = _LONGEST_WORDS) -> str:
-    """Return what a file says as words of a figure: no mathematics, nothing that has no picture.
+    """Return a text from a file for a figure: without formulas and unprintable characters.
 
-    What is longer than a figure is wide is cut.
+    A text of more than ``longest`` characters is cut.
     """
     shown = str(text)
     shown = shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
@@ -550,5 +551,5 @@ def words(text: object, longest: int = _LONGEST_WORDS) -> str:
 
 
 def thousands(value: float, _: int | None = None) -> str:
-    """Write a tick with narrow spaces between thousands."""
+    """Return the label of a tick with narrow spaces between thousands."""
     return f"{value:,.6g}".replace(",", "\u202f")

@@ -1,6 +1,6 @@
-"""How do the words of a figure find room? Labels are wrapped, legends stand in rows.
+"""How do the texts of a figure fit? Labels are wrapped, and legends are arranged in rows.
 
-Sizes are estimated from the number of characters, so that nothing has to be drawn to know them.
+Sizes of texts are estimated from their number of characters, without drawing them.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from typing import Any
 
 _PLAIN, _BOLD = 0.525, 0.6
-"""Width of a character of DejaVu Sans in parts of its size, mean over English text."""
+"""Mean width of a character of DejaVu Sans in English text, as a share of the font size."""
 _BESIDE, _BELOW, _FOOT = 0.8, 1.0, 0.9
-"""Inches beside a panel, above and below it for titles and ticks; inches of a figure's foot."""
+"""Inches left and right of a panel; above and below it, for titles and ticks; at the foot."""
 _HANDLE = 0.6
-"""Inches of a legend's entry without its text."""
+"""Inches of an entry of a legend, without its text."""
 
 
 def wrapped(text: str, most: int) -> str:
-    """Return a text in lines of at most so many characters, all about equally long.
+    """Return a text in lines of about equal length, with at most ``most`` characters.
 
-    A line ends between words, but not before a number ("day 1"); a word that is longer than a line
-    is parted after a point, a line or a slash in it, and if it has none where the line ends.
+    A line ends between words, but not before a number ("day 1"). A word that is longer than a line
+    is split after ``.``, ``_``, ``/`` or ``-``, or else at the end of the line.
     """
     most = max(most, 4)
     pieces: list[tuple[str, str]] = []
@@ -36,7 +36,7 @@ def wrapped(text: str, most: int) -> str:
 
 
 def _filled(pieces: Sequence[tuple[str, str]], most: int) -> list[str]:
-    """Put pieces, each with what parts it from the one before, into lines."""
+    """Join pieces to lines; each piece comes with the separator before it."""
     lines = [""]
     for before, piece in pieces:
         if lines[-1] and len(lines[-1]) + len(before) + len(piece) > most:
@@ -47,7 +47,7 @@ def _filled(pieces: Sequence[tuple[str, str]], most: int) -> list[str]:
 
 
 def characters(inches: float, size: float, *, bold: bool = False) -> int:
-    """Return how many characters of a size in points have room."""
+    """Return how many characters of a font size in points fit into ``inches``."""
     return int(inches * 72 / (size * (_BOLD if bold else _PLAIN)))
 
 
@@ -55,7 +55,7 @@ def fit(figure: Any) -> None:
     """Wrap titles and labels of all panels to the size of their panel."""
     for axes in figure.axes:
         spec = axes.get_subplotspec()
-        if spec is None:  # the scale of colours beside a map
+        if spec is None:  # the colour bar next to a map
             continue
         grid = spec.get_gridspec()
         width = figure.get_figwidth() / grid.ncols - _BESIDE
@@ -73,9 +73,9 @@ def fit(figure: Any) -> None:
 
 
 def columns_of(labels: Sequence[str], inches: float, size: float = 9.0) -> int:
-    """Return how many entries of a legend have room side by side."""
+    """Return how many columns of a legend fit into ``inches``."""
     for count in range(len(labels), 1, -1):
-        rows = -(-len(labels) // count)  # of a legend, whose entries go on downwards
+        rows = -(-len(labels) // count)  # entries of a legend fill column after column
         widest = [max(map(len, labels[i : i + rows])) for i in range(0, len(labels), rows)]
         if _width(widest, size) <= inches:
             return len(widest)
@@ -87,9 +87,9 @@ def legend_above(figure: Any, rows: Sequence[Sequence[Any]], title: str = "") ->
 
     Parameters
     ----------
-    figure : of matplotlib, with constrained layout
-    rows : handles with labels; each of them begins on a line of its own
-    title : above them
+    figure : figure of matplotlib, with constrained layout
+    rows : lists of handles with labels; each list begins a new line
+    title : title of the legend
     """
     from matplotlib.lines import Line2D
 
@@ -114,5 +114,5 @@ def legend_above(figure: Any, rows: Sequence[Sequence[Any]], title: str = "") ->
 
 
 def _width(widest: Sequence[int], size: float) -> float:
-    """Return the inches of a row of entries whose texts have so many characters."""
+    """Return the inches of a row of entries, from the number of characters of each."""
     return math.fsum(_HANDLE + count * size * _PLAIN / 72 for count in widest)

@@ -1,8 +1,9 @@
-"""How do more copies run than a device has memory for? In batches, a block of ticks at a time.
+"""How do more copies run than fit into a device's memory? In batches, a block of ticks at a time.
 
-All copies' states are in the memory of the host. For each block every batch in turn is put onto the
-device, runs its ticks, and is read back. So the file, its commits and its checkpoints are those of
-a run at once, and as no copy depends on another or on its place, so is every bit.
+The host's memory holds the states of all copies. For each block, every batch in turn is copied to
+the device, runs the block's ticks, and is copied back. So the file has the same commits and
+checkpoints as without batches, and the same bits, because a copy depends neither on the other
+copies nor on its index.
 """
 
 from __future__ import annotations
@@ -32,20 +33,20 @@ from societies.workload.running.profile import Profile
 from societies.workload.running.sufficiency import available_memory, byte_count
 
 SHARE_OF_GPU, SHARE_OF_FREE = 0.9, 0.5
-"""Shares that copies may take of a GPU's memory, and with a CPU of the host's free memory. The
-display, and the states of all copies in the host's memory, need the rest."""
+"""Shares that copies may take of a GPU's memory and, on a CPU, of the host's free memory. The rest
+is for the display and, on a CPU, for the states of all copies on the host."""
 
 SECONDS = 2.0
-"""Seconds that a batch runs at a time, which moving its state is to be short against."""
+"""Seconds that a batch runs at a time; long enough that moving its state takes a small share."""
 
 
 class Batches:
-    """All copies, of which an engine carries out some at a time.
+    """An engine of all copies that runs them in batches on an inner engine.
 
     Parameters
     ----------
-    inner : engine of as many copies as a batch has
-    copies : of the whole ensemble
+    inner : engine that has the number of copies of a batch
+    copies : number of copies of the whole ensemble
     """
 
     def __init__(self, inner: DeviceEngine[Any] | ReferenceEngine[Any], copies: int) -> None:
@@ -62,21 +63,21 @@ class Batches:
         self.profile: Profile | None = None
 
     def _places(self) -> Iterator[tuple[int, int]]:
-        """Yield number of each batch and of its copies; the inner engine serves that batch."""
+        """Change the inner engine to each batch; yield the batch's index and number of copies."""
         for number in range(self.count):
             place = number * self.inner.copies
             self.inner.at(place)
             yield number, min(self.inner.copies, self.copies - place)
 
     def start(self) -> None:
-        """Put all copies where they are before the first tick."""
+        """Set all copies to their state before the first tick."""
         self._parts = []
         for _ in self._places():
             self.inner.start()
             self._parts.append(self.inner.state())
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the kept arrays of the state."""
+        """Replace the checkpointed arrays of the state."""
         self._parts = []
         for number, count in self._places():
             place = number * self.inner.copies
@@ -88,15 +89,15 @@ class Batches:
             self._parts.append(self.inner.state())
 
     def _filled(self, part: NDArray[Any]) -> NDArray[Any]:
-        """Return a part with as many copies as a batch has: the last one is repeated."""
+        """Return a part filled up to the size of a batch with repetitions of its last copy."""
         return part[np.minimum(np.arange(self.inner.copies), len(part) - 1)]
 
     def steps(self, tick: int) -> Iterator[Step]:
-        """Refuse to go step by step: only whole ticks are run in batches."""
+        """Raise NotImplementedError: batches run whole ticks only."""
         raise NotImplementedError
 
     def step(self, step: Step, tick: int) -> None:
-        """Refuse to go step by step: only whole ticks are run in batches."""
+        """Raise NotImplementedError: batches run whole ticks only."""
         raise NotImplementedError
 
     def run_ticks(self, first: int, last: int) -> None:
@@ -125,20 +126,20 @@ class Batches:
         return self._logs
 
     def events(self) -> dict[str, NDArray[np.int32]]:
-        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
         return self._events
 
     def measured(self) -> State:
-        """Return what was measured of the ticks of the last `run_ticks`, of all batches."""
+        """Return the measured times of the last `run_ticks`, as sums over the batches."""
         return self._measured
 
     def profiled(self) -> Profile:
-        """Measure every phase of all ticks from now on, and return what will hold the result."""
+        """Measure every phase from now on, and return the profile that collects the times."""
         self.profile = self.inner.profiled()
         return self.profile
 
     def ended(self) -> int | None:
-        """Return the tick at which the last copy ended, None while one goes on."""
+        """Return the tick at which the last copy ended; None while a copy goes on."""
         return ended_at({ENDED: self._joined(ENDED)}) if ENDED in self.fields else None
 
     def finish(self) -> None:
@@ -149,7 +150,7 @@ class Batches:
             self._parts[number] = self.inner.state()
 
     def wait(self) -> None:
-        """Return when everything asked for is done."""
+        """Wait until all launches and copies have completed."""
         self.inner.wait()
 
     def _joined(self, name: str) -> NDArray[Any]:
@@ -160,7 +161,7 @@ class Batches:
         return {name: self._joined(name) for name in self.fields}
 
     def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yield what `state` returns, in the order of the table."""
+        """Yield names and arrays of `state`, in the table's order."""
         yield from self.state().items()
 
     def arrays(self, *names: str) -> State:
@@ -168,18 +169,18 @@ class Batches:
         return {name: self._joined(name) for name in names}
 
     def hash(self) -> str:
-        """Return the hash of the kept state."""
+        """Return the hash of the checkpointed state."""
         return state_hash(self.fields, self.state())
 
 
 class Room:
-    """How many copies of a workload fit a device.
+    """Memory of a device, and the number of copies that fit.
 
     Attributes
     ----------
-    fixed, bytes_per_copy : bytes that all copies share, and of each
-    largest : bytes of a copy in the largest array
-    has, in_one : bytes that a device has for them, in all and in one array
+    fixed, bytes_per_copy : bytes that all copies share; bytes of each copy
+    largest : bytes of one copy in the largest array
+    has, in_one : bytes that the device has for copies: in total; at most in one array
     """
 
     def __init__(self, workload: Workload[Any, Any], p: Any, device: Device) -> None:
@@ -210,14 +211,14 @@ class Room:
 
     @property
     def copies(self) -> int:
-        """How many fit; 0 if not even one does."""
-        if not self.has:  # a device that does not say what it has
+        """Number of copies that fit; 0 if not even one does."""
+        if not self.has:  # the device does not report its memory
             return 2**31
         fit = min((self.has - self.fixed) // self.bytes_per_copy, self.in_one // self.largest)
         return max(0, int(fit))
 
     def lack(self) -> str:
-        """Say what a copy needs and the device has, if not even one fits; else nothing."""
+        """Return a message with needed and available memory if not even one copy fits, else ""."""
         if self.copies:
             return ""
         most = self._device.max_alloc
@@ -233,7 +234,7 @@ class Room:
 
 
 def batch_size(copies: int, fit: int, asked: int | None) -> int:
-    """Return how many copies a batch has, nearly the same in all of them."""
+    """Return the largest number of copies of a batch, if batches are nearly equal in size."""
     most = min(fit, asked or copies, copies)
     return math.ceil(copies / math.ceil(copies / most))
 

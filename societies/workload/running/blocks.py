@@ -1,4 +1,4 @@
-"""How does a run go on, block of ticks by block, and when is what written of each?"""
+"""How does a run proceed in blocks of ticks, and when are blocks and checkpoints written?"""
 
 from __future__ import annotations
 
@@ -27,45 +27,46 @@ from societies.workload.running.seen import Read, SeenState
 from societies.workload.running.waiting import Waiting
 
 COMMIT_SECONDS = 1.0
-"""Blocks that took less than this wait for the next ones, to be written and committed together.
+"""Least time between commits: shorter blocks wait, and are written and committed together.
 
-A variable has all ticks of a copy together, so to write a few ticks of many copies touches every
-page of it, and a commit hands all these pages to the disk.
+A variable of the file stores all ticks of a copy contiguously. So writing a few ticks of many
+copies touches every page of it, and a commit writes all these pages to the disk.
 """
 
 COMMIT_SHARE, RAREST_SECONDS = 0.02, 30.0
-"""Where a commit takes long, they follow each other so rarely that they take this share of a run's
-time, but not more rarely than this: what is computed meanwhile does not hide all of a commit."""
+"""Slow commits take at most about this share of a run's time, because the pause before the next one
+is longer, up to `RAREST_SECONDS`: computing at the same time does not hide all of their cost."""
 
 WAITING_BYTES = 1 << 28
-"""So many bytes of logs and of states to be saved do not wait any longer."""
+"""Blocks are written at once if their logs and states have more bytes than this."""
 
 SAVE_SECONDS = 2.0
-"""Checkpoints whose number is left to us (``auto``) do not follow each other faster than this: they
-would cost more than the ticks that they save. The last two of a run are always made."""
+"""Least time between checkpoints if their interval is ``auto``: more would cost more time than the
+ticks that they save. The last two of a run are always written."""
 
 
 class _Written(NamedTuple):
-    """What is known when another thread has written blocks."""
+    """Result of the thread that has written blocks."""
 
     tick: int
     means: dict[str, float]
     seconds: float
     room: Waiting
-    """That held them, and can hold others."""
+    """The emptied `Waiting` that held the blocks; it can be reused."""
 
 
 class Simulation:
-    """The loop over blocks of ticks, and what is written of each.
+    """The loop over blocks of ticks, which computes and writes them.
 
-    With ``hashed`` the last state is hashed while the end is written, for `state_sha256`.
+    With ``hashed`` the hash of the last state, `state_sha256`, is computed while the end of the
+    file is written.
 
     Attributes
     ----------
-    tick : the last tick that is committed
+    tick : last tick that is committed
     means : means over copies of the last tick's series, by variable; None before the first block
-    why : why the run ended before its last tick, if it did
-    state_sha256 : hash of the kept state after the last tick
+    why : reason why the run ended before its last tick, or ""
+    state_sha256 : hash of the checkpointed state after the last tick
     """
 
     def __init__(
@@ -99,28 +100,29 @@ class Simulation:
         self._due: dict[int, Read] = {}
         self._saved = self._committed = time.perf_counter()
         self._commit_took = 0.0
-        self._number = 0  # of the last checkpoint
+        self._number = 0  # number of the last checkpoint
         self._hashing: Future[str] | None = None
 
     @property
     def state_sha256(self) -> str:
-        """Hash of the kept state after the last tick."""
+        """Hash of the checkpointed state after the last tick."""
         return self.engine.hash() if self._hashing is None else self._hashing.result()
 
     def blocks(self, tick: int, last: int) -> Iterator[int]:
-        """Run from after a tick to the last one, or until all copies have ended.
+        """Run the ticks after ``tick`` up to ``last``, or until all copies have ended.
 
-        Blocks are written while the next one is computed, unless the state at their end is needed.
-        Yields the last tick that was computed, at first the one begun with; `tick` is written.
+        A block is written while the next one is computed, unless writing needs the state at its
+        end. Yields first ``tick`` and then the last tick that was computed; the attribute `tick`
+        is the last one written.
 
         Raises
         ------
         Stopped
-            After a signal; the state is saved.
+            After a signal, with the state saved.
         """
         try:
             yield from self._blocks(tick, last)
-        finally:  # whoever ends it so closes the file
+        finally:  # if the caller stops iterating, it closes the file next
             if self._writing is not None:
                 wait([self._writing])
 
@@ -131,9 +133,9 @@ class Simulation:
         self.file.rewind(tick)
         yield tick
         ended = self.engine.ended()
-        if self.tick < last and ended is not None:  # before the first tick: there is only an end
+        if self.tick < last and ended is not None:  # all copies ended before the first tick
             self._commit(ended, last, ended, self._seen())
-        elif not last:  # a run without ticks: what it finds is there after its start
+        elif not last:  # a run without ticks: its start computes the results
             self._commit(0, last, ended, self._seen())
         computed = self.tick
         while computed < last and ended is None and not self.stop.is_set():
@@ -152,16 +154,16 @@ class Simulation:
                 self._write_beside()
             if behind:
                 yield computed
-            with self.keeping(last):  # a device fails here, or `Workload.check`
+            with self.keeping(last):  # a failed device or `Workload.check` raises here
                 block = self._read(computed + 1, end if ended is None else ended, last)
             if not self._can_wait(end, last):
-                if end in self.stops:  # may leave out its last tick, but no other
+                if end in self.stops:  # if `LeftOut` is raised, only this tick may be missing
                     self._write_waiting()
                 try:
                     with self.keeping(last):  # the end reads the device
                         if self._hashed and (end == last or ended is not None):
                             then = partial(self._begin_to_save, block.last)
-                            cast(SeenState, block.state).begin(then)  # while the days are written
+                            cast(SeenState, block.state).begin(then)  # while the ticks are written
                         self._write(self._waiting.joined(block), block, last, ended)
                 except LeftOut as left:
                     self._save(self.tick, left.state)
@@ -176,13 +178,13 @@ class Simulation:
             self._write_waiting()
             yield self.tick
         if self.tick < last and ended is None:
-            if self.tick:  # the start is computed again, and no run has a checkpoint of it
+            if self.tick:  # tick 0 is computed again instead: it never has a checkpoint
                 self._save(self.tick, self.engine.state())
             raise Stopped(self.stop.number)
 
     @contextmanager
     def keeping(self, last: int) -> Iterator[None]:
-        """Write what was computed before, if what is done meanwhile fails, but for this file."""
+        """If the body raises, first write the blocks computed before, if the file permits it."""
         try:
             yield
         except BaseException:
@@ -193,15 +195,16 @@ class Simulation:
             raise
 
     def _can_wait(self, end: int, last: int) -> bool:
-        """Return whether the block up to ``end`` may be written when the engine has gone on.
+        """Return True if the block up to ``end`` may be written after the engine has gone on.
 
-        Runs that may end at any tick are asked after each block whether they did, which waits.
+        Not so if the run may end at any tick, because the host then waits after each block to see
+        whether it has ended.
         """
         there = end == last or end in self.stops or ENDED in self.fields
         return not there and not self.workload.timed
 
     def _enough_waits(self) -> bool:
-        """Return whether the blocks that wait are written now, while the next one is computed."""
+        """Return True if the waiting blocks are to be written now, during the next block."""
         pause = min(RAREST_SECONDS, max(COMMIT_SECONDS, self._commit_took / COMMIT_SHARE))
         late = self._writing is None and time.perf_counter() - self._committed >= pause
         due = sum(array.nbytes for one in self._due.values() for array in one.state.values())
@@ -209,17 +212,17 @@ class Simulation:
         return bool(self._waiting) and (late or nbytes > WAITING_BYTES)
 
     def _seen(self) -> SeenState:
-        """Return the state as it is now, if it is asked for before the engine goes on."""
+        """Return the present state; it must be read before the engine goes on."""
         return SeenState(self.engine, self.fields, saved=bool(self.every))
 
     def _read(self, first: int, last: int, end: int) -> Block:
-        """Return what happened in the ticks that the engine has just been through.
+        """Return the block of ticks that the engine has just computed.
 
         ``end`` is the run's last tick.
         """
         ticks = last - first + 1
         state = self._seen()
-        borrowed = self._can_wait(last, end)  # what waits is laid out before logs are read again
+        borrowed = self._can_wait(last, end)  # `gather` copies waiting logs before the next reading
         logs = {name: log[:, :ticks] for name, log in self.engine.logs(borrowed=borrowed).items()}
         measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
         block = Block(first, last, logs, self.engine.events(), state, self.stop, measured)
@@ -232,21 +235,21 @@ class Simulation:
             # A block holds no state while it waits.
             block = replace(block, state=self._seen())
             for tick in sorted(self._due)[:-ROTATING]:
-                del self._due[tick]  # a newer one will take its place in the file
+                del self._due[tick]  # a newer one would overwrite it in the file
         return block
 
     def _saves(self, tick: int, last: int) -> bool:
-        """Return whether a checkpoint is due after a tick that is not the last."""
+        """Return True if a checkpoint is due after a tick that is not the last."""
         if not self.every or tick % self.every:
             return False
         of_the_last_two = tick + self.every >= last
         late = time.perf_counter() - self._saved >= SAVE_SECONDS
-        # Slots take turns by the number: the newest one is not overwritten by the next.
+        # The number selects the slot in turn; the next checkpoint must not overwrite the newest.
         turn = checkpoint_number(tick, self.every) % ROTATING != self._number % ROTATING
         return of_the_last_two or (late and turn) or not self.sparing
 
     def _write_beside(self) -> None:
-        """Have the blocks that wait written and committed in another thread."""
+        """Write and commit the waiting blocks in another thread."""
         self._written()
         waiting, self._waiting = self._waiting, self._spare
         due = self._due_until(waiting.newest.last)
@@ -264,7 +267,7 @@ class Simulation:
         return _Written(block.last, means, time.perf_counter() - began, waiting)
 
     def _written(self) -> None:
-        """Wait until the other thread has written what it was handed; raise what it raises."""
+        """Wait for the thread that writes blocks, and raise its error if it failed."""
         if self._writing is None:
             return
         wait([self._writing])
@@ -272,20 +275,20 @@ class Simulation:
         try:
             self.tick, self.means, self._commit_took, self._spare = writing.result()
         except BaseException:
-            self._waiting.clear()  # it would be written behind a gap
+            self._waiting.clear()  # later blocks would leave a gap in the file
             self._due.clear()
             raise
         self._committed = time.perf_counter()
 
     def _write_waiting(self) -> None:
-        """Write and commit the blocks that wait, and return when that is done."""
+        """Write and commit the waiting blocks, and wait until they are written."""
         self._written()
         if self._waiting:
             self._write_beside()
             self._written()
 
     def _write(self, block: Block, newest: Block, last: int, ended: int | None) -> None:
-        """Write and commit a block; ``newest`` is the last one of which it consists."""
+        """Write and commit a block of joined blocks; ``newest`` is the last of these."""
         self._written()
         self.contents.write(self.file, block)
         self.means = self.contents.means(newest)
@@ -293,10 +296,10 @@ class Simulation:
         self.tick = block.last
 
     def _commit(self, end: int, last: int, ended: int | None, state: SeenState) -> None:
-        """Commit the ticks up to ``end``; write the end of a run that is over, and checkpoints."""
+        """Commit the ticks up to ``end``; write due checkpoints and the end of a finished run."""
         over = end == last or ended is not None
         if over:
-            # As it is before the steps that follow the last tick; they change nothing that is kept.
+            # Read before `Workload.finish`, whose steps change no checkpointed array.
             read = state.read(hashed=self._hashed)
             self._hashing = read.digest
             self.engine.finish()
@@ -312,23 +315,23 @@ class Simulation:
             saved = kept(self.fields, state())
             self.file.checkpoint(end, saved, keep=self.keep.index(end))
         due = self._due_until(end)
-        if over:  # last: with the checkpoint of the last tick a file counts as complete
+        if over:  # written last: the checkpoint of the last tick marks the file as complete
             due[end] = read
         self._save_newest(due)
         if ended is not None:
             self.file.shorten()
 
     def _due_until(self, tick: int) -> dict[int, Read]:
-        """Take the states up to a tick from those to be saved; a block may be read, not written."""
+        """Remove and return the states to be saved up to ``tick``; later ticks are not written."""
         return {one: self._due.pop(one) for one in sorted(self._due) if one <= tick}
 
     def _save_newest(self, due: Mapping[int, Read]) -> None:
-        """Save the states for which there are slots that take turns."""
+        """Save the newest states, as many as there are rotating slots."""
         for tick in list(due)[-ROTATING:]:
             self._save(tick, due[tick].state, due[tick].sums)
 
     def _begin_to_save(self, tick: int, read: Read) -> None:
-        """Let another thread write a checkpoint before its tick is committed, if it can wait."""
+        """Begin to write a checkpoint in another thread, before its tick is committed."""
         if self.every and read.sums is not None:
             number, state = checkpoint_number(tick, self.every), kept(self.fields, read.state)
             self.file.begin_checkpoint(tick, state, number, read.sums.result)
@@ -348,14 +351,14 @@ class Simulation:
 
 
 def checkpoint_number(tick: int, every: int) -> int:
-    """Return the number of a tick's checkpoint; one between two regular ones has the later's."""
+    """Return the number of a tick's checkpoint; between two regular ones it is the later one's."""
     return -(-tick // every)
 
 
 def block_end(tick: int, length: int, last: int, stops: Any, checkpoint: int) -> int:
     """Return the last tick of the block after ``tick``.
 
-    That is the next tick at which the file must be written, at most ``length`` ticks on.
+    This is the next tick at which the file must be written, but at most ``tick + length``.
     """
     for end in range(tick + 1, min(tick + length, last) + 1):
         if end in stops or (checkpoint and end % checkpoint == 0):

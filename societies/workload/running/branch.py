@@ -1,8 +1,8 @@
-"""How does a run branch off another: the same history up to a tick, and what follows anew?
+"""How does a run branch off another run, with the same history up to a tick?
 
-A branch is a run of a configuration like any other. What its history has in common with its
-parent's is copied from the parent's file, up to the newest checkpoint before the tick at which they
-part; from there it is computed. So its file is that of a straight run of its configuration.
+A branch is a run of a configuration like any other. Its history up to the parent's newest
+checkpoint before the tick of branching is copied from the parent's file; later ticks are computed.
+So its file is the same as that of a run of its configuration from the start.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from societies.workload.running.file import require_checkpoint
 from societies.workload.running.provenance import require_origin
 
 PARENT, PARENT_TICK = "parent", "parent_tick"
-"""Attributes of a branch: the file from which it comes, and the last tick of their history."""
+"""Attributes of a branch: the parent's file, and the last tick of the common history."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +44,11 @@ class Parent:
 
     Attributes
     ----------
-    path : of the file
-    tick : up to which both have one history
+    path : path of the file
+    tick : last tick of the common history
     begin : tick of the checkpoint from which the branch is computed; 0: from the start
-    state : at that tick, None at the start
-    checkpoints : those of the parent up to ``begin`` that a straight run would have, by tick
+    state : state at that tick; None at the start
+    checkpoints : by tick, the parent's checkpoints up to ``begin`` that the branch needs as well
     """
 
     path: Path
@@ -67,7 +67,7 @@ class Parent:
 
 
 def _raised(workload: Workload[Any, Any], ticks: int) -> str:
-    """Return the advice to have this number of ticks, if a configuration can have it."""
+    """Return the advice to raise the number of ticks to ``ticks``; "" if that is not allowed."""
     if not accepts(workload.config, workload.ticks_key, ticks):
         return ""
     return f"; raise it with {override(f'{workload.ticks_key}={ticks}')}"
@@ -77,14 +77,14 @@ def _raised(workload: Workload[Any, Any], ticks: int) -> str:
 def parent_of(
     workload: Workload[Any, Any], config: Any, path: Path, tick: int | None
 ) -> Iterator[Parent]:
-    """Open the file from which a run branches off after a tick; default: its last.
+    """Open the file from which a run branches off after ``tick``, by default its last tick.
 
     Raises
     ------
     ConfigError
-        If the run has no tick after that.
+        If the run has no tick after ``tick``.
     OutputError
-        If the file is of another configuration or version, ends earlier, or is damaged.
+        If the file has another configuration or version, ends earlier, or is damaged.
     """
     clock = workload.clock
     with explained(path, READING):
@@ -135,21 +135,21 @@ def _begin(
 ) -> tuple[int, State | None, dict[int, State]]:
     """Return the tick and state from which the branch is computed, after checking the state.
 
-    Third are the parent's checkpoints that are copied, by tick. They are read now: the parent may
-    still be running, and take their place for others.
+    The third result has the parent's checkpoints that will be copied, by tick. They are read now,
+    because a parent that is still running may overwrite them.
     """
     there = _configuration(layout.attributes)
     here = config.model_dump(mode="json")
     if _recorded_of(there) != _recorded_of(here):
-        return 0, None, {}  # the parent lacks some of what is recorded here
+        return 0, None, {}  # the two files do not record the same
     if _removals_of(there) != _removals_of(here):
-        return 0, None, {}  # what is removed is drawn before the first tick, and part of the state
+        return 0, None, {}  # removals are drawn before the first tick and are part of the state
     committed = min(checksums.commits(disk, seal).tick, tick)
     kept = [one for one in kept_ticks(config) if one <= committed]
     every = checkpoints.interval(_asked(config), layout.state_nbytes)
     wanted = {*kept, committed // every * every if every else 0} - {0}
     found_of = {one: checkpoints.of_tick(disk, seal.slots, one) for one in wanted}
-    # What the configuration says is kept has to be met on the way, if the parent did not keep it.
+    # The branch has to compute the ticks of `record.keep` whose checkpoints the parent lacks.
     newest = min((one - 1 for one in kept if found_of[one] is None), default=committed)
     found = checkpoints.latest(disk, seal.slots, newest)
     if found is None:
@@ -161,12 +161,12 @@ def _begin(
 
 
 def _asked(config: Any) -> Any:
-    """Return how often a branch is to have checkpoints, as its configuration says it."""
+    """Return the value of `record.checkpoint`, the interval of checkpoints."""
     return recorded(config, "checkpoint", "auto")
 
 
 def _interventions_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the interventions of a configuration, each with the keys that are set alone."""
+    """Return the interventions of a configuration, without keys that are not set."""
     return [
         {name: value for name, value in one.items() if value not in (None, {}, [])}
         for one in data.get("interventions") or []
@@ -179,21 +179,21 @@ def _removals_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _recorded_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a configuration records, without what concerns checkpoints alone."""
+    """Return what a configuration records, without the keys of checkpoints."""
     record = dict(data.get("record", {}))
     return {name: one for name, one in record.items() if name not in ("checkpoint", "keep")}
 
 
 def _configuration(attributes: Mapping[str, Any]) -> dict[str, Any]:
     data = read_text(str(attributes["configuration"]), "configuration").data
-    assert isinstance(data, dict)  # it was compared
+    assert isinstance(data, dict)  # `require_origin` has read it before
     return data
 
 
 def _require_same_past(
     path: Path, attributes: Mapping[str, Any], config: Any, tick: int, clock: str
 ) -> None:
-    """Raise OutputError if interventions before the tick are others than those of the file."""
+    """Raise OutputError if interventions before the tick differ from those of the file."""
 
     def past(data: Mapping[str, Any]) -> list[Any]:
         return [one for one in _interventions_of(data) if one[clock] < tick]
@@ -218,7 +218,7 @@ def require_other(path: Path, parent: Path) -> None:
 
 
 def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
-    """Write everything up to the parent's checkpoint into the new file, and commit it."""
+    """Copy everything up to the parent's checkpoint into the new file, and commit it."""
     tick, clock = parent.begin, parent.layout.clock
     if not tick:
         return
@@ -245,7 +245,7 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
 
 
 def _copy_checkpoints(parent: Parent, file: ResultFile, config: Any) -> None:
-    """Write those of the parent's checkpoints that a straight run would have made on the way."""
+    """Write the parent's checkpoints that a run from the start would have written by then."""
     kept, every = kept_ticks(config), file.checkpoint_interval(_asked(config))
     for tick, state in sorted(parent.checkpoints.items()):
         if tick in kept:
@@ -267,7 +267,7 @@ def last_tick(path: Path) -> int:
 
 
 def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
-    """Return the configuration whose values are changed at the end of a tick, as an intervention.
+    """Return the configuration with an intervention that sets values at the end of a tick.
 
     Raises
     ------
@@ -290,7 +290,7 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
     own = f"interventions.{len(data['interventions']) - 1}"
     try:
         changed = config_from_dict(data)
-    except ConfigError as error:  # whoever branches off wrote no intervention
+    except ConfigError as error:  # the user gave values and no intervention: reword the message
         text = str(error).replace(f"{own}.set.", "")
         text = text.replace(f"{own}.{clock}: ", f"{option(clock)}: ")
         text = text.replace(SHARED, "stays as in the parent; only parameters of the model change")

@@ -1,4 +1,4 @@
-"""Which device carries out a run, by whatever name the user gave it?"""
+"""Which device carries out a run, given a device, its name, or SOCIETIES_DEVICE?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REFERENCE = "reference"
 
 
 def is_reference(device: str | Device) -> bool:
-    """Whether the reference is asked for, by the argument or by SOCIETIES_DEVICE."""
+    """Return True if the argument or SOCIETIES_DEVICE requests the reference."""
     if isinstance(device, Device):
         return False
     asked = device.strip().lower()
@@ -23,9 +23,10 @@ def is_reference(device: str | Device) -> bool:
 def chosen_device(
     device: str | Device, *, profiling: bool = False
 ) -> tuple[Device | None, str, dict[str, str]]:
-    """Return the device (None: the reference), its name for people, and facts for the file.
+    """Return the device (None: the reference), its displayed name, and attributes for the file.
 
-    With ``profiling`` it times every launch; a `Device` does what it was made for.
+    With ``profiling`` a device that is opened here times every launch; a given `Device` is used as
+    it was created.
     """
     if is_reference(device):
         python = f"Python {platform.python_version()}"

@@ -1,7 +1,6 @@
-"""Who carries out the steps? An OpenCL device or plain Python, behind the same few methods.
+"""What carries out the steps of a run? An engine: an OpenCL device or plain Python.
 
-The module is long because each method of the one engine is read next to that of the other, whose
-result must be the same.
+The module is long because both engines stand in it: every method must have the same result in both.
 """
 
 from __future__ import annotations
@@ -39,32 +38,32 @@ from societies.workload.running.programs import require_allowed
 P = TypeVar("P")
 
 LOG_TICKS = 64
-"""Most ticks of a block, whose logs the host reads at once."""
+"""Largest number of ticks in a block; the host reads the logs of a block at once."""
 
 LOG_ROWS = LOG_TICKS + 1
-"""Rows of a log on the device: those of a block, and one that was logged before and holds still."""
+"""Rows of a log on the device: those of a block, and a still valid one of an earlier block."""
 
 LOG_ROW = "log_row"
-"""Parameter of kernels that write logs themselves: the row of the tick."""
+"""Parameter of kernels that write a log themselves: the row of the present tick."""
 
 ENDED = "ended"
-"""Field of the tick at which a copy's run ended, -1 while it goes on.
+"""Field with the tick at which a copy ended, -1 while it goes on.
 
-Kernels leave the kept arrays of a copy that has ended as they are, so that it does not matter when
-the host looks. The reference does not call phases for such a copy.
+Kernels do not change the checkpointed arrays of a copy that has ended, so it does not matter when
+the host reads them. The reference does not call phases for such a copy.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """A program that an engine has built, for others with the same text.
+    """A program that an engine has built; engines with the same text can reuse it.
 
-    It holds no array: an engine that has given it on can be dropped with all of its memory.
+    It refers to no arrays, so the memory of the engine that built it can be freed.
 
     Attributes
     ----------
-    device : on which it runs
-    text : files of kernels, macros and header
+    device : device for which it was built
+    text : kernel files, macros and header
     program : Program
     """
 
@@ -74,76 +73,76 @@ class Built:
 
 
 class Engine(Protocol):
-    """What a run needs of whoever carries it out."""
+    """What a run needs of an engine."""
 
     parameters: Any
     built: Built | None
-    """What another engine with the same kernels need not build; None without kernels."""
+    """The program, which another engine with the same kernels can reuse; None without kernels."""
 
     def start(self) -> None:
-        """Put all copies where they are before the first tick."""
+        """Set all copies to their state before the first tick."""
 
     def step(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
 
     def steps(self, tick: int) -> Iterator[Step]:
-        """Yield the steps of a tick, one at a time: a step may depend on what is seen by then."""
+        """Yield the steps of a tick; a step may depend on what the steps before have computed."""
 
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks, at most `LOG_TICKS`, and log them."""
 
     throttled: bool
-    """Whether launches leave time to other threads, which write a file perhaps; set by anybody."""
+    """Whether launches pause for other threads, such as one that writes the file; may be set."""
 
     def logs(self, *, borrowed: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
 
-        Borrowed ones hold until logs are borrowed again: their memory may be the same.
+        Borrowed logs are valid until logs are borrowed again, because the memory is reused.
         """
 
     def events(self) -> dict[str, NDArray[np.int32]]:
-        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
 
     def measured(self) -> State:
-        """Return what was measured of the ticks of the last `run_ticks`; {} if it is not timed."""
+        """Return the measured times of the last `run_ticks`; {} if the workload is not timed."""
 
     def ended(self) -> int | None:
-        """Return the tick at which the last copy ended, None while one goes on."""
+        """Return the tick at which the last copy ended; None while a copy goes on."""
 
     def finish(self) -> None:
         """Run the steps after the last tick."""
 
     block_seconds: float
-    """Seconds that a block of ticks is to take: an interruption loses no more."""
+    """Intended duration of a block in seconds: an interruption loses at most one block."""
 
     def wait(self) -> None:
-        """Return when everything asked for is done."""
+        """Wait until all launches and copies have completed."""
 
     def state(self) -> State:
         """Return a copy of every array of the state."""
 
     def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yield what `state` returns, in the order of the table, each array when it is copied."""
+        """Yield names and arrays of `state` in the table's order, each as soon as it is copied."""
 
     def arrays(self, *names: str) -> State:
         """Return copies of some arrays of the state."""
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the kept arrays of the state."""
+        """Replace the checkpointed arrays of the state."""
 
     def hash(self) -> str:
-        """Return the hash of the kept state."""
+        """Return the hash of the checkpointed state."""
 
     def profiled(self) -> Profile:
-        """Measure every phase of all ticks from now on, and return what will hold the result."""
+        """Measure every phase from now on, and return the profile that collects the times."""
 
 
 FINISH = -1
-"""The tick that phases of `Workload.finish` are given."""
+"""The argument `tick` of phases of `Workload.finish`."""
 
 
 class _ReportedWords(Mapping[str, NDArray[Any]]):
-    """Arrays of the state as they are when they are read; only the reading of one waits."""
+    """Arrays of the state that a schedule may read; reading one waits for the device."""
 
     def __init__(self, read: Callable[[tuple[str, ...]], State]) -> None:
         self._read = read
@@ -159,7 +158,7 @@ class _ReportedWords(Mapping[str, NDArray[Any]]):
 
 
 class _Attributes(dict[str, Any]):
-    """The attributes of an object by name, looked up when they are asked for."""
+    """The attributes of an object as a dictionary; each is looked up when it is requested."""
 
     def __init__(self, of: Any) -> None:
         super().__init__()
@@ -173,20 +172,20 @@ class _Attributes(dict[str, Any]):
 
 
 BLOCK_SECONDS = 0.5
-"""What a block of ticks takes where nothing is moved for it."""
+"""Intended duration of a block if no state has to be moved to the device and back."""
 
 
 class _Base(Generic[P]):
-    """What both engines know of their workload.
+    """Attributes and methods that both engines share.
 
     Parameters
     ----------
     workload : Workload
-    p : its parameters
+    p : parameters of the workload
     first, copies : int
-        Number of the first copy, and how many there are.
+        Number of the first copy, and number of copies.
     numbers : (copy,) int, optional
-        Number of each copy of the ensemble, where they do not follow each other: copies of one
+        Number of each copy of the ensemble, if they are not consecutive. Copies with the same
         number have the same random draws.
     """
 
@@ -198,7 +197,7 @@ class _Base(Generic[P]):
         copies: int,
         numbers: NDArray[Any] | None = None,
     ) -> None:
-        require_allowed(workload.programs(p))  # whatever is done with a configuration has an engine
+        require_allowed(workload.programs(p))  # checked here because every use needs an engine
         self.workload, self.parameters, self.first, self.copies = workload, p, first, copies
         self._numbers_of_all = numbers
         self.block_seconds = BLOCK_SECONDS
@@ -209,15 +208,15 @@ class _Base(Generic[P]):
         self._event_kinds = dict(workload.events(p))
         self.profile: Profile | None = None
         self._changes, self._stretch, self._tick = tuple(workload.changes(p)), 0, 0
-        self._place = 0  # of the first copy, among all those of the parameters
+        self._place = 0  # index of the first copy in the ensemble of the parameters
         self._begun = 1  # first tick of the last block
         self._stopwatch = Stopwatch(workload.timed, self.wait, self._launched)
-        self._together = False  # whether ticks that are timed are not waited for
+        self._together = False  # True if a whole block is timed instead of each tick
 
     def _enter(self, tick: int) -> None:
-        """Have the parameters that hold in a tick; the steps after the last keep those they find.
+        """Change to the parameters that apply in a tick; `FINISH` uses those of the last tick.
 
-        What happens at the end of a tick holds from the next one on.
+        A change at the end of a tick applies from the next tick on.
         """
         stretch = self._stretch if tick == FINISH else bisect_left(self._changes, tick)
         if stretch != self._stretch:
@@ -225,16 +224,17 @@ class _Base(Generic[P]):
             self._parameters_changed()
 
     def at(self, place: int) -> None:
-        """Carry out other copies from now on: so many, from this place of the ensemble on.
+        """Change to the copies of the ensemble that begin with index ``place``.
 
-        Places after the last one are served as the last one is, with other random draws.
+        Beyond the end of the ensemble the parameters of the last copy are repeated, with other
+        random draws.
         """
         self.first += place - self._place
         self._place = place
         self._parameters_changed()
 
     def copy_numbers(self) -> NDArray[np.uint32]:
-        """Return the number of each copy that is carried out, by which it draws."""
+        """Return the number of each present copy, which selects its random streams."""
         if self._numbers_of_all is None:
             return np.arange(self.first, self.first + self.copies, dtype=np.uint32)
         places = np.arange(self._place, self._place + self.copies)
@@ -242,7 +242,7 @@ class _Base(Generic[P]):
         return self._numbers_of_all[np.minimum(places, last)].astype(np.uint32)
 
     def _of_copies(self) -> dict[str, NDArray[Any]]:
-        """Return the tables with an entry for each copy that is carried out."""
+        """Return the tables that have an entry for each present copy."""
         places = np.arange(self._place, self._place + self.copies)
         tables = self.workload.parameters_of_copies(self.parameters, self._tick)
         numbers = {f"{self.workload.copies}_numbers": self.copy_numbers()}
@@ -252,11 +252,11 @@ class _Base(Generic[P]):
         }
 
     def _parameters_changed(self) -> None:
-        """Replace the parameters by those of the copies that are carried out, in this tick."""
+        """Replace the parameters by those of the present copies and tick."""
         raise NotImplementedError
 
     def initial(self) -> State:
-        """Return every array as it is before the first phase."""
+        """Return the initial value of every array, before the first phase."""
         return initial_state(self.fields, self.sizes, self.copies, self.parameters, self._place)
 
     def state(self) -> State:
@@ -264,7 +264,7 @@ class _Base(Generic[P]):
         raise NotImplementedError
 
     def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yield what `state` returns, in the order of the table, each array when it is copied."""
+        """Yield names and arrays of `state` in the table's order, each as soon as it is copied."""
         yield from self.state().items()
 
     def step(self, step: Step, tick: int) -> None:
@@ -272,13 +272,13 @@ class _Base(Generic[P]):
         raise NotImplementedError
 
     def wait(self) -> None:
-        """Return when everything asked for is done."""
+        """Wait until all launches and copies have completed."""
         raise NotImplementedError
 
     def _run_tick(self, tick: int) -> None:
         """Run the steps of a tick, and measure it if the workload is timed."""
         if self.profile is None and not self.workload.timed:
-            for step in self.steps(tick):  # the quick way: this is the inner loop of every run
+            for step in self.steps(tick):  # no context managers in the inner loop of a run
                 self.step(step, tick)
             return
         with nullcontext() if self._together else self._stopwatch.tick():
@@ -287,20 +287,20 @@ class _Base(Generic[P]):
                     self.step(step, tick)
 
     def profiled(self) -> Profile:
-        """Measure every phase of all ticks from now on, and return what will hold the result."""
+        """Measure every phase from now on, and return the profile that collects the times."""
         self.profile = Profile()
         return self.profile
 
     def _profiling(self) -> AbstractContextManager[None]:
-        """Measure what happens meanwhile, if that is wanted."""
+        """Return a context that adds to the profile, if there is one."""
         return nullcontext() if self.profile is None else self.profile.ticks(self.wait)
 
     def _launched(self) -> int:
-        """Return how many kernels were launched so far."""
+        """Return the number of kernels launched so far."""
         return 0
 
     def measured(self) -> State:
-        """Return what was measured of the ticks of the last `run_ticks`; {} if it is not timed."""
+        """Return the measured times of the last `run_ticks`; {} if the workload is not timed."""
         ended = self.ended() if self._together else None
         return self._stopwatch.measured(None if ended is None else ended - self._begun + 1)
 
@@ -312,17 +312,17 @@ class _Base(Generic[P]):
         raise NotImplementedError
 
     def steps(self, tick: int) -> Iterator[Step]:
-        """Yield the steps of a tick, one at a time: a step may depend on what is seen by then."""
+        """Yield the steps of a tick; a step may depend on what the steps before have computed."""
         yield from self.workload.schedule(self.parameters, tick, _ReportedWords(self._arrays))
 
     def start(self) -> None:
-        """Put all copies where they are before the first tick."""
+        """Set all copies to their state before the first tick."""
         self._reset()
         for step in self.steps(0):
             self.step(step, 0)
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the kept arrays of the state."""
+        """Replace the checkpointed arrays of the state."""
         if any(field.constant for field in self.fields.values()):
             self.start()  # makes the constant arrays again
         else:
@@ -330,9 +330,9 @@ class _Base(Generic[P]):
         self._set(kept(self.fields, state))
 
     def set_parameters(self, p: P) -> None:
-        """Have other parameters with arrays of the same shapes: set constant arrays that differ.
+        """Change to parameters with the same shapes, and set the constant arrays that differ.
 
-        All else stays as it is, and is of no importance to whoever begins with the first tick.
+        All other arrays keep their values; the caller sets those that the next tick reads.
         """
         fields = {name: field for name, field in self.fields.items() if field.constant}
         before = initial_state(fields, self.sizes, self.copies, self.parameters, self._place)
@@ -347,11 +347,11 @@ class _Base(Generic[P]):
             self.step(step, FINISH)
 
     def _reset(self) -> None:
-        """Have every array as it is before the first phase."""
+        """Set every array to its initial value, before the first phase."""
         raise NotImplementedError
 
     def put(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the whole state by what `state` returned, kept or not."""
+        """Replace the whole state, including arrays that checkpoints do not hold."""
         self._set(state)
 
     def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -363,22 +363,22 @@ class _Base(Generic[P]):
         return ended_at(self._arrays((ENDED,))) if ENDED in self.fields else None
 
     def kept(self) -> State:
-        """Return a copy of the part of the state that a checkpoint holds."""
+        """Return a copy of the arrays that a checkpoint holds."""
         return kept(self.fields, self.state())
 
     def hash(self) -> str:
-        """Return the hash of the kept state."""
+        """Return the hash of the checkpointed state."""
         return state_hash(self.fields, self.state())
 
 
 def ended_at(state: Mapping[str, NDArray[Any]]) -> int | None:
-    """Return the tick at which the last copy of a state ended, None while one goes on."""
+    """Return the tick at which the last copy of a state ended; None while a copy goes on."""
     ticks = state.get(ENDED)
     return int(ticks.max()) if ticks is not None and (ticks >= 0).all() else None
 
 
 def text(workload: Workload[Any, Any], config: Any, macros: Mapping[str, Any]) -> Source:
-    """Return the text of all kernels of a configuration, further macros in front."""
+    """Return the text of all kernels of a configuration, with ``macros`` in addition to its own."""
     p = workload.parameters(config)
     source, phases = workload.source(p), workload.phases(p, workload.count(config))
     return amalgamate(kernel_files(phases), {**source.macros, **macros}, source.header)
@@ -395,10 +395,10 @@ class DeviceEngine(_Base[P]):
     work_items : int, optional
         Work-items per workgroup; the results do not depend on it.
     only : collection of str, optional
-        Phases that will be run; the kernels of others are not built.
+        Phases that will be run; the kernels of other phases are not built.
     like : Built, optional
-        Program of another engine on the device, which is used if it has the same text: where only
-        sizes or values differ nothing is built.
+        Program of another engine on the device. If its text is the same, because only sizes or
+        values differ, it is used and nothing is built.
 
     Raises
     ------
@@ -435,8 +435,8 @@ class DeviceEngine(_Base[P]):
         arguments = self._event_arrays()
         self._ran = 0
         self._staging = {name: Staging(device) for name in self._logs}
-        # For each log: pairs of a tick of the block and the row that holds from it on; and the row
-        # that was copied in an earlier block, if it still holds.
+        # For each log: pairs of a tick of the block and the row that is valid from this tick on;
+        # and the row that was copied in an earlier block, if it is still valid.
         self._rows: dict[str, list[tuple[int, int]]] = {name: [] for name in self._logs}
         self._carried: dict[str, int | None] = dict.fromkeys(self._logs)
         arguments |= {f"{name}_log": log for name, log in self._logs.items()}
@@ -471,7 +471,7 @@ class DeviceEngine(_Base[P]):
         self.run_step.written |= self._logs.keys()
 
     def _numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what every kernel may ask for by name: sizes, then numbers of the parameters."""
+        """Return the numbers that any kernel can have as parameters: sizes; attributes of p."""
         numbers = {
             "copies": self.copies,
             **{f"{dim}s": length for dim, length in self.sizes.items()},
@@ -494,7 +494,7 @@ class DeviceEngine(_Base[P]):
         self.run_step(step, tick)
 
     def set_parameters(self, p: P) -> None:
-        """As `_Base.renew`; arrays of the parameters that kernels are handed follow as well."""
+        """As `_Base.set_parameters`; also replaces the arrays that `source` passes to kernels."""
         before, self._given = self._given, self.workload.source(p).arguments
         super().set_parameters(p)
         memory = self.run_step.memory
@@ -505,7 +505,7 @@ class DeviceEngine(_Base[P]):
     def _parameters_changed(self) -> None:
         self.run_step.numbers[f"first_{self.workload.copies}"] = self.first
         for name, array in self._of_copies().items():
-            if name in self.run_step.memory:  # else no kernel reads it
+            if name in self.run_step.memory:  # otherwise no kernel reads it
                 self.run_step.memory[name].set(array)
 
     def run_ticks(self, first: int, last: int) -> None:
@@ -519,7 +519,7 @@ class DeviceEngine(_Base[P]):
             self._event_logs[f"{name}_count"].fill(0)
         for name in self._copied:
             rows = self._rows[name]
-            # The last row still holds if nothing has written the field since it was copied.
+            # The last row is still valid if nothing has written the field since it was copied.
             carried = None if name in self.run_step.written else rows[-1][1]
             self._carried[name] = carried
             self._rows[name] = [] if carried is None else [(0, carried)]
@@ -538,20 +538,20 @@ class DeviceEngine(_Base[P]):
         self._ran = last - first + 1
 
     def _run_tick(self, tick: int) -> None:
-        """Run the steps of a tick; those that are always the same are ready to be launched."""
+        """Run the steps of a tick; if they are always the same, their launches are prepared."""
         if self.profile is None and (self._together or not self.workload.timed):
             steps = self.workload.schedule(self.parameters, tick, _ReportedWords(self._arrays))
             if type(steps) is tuple:
                 self._enter(tick)
                 self.run_step.all(steps, tick)
-            else:  # the quick way: this is the inner loop of every run
+            else:  # no context managers in the inner loop of a run
                 for step in steps:
                     self.step(step, tick)
         else:
             super()._run_tick(tick)
 
     def profiled(self) -> Profile:
-        """Measure every phase of all ticks from now on, and return what will hold the result.
+        """Measure every phase from now on, and return the profile that collects the times.
 
         Raises
         ------
@@ -563,17 +563,18 @@ class DeviceEngine(_Base[P]):
         return self.profile
 
     def wait(self) -> None:
-        """Return when everything asked for is done."""
+        """Wait until all launches and copies have completed."""
         self.device.finish()
 
     def _launched(self) -> int:
-        """Return how many kernels were launched so far."""
+        """Return the number of kernels launched so far."""
         return self.device.counters.launches
 
     def _log(self, row: int) -> None:
-        """Copy the tick's logged fields into the logs, on the device: nothing waits.
+        """Copy the tick's logged fields into the logs on the device; the host does not wait.
 
-        Those that no launch has written since are left out: a copy costs as much as a launch.
+        Fields that no launch has written since the last copy are skipped, because a copy costs as
+        much as a launch.
         """
         written = self.run_step.written
         if not written:
@@ -583,7 +584,7 @@ class DeviceEngine(_Base[P]):
             array, rows, carried = self._state[name], self._rows[name], self._carried[name]
             place = len(rows)
             if carried is not None:
-                place -= place <= carried  # not over the row that was copied earlier
+                place -= place <= carried  # do not overwrite the row of an earlier block
             rows.append((row, place))
             with translated_errors(f"keeping {name} of a tick"):
                 self.device.api.enqueue_copy(
@@ -598,7 +599,7 @@ class DeviceEngine(_Base[P]):
     def logs(self, *, borrowed: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
 
-        Those that are ``borrowed`` hold until logs are borrowed again.
+        Borrowed logs are valid until logs are borrowed again.
         """
         found = {}
         for name, log in self._logs.items():
@@ -614,7 +615,7 @@ class DeviceEngine(_Base[P]):
         return found
 
     def events(self) -> dict[str, NDArray[np.int32]]:
-        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
         found = {}
         for name, kind in self._event_kinds.items():
             counts = self._event_logs[f"{name}_count"].get()
@@ -634,7 +635,7 @@ class DeviceEngine(_Base[P]):
         return get_all(self._state)
 
     def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yield what `state` returns, in the order of the table, each array when it is copied."""
+        """Yield names and arrays of `state` in the table's order, each as soon as it is copied."""
         for name, array in self._state.items():
             yield name, array.get()
 
@@ -648,7 +649,7 @@ class DeviceEngine(_Base[P]):
         self.run_step.written |= self._state.keys()
 
     def _initialise(self) -> None:
-        """Have every array as it is before the first phase; what is one number is not uploaded."""
+        """Set every array to its initial value; a single number is filled in on the device."""
         values = initial_values(self.fields, self.parameters, self.copies, self._place)
         for name, value in values.items():
             array = self._state[name]
@@ -666,7 +667,7 @@ class ReferenceEngine(_Base[P]):
     workload, p, first, copies, numbers
         As for `_Base`.
     ensemble : int
-        Copies of the whole ensemble, if these are a batch of it.
+        Number of copies of the whole ensemble, if these are a batch of it; 0: ``copies``.
     """
 
     def __init__(
@@ -700,7 +701,7 @@ class ReferenceEngine(_Base[P]):
             )
         for p, copy in zip(self._of_copy, self.copies_now, strict=True):
             ended = getattr(copy, ENDED, -1)
-            if tick == FINISH or ended < 0 or ended == tick:  # the tick that ends it is a whole one
+            if tick == FINISH or ended < 0 or ended == tick:  # complete the tick at which it ended
                 before = getattr(copy, SERIES, None)
                 function(p, copy, tick, **step.arguments)
                 found = getattr(copy, SERIES, None)
@@ -708,7 +709,7 @@ class ReferenceEngine(_Base[P]):
                     self._set_series = f"{function.__module__}.{function.__qualname__}"
 
     def at(self, place: int) -> None:
-        """Carry out other copies from now on, whose state is to be loaded."""
+        """Change to other copies, as `_Base.at`; their state has to be loaded afterwards."""
         super().at(place)
         for number, copy in zip(self.copy_numbers().tolist(), self.copies_now, strict=True):
             copy.index = number
@@ -732,14 +733,14 @@ class ReferenceEngine(_Base[P]):
                     rows.append(self._arrays((name,))[name])
 
     def wait(self) -> None:
-        """Return at once: plain Python has nothing left to do."""
+        """Return at once: plain Python runs synchronously."""
 
     def logs(self, *, borrowed: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
         return {name: np.stack(rows, axis=1) for name, rows in self._logged.items()}
 
     def events(self) -> dict[str, NDArray[np.int32]]:
-        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
         found = {}
         for name, kind in self._event_kinds.items():
             rows = [
@@ -798,7 +799,7 @@ class ReferenceEngine(_Base[P]):
 
 
 def split_by_tick(rows: list[NDArray[np.int32]], columns: int = 0) -> NDArray[np.int32]:
-    """Return all rows by tick, those of a tick by copy."""
+    """Return all rows sorted by tick; rows of a tick stay in the order of the copies."""
     if not rows:
         return np.empty((0, columns + 1), np.int32)
     table = np.concatenate(rows)

@@ -1,4 +1,4 @@
-"""Which parts does the file of a run have, for every workload?"""
+"""Which coordinates, variables, tables and checkpoints does the file of a run have?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from societies.workload.running.provenance import origin
 
 
 def parts(workload: Workload[Any, Any], config: Any, contents: Contents) -> dict[str, Any]:
-    """Return what the file is made of, attributes aside."""
+    """Return everything that the file is created with except its attributes."""
     p = workload.parameters(config)
     sizes, copies = workload.lengths(p), workload.count(config)
     return {
@@ -44,7 +44,7 @@ def parts(workload: Workload[Any, Any], config: Any, contents: Contents) -> dict
 def require_room(
     workload: Workload[Any, Any], config: Any, contents: Contents, path: Path, *, overwrite: bool
 ) -> None:
-    """Raise OutputError if the file plainly cannot be made, before any work is done."""
+    """Raise OutputError, before any work is done, if the file can certainly not be created."""
     nbytes = declare(**parts(workload, config, contents), attributes={}).nbytes_on_disk
     require_target(path, nbytes, overwrite=overwrite)
     require_allowed(path, nbytes)
@@ -59,7 +59,7 @@ def create(
     *,
     overwrite: bool,
 ) -> ResultFile:
-    """Make the file; ``facts`` are attributes that name the device."""
+    """Create the file; ``facts`` are attributes that name the device."""
     return ResultFile.create(
         path,
         **parts(workload, config, contents),
@@ -75,7 +75,7 @@ def require_checkpoint(
     tick: int,
     state: Mapping[str, NDArray[Any]],
 ) -> None:
-    """Raise OutputError unless a state read from a file can be one of this configuration."""
+    """Raise OutputError unless this configuration could have produced a state read from a file."""
     p = workload.parameters(config)
     sizes, copies = workload.lengths(p), workload.count(config)
     expected = {
@@ -87,16 +87,16 @@ def require_checkpoint(
     limits = {**named_limits(workload, p, tick), ENDED: tick}
     require_state(path, when, state, expected, limits, workload.copies)
     ended = ended_at(state)
-    if ended not in (None, tick):  # the run would have ended there, and with that checkpoint
+    if ended not in (None, tick):  # the run would have ended then, with a checkpoint of that tick
         raise refusal(path, when, f"all {workload.copies_plural} have ended by {ended}")
 
 
 def _within(name: str, field: Field) -> Within | None:
-    """Return the range of a field; a copy runs, -1, or has ended at a tick up to this one."""
+    """Return the range of a field; ``ended`` is -1 or a tick up to that of the checkpoint."""
     return (-1, ENDED) if name == ENDED else field.within
 
 
 def named_limits(workload: Workload[Any, Any], p: Any, tick: int) -> dict[str, ArrayLike]:
-    """Return the limits of fields that have a name (`Field.within`), after this tick."""
+    """Return the values, after this tick, of the limits that `Field.within` gives by name."""
     lengths = {f"{dim}s - 1": length - 1 for dim, length in workload.sizes(p).items()}
     return {**lengths, "last state": LAST_STATE, **workload.limits(p, tick)}

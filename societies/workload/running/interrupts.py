@@ -1,4 +1,7 @@
-"""How does a run stop: at a signal, after a tick that is whole, or when its device fails?"""
+"""How does a run stop after a signal, or when its device fails?
+
+It completes the tick, saves the state and then raises an error that says what the file holds.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,18 @@ from societies.signals import Stopped
 from societies.words import plural
 
 _OF_PROCESS = (signals.stop, signal.default_int_handler)
-"""Handlers to which a signal that came too late is not passed on: the run is complete, and its
-report would be lost."""
+"""Handlers of this package and of Python. A signal that arrives after the run has completed is not
+passed on to them, because they would end the process before it prints the report."""
 
 
 class Interruption:
-    """Whether Ctrl-C, SIGTERM or SIGHUP came. The second ends a run at once, unless it is writing.
+    """Records whether Ctrl-C, SIGTERM or SIGHUP arrived.
+
+    A second signal ends the run at once, except while it is writing.
 
     Attributes
     ----------
-    number : of the first signal; 0: none has come
+    number : number of the first signal; 0 if none has arrived
     """
 
     def __init__(self) -> None:
@@ -33,7 +38,7 @@ class Interruption:
         self._first = self._second = False
 
     def is_set(self) -> bool:
-        """Whether a signal came."""
+        """Return True if a signal has arrived."""
         return bool(self.number)
 
     @contextmanager
@@ -47,7 +52,7 @@ class Interruption:
 
     @contextmanager
     def at_first(self) -> Iterator[None]:
-        """Let the first signal end the block, and one that came before, with `Stopped`."""
+        """Let the first signal, even one that arrived earlier, end the block with `Stopped`."""
         self._first = True
         try:
             self.check()
@@ -58,7 +63,7 @@ class Interruption:
 
     @contextmanager
     def building(self) -> Iterator[None]:
-        """Let the first signal end the building of kernels, which a block does, with `Stopped`."""
+        """Let the first signal end the block, which builds kernels, with `Stopped`."""
         try:
             with self.at_first():
                 yield
@@ -67,7 +72,7 @@ class Interruption:
             raise
 
     def check(self) -> None:
-        """Raise `Stopped` if a signal came."""
+        """Raise `Stopped` if a signal has arrived."""
         if self.number:
             raise Stopped(self.number)
 
@@ -84,9 +89,9 @@ class Interruption:
 def interrupts() -> Iterator[Interruption]:
     """Turn the first signal into a flag, so that a tick is finished and saved before stopping.
 
-    A signal that is ignored stays ignored, and a SIGTERM or SIGHUP for which the calling program
-    has a handler goes to that. Where SIGTERM or SIGHUP would have ended the process, it does so
-    after the block. In another thread than the main one nothing changes: no signal comes there.
+    An ignored signal stays ignored. SIGTERM and SIGHUP go to the handler of the calling program if
+    it has one; without a handler they end the process after the block instead of at once. Python
+    handles signals only in the main thread, so in other threads this does nothing.
     """
     flag = Interruption()
     if threading.current_thread() is not threading.main_thread():
@@ -111,12 +116,12 @@ def interrupts() -> Iterator[Interruption]:
         elif former == signal.SIG_DFL:
             signal.raise_signal(flag.number)
         elif whole and callable(former) and former not in _OF_PROCESS:
-            former(flag.number, None)  # too late to stop this run: the caller may run others
+            former(flag.number, None)  # too late to stop this run, but the caller may start others
 
 
 def _replaceable(number: int, handler: Any) -> bool:
-    """Return whether a run may handle a signal instead of what does so now."""
-    if handler in (None, signal.SIG_IGN):  # of another language; started in the background
+    """Return whether a run may replace the present handler of a signal."""
+    if handler in (None, signal.SIG_IGN):  # set by C code; ignored, as in a background job
         return False
     ours = handler in (signal.SIG_DFL, signals.stop)
     return ours or number == signal.SIGINT or isinstance(_owner(handler), Interruption)
@@ -129,7 +134,7 @@ def _owner(handler: Any) -> Any:
 def interrupted(
     clock: str, file: ResultFile | None, last: int, error: BaseException
 ) -> Interrupted:
-    """Return the message after a signal, the first one or an impatient second one."""
+    """Return the error to raise after a first or second signal; it says what the file holds."""
     number = signals.number_of(error)
     if file is None or not file.placed:
         return Interrupted(f"interrupted before {clock} 1; nothing was written", None, number)
@@ -144,13 +149,13 @@ def interrupted(
 
 
 def _of(last: int, file: ResultFile) -> str:
-    """Return of how many ticks; nothing where that is only a bound, as of a search."""
+    """Return " of LAST"; an empty text if ``last`` is only an upper bound, as in a search."""
     return "" if file.open_ended else f" of {last}"
 
 
 @contextmanager
 def device_failures(clock: str, file: ResultFile, last: int) -> Iterator[None]:
-    """Add what is in the file to the error of a device that fails in a run of ``last`` ticks."""
+    """If the device fails in a run of ``last`` ticks, add to the error what the file holds."""
     try:
         yield
     except DeviceError as error:

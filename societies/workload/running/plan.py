@@ -1,4 +1,4 @@
-"""What would a run do, and with what sizes, memory and launches? Nothing is built or written."""
+"""Which sizes, memory and launches would a run have? Nothing is built or written to find out."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from societies.workload.running.sufficiency import byte_count, duration, room_wa
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run would do, nothing written.
+    """Description of a run that has not been started.
 
     Attributes
     ----------
     rows : list of (label, value)
-    warnings : what is probably not meant so, or will probably fail; a sentence each
+    warnings : a sentence for everything that is probably a mistake or will probably fail
     """
 
     rows: list[tuple[str, str]]
@@ -41,11 +41,11 @@ class Plan:
 
 
 class NotKnown(Exception):
-    """Raised for reading an array of the state before anything has run."""
+    """Raised if a schedule reads an array of the state, which a plan does not have."""
 
 
 class Unseen(dict[str, Any]):
-    """Stands for the arrays of the state where there is none."""
+    """Replaces the arrays of the state in a plan; reading one raises `NotKnown`."""
 
     def __missing__(self, name: str) -> Any:
         raise NotKnown(name)
@@ -61,7 +61,7 @@ def plan(
     parent: str | Path | None = None,
     tick: int | None = None,
 ) -> Plan:
-    """Say what a run would do, without building or writing anything; see `societies.plan`."""
+    """Describe a run without building or writing anything; see `societies.plan`."""
     history = []
     if parent is not None:
         with parent_of(workload, config, Path(parent), tick) as found:
@@ -140,7 +140,7 @@ def plan(
 
 
 def _batches(count: int, size: int, room: Room | None) -> str:
-    """Say how many copies are carried out at a time, and how many there is room for."""
+    """Return a text with the number of copies per batch, and how many fit the device."""
     if room is not None and room.lack():
         return "none fits"
     batches = math.ceil(count / size)
@@ -149,7 +149,7 @@ def _batches(count: int, size: int, room: Room | None) -> str:
 
 
 def describe_checkpoints(asked: int | str, nbytes: int, clock: str) -> str:
-    """Say how much checkpoints of so many bytes take, and how often there is one."""
+    """Return a text with the size and interval of checkpoints that have ``nbytes`` each."""
     every = interval(asked, nbytes)
     return f"2 x {byte_count(nbytes)}, every {every} {plural(clock)}" if every else "none"
 
@@ -181,7 +181,10 @@ def device_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
 def _launches(
     workload: Workload[Any, Any], config: WorkloadConfig, p: Any, copies: int, device: Device
 ) -> str:
-    """Return the launches of the first and of the last tick, as far as no array decides them."""
+    """Return a text with the launches of the first and last tick.
+
+    If the number depends on an array of the state, the text names this array.
+    """
     found = []
     last = workload.ticks(config)
     for tick in sorted({min(1, last), last}):
@@ -196,7 +199,7 @@ def _launches(
 
 
 def numbers(first: int, count: int) -> str:
-    """Return a text with the number of copies and their numbers."""
+    """Return a text with the number of copies, and their numbers in the ensemble."""
     return (
         f"1 (number {first})" if count == 1 else f"{count} (numbers {first} to {first + count - 1})"
     )

@@ -1,8 +1,8 @@
-"""Which parameters has each copy of a launch? Those of a row of a table, changed by interventions.
+"""Which parameters has each copy of an ensemble? Those of a row of a table and of interventions.
 
-A table has a column for every key that varies and a row for every copy. A row makes a
-configuration of its own, which is checked like any other. Copies with the same parameters share
-one, so a hundred replicates of a parameter point are one point.
+A table has a column for every key that varies and a row for every copy. Each row gives a
+configuration, which is checked like any other. Copies with the same parameters share one
+configuration, so a hundred replicates of a parameter point are checked once.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from societies.workload.running.tables import Table, table_of
 
 Made = TypeVar("Made")
 _MADE: dict[int, dict[str, Any]] = {}
-"""What was made of configurations that are in use, by their identity."""
+"""Cache of `once`, by the identity of a configuration that is in use."""
 
 _MOST_REPORTED = 8
-"""Problems of a table that are reported; there may be one in each of ten thousand rows."""
+"""Largest number of problems of a table that are reported, because every row may have one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """The configurations of an ensemble, and which of them holds for which copy and when.
+    """The configurations of an ensemble: which one applies to which copy, and when.
 
     Attributes
     ----------
-    configs : the different ones, each as of a single copy
+    configs : different configurations, each without a table
     of : (stretch, copy) int, index into ``configs``
     after : ticks after which parameters change, ascending: stretch i + 1 follows tick ``after[i]``
     """
@@ -50,19 +50,19 @@ class Points:
     after: tuple[int, ...] = ()
 
     def stretch(self, tick: int) -> int:
-        """Return which stretch of time a tick lies in."""
+        """Return the index of the stretch of time that contains a tick."""
         return bisect_left(self.after, tick)
 
 
 def with_table(config: Any, source: Any) -> Any:
     """Return the configuration of an ensemble whose copies have the parameters of a table.
 
-    Without ``replicates`` in the configuration there is a copy for each row.
+    If the configuration does not set ``replicates``, there is one copy per row.
 
     Raises
     ------
     ConfigError
-        If a key cannot vary, a value is not allowed or the number of rows is not that of copies.
+        If a key cannot vary, a value is not allowed, or there are not as many rows as copies.
     """
     chosen = workload(config.workload)
     table = table_of(source, chosen.copies, chosen.first(config))
@@ -89,14 +89,14 @@ def with_table(config: Any, source: Any) -> Any:
         )
     found = config.model_copy()
     found._table = table
-    points_of(found)  # refuses what is not allowed
+    points_of(found)  # raises if a key or value is not allowed
     return found
 
 
 def with_rows(config: Any, table: Table | None, numbers: NDArray[np.int64] | None) -> Any:
-    """Return the configuration of copies with the parameters of a table and with any numbers.
+    """Return the configuration whose copies have the rows of a table and the given numbers.
 
-    Nothing is checked: every row is a configuration that was valid before.
+    Nothing is checked: the caller takes rows that were checked before.
     """
     count = table.rows if table else len(numbers) if numbers is not None else config.replicates
     found = config.model_copy(update={"replicates": count})
@@ -105,7 +105,7 @@ def with_rows(config: Any, table: Table | None, numbers: NDArray[np.int64] | Non
 
 
 def points_of(config: Any) -> Points | None:
-    """Return the parameters of an ensemble's copies; None if all have those of the configuration.
+    """Return the parameters of the copies; None if all have those of the configuration.
 
     Raises
     ------
@@ -118,9 +118,9 @@ def points_of(config: Any) -> Points | None:
 
 
 def once(config: Any, name: str, make: Callable[[Any], Made]) -> Made:
-    """Return what is made of a configuration, which is kept under a name as long as it is.
+    """Return ``make(config)``, cached by ``name`` as long as the configuration exists.
 
-    It is not kept in the configuration: copies of that, of which some are pickled, would have it.
+    The cache is not an attribute of the configuration, because copies and pickles would include it.
     """
     kept = _MADE.get(id(config))
     if kept is None:
@@ -133,7 +133,7 @@ def once(config: Any, name: str, make: Callable[[Any], Made]) -> Made:
 
 
 def interventions(config: Any) -> Sequence[Any]:
-    """Return the interventions of a configuration that change values, if its workload has any."""
+    """Return the interventions of a configuration that set values; () if it cannot have any."""
     return [one for one in getattr(config, "interventions", ()) if one.set]
 
 
@@ -173,7 +173,10 @@ def _points(config: Any) -> Points:
 
 
 def _different_rows(table: Table | None, copies: int) -> tuple[list[int], NDArray[np.intp]]:
-    """Return the first row of each kind, in the order of the rows, and of which kind each is."""
+    """Return the index of each distinct row's first occurrence, and for each copy its position.
+
+    The positions are indices into the first result, whose indices are ascending.
+    """
     if table is None:
         return [0], np.zeros(copies, np.intp)
     parts = [column.reshape(table.rows, -1) for column in table.columns.values()]
@@ -191,18 +194,19 @@ def _in_time(
     row_of: NDArray[np.intp],
     made: Mapping[str, Any],
 ) -> Points:
-    """Return the points of copies that begin with their settings, as interventions change them.
+    """Return the points of copies that begin with their settings and are changed by interventions.
 
-    ``made`` has configurations that were checked before, by the name of their settings.
+    Copy i begins with ``settings[row_of[i]]``. ``made`` has configurations that were checked
+    before, by the name of their settings.
 
     Raises
     ------
     ValueError
-        With a line for every problem.
+        If values are not allowed; one line per problem.
     """
     chosen = workload(config.workload)
     tick, some = attrgetter(chosen.clock), attrgetter(chosen.copies_plural)
-    changes = sorted(interventions(config), key=tick)  # those of a tick in order
+    changes = sorted(interventions(config), key=tick)  # stable: those of a tick stay in order
     after = tuple(sorted({tick(one) for one in changes}))
     first = chosen.first(config)
     numbers = np.arange(first, first + len(row_of)) if config.numbers is None else config.numbers
@@ -235,7 +239,7 @@ def _in_time(
                     raise _NotThen(str(error), newest) from None
             places.append(known[name])
         of[stretch] = np.array(places)[which.reshape(-1)]
-    # A copy's parameters follow each other: what one of them leaves meets the next.
+    # Some conflicts arise only from the sequence of a copy's configurations.
     for sequence in np.unique(of, axis=1).T.tolist() if changes else ():
         lines = [
             f"{dotted(one.path)}: {one.message}"
@@ -247,12 +251,12 @@ def _in_time(
 
 
 def _name(setting: Mapping[Path, Any]) -> str:
-    """Return a text that is the same for the same values of the same keys."""
+    """Return a text that identifies the keys and values of a setting."""
     return repr(sorted(setting.items(), key=str))
 
 
 class _NotThen(ValueError):
-    """Raised for values that are not allowed once an intervention has come, the newest by then."""
+    """Raised if values are not allowed after an intervention, ``newest``."""
 
     def __init__(self, lines: str, newest: Any) -> None:
         super().__init__(lines)
@@ -260,9 +264,9 @@ class _NotThen(ValueError):
 
 
 def intervention_conflicts(config: Any) -> Iterator[Conflict]:
-    """Yield what interventions cannot do: at which ticks, in which copies, to which keys.
+    """Yield the conflicts of interventions: wrong ticks, copies, keys or values.
 
-    An intervention has keys of the clock's name and of the name of the copies: day, societies.
+    The keys of an intervention are named after the clock and the copies, as in day, societies.
     """
     base, wrong, chosen = plain_data(config), False, workload(config.workload)
     clock, copy, copies = chosen.clock, chosen.copies, chosen.copies_plural
@@ -299,14 +303,14 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
 
 
 def plain_data(config: Any) -> dict[str, Any]:
-    """Return the configuration as plain data, without what changes it in time."""
+    """Return the configuration as plain data, without interventions."""
     data: dict[str, Any] = config.model_dump()
     data.pop("interventions", None)
     return data
 
 
 def _plain(value: Any) -> Any:
-    """Return numbers of a table as YAML has them: whole ones may stand for either kind."""
+    """Return numbers of a table as YAML has them; whole numbers are valid for int and float."""
     if value.ndim:
         return [_plain(one) for one in value]
     return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)

@@ -1,8 +1,8 @@
 """Where does the time of a run go: launches, seconds, bytes and host time of every phase?
 
 On a device a kernel's seconds are those that the device reports, from its start to its end. Its
-bytes are those of all arrays that it reads or writes, each once a launch; what it does not touch of
-an array counts too, and what it reads twice counts once. The reference has calls and seconds alone.
+bytes are the sizes of all arrays that it reads or writes, each counted once per launch, even if it
+uses a part of an array or reads it twice. The reference has only calls and seconds.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from societies.opencl.launch import Launch
 
 @dataclass
 class PhaseTimes:
-    """What all steps of a phase took.
+    """Times of all steps of a phase.
 
     Attributes
     ----------
     phase : str
-    launches : int; of the reference: calls
-    seconds : float, that its kernels ran, or the reference's function
-    bytes_moved : int, or None if it has no kernels
-    host_seconds : float, that the host needed to launch them, or the phase's function on the host
+    launches : int, number of launches, or of calls of the reference's function
+    seconds : float, time in which its kernels, or the reference's function, ran
+    bytes_moved : int, or None if the phase has no kernels
+    host_seconds : float, time of the host to launch kernels, or to run a phase on the host
     """
 
     phase: str
@@ -46,18 +46,18 @@ class PhaseTimes:
 
 
 class Profile:
-    """What was measured of a run.
+    """Measured times of a run.
 
     Parameters
     ----------
-    launched : the list to which the device appends every launch; None: the reference, whose phases
-        are done when they return
+    launched : list to which the device appends every launch; None for the reference, whose phases
+        have completed when they return
     used : names of the parameters that each kernel uses
 
     Attributes
     ----------
-    phases : list of PhaseTimes, in the order in which they came first
-    seconds : float, of all ticks, from the first launch to the end of the last kernel
+    phases : list of PhaseTimes, in the order of their first step
+    seconds : float, time of all ticks, from the first launch to the end of the last kernel
     """
 
     def __init__(
@@ -83,12 +83,12 @@ class Profile:
 
     @property
     def host_share(self) -> float:
-        """Share of the time in which no kernel ran: the device waited for the host."""
+        """Share of the time in which no kernel ran because the device waited for the host."""
         return max(0.0, 1.0 - self.kernel_seconds / self.seconds) if self.seconds else 0.0
 
     @contextmanager
     def ticks(self, wait: Callable[[], None]) -> Iterator[None]:
-        """Measure some ticks; ``wait`` returns when everything asked for is done."""
+        """Measure the ticks that the block runs; ``wait`` waits for all launches."""
         wait()
         self._read()
         began = time.perf_counter()
@@ -99,7 +99,7 @@ class Profile:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Measure a step of a phase."""
+        """Measure the step of a phase that the block runs."""
         times = self._phases.setdefault(name, PhaseTimes(name))
         if self._launched is not None:
             self._launched.clear()
@@ -130,7 +130,7 @@ class Profile:
         return known[1]
 
     def _read(self) -> None:
-        """Add what the device says of the launches so far, which are done."""
+        """Add the times of the launches so far, which must have completed."""
         for times, launch in self._open:
             times.seconds += launch.seconds
         self._open.clear()

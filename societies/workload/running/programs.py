@@ -1,9 +1,9 @@
-"""May a program run that a configuration names? Only if the user says so, each time or in a list.
+"""May a program run that a configuration names? Only if the user allows it, per run or in a list.
 
-A configuration is data, and may be somebody else's. What it names is started only with
-``allow_programs``, or if the user's list has the same line: a program by its absolute path, and the
-words that it is handed. A program of the list is sent only options that are numbers, ``true`` or
-``false``, since others may name files to read or to write.
+A configuration is data and may come from another person. A program that it names is started only
+with ``allow_programs``, or if the user's list has the same command line, with the absolute path of
+the program. A program on the list may only get options that are numbers, ``true`` or ``false``,
+because other options may name files to read or to write.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from societies.errors import ConfigError, option
 T = TypeVar("T")
 
 LIST = "programs.txt"
-"""File in the user's folder of settings, with a line for each program that may run."""
+"""File in the user's settings folder, with one line per program that may run."""
 
 _HARMLESS = re.compile(r"[+-]?\d+(\.\d+)?|true|false")
 
@@ -39,9 +39,9 @@ class NamedProgram:
 
     Attributes
     ----------
-    key : of the configuration
-    command : the program, and words that it is handed
-    options : names and values that are sent to it
+    key : key of the configuration
+    command : program and arguments
+    options : names and values of options that are sent to it
     """
 
     key: str
@@ -60,7 +60,7 @@ def list_path() -> Path:
 
 @contextmanager
 def allowed(yes: bool) -> Iterator[None]:
-    """Let the programs run that configurations name in the block, if the user said so."""
+    """Within the block, let the programs run that configurations name, if ``yes``."""
     token = _ALLOWED.set(yes or _ALLOWED.get())
     try:
         yield
@@ -69,7 +69,7 @@ def allowed(yes: bool) -> Iterator[None]:
 
 
 def allowing(yes: bool, results: Iterator[T]) -> Iterator[T]:
-    """Yield what an iterator does, whose work is done in blocks of `allowed`."""
+    """Yield the items of an iterator; each is computed within `allowed`."""
     while True:
         with allowed(yes):
             try:
@@ -80,7 +80,7 @@ def allowing(yes: bool, results: Iterator[T]) -> Iterator[T]:
 
 
 def why_not(named: NamedProgram) -> str:
-    """Return why a program may not run by the user's list alone; "" if it may."""
+    """Return why the user's list does not allow a program to run; "" if it does."""
     words = _resolved(shlex.split(named.command))
     if not any(words == one for one in _listed()):
         return "it is not in your list"
@@ -126,13 +126,13 @@ def _listed() -> list[list[str]]:
 
 
 def _resolved(words: list[str]) -> list[str]:
-    """Return a command whose program is the file that is started."""
+    """Return a command with the program replaced by the real path of its file."""
     found = shutil.which(words[0]) if words else None
     return [os.path.realpath(found), *words[1:]] if found else words
 
 
 def described(workload: Any, config: Any) -> list[str]:
-    """Return a line for each program that a configuration names, and whether it may run."""
+    """Return a line for each program that a configuration names, which says if it may run."""
     lines = []
     for one in workload.programs(workload.parameters(config)):
         why = why_not(one)

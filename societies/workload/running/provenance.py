@@ -1,4 +1,4 @@
-"""What does a file say about its origin, and may a run go on with it?"""
+"""What does a file record about its origin, and may a run continue it?"""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from societies.workload.running.sources import SOURCES, compare, sources_of, tex
 
 _STATUS = ("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
 _COMMIT = "# branch.oid "
-"""Of one process of git, which tells both the commit and what was changed since."""
+"""Arguments and output of `git status`, which reports the commit and modified files in one call."""
 
 TABLE = "table_sha256"
 VARIED = "varied"
-"""Attributes of a file whose copies have the parameters of a table: its hash, and its keys."""
+"""Attributes of a file whose copies have parameters of a table: the table's hash, and its keys."""
 
 LONGER_AT_MOST, LONG = 2, 1 << 16
-"""Reading YAML takes seconds for some 100 kB: how much longer than ours a text may be to be read,
-as a factor and in characters beyond it."""
+"""Limit of the configuration read from a file: `LONGER_AT_MOST` times the length of ours plus
+`LONG` characters. Parsing YAML takes seconds per 100 kB."""
 
 
 def origin(workload: Workload[Any, Any], config: WorkloadConfig) -> dict[str, str]:
-    """Return the attributes that every file has: what was run, by which version, when."""
+    """Return the attributes of every file: configuration, versions of the code, and time."""
     return {
         "workload": config.workload,
         "configuration": to_yaml(config),
@@ -64,12 +64,12 @@ def origin(workload: Workload[Any, Any], config: WorkloadConfig) -> dict[str, st
 
 
 def reopen(path: Path, workload: Workload[Any, Any], config: WorkloadConfig) -> ResultFile:
-    """Open the file to write on, after checking that it is one of this configuration.
+    """Open a file to continue it, after checking that this configuration made it.
 
     Raises
     ------
     OutputError
-        If it is not, or of another version of the model, or cannot be opened.
+        If another configuration or version of the model made it, or it cannot be opened.
     """
     if not path.exists():
         raise OutputError(
@@ -99,14 +99,14 @@ def checkpoint_of(
 ) -> tuple[int, dict[str, NDArray[Any]]]:
     """Return tick and state of the newest checkpoint in a file of this configuration.
 
-    The keys ``but`` may differ: that of the number of ticks, which comes first, and what is
-    recorded. Neither changes a state. The file is only read. With ``last`` the newest of those up
-    to this tick.
+    With ``last`` it is the newest one up to this tick. Keys in ``but`` may differ, because they do
+    not change a state: the key of the number of ticks, which comes first, and those of recording.
+    The file is opened only for reading.
 
     Raises
     ------
     OutputError
-        If the file is of another configuration or version, has no checkpoint or cannot be read.
+        If the file has another configuration or version, has no checkpoint or cannot be read.
     """
     with explained(path, READING):
         descriptor = opening.descriptor_of(path)
@@ -156,12 +156,12 @@ def require_origin(
     going_on: str = "resume it",
     doing: str = "the file",
 ) -> None:
-    """Raise OutputError unless a file was made with this configuration, some keys aside.
+    """Raise OutputError unless a file was made with this configuration; keys ``but`` may differ.
 
     Warns
     -----
     OriginWarning
-        If the model's sources have changed, though not the version of the model.
+        If the model's sources have changed although the version of the model has not.
     """
     version, model_version = str(attributes.get("model_version")), workload.version
     if version != model_version:
@@ -179,7 +179,7 @@ def require_origin(
         ) from error
     different = [found for found in different if found[0].split(".")[0] not in but]
     for key, old, new in different:
-        if key == "workload":  # no other key means the same in both
+        if key == "workload":  # the other keys of two workloads cannot be compared
             raise OutputError(
                 f"{path} is a result of the workload {old}, the configuration is of {new}\n"
                 "name another file, or a configuration of that workload"
@@ -236,10 +236,10 @@ def _digests(config: WorkloadConfig) -> dict[str, str]:
 
 
 def _different_keys(before: str, config: WorkloadConfig) -> list[tuple[str, str, str]]:
-    """Return key, old and new value wherever two resolved configurations differ.
+    """Return key, old and new value for each difference between two resolved configurations.
 
-    A key that came after the file was written has its default there. The text of a file may be a
-    stranger's: what is no configuration, or much longer than this one, is not read at all.
+    A key that was added to the program after the file was written counts as its default. The file
+    may come from a stranger, so a text that is much longer than this configuration is not parsed.
     """
     now = to_yaml(config)
     if len(before) > LONGER_AT_MOST * len(now) + LONG:
@@ -258,7 +258,7 @@ def _different_keys(before: str, config: WorkloadConfig) -> list[tuple[str, str,
 
 
 def _with_defaults(data: Mapping[str, Any], config: WorkloadConfig) -> dict[str, Any]:
-    """Return the values of a file's configuration, with those of keys that it does not know."""
+    """Return the values of a file's configuration, with defaults for keys that it lacks."""
     try:
         complete = type(config).model_validate(data)
     except ValueError:
@@ -267,7 +267,7 @@ def _with_defaults(data: Mapping[str, Any], config: WorkloadConfig) -> dict[str,
 
 
 def _short(text: str) -> str:
-    """Return what a file says as it is if it is a few plain words, else quoted and shortened."""
+    """Return a text from a file as it is if short and printable, else quoted and shortened."""
     return text if text.isprintable() and len(text) <= 60 else quoted(text)
 
 
@@ -287,15 +287,15 @@ def session(clock: str, first: int, facts: dict[str, str]) -> str:
 
 
 def now() -> str:
-    """Return the time in UTC, to the second."""
+    """Return the present time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @cache
 def git_commit() -> str:
-    """Return the commit of the checkout this runs from or was built from, else "unknown".
+    """Return the commit of the checkout that contains or built this package, else "unknown".
 
-    It is asked for once: what is imported does not change with the files.
+    The result is cached: modules that are imported do not change if the files do.
     """
     root = Path(__file__).resolve().parents[3]
     stamp = Path(__file__).resolve().parents[2] / "_data" / "commit.txt"
@@ -307,8 +307,8 @@ def git_commit() -> str:
 def commit_of(root: Path) -> str:
     """Return the commit of a checkout, with ``-modified`` if files that git tracks differ from it.
 
-    Results and figures that lie in the checkout change nothing about what is run. The same is in
-    hatch_build.py, which cannot import this package.
+    Untracked files, such as results and figures, do not count. hatch_build.py has the same
+    function, because it cannot import this package.
     """
     git = shutil.which("git")
     if git is None or not (root / ".git").exists():

@@ -1,4 +1,4 @@
-"""What did a run do: the report that `societies.run` returns and the command line prints."""
+"""What did a run do? The report that `societies.run` returns and the command line prints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from societies.workload.running.profile import Profile
 
 
 def _number(value: float) -> str:
-    """Return a number with six digits; one that counts something large with all of them."""
+    """Return a number with six digits; whole numbers from a million on with all their digits."""
     return f"{value:,.0f}" if abs(value) >= 1e6 and value == round(value) else f"{value:.6g}"
 
 
@@ -21,8 +21,8 @@ def _number(value: float) -> str:
 class RunReport:
     """What a run did.
 
-    The clock's and the copies' own words are attributes as well: ``first_day`` and ``days`` are
-    `first_tick` and `last_tick` of a workload that counts in days, ``societies`` are its `copies`.
+    Attributes also have the workload's own names: if it counts in days, ``first_day`` and ``days``
+    are `first_tick` and `last_tick`; if its copies are societies, ``societies`` is `copies`.
 
     Attributes
     ----------
@@ -30,10 +30,10 @@ class RunReport:
     config : its configuration
     path : path of the file
     first_tick, last_tick : int
-        First tick of this run, and the last; ``first_tick > last_tick`` if there was nothing to do.
+        First and last tick of this run; ``first_tick > last_tick`` if there was nothing to do.
     device : str
-    wall_seconds : float, all of the run, building included
-    building_seconds : float, to open the device and to build kernels or load them from the cache
+    wall_seconds : float, duration of the whole run, including the building of kernels
+    building_seconds : float, time to open the device and to build kernels or load them from cache
     final : dict
         Mean over copies of every series at the last tick.
     state_sha256 : str
@@ -41,7 +41,7 @@ class RunReport:
     ended : str
         Why the run ended before the last tick of its configuration; empty if it did not.
     profile : Profile or None
-        What every phase took, if that was asked for and something was run.
+        Times of every phase, if they were requested and at least one tick was run.
     """
 
     workload: Any = field(repr=False)
@@ -71,26 +71,26 @@ class RunReport:
 
     @property
     def copies(self) -> int:
-        """How many copies ran side by side."""
+        """Number of copies in this run."""
         return int(self.workload.count(self.config))
 
     @property
     def work_per_second(self) -> float:
         """Units of work (``workload.work``) of this run per second, without `building_seconds`.
 
-        Where a workload times its ticks, only these count.
+        If the workload measures the time of its ticks, only that time counts.
         """
         work, seconds = self._work
         return work / (seconds or self.wall_seconds - self.building_seconds)
 
     @property
     def tick_seconds(self) -> float:
-        """Seconds of the ticks of this run alone, without what is built before; 0: not measured."""
+        """Measured seconds of the ticks of this run, without building; 0 if not measured."""
         return self._work[1]
 
     @cached_property
     def _work(self) -> tuple[float, float]:
-        """Units of work of this run, and the seconds of its ticks, 0 if they are not measured."""
+        """Units of work in this run, and the measured seconds of its ticks (0 if not measured)."""
         ticks, counted = self.last_tick - self.first_tick + 1, self.workload.counted_by
         if not counted:
             return float(self.workload.work_done(self.config, ticks)), 0.0
@@ -101,7 +101,7 @@ class RunReport:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The closing table: the last tick under the file's own names and units, then the run."""
+        """Closing table: results of the last tick with the file's names and units, then the run."""
         clock, names = self.workload.clock, self.headlines
         units = units_of(self.path, names)
         over = self.means_over
@@ -109,7 +109,7 @@ class RunReport:
         if self.ended:
             rows.append(("ended because", self.ended))
         complete = self.first_tick > self.last_tick
-        if complete and self.last_tick:  # else the run was over before its first tick
+        if complete and self.last_tick:  # if it is 0, the run was over before its first tick
             rows.append((f"{plural(clock)} run now", "none, the file was complete"))
         elif self.first_tick > 1:
             rows.append((f"{plural(clock)} run now", f"{self.first_tick} to {self.last_tick}"))
@@ -135,5 +135,5 @@ class RunReport:
 
     @property
     def means_over(self) -> str:
-        """What the numbers of the closing table are means over; empty if over nothing."""
+        """The copies over which the closing table has means; empty if there is only one."""
         return "" if self.copies == 1 else f"{self.copies} {self.workload.copies_plural}"

@@ -1,4 +1,4 @@
-"""How is a workload run, resumed and planned, from its configuration to its file?"""
+"""How does a configuration become a result file? Running and resuming, and running tick by tick."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def engine_of(
     batch: int | None = None,
     like: Built | None = None,
 ) -> tuple[Engine, str, dict[str, str]]:
-    """Return who carries out the steps, its name for people, and facts for the file.
+    """Return an engine, the displayed name of its device, and attributes for the file.
 
     Parameters
     ----------
     batch : int, optional
-        Whole ticks are enough, and at most so many copies are on the device at a time, or as many
-        as fit. Default: all copies are there at once, so that single steps can be run.
+        Largest number of copies on the device at a time; fewer if they do not fit. The engine can
+        then run whole ticks only. Default: all copies at once, so that single steps can be run.
     like : Built, optional
-        Program of an engine on the device, used if this one has the same text.
+        Program of another engine on the device, which is reused if its text is the same.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def run(
     progress: Progress | None = None,
     profile: bool = False,
 ) -> RunReport:
-    """Run a configuration and write its file while running; see `societies.run`."""
+    """Run a configuration, and write its file while it runs; see `societies.run`."""
     began = time.perf_counter()
     path = Path(out) if out is not None else Path(f"{workload.name}.h5")
     contents = contents_of(workload, config)
@@ -130,7 +130,7 @@ def run(
             try:
                 require_room(workload, config, contents, path, overwrite=overwrite)
             except OutputError:
-                _require_memory(workload, config, device)  # what fits no device needs no disk
+                _require_memory(workload, config, device)  # report first that nothing fits
                 raise
             workload.require_outputs(config, path)
         first = start[0] + 1 if start else 1
@@ -142,7 +142,7 @@ def run(
             else:
                 building_began = time.perf_counter()
                 with stop.building():
-                    # It times launches only if asked to: that costs time itself.
+                    # A queue that times launches is slower, so it is used for profiles only.
                     timed: dict[str, Any] = {"profiling": True} if profile else {}
                     engine, name, facts = engine_of(
                         workload, config, device, batch=batch or LARGEST_INTEGER, **timed
@@ -194,7 +194,7 @@ def _recorded(contents: Contents, path: Path, tick: int) -> dict[str, float]:
 def steps(
     workload: Workload[Any, Any], config: WorkloadConfig, *, device: str | Device = "auto"
 ) -> Iterator[Tick]:
-    """Run a configuration tick by tick, to look in between; see `societies.steps`."""
+    """Run a configuration and yield the state after each tick; see `societies.steps`."""
     engine, _, _ = engine_of(workload, config, device)
     engine.start()
     for number in range(1, workload.ticks(config) + 1):
@@ -205,11 +205,11 @@ def steps(
 
 
 class Tick:
-    """The state after a tick, to be looked at before the run goes on.
+    """The state after a tick; it must be read before the run goes on.
 
     Attributes
     ----------
-    number : the tick, from 1
+    number : number of the tick, from 1
     """
 
     def __init__(
@@ -223,20 +223,20 @@ class Tick:
 
     @property
     def state(self) -> dict[str, NDArray[Any]]:
-        """Copies of all arrays, the copy (society, plate) first."""
+        """Copies of all arrays; their first axis is the copy (society, plate)."""
         return self._engine.state()
 
     @property
     def sha256(self) -> str:
-        """Hash of the kept state; equal on every device."""
+        """Hash of the checkpointed state; equal on every device."""
         return self._engine.hash()
 
     @property
     def dataset(self) -> Any:
         """The state as an `xarray.Dataset` with named dimensions and units.
 
-        ``series`` is along ``quantity``, which has their names, without those that are known only a
-        tick later: ``dataset.series.sel(quantity="gini")``.
+        The coordinate ``quantity`` has the names of the series, as in
+        ``dataset.series.sel(quantity="gini")``. Series that are known only a tick later are absent.
         """
         import xarray as xr
 
@@ -250,7 +250,7 @@ class Tick:
             about["units"] = fields[name].unit
             if name == SERIES:
                 all_of_them = workload.series(p)
-                # The number of a series that lags is that of the tick before.
+                # The value of a series with a lag belongs to the tick before.
                 now = [i for i, one in enumerate(all_of_them.values()) if not one.lag]
                 coordinates[QUANTITY] = [list(all_of_them)[i] for i in now]
                 dims, array = (QUANTITY,), array[:, now]

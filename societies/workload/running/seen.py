@@ -1,4 +1,4 @@
-"""How is the state at the end of a block read, once, and summed up while it is read?"""
+"""How is the state at the end of a block copied only once, and its checksums computed meanwhile?"""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Named = tuple[str, NDArray[Any]]
 
 
 class Read(NamedTuple):
-    """A copy of the state, and what may take longer to find."""
+    """A copy of the state, with its hash and checksums, which may still be being computed."""
 
     state: State
     digest: Future[str] | None
-    """Its hash, if it is wanted."""
+    """Hash of the state; None if it was not requested."""
     sums: Future[dict[str, int]] | None
-    """CRC-32 of each array that checkpoints hold, if there are checkpoints."""
+    """CRC-32 of each array that checkpoints hold; None without checkpoints."""
 
 
 class SeenState:
-    """The state as it is when it is first asked for, copied once.
+    """The state at the moment when it is first requested, copied from the engine only once.
 
-    It is summed up for a checkpoint only if it is ``saved``.
+    The checksums for a checkpoint are computed only if ``saved`` is True.
     """
 
     def __init__(self, engine: Engine, fields: Mapping[str, Field], *, saved: bool = True) -> None:
@@ -45,22 +45,23 @@ class SeenState:
         return self._state
 
     def begin(self, then: Callable[[Read], None] | None = None) -> Future[Read]:
-        """Begin to copy and to sum up the state; until it is there the engine must not go on.
+        """Start copying the state and computing its hash and checksums, in another thread.
 
-        The thread that copies it then calls a function with the copy.
+        The engine must not go on before the result is available. The thread passes the copy to
+        ``then``, if given.
         """
         if self._reading is None:
             self._reading = in_background(self._read, True, then)
         return self._reading
 
     def read(self, *, hashed: bool = True) -> Read:
-        """Return the copy, on which this waits, and what is found of it meanwhile."""
+        """Wait for the copy, and return it with the futures of its hash and checksums."""
         found = self.begin().result() if hashed else self._read(False)
         self._state = found.state
         return found
 
     def _read(self, with_hash: bool, then: Callable[[Read], None] | None = None) -> Read:
-        """Copy the arrays, of which those that are there are summed up while others are copied."""
+        """Copy the arrays to the host; those that have arrived are hashed during the next copy."""
         sha, sums = hashlib.sha256(), dict[str, int]()
 
         def hashed(name: str, array: NDArray[Any]) -> None:
@@ -76,7 +77,7 @@ class SeenState:
         state: State = {}
         if self._state is not None:
             arrays = iter(self._state.items())
-        else:  # waiting once for all is quicker, if what is slow need not begin early
+        else:  # without the slow hash it is quicker to wait once for all arrays
             arrays = self._engine.each() if hashing else iter(self._engine.state().items())
         for name, array in arrays:
             state[name] = array
@@ -90,7 +91,7 @@ class SeenState:
 
 
 class _Chain:
-    """A function called with one array after the other, in another thread."""
+    """Calls a function with one array after the other, in another thread."""
 
     def __init__(self, function: Callable[[str, NDArray[Any]], None]) -> None:
         self._function = function
@@ -99,14 +100,14 @@ class _Chain:
         self._running.set_result(None)
 
     def add(self, name: str, array: NDArray[Any]) -> None:
-        """Have the function called with an array, after those before."""
+        """Queue an array: the function is called with it after the arrays added before."""
         self._late.append((name, array))
         if self._running.done():
             self._running.result()
             self._running, self._late = in_background(self._call, self._late), []
 
     def end(self, result: Callable[[], Any]) -> Future[Any]:
-        """Return what will hold a result, when the function has been called with every array."""
+        """Return a future of ``result()``, which is called after the last array is processed."""
         return in_background(self._end, self._running, self._late, result)
 
     def _call(self, arrays: list[Named]) -> None:

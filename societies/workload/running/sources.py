@@ -1,9 +1,9 @@
-"""Are the rules by which a file was made those of today? A hash of each file that states them.
+"""Have the rules of the model changed since a file was made? Each source file has a hash.
 
-The rules are the kernels of a configuration with what they include, the modules of the reference of
-the same names, and those that the workload's module imports, with what these import. Comments and
-empty lines do not count, nor does the place of installation. A file of results holds the hashes as
-text, a line each.
+Sources are the kernels of a configuration and the files that they include, the modules of the
+reference with the same names, and the modules that the workload's module imports, directly or
+indirectly. The hash does not depend on comments, empty lines or the folder of installation. A
+result file holds the hashes as text, one per line.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from societies.workload.declare.phases import kernel_files
 from societies.workload.declare.protocol import Workload
 
 SOURCES = "sources"
-"""Attribute of a file: a line for each source, its name and the first digits of its SHA-256."""
+"""Attribute of a file with one line per source: its name and the first digits of its SHA-256."""
 
 DIGITS = 12
 MOST_NAMED = 3
 
 OWN, REFERENCE, KERNELS = "societies", "reference_py", "kernels/"
-"""This package, whose modules state no rule themselves; the reference; where kernels are."""
+"""This package, whose modules hold no rules of a model; the reference; the folder of kernels."""
 
 _IMPORT = re.compile(
     r"^\s*(?:from\s+([\w.]+)\s+import\s+([^#\n(]+|\([^)]*\))|import\s+([\w.]+))", re.MULTILINE
@@ -41,7 +41,7 @@ _IMPORT = re.compile(
 
 
 def sources_of(workload: Workload[Any, Any], *configs: Any) -> dict[str, str]:
-    """Return the hash of every source of some configurations by its name, in order of the names."""
+    """Return the name and hash of every source of some configurations, sorted by name."""
     modules: set[str] = set()
     kernels: set[Path] = set()
     for base in type(workload).__mro__:
@@ -61,12 +61,12 @@ def sources_of(workload: Workload[Any, Any], *configs: Any) -> dict[str, str]:
 
 
 def text_of(sources: Mapping[str, str]) -> str:
-    """Return hashes as a file has them."""
+    """Return hashes as the text of the attribute `SOURCES`."""
     return "\n".join(f"{name} {digest}" for name, digest in sources.items())
 
 
 def hashes_of(attributes: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the hashes that a file has, None if it has none."""
+    """Return the hashes in a file's attributes; None if it has none."""
     if SOURCES not in attributes:
         return None
     rows = (row.split(" ") for row in str(attributes[SOURCES]).splitlines())
@@ -76,19 +76,19 @@ def hashes_of(attributes: Mapping[str, Any]) -> dict[str, str] | None:
 def compare(
     path: Path, attributes: Mapping[str, Any], here: Mapping[str, str], commit: str, doing: str
 ) -> None:
-    """Warn if a file was made by other rules than those of today, or if that cannot be known.
+    """Warn if the rules have changed since a file was made, or if that cannot be determined.
 
     Parameters
     ----------
-    path, attributes : of the file
-    here : `sources_of` its configuration
-    commit : of the code that runs
-    doing : what is about to be done, which then has both: "this branch"
+    path, attributes : path and attributes of the file
+    here : `sources_of` its configuration, from the present code
+    commit : commit of the present code
+    doing : noun in messages for the result that would mix old and new rules: "this branch"
 
     Warns
     -----
     OriginWarning
-        If a source differs; or if the file holds no hashes and is of another commit.
+        If a source differs; or if the file has no hashes and was made by another commit.
     """
     made = str(attributes.get("git_commit", "unknown"))
     commits = f"it is of commit {made[:12]}, this is {commit[:12]}"
@@ -116,7 +116,7 @@ def _warn(text: str) -> None:
 
 
 def _reach(module: str, found: set[str]) -> None:
-    """Add a module and what it imports of its own package and of the reference."""
+    """Add a module to ``found``, and what it imports from its own package and the reference."""
     top = module.partition(".")[0]
     if module in found or top in sys.stdlib_module_names or (path := _file_of(module)) is None:
         return
@@ -133,7 +133,7 @@ def _is_own(module: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _imported(text: str) -> tuple[str, ...]:
-    """Return the modules that a text may import: those named, and what is imported from them."""
+    """Return the modules that a text may import: those named, and every name imported from them."""
     found = []
     for of, names, alone in _IMPORT.findall(text):
         found.append(of or alone)
@@ -145,7 +145,7 @@ def _imported(text: str) -> tuple[str, ...]:
 def _file_of(module: str) -> Path | None:
     found = sys.modules.get(module)
     if found is None and module.startswith(f"{REFERENCE}."):
-        with suppress(ImportError):  # a name that is no module
+        with suppress(ImportError):  # the name of a function or class
             found = import_module(module)
     file = getattr(found, "__file__", None)
     return Path(file).resolve() if file else None
@@ -158,7 +158,7 @@ def _with_includes(files: tuple[str, ...]) -> tuple[Path, ...]:
 
 
 def _twins(modules: Iterable[str]) -> list[str]:
-    """Return the kernels that have the name of a module of the reference: matches launch them."""
+    """Return the kernel files with the name of a module of the reference: matches launch them."""
     own = (module for module in sorted(modules) if module.partition(".")[0] == REFERENCE)
     names = [f"{module.partition('.')[2].replace('.', '/')}.cl" for module in own]
     return [name for name in names if (data_directory("kernels") / name).is_file()]

@@ -1,7 +1,7 @@
 """Will memory, disk and time suffice for a planned run?
 
-A warning and no error: memory may become free, a disk be cleared, and nobody knows how long a
-machine is left alone. What a run itself finds out, it reports itself.
+The answers are warnings and not errors: memory may become free, the disk may be cleared, and we do
+not know how long the machine is available. A run that then lacks something reports that itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from societies.errors import OutputError, option
 from societies.opencl import Device
 
 A_LONG_TIME = 24 * 3600.0
-"""Seconds above which a run gets a warning that it is long."""
+"""A run that is estimated to take longer, in seconds, gets a warning."""
 
 
 def room_warnings(
@@ -24,15 +24,15 @@ def room_warnings(
     require_room: Callable[[], None],
     copies: str = "copies",
 ) -> tuple[str, ...]:
-    """Return what memory and disk lack for a run, a sentence each.
+    """Return a sentence for each shortage of memory or disk space that a run would meet.
 
     Parameters
     ----------
-    device : Device, or None for the reference, whose memory cannot be foretold
-    memory, largest : bytes on the device, in all and of its largest array
-    path : of the file
+    device : Device, or None for the reference, whose use of memory cannot be estimated
+    memory, largest : bytes on the device: of all arrays together, and of the largest one
+    path : path of the file
     require_room : raises OutputError if the file cannot be made
-    copies : what there may be fewer of
+    copies : plural noun for the copies, such as "societies", used in the advice
     """
     found = []
     if device is not None:
@@ -52,7 +52,7 @@ def room_warnings(
                 f"memory: {byte_count(memory)} are needed, {byte_count(free)} are free at present: "
                 f"run fewer {copies} at once, or end other programs"
             )
-    if not path.exists():  # else it is continued, or replaced, and said then
+    if not path.exists():  # otherwise the run continues or replaces it, and checks it then
         try:
             require_room()
         except OutputError as error:
@@ -61,7 +61,7 @@ def room_warnings(
 
 
 def time_warning(seconds: float | None) -> tuple[str, ...]:
-    """Return a sentence if a run will take long by a rough estimate; None: there is none."""
+    """Return a warning if the estimated ``seconds`` are long; None means there is no estimate."""
     if seconds is None or seconds < A_LONG_TIME:
         return ()
     return (
@@ -71,7 +71,7 @@ def time_warning(seconds: float | None) -> tuple[str, ...]:
 
 
 def duration(seconds: float) -> str:
-    """Write a time as people say it, in one unit and without false precision."""
+    """Return a duration as text, in one unit and without false precision."""
     for unit, length in (("year", 365.25 * 86400), ("day", 86400.0), ("hour", 3600.0)):
         if seconds >= length:
             count = float(
@@ -82,7 +82,7 @@ def duration(seconds: float) -> str:
 
 
 def available_memory() -> int | None:
-    """Return the bytes of memory that are free for programs, None where the system does not say."""
+    """Return the bytes of memory available to programs; None if the system does not report it."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:
@@ -94,7 +94,7 @@ def available_memory() -> int | None:
 
 
 def byte_count(count: float) -> str:
-    """Write a number of bytes as people read it."""
+    """Return a number of bytes as text with a binary unit."""
     for unit in ("B", "KiB", "MiB"):
         if count < 1024:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"

@@ -1,4 +1,4 @@
-"""What does a table of parameters say? A column for every key that varies, a row for every copy."""
+"""What is in a table of parameters? A column for every key that varies, a row for every copy."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from societies.config.problems import described
 from societies.errors import ConfigError
 
 LARGEST_WHOLE = 2**53
-"""Above it double precision has not every whole number."""
+"""Largest whole number up to which double precision represents every whole number."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Keys that differ from copy to copy.
+    """Values of the keys that differ from copy to copy.
 
     Attributes
     ----------
-    columns : by dotted key, (copy,) or, one number for each resource, (copy, resource) float64
-    name : what messages call it: "table", or the name of its file
-    lines : of the file's rows, None if it was no file
+    columns : dotted key -> float64 (copy,), or (copy, resource) for a key with a value per resource
+    name : name in messages: "table", or the name of its file
+    lines : line number of each row in the file; None if the table was not read from a file
     """
 
     columns: Mapping[str, NDArray[np.float64]]
@@ -37,12 +37,12 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """How many copies the table describes."""
+        """Number of copies that the table describes."""
         return len(next(iter(self.columns.values())))
 
     @property
     def sha256(self) -> str:
-        """Hash of keys and numbers, whatever the order of the columns."""
+        """Hash of keys and numbers; it does not depend on the order of the columns."""
         digest = hashlib.sha256()
         for key in sorted(self.columns):
             column = np.ascontiguousarray(self.columns[key], "<f8")
@@ -51,20 +51,20 @@ class Table:
         return digest.hexdigest()
 
     def place(self, row: int) -> str:
-        """Return what messages call a row."""
+        """Return the name of a row in messages."""
         return f"{self.name}, row {row}" if self.lines is None else f"{self.name}:{self.lines[row]}"
 
 
 def table_of(source: Any, copies: str = "society", first: int = 0) -> Table:
     """Return a table from a dataset of xarray, a dictionary of arrays or the name of a CSV file.
 
-    A dataset says by its dimension named ``copies`` which axis is that of the copies, and by the
-    coordinate of this name, if it has one, which row is that of which copy, from ``first`` on.
+    In a dataset the dimension named ``copies`` is the axis of the copies. If it has a coordinate of
+    this name, that holds the number of each row's copy; the numbers begin with ``first``.
 
     Raises
     ------
     ConfigError
-        If it is none, or if its columns are no finite numbers or differ in length.
+        If ``source`` is none of these, or its columns differ in length or are not finite numbers.
     """
     if isinstance(source, Table):
         return source
@@ -81,7 +81,7 @@ def table_of(source: Any, copies: str = "society", first: int = 0) -> Table:
 
 
 def _of_dataset(dataset: Any, copies: str, first: int) -> dict[str, NDArray[Any]]:
-    """Return the variables of a dataset, copies along the first axis and in their order."""
+    """Return the variables of a dataset with the copies along the first axis, sorted by number."""
     if not dataset.data_vars:
         raise ConfigError(
             "table: has no columns; each is named by the key that it varies (reset_coords makes "

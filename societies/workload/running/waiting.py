@@ -1,4 +1,4 @@
-"""How do blocks of ticks wait until they are written together, as if they were one?"""
+"""How are consecutive blocks of ticks collected, to be written to the file as one block?"""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from societies.workload.declare.fields import SERIES
 from societies.workload.declare.protocol import Block
 
 ROOM_BYTES = 1 << 28
-"""Bytes of logs for which there is room at once; more are copied to where there is."""
+"""Bytes of logs for which memory is allocated first; it is enlarged when it is full."""
 
 
 class Waiting:
-    """Blocks that follow each other, and their logs side by side along the tick.
+    """Consecutive blocks that are not yet written, with their logs joined along the tick.
 
-    Series lie as the variables of a file do, each by itself with all ticks of a copy together, so
-    that little is left to do when they are written. To lay out a block takes time in which a device
-    can go on (`gather`). If it is broken off, it is done again when blocks are handed on.
+    The logs of series have the memory order of the file's variables (series, copy, tick), so that
+    writing them is quick. Copying a block into this order takes time, so `gather` does it while the
+    device computes. If `gather` is interrupted, `joined` copies the remaining blocks.
     """
 
     def __init__(self) -> None:
-        self._blocks: list[Block] = []  # without their logs where these are laid out
-        self._gathered = 0  # blocks whose logs are
+        self._blocks: list[Block] = []  # without logs once these are in `_logs`
+        self._gathered = 0  # number of blocks whose logs are in `_logs`
         self._logs: dict[str, NDArray[Any]] = {}
-        self._room = 0  # ticks for which the logs have room
+        self._room = 0  # capacity of `_logs` in ticks
 
     def __bool__(self) -> bool:
         return bool(self._blocks)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what waits."""
+        """Bytes of the logs and events that wait."""
         late = self._blocks[self._gathered :]
         kinds = [block.logs for block in late] + [block.events for block in self._blocks]
         if self._gathered:
@@ -54,13 +54,13 @@ class Waiting:
         return replace(block, logs={name: log[:, ticks] for name, log in self._logs.items()})
 
     def add(self, block: Block) -> None:
-        """Have a block wait after those that do."""
+        """Append a block."""
         self._blocks.append(block)
 
     def gather(self, last: int) -> None:
-        """Lay out what was added, whose logs are not needed then, and may have been lent.
+        """Copy the logs of the added blocks, which may be borrowed; they are released afterwards.
 
-        ``last`` is the last tick up to which blocks may follow.
+        ``last`` is the last tick of the run, which limits the memory that is allocated.
         """
         for at in range(self._gathered, len(self._blocks)):
             self._lay_out(self._blocks[at], last)
@@ -70,10 +70,10 @@ class Waiting:
                 self._blocks[at] = replace(block, logs={})
 
     def joined(self, *more: Block) -> Block:
-        """Return what waits, and blocks after it that are not added, as one block.
+        """Return the waiting blocks, followed by ``more``, as one block; ``more`` is not added.
 
-        Its arrays are in the order of those of a block, and hold until blocks are added or laid out
-        again.
+        Its arrays have the axes of a block's arrays, and are valid until blocks are next added or
+        gathered.
         """
         blocks = [*self._blocks, *more]
         last = blocks[-1]
@@ -90,7 +90,7 @@ class Waiting:
         return replace(last, first=blocks[0].first, logs=logs, events=events)
 
     def clear(self) -> None:
-        """Forget what has been written."""
+        """Remove all blocks, after they were written; free the memory if it is large."""
         self._blocks, self._gathered = [], 0
         if sum(log.nbytes for log in self._logs.values()) > ROOM_BYTES:
             self._logs, self._room = {}, 0
@@ -104,7 +104,10 @@ class Waiting:
             self._logs[name][:, start:end] = log
 
     def _enlarge(self, logs: Mapping[str, NDArray[Any]], used: int, ticks: int, most: int) -> None:
-        """Make room for so many ticks, and for those that follow; keep those in use."""
+        """Enlarge the logs to at least ``ticks`` ticks; copy the first ``used`` ticks.
+
+        More is allocated for ticks that follow, but not for more than ``most`` ticks.
+        """
         each = sum(log[:, :1].nbytes for log in logs.values())
         room = max(ticks, min(most, max(2 * ticks, ROOM_BYTES // max(1, each))))
         larger = {}
@@ -116,5 +119,5 @@ class Waiting:
                 larger[name] = np.empty((copies, room, *others), log.dtype)
             if used:
                 larger[name][:, :used] = self._logs[name][:, :used]
-        # Only now, for any of this may be broken off.
+        # Assigned last, because a signal may interrupt any of the lines above.
         self._logs, self._room = larger, room

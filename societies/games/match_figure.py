@@ -30,7 +30,7 @@ def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float,
     ConfigError
         If there is no such match.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
 

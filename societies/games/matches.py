@@ -57,7 +57,7 @@ FIRST_MATCH: Any = key(0, "Number of the first match", "index", ge=0, le=LARGEST
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         1,
@@ -85,7 +85,7 @@ class MatchConfig(WorkloadConfig):
 
     @property
     def stream_base(self) -> int:
-        """Place on the generator's orbit at which the streams of this seed begin."""
+        """Position on the generator's orbit at which the streams of this seed begin."""
         return stream_base(self.seed)
 
     def chance(self) -> bool:
@@ -253,7 +253,7 @@ class MatchWorkload(Workload[Any, Any]):
         return ()
 
     def names(self, config: Any) -> Sequence[str]:
-        """Return what the two players are called."""
+        """Return the names of the two players."""
         raise NotImplementedError
 
     def not_repeatable(self, config: Any) -> str:

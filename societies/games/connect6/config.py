@@ -127,7 +127,7 @@ class Connect6Config(SearchConfig):
         return tuple(one.root() for one in self.games())
 
     def parameters(self) -> Connect6Parameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         return Connect6Parameters(
             **self.search_values(),
             singles=self.singles,

@@ -35,13 +35,13 @@ class PlayerConfig(SearchingPlayer):
     )
 
     def player(self) -> Player:
-        """Return what the reference is handed of a player."""
+        """Return the settings of the player that the reference takes."""
         return Player(
             self.kind, self.reach, self.seconds, self.width, self.prover, self.refinements
         )
 
     def name(self) -> str:
-        """Return what the player is called."""
+        """Return the name of the player."""
         if self.kind == RANDOM:
             return RANDOM
         said = [SEARCH, counted(self.reach, "turn"), f"width {self.width}"]
@@ -74,7 +74,7 @@ class Connect6MatchConfig(MatchConfig):
         return PositionConfig(black=self.black, white=self.white, to_move=self.to_move)
 
     def parameters(self) -> MatchParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         return MatchParameters(
             (self.players[0].player(), self.players[1].player()),
             self.games,
@@ -86,7 +86,7 @@ class Connect6MatchConfig(MatchConfig):
         )
 
     def chance(self) -> bool:
-        """Return whether a player draws at random, or plays otherwise for lack of time."""
+        """Return whether games can differ: a player draws at random or has limited time."""
         return any(one.kind == RANDOM or one.seconds for one in self.players)
 
     def conflicts(self) -> Iterator[Conflict]:
@@ -101,6 +101,6 @@ class Connect6MatchConfig(MatchConfig):
                 yield Conflict(("players", i, "kind"), text)
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield games that are only repeated, and keys of players that do nothing."""
+        """Yield a warning for games that only repeat, and for player keys without effect."""
         yield from super().warnings()
         yield from player_warnings(self.players)

@@ -90,7 +90,7 @@ class BoardConfig(WorkloadConfig):
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         "auto",
@@ -180,7 +180,7 @@ class HavannahConfig(BoardConfig):
 
     @property
     def stream_base(self) -> int:
-        """Place on the generator's orbit at which the streams of this seed begin."""
+        """Position on the generator's orbit at which the streams of this seed begin."""
         return stream_base(self.seed)
 
     @property
@@ -197,7 +197,7 @@ class HavannahConfig(BoardConfig):
         return tuple(cell for cell in found if cell is not None)
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         game = self.game()
         return parameters_of(
             Parameters,

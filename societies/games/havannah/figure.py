@@ -39,7 +39,7 @@ def figure(results: Any, *, game: int = 0, colours: str = GREY) -> Any:
     ConfigError
         If there is no such game or colour map.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib import colormaps
     from matplotlib.figure import Figure

@@ -55,7 +55,7 @@ class PlayerConfig(Section):
     rave: float = RAVE
 
     def strength(self) -> Strength:
-        """Return what the reference is handed of a player."""
+        """Return the settings of the player that the reference takes."""
         each, leaves = (1, 256) if self.kind == TREES else (8, 32)
         return Strength(
             self.kind,
@@ -82,7 +82,7 @@ class HavannahMatchConfig(MatchConfig):
     record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
 
     def parameters(self) -> MatchParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         return MatchParameters(
             self.size,
             self.swap,
@@ -115,7 +115,7 @@ class HavannahMatchConfig(MatchConfig):
 
 
 def named(one: PlayerConfig) -> str:
-    """Return what a player is called."""
+    """Return the name of a player."""
     if one.kind == RANDOM:
         return RANDOM
     effort = f"{one.seconds:g} s" if one.seconds else f"{one.playouts:,} playouts"

@@ -115,7 +115,7 @@ class Game:
         self.to_move = WHITE
 
     def undo(self) -> bool:
-        """Take the last move back; return whether there was one."""
+        """Take the last move back; return False if no move was made."""
         if not self.moves:
             return False
         moves = self.moves[:-1]

@@ -52,7 +52,7 @@ def tree_bytes(size: int, nodes: int, rave: float) -> int:
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         "auto",
@@ -91,11 +91,11 @@ class HavannahSearchConfig(BoardConfig):
 
     @property
     def stream_base(self) -> int:
-        """Place on the generator's orbit at which the streams of this seed begin."""
+        """Position on the generator's orbit at which the streams of this seed begin."""
         return stream_base(self.seed)
 
     def parameters(self) -> TreeParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         game = self.game()
         given = {"stones": game.stones, "to_move": game.to_move, "limit": LIMIT}
         return parameters_of(TreeParameters, self, **given)

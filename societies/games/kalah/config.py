@@ -41,7 +41,7 @@ class PositionConfig(Section):
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         1,
@@ -202,7 +202,7 @@ class KalahConfig(SearchConfig):
         return (Position(tuple(self.board), SIDES[self.to_move]),)
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         return parameters_of(
             Parameters,
             self,

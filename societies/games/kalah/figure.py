@@ -26,7 +26,7 @@ def figure(results: Any, *, game: int = 0) -> Any:
     ConfigError
         If there is no such game.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator

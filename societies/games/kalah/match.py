@@ -54,7 +54,7 @@ class KalahMatch(MatchWorkload):
     part_is_phase = True
 
     def names(self, config: KalahMatchConfig) -> list[str]:
-        """Return what the two players are called."""
+        """Return the names of the two players."""
         return [one.called for one in config.players]
 
     def fitted(self, config: KalahMatchConfig, device: Device | None) -> KalahMatchConfig:
@@ -157,7 +157,7 @@ class KalahMatch(MatchWorkload):
             raise SocietiesError(f"a game has not ended after {MOST_MOVES} moves")
 
     def plan_rows(self, config: KalahMatchConfig, p: MatchParameters) -> list[tuple[str, str]]:
-        """Return who plays."""
+        """Return the names of the players."""
         first, second = self.names(config)
         return [
             ("board", f"{p.pits} pits a side, {p.stones} stones a pit"),

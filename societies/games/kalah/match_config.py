@@ -72,7 +72,7 @@ class PlayerConfig(Section):
         return described(self.kind, self.depth or usual, self.seconds)
 
     def player(self) -> Player:
-        """Return what the reference is handed of a player."""
+        """Return the settings of the player that the reference takes."""
         return Player(self.kind, self.plies, self.seconds, usual_split(self.split, self.plies))
 
 
@@ -86,7 +86,7 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
     record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
 
     def parameters(self) -> MatchParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         return parameters_of(
             MatchParameters,
             self,
@@ -96,7 +96,7 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
         )
 
     def chance(self) -> bool:
-        """Return whether a player draws at random, or plays otherwise for lack of time."""
+        """Return whether games can differ: a player draws at random or has limited time."""
         return any(one.kind == RANDOM or one.seconds for one in self.players)
 
     def conflicts(self) -> Iterator[Conflict]:

@@ -106,7 +106,7 @@ class Match:
         return str(kind)
 
     def undo(self) -> bool:
-        """Take the last move back; return whether there was one."""
+        """Take the last move back; return False if no move was made."""
         if self._before:
             self.board, self.side = self._before.pop()
             return True
@@ -160,7 +160,7 @@ def play(
     side: str,
     console: Console,
 ) -> str:
-    """Play until the game is over, the moves are used up or the player leaves; return the end."""
+    """Play until the game ends, the moves run out or the player quits; return the result."""
     sides = {"top": TOP, "bottom": BOTTOM}
     if side not in sides:
         raise ConfigError(f"{option('side', side)}: top or bottom")
@@ -194,7 +194,7 @@ def play(
 
 
 def _asked(match: Match, own: int, console: Console) -> bool:
-    """Ask until there is a move, or something was taken back; return whether the game goes on."""
+    """Ask until a move is made or taken back; return whether the game goes on."""
     while True:
         try:
             words = console.input(f"{NAMES[own]}, pit? ").lower().split()

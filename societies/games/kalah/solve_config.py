@@ -22,7 +22,7 @@ Layer = Annotated[int, Field(ge=1, le=MOST_STONES)]
 
 
 class SolveRecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         "auto",
@@ -65,7 +65,7 @@ class KalahSolveConfig(WorkloadConfig):
         return 2 * max(self.pits) * self.stones
 
     def parameters(self) -> SolveParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         table = min(MOST_STONES, self.needed) if self.layers == "auto" else self.layers
         return SolveParameters(
             self.pits,

@@ -110,7 +110,7 @@ class BatchConfig(SizesConfig):
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         "auto",

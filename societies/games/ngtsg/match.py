@@ -42,11 +42,11 @@ class SearchedMatch(MatchWorkload):
         return tuple(self.rules.ENDS)
 
     def parameters(self, config: Any) -> Any:
-        """Return what the reference is handed of a match."""
+        """Return the parameters of a match that the reference takes."""
         return config.parameters()
 
     def names(self, config: Any) -> Sequence[str]:
-        """Return what the two players are called."""
+        """Return the names of the two players."""
         return [one.name() for one in config.players]
 
     def position(self, config: Any) -> dict[str, str]:
@@ -62,7 +62,7 @@ class SearchedMatch(MatchWorkload):
         return {"move": self.most_moves, "player": 2}
 
     def fields(self, p: Any) -> Mapping[str, Field]:
-        """Return what is recorded of a game."""
+        """Return the fields that are recorded for a game."""
         ends = ", ".join(f"{i} {end}" for i, end in enumerate(self.ends))
         moves = f"{self.moves}, -1 after the end"
         return {
@@ -85,7 +85,7 @@ class SearchedMatch(MatchWorkload):
         return game
 
     def phases(self, p: Any, copies: int) -> Mapping[str, Phase]:
-        """Return the kernel that begins a game, and the game, which is played on the host."""
+        """Return the kernel that begins a game, and the host function that plays it."""
         return {
             "start": phase("games/ngtsg/start.cl", global_size=copies),
             "game": played_on_host(self.fields(p), self._game(p)),
@@ -98,7 +98,7 @@ class SearchedMatch(MatchWorkload):
             yield Step("game")
 
     def source(self, p: Any) -> Source:
-        """Return the macro of the one kernel."""
+        """Return the macro of the only kernel."""
         return Source({"MOST_MOVES": self.most_moves})
 
     def reference(self, p: Any) -> Mapping[str, Callable[..., None]]:
@@ -113,6 +113,6 @@ class SearchedMatch(MatchWorkload):
         return MatchContents(self, config)
 
     def plan_rows(self, config: Any, p: Any) -> list[tuple[str, str]]:
-        """Return who plays."""
+        """Return the names of the players."""
         first, second = self.names(config)
         return [("players", f"{first} against {second}")]

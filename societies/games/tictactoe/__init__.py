@@ -78,7 +78,7 @@ class TicTacToe(SearchWorkload[TicTacToeConfig, SearchParameters]):
     rules, file = GAME, "games/tictactoe/search.cl"
 
     def parameters(self, config: TicTacToeConfig) -> SearchParameters:
-        """Return what the reference is handed of a search."""
+        """Return the parameters of a search that the reference takes."""
         return SearchParameters(**config.search_values())
 
     def move_text(self, config: TicTacToeConfig, move: int) -> str:

@@ -144,13 +144,13 @@ class Blur(Workload[BlurConfig, Parameters]):
         return WithPicture(self, config)
 
     def require_outputs(self, config: BlurConfig, results: Path) -> None:
-        """Refuse to replace a file that is no picture of ours, before anything is made."""
+        """Refuse, before the run starts, to replace a file that Societies did not write."""
         from societies.physics.blur.picture import require_picture
 
         require_picture(config, results)
 
     def report(self, config: BlurConfig, **facts: Any) -> RunReport:
-        """Return the report of a run, which says where the picture is."""
+        """Return the report of a run with the path of the picture."""
         from societies.physics.blur.picture import PictureReport
 
         return PictureReport(self, config, **facts)

@@ -31,7 +31,7 @@ ARITHMETICS = {
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     detail: int = key(0, "Record the planes every this many passes; 0: never", "pass", ge=0)
     checkpoint: Interval = key(
@@ -122,7 +122,7 @@ class BlurConfig(WorkloadConfig):
         return self.arithmetic or ARITHMETICS[self.kind][0]
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         fused = self.window <= FUSED_RADIUS and self.variant != "separate"
         return Parameters(
             self.source.planes,

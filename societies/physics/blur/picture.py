@@ -55,7 +55,7 @@ class WithPicture(SeriesAndDetail):
         return {"title": title, "channels": channels, "rows": rows, "columns": columns}
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Refuse to replace a file that is no picture of ours, also where a run is resumed."""
+        """Refuse to replace a file that Societies did not write, also if a run is resumed."""
         require_picture(self.config, file.path)
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
@@ -71,6 +71,6 @@ class PictureReport(RunReport):
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The closing table of any run, and where the picture is."""
+        """The closing table of every run, and the path of the picture."""
         path = str(self.config.picture_path(self.path))
         return [*super().rows, ("picture", path), *kind_written(self.config)]

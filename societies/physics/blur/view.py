@@ -25,7 +25,7 @@ MOST_RADIUS, MOST_SIGMA, MOST_PASSES = 40, 10.0, 100
 
 @dataclass(frozen=True)
 class Look:
-    """What the controls say.
+    """The settings of the controls.
 
     Attributes
     ----------

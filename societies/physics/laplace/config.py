@@ -48,7 +48,7 @@ class ConductorConfig(Section):
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     series: int = key(50, "Record the change every this many steps", "step", ge=1)
     detail: int = key(0, "Record the plate every this many steps; 0: never", "step", ge=0)
@@ -176,7 +176,7 @@ class LaplaceConfig(WorkloadConfig):
         return max(self.held) - min(self.held)
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed of a plate."""
+        """Return the parameters of a plate that the reference takes."""
         rows, columns = self.shape
         conductors = []
         for one in self.rectangles:

@@ -36,7 +36,7 @@ def figure(results: Any, *, plate: int = 0, palette: str = "") -> Any:
     ConfigError
         If there is no such plate, or no such colour map.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib import colormaps
     from matplotlib.colors import LinearSegmentedColormap

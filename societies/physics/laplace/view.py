@@ -46,7 +46,7 @@ MOST_STEPS = 1000
 
 @dataclass(frozen=True)
 class Controls:
-    """What the controls say.
+    """The settings of the controls.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ DRAWN = ("random", "identity", "ones")
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     product: bool = key(False, "Write the product C")
     checkpoint: Interval = key(
@@ -75,7 +75,7 @@ class MatmulConfig(WorkloadConfig):
     record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         # Nobody has asked a device what suits it: every one has the form naive.
         variant = "naive" if self.variant == "auto" else self.variant
         side = 16 if self.precision == "single" else 8

@@ -20,7 +20,7 @@ ALL_PAIRS_AT_MOST = 20_000  # atoms
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     series: int = key(
         10, "Record energies, temperature and pressure every this many steps", "step", ge=1
@@ -114,7 +114,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
         return soft_pow(self.number_of_atoms / self.density, 1.0 / 3.0)
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         there, atoms = self.from_file, self.number_of_atoms
         p = parameters_of(
             Parameters,

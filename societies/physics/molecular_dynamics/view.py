@@ -49,7 +49,7 @@ TURN = 0.01
 
 @dataclass(frozen=True)
 class Look:
-    """What the controls say.
+    """The settings of the controls.
 
     Attributes
     ----------

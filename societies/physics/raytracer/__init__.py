@@ -159,13 +159,13 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         return WithPicture(self, config)
 
     def require_outputs(self, config: RaytracerConfig, results: Path) -> None:
-        """Refuse to replace a file that is no picture of ours, before anything is made."""
+        """Refuse, before the run starts, to replace a file that Societies did not write."""
         from societies.physics.raytracer.picture import require_pictures
 
         require_pictures(config, results, self.count(config))
 
     def report(self, config: RaytracerConfig, **facts: Any) -> RunReport:
-        """Return the report of a run, which says where the picture is."""
+        """Return the report of a run with the path of the picture."""
         from societies.physics.raytracer.picture import PictureReport
 
         return PictureReport(self, config, **facts)

@@ -116,7 +116,7 @@ class SceneConfig(Section):
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     float_image: bool = key(False, "Keep the picture before it is cut to bytes, too")
     checkpoint: Interval = key(

@@ -78,7 +78,7 @@ class WithPicture(SeriesAndDetail):
         return {"title": title, "rows": p.height, "columns": p.width}
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Refuse to replace a file that is no picture of ours, also where a run is resumed."""
+        """Refuse to replace a file that Societies did not write, also if a run is resumed."""
         require_pictures(self.config, file.path, self.workload.count(self.config))
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
@@ -94,5 +94,5 @@ class PictureReport(RunReport):
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The closing table of any run, and where the picture is."""
+        """The closing table of every run, and the path of the picture."""
         return [*super().rows, ("picture", str(picture_path(self.config, self.path)))]

@@ -60,7 +60,7 @@ whole picture."""
 
 @dataclass(frozen=True)
 class Look:
-    """What the controls say.
+    """The settings of the controls.
 
     Attributes
     ----------

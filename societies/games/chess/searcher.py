@@ -116,7 +116,7 @@ class Searcher(searcher.Searcher[ChessConfig]):
     def _after(
         self, board: Board, move: Move, plies: int, stop: Callable[[], bool]
     ) -> tuple[int, int]:
-        """Return the value of a move for the side that makes it, and the number of nodes searched."""
+        """Return the value of a move for the side that makes it, and the count of nodes."""
         position = play(board.position, move)
         words = words_of(position, 1 - board.side)
         if not plies or not moves(position):

@@ -1,4 +1,4 @@
-"""What can be configured of matches of Connect6: every key of the YAML file."""
+"""Which keys does the YAML file of matches of Connect6 have?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from societies.words import counted
 
 
 class PlayerConfig(SearchingPlayer):
-    """Who chooses turns, and how far or how long it looks ahead."""
+    """A player of Connect6: its kind, and how far or how long it looks ahead."""
 
     kind: Literal["search", "random"] = key(
         "search", "The search, or stones on any points that are at most three steps from another"
@@ -90,7 +90,7 @@ class Connect6MatchConfig(MatchConfig):
         return any(one.kind == RANDOM or one.seconds for one in self.players)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself, and what is no position."""
+        """Yield contradictory keys, and errors of the position."""
         yield from super().conflicts()
         for name, message in self.position().problems():
             yield Conflict((name,), message)

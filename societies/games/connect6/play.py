@@ -1,4 +1,4 @@
-"""How is Connect6 played against the search in a terminal?"""
+"""How does a person play Connect6 against the search in a terminal?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a rating look like: the board, with the share of wins of every candidate?"""
+"""How is a rating drawn? As a board with the share of wins of every candidate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from societies.workload.drawing.figure import clock_and_copies, numbers, require
 
 GREY = "grey"
 _HEXAGON = 0.577
-"""Distance of a corner of a hexagon from its centre, for centres one apart."""
+"""Distance from the centre of a hexagon to its corners, if centres are 1 apart."""
 
 
 def figure(results: Any, *, game: int = 0, colours: str = GREY) -> Any:

@@ -1,7 +1,7 @@
-"""Matches of Havannah: what is declared of them.
+"""What does the workload that plays matches of Havannah declare?
 
-The games are played on the host, by the definition in ``reference_py/games/havannah/match.py``;
-the playouts, of many positions at a time, run on the device.
+The host plays the games by the definition in ``reference_py/games/havannah/match.py``; the device
+runs the playouts of many positions at a time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class HavannahMatch(MatchWorkload):
         return [named(one) for one in config.players]
 
     def sizes(self, p: MatchParameters) -> dict[str, int]:
-        """Return the most moves of a game."""
+        """Return the largest number of moves of a game."""
         return {"move": p.most_moves}
 
     def fields(self, p: MatchParameters) -> Mapping[str, Field]:

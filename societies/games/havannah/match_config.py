@@ -1,4 +1,4 @@
-"""What can be configured of matches of Havannah: every key of the YAML file."""
+"""Which keys does the YAML file of matches of Havannah have?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from societies.words import counted
 
 
 class PlayerConfig(Section):
-    """Who chooses moves, and how many playouts or how long it may take."""
+    """A player of Havannah: its kind, and its playouts or time for a move."""
 
     kind: Literal["trees", "uct", "flat", "random"] = key(
         "uct",
@@ -93,11 +93,11 @@ class HavannahMatchConfig(MatchConfig):
         )
 
     def chance(self) -> bool:
-        """Return whether games differ: all players draw at random."""
+        """Return True: games differ, because all players draw random numbers."""
         return True
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: three players, more games than random streams."""
+        """Yield contradictory keys: three players, more games than random streams."""
         yield from super().conflicts()
         if len(self.players) != 2:
             yield Conflict(("players",), f"{counted(len(self.players), 'player')}; a match has two")

@@ -1,4 +1,4 @@
-"""How is a game played against a player, in a terminal or by another program?"""
+"""How does a person play Havannah in a terminal, or another program by GTP?"""
 
 from __future__ import annotations
 

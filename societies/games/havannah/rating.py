@@ -47,8 +47,8 @@ def rate(
     Returns
     -------
     xarray.Dataset
-        ``wins``, ``losses``, ``draws`` (candidate,) int64, playouts, as seen by the side that makes the
-        candidate move; ``rate``, the share won, and its standard error, ``error``, (candidate,)
+        ``wins``, ``losses``, ``draws`` (candidate,) int64, playouts, as the side sees them that
+        makes the candidate move; ``rate``, the share won, and its standard error, ``error``, (candidate,)
         float64; the coordinates ``candidate``, the cell, and ``name``, its text.
 
     Raises

@@ -48,8 +48,8 @@ def rate(
     -------
     xarray.Dataset
         ``wins``, ``losses``, ``draws`` (candidate,) int64, playouts, as the side sees them that
-        makes the candidate move; ``rate``, the share won, and its standard error, ``error``, (candidate,)
-        float64; the coordinates ``candidate``, the cell, and ``name``, its text.
+        makes the candidate move; ``rate``, the share won, and ``error``, its standard error,
+        (candidate,) float64; the coordinates ``candidate``, the cell, and ``name``, its text.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What does a run look like? The picture that it blurred."""
+"""How is a run of a blur drawn? As the blurred picture."""
 
 from __future__ import annotations
 

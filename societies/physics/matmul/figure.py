@@ -1,4 +1,4 @@
-"""What does a run look like? How long each repetition took, and the product if it was recorded."""
+"""How is a run of products drawn? As seconds of each repetition, and the product if recorded."""
 
 from __future__ import annotations
 

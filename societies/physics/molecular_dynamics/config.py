@@ -1,4 +1,4 @@
-"""What can be configured of a box of atoms: every key of its YAML file, with unit and meaning."""
+"""Which keys does the YAML file of a box of atoms have, with which units and meanings?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RecordConfig(Section):
 
 
 class MolecularDynamicsConfig(WorkloadConfig):
-    """Lennard-Jones atoms in a periodic cube. Units: size and depth of the potential, and mass."""
+    """Lennard-Jones atoms in a periodic cube, in units of sigma, epsilon and the mass."""
 
     workload: Literal["molecular_dynamics"] = key("molecular_dynamics", "What the file configures")
     cells: int = key(
@@ -98,12 +98,12 @@ class MolecularDynamicsConfig(WorkloadConfig):
 
     @property
     def from_file(self) -> Atoms | None:
-        """The atoms of the file, if there is one."""
+        """The atoms of the file, if one is given."""
         return None if self.atoms is None else read_atoms(self.atoms)
 
     @property
     def number_of_atoms(self) -> int:
-        """Atoms of a box."""
+        """Number of atoms of a box."""
         return 4 * self.cells**3 if self.atoms is None else len(read_atoms(self.atoms).positions)
 
     @property
@@ -132,11 +132,11 @@ class MolecularDynamicsConfig(WorkloadConfig):
         return p.fitting() if self.variant == "auto" else p
 
     def inputs(self) -> dict[str, str]:
-        """Return the file of atoms, if there is one."""
+        """Return the file of atoms, if one is given."""
         return {} if self.atoms is None else {"atoms": str(found(self.atoms))}
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: boxes that are too small, too many atoms, no velocity."""
+        """Yield contradictory keys: boxes that are too small, too many atoms, no velocity."""
         if self.tail and self.form != "plain":
             yield Conflict(("tail",), f"belongs to form: plain, not {self.form}", (("form",),))
         try:
@@ -189,7 +189,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
             )
 
     def _enough(self, length: float) -> str:
-        """Return which lattice makes a box of this length."""
+        """Return text with the lattice that makes a box of this length."""
         if self.atoms is not None:
             return ""
         atoms = length * length * length * self.density
@@ -198,7 +198,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield keys without an effect."""
-        # A key with its default may come from a configuration that was written out whole.
+        # A key with its default may come from a configuration that was saved with all keys.
         fields = type(self).model_fields
         given = {
             name for name in self.model_fields_set if getattr(self, name) != fields[name].default

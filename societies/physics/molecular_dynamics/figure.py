@@ -1,4 +1,4 @@
-"""What does a box of atoms look like? Its atoms at the end, and its energies over time."""
+"""How is a box of atoms drawn? As its atoms at the end, and its energies over time."""
 
 from __future__ import annotations
 

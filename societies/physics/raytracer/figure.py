@@ -1,4 +1,4 @@
-"""What does a run look like? Its picture, and how long each of its samples took."""
+"""How is a run of the ray tracer drawn? As its picture, and the seconds of each sample."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ STUDENT_975 = (
 
 REPLICATES: Any = key(
     1,
-    "Matches, alike but for their random draws, that are played side by side",
+    "Matches that are played in parallel, with different random numbers",
     "matches",
     ge=1,
     le=LARGEST_INTEGER,

@@ -23,12 +23,12 @@ class ChessConfig(SearchConfig):
     workload: Literal["chess"] = key("chess", "What the file configures")
     fen: str = key("start", "The position: start, or a line in Forsyth-Edwards notation")
     positions: ListOf[str] = key(
-        (), "Instead of one position, those of games that are searched side by side"
+        (), "Instead of one position, those of games that are searched in parallel"
     )
     rules: Literal["legal", "pseudo_legal"] = key(
         "legal",
         "Which moves there are: legal ones, or those of the published original, where kings may be "
-        "captured, pawns become queens, and nobody castles or captures en passant",
+        "captured, pawns become queens, and no side castles or captures en passant",
     )
 
     words: ClassVar[int] = WORDS

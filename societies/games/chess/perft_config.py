@@ -39,7 +39,7 @@ class ChessPerftConfig(WorkloadConfig):
     workload: Literal["chess_perft"] = key("chess_perft", "What the file configures")
     fen: str = key("start", "The position: start, or a line in Forsyth-Edwards notation")
     positions: ListOf[str] = key(
-        (), "Instead of one position, those of games that are counted side by side"
+        (), "Instead of one position, those of games that are counted in parallel"
     )
     depth: int = key(
         5, "Plies of the last count; each run counts 1, 2, ... plies", "plies", ge=1, le=16
@@ -57,7 +57,9 @@ class ChessPerftConfig(WorkloadConfig):
         "memory for them",
         "positions",
     )
-    record: PerftRecordConfig = key(PerftRecordConfig(), "What is kept in the file, and how often")
+    record: PerftRecordConfig = key(
+        PerftRecordConfig(), "What is recorded in the file, and how often"
+    )
 
     @property
     def fens(self) -> tuple[str, ...]:

@@ -107,7 +107,7 @@ class Connect6Config(SearchConfig):
     white: str = WHITE
     to_move: Literal["auto", "black", "white"] = TO_MOVE
     positions: ListOf[PositionConfig] = key(
-        (), "Instead of one position, those of games that are searched side by side"
+        (), "Instead of one position, those of games that are searched in parallel"
     )
 
     words: ClassVar[int] = 2 * WORDS_OF_A_SIDE

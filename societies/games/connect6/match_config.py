@@ -67,7 +67,7 @@ class Connect6MatchConfig(MatchConfig):
     players: ListOf[PlayerConfig] = key(
         (PlayerConfig(), PlayerConfig(kind="random")), "The first player and the second"
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def position(self) -> PositionConfig:
         """Return the position at which games begin."""

@@ -138,7 +138,7 @@ class HavannahConfig(BoardConfig):
     seed: int = SEED
     replicates: int = key(
         1,
-        "Ratings of the position, alike but for their random draws, side by side",
+        "Ratings of the position in parallel, with different random numbers",
         "games",
         ge=1,
         le=LARGEST_INTEGER,
@@ -176,7 +176,7 @@ class HavannahConfig(BoardConfig):
         "computed",
         "Of forest: whether the neighbours of a cell are computed, or looked up in constant memory",
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def stream_base(self) -> int:

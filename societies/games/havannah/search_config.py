@@ -81,13 +81,13 @@ class HavannahSearchConfig(BoardConfig):
     seed: int = SEED
     replicates: int = key(
         1,
-        "Searches of the position, alike but for their random draws, side by side",
+        "Searches of the position in parallel, with different random numbers",
         "games",
         ge=1,
         le=LARGEST_INTEGER,
     )
     first_game: int = key(0, "Number of the first of them", "index", ge=0, le=LARGEST_INTEGER)
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def stream_base(self) -> int:

@@ -62,7 +62,7 @@ class SearchConfig(WorkloadConfig):
     plies: int = key(4, "Of expanded: plies that a work-item searches", "plies", ge=1, le=8)
     alone: Auto[Plies] = key(
         "auto",
-        "Of expanded: a search of at most so many plies is one work-item's, which takes less time "
+        "Of expanded: one work-item does a search of at most this many plies, which takes less time "
         "than the launches of a divided one; auto: 6 on a CPU, 0 elsewhere",
         "plies",
     )
@@ -164,7 +164,7 @@ class KalahConfig(SearchConfig):
     )
     to_move: Literal["top", "bottom"] = key("top", "Who is to move on it")
     positions: ListOf[PositionConfig] = key(
-        (), "Instead of one board, boards of games that are searched side by side"
+        (), "Instead of one board, boards of games that are searched in parallel"
     )
     depth: int = key(
         8,
@@ -185,7 +185,7 @@ class KalahConfig(SearchConfig):
         "first; default: 0, depth - 3, 4",
         "plies",
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def layers(self) -> tuple[int, int, int]:

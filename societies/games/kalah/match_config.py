@@ -83,7 +83,7 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
     players: ListOf[PlayerConfig] = key(
         (PlayerConfig(), PlayerConfig(kind="bonzo")), "The first player and the second"
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def parameters(self) -> MatchParameters:
         """Return the parameters that the reference takes."""

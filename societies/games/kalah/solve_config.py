@@ -57,7 +57,9 @@ class KalahSolveConfig(WorkloadConfig):
         ge=0,
         le=10**9,
     )
-    record: SolveRecordConfig = key(SolveRecordConfig(), "What is kept in the file, and how often")
+    record: SolveRecordConfig = key(
+        SolveRecordConfig(), "What is recorded in the file, and how often"
+    )
 
     @property
     def needed(self) -> int:

@@ -151,7 +151,7 @@ class SearchConfig(WorkloadConfig):
         ge=1,
         le=MOST_SUPERSTEPS,
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     words: ClassVar[int]
     """Number of words of a position."""

@@ -55,7 +55,7 @@ class BlurConfig(WorkloadConfig):
     height: int = key(480, "Rows of the test picture", "pixels", ge=1, le=LARGEST_SIDE)
     out: str | None = key(
         None,
-        "File of the blurred picture; default: beside the image, with -blurred after its name, as "
+        "File of the blurred picture; default: next to the image, with -blurred after its name, as "
         "PNG where its kind is not written; or that of the results, ending in .png, for the test "
         "picture",
     )
@@ -93,7 +93,7 @@ class BlurConfig(WorkloadConfig):
         "Of gaussian and of box with fractions, form of the kernels, with the same results: rows "
         "and columns in one launch, up to radius 16, or in two; auto: in one where it is possible",
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def source(self) -> Picture:

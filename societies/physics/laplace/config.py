@@ -123,7 +123,7 @@ class LaplaceConfig(WorkloadConfig):
         ge=1,
         le=24,
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -72,7 +72,7 @@ class MatmulConfig(WorkloadConfig):
     )
     tile: int = key(16, "Of tiled: side of a tile", "entries", ge=1, le=16)
     repeats: int = key(10, "How often the product is computed, to time it", "1", ge=1, le=10**6)
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def parameters(self) -> Parameters:
         """Return the parameters that the reference takes."""

@@ -91,10 +91,14 @@ class MolecularDynamicsConfig(WorkloadConfig):
     )
     precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
     replicates: int = key(
-        1, "Boxes with velocities of their own, side by side", "boxes", ge=1, le=LARGEST_INTEGER
+        1,
+        "Boxes that are simulated in parallel, each with its own velocities",
+        "boxes",
+        ge=1,
+        le=LARGEST_INTEGER,
     )
     first_box: int = key(0, "Number of the first box", "index", ge=0, le=LARGEST_INTEGER)
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def from_file(self) -> Atoms | None:

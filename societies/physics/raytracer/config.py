@@ -85,7 +85,7 @@ class SceneConfig(Section):
 
     grid: int | None = key(
         None,
-        "A cube of so many spheres a side over a ground plane, with a small sphere at the light, "
+        "A cube with this many spheres a side over a ground plane, with a small sphere at the light, "
         "as in the published pictures",
         "spheres",
         ge=1,
@@ -178,7 +178,7 @@ class RaytracerConfig(WorkloadConfig):
         "spheres",
     )
     out: str | None = key(None, "File of the picture; default: that of the results, ending in .png")
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def parameters(self, scene: Scene | None = None) -> Parameters:
         """Return the reference's parameters; ``scene`` is the result of `SceneConfig.scene`."""

@@ -62,8 +62,8 @@ class SearchConfig(WorkloadConfig):
     plies: int = key(4, "Of expanded: plies that a work-item searches", "plies", ge=1, le=8)
     alone: Auto[Plies] = key(
         "auto",
-        "Of expanded: one work-item does a search of at most this many plies, which takes less time "
-        "than the launches of a divided one; auto: 6 on a CPU, 0 elsewhere",
+        "Of expanded: one work-item does a search of at most this many plies, which takes less "
+        "time than the launches of a divided one; auto: 6 on a CPU, 0 elsewhere",
         "plies",
     )
     boards: Auto[BoardCount] = key(

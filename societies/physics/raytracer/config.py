@@ -85,8 +85,8 @@ class SceneConfig(Section):
 
     grid: int | None = key(
         None,
-        "A cube with this many spheres a side over a ground plane, with a small sphere at the light, "
-        "as in the published pictures",
+        "A cube with this many spheres a side over a ground plane, with a small sphere at the "
+        "light, as in the published pictures",
         "spheres",
         ge=1,
         le=MOST_IN_GRID,

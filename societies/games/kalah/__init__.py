@@ -52,7 +52,7 @@ class Kalah(Workload[KalahConfig, Parameters]):
 
     def fields(self, p: Parameters) -> Mapping[str, Field]:
         """Return the boards of a search and its results."""
-        # The evaluation of a board, depth 0, is there before the first tick: it has no depths.
+        # A search to depth 0 is over before the first tick, so it has no series by depth.
         when = {"logged": True} if p.depth else {"final": True}
         return {**search.board_fields(), **search.answer_fields(**when)}
 

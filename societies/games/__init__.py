@@ -1,1 +1,1 @@
-"""Games: what the workloads of this room declare."""
+"""Which workloads play and search games?"""

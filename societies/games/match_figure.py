@@ -1,4 +1,4 @@
-"""What does a match look like: the points of the first player, game after game?"""
+"""How is a match drawn? As the points of the first player, game after game."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float,
     results : xarray.Dataset
         As `societies.open_results` returns it.
     match : int
-        Place of the match among those of the file.
-    wilson : function of a share and a number of games that returns its interval
+        Index of the match in the file.
+    wilson : function that returns the interval of a share, given the number of games
 
     Returns
     -------
@@ -30,7 +30,7 @@ def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float,
     ConfigError
         If there is no such match.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
 

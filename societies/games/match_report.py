@@ -1,4 +1,4 @@
-"""What does a run of matches report, of any game?"""
+"""What does the report of matches of any game contain?"""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from societies.workload.running.report import RunReport
 
 
 class MatchReport(RunReport):
-    """What a run of matches did: its table, and then what every run tells."""
+    """The table of the match, and the rows that every run reports."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The table, then the run; means of the last game alone would say nothing."""
+        """The table, then the rows of the run, without means of the last game."""
         rows = [(n, text) for n, text in super().rows if n.replace(" ", "_") not in self.final]
         if self.last_tick < 2:
             return rows

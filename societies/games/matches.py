@@ -1,9 +1,9 @@
-"""What does a match need beyond a game: who begins, the table, an interval, records?
+"""What do matches of all games share: who begins, the table, intervals, records?
 
-A match is an even number of games between two players, the first and the second, of which each
-begins half; two games in a row, a pair, begin with the same random opening. This module knows no
-game: the workload of a game's matches is a `MatchWorkload`, whose `margin` is by how much the first
-player won each game.
+A match is an even number of games between two players, the first and the second. Each begins half
+of the games; two successive games, a pair, begin with the same random opening. This module is
+independent of any game: the workload of a game's matches is a `MatchWorkload`, whose `margin` is
+the number of points by which the first player won each game.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
     from societies.workload.running.report import RunReport
 
 NORMAL_975 = 1.959963984540054
-"""0.975 quantile of the normal distribution: half the width of a 95 % interval, in deviations."""
+"""0.975 quantile of the normal distribution: half a 95 % interval, in standard deviations."""
 
 STUDENT_975 = (
     *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160),
     *(2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056),
     *(2.052, 2.048, 2.045, 2.042),
 )
-"""The same of Student's distribution with 1, 2, ... 30 degrees of freedom."""
+"""0.975 quantiles of Student's distribution with 1, 2, ... 30 degrees of freedom."""
 
 REPLICATES: Any = key(
     1,
-    "Matches, alike but for their random draws, that are played side by side",
+    "Matches that are played in parallel, with different random numbers",
     "matches",
     ge=1,
     le=LARGEST_INTEGER,
@@ -57,7 +57,7 @@ FIRST_MATCH: Any = key(0, "Number of the first match", "index", ge=0, le=LARGEST
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         1,
@@ -68,7 +68,7 @@ class RecordConfig(Section):
 
 
 class MatchConfig(WorkloadConfig):
-    """Base of the configuration of matches: how many games, how they begin, chance."""
+    """Base of the configurations of matches: number of games, openings, random numbers."""
 
     games: int = key(2, "Games of a match, an even number: each player begins half", ge=2, le=2**20)
     opening: int = key(
@@ -85,22 +85,22 @@ class MatchConfig(WorkloadConfig):
 
     @property
     def stream_base(self) -> int:
-        """Place on the generator's orbit at which the streams of this seed begin."""
+        """Position on the generator's orbit at which the streams of this seed begin."""
         return stream_base(self.seed)
 
     def chance(self) -> bool:
-        """Return whether a player draws at random."""
+        """Return whether games can differ because a player draws random numbers."""
         return False
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield a contradiction if a player would begin more games than the other."""
+        """Yield a conflict if one player would begin more games than the other."""
         if self.games % 2:
             yield Conflict(
                 ("games",), f"{self.games} is odd, and each player is to begin half of the games"
             )
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield a warning if games are only repeated."""
+        """Yield a warning if all games would be the same."""
         if self.games > 2 and not self.opening and not self.chance():
             yield Conflict(
                 ("games",),
@@ -111,21 +111,21 @@ class MatchConfig(WorkloadConfig):
 
 
 def beginner(game: int) -> int:
-    """Return who begins a game, counted from 1: player 0 the games 1, 3, 5, ..., else player 1."""
+    """Return the player that begins a game (counted from 1): 0 if its number is odd, else 1."""
     return (game - 1) % 2
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What a match says of its first player.
+    """Result of a match for its first player.
 
     Attributes
     ----------
     games, wins, ties, losses : int
     wins_beginning : int, of the games that it began
     points : float, a share of the games, a tie being half a win
-    points_interval : (float, float), Wilson's of 95 %, which takes games for independent
-    margin : float, mean by which games were won
+    points_interval : (float, float), Wilson's of 95 %, which treats games as independent
+    margin : float, mean margin of the games
     margin_interval : (float, float), Student's of 95 % over pairs of games; infinite for one pair
     """
 
@@ -141,10 +141,10 @@ class Standing:
 
 
 def standing(margins: ArrayLike) -> Standing:
-    """Return what the games of a match, (..., game) whole numbers, say of the first player.
+    """Return the first player's standing from the margins of games, (..., game) integers.
 
-    A margin is positive if the first player won. The games are in the order in which they were
-    played, an even number of each match.
+    A margin is positive if the first player won. The games are in the order of play, an even
+    number in each match.
     """
     all_of_them = np.asarray(margins)
     games = all_of_them.size
@@ -176,7 +176,7 @@ def student(degrees: int) -> float:
 
 
 def wilson(share: float, games: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share of so many games (Wilson 1927)."""
+    """Return Wilson's 95 % interval of a share of ``games`` games (Wilson 1927)."""
     z2 = NORMAL_975**2 / games
     middle = (share + z2 / 2) / (1 + z2)
     half = math.sqrt(z2 * (share * (1 - share) + z2 / 4)) / (1 + z2)
@@ -191,8 +191,8 @@ class Record:
     ----------
     game : its number, from 1
     beginner : 0 if the first player began it
-    moves : one after the other, as the game writes them
-    margin : by which the first player won
+    moves : in order, as the game encodes them
+    margin : number of points by which the first player won
     """
 
     game: int
@@ -202,7 +202,7 @@ class Record:
 
 
 def records(results: Any, match: int = 0) -> Iterator[Record]:
-    """Yield the games of a match from its file, an open dataset."""
+    """Yield the games of a match from the open dataset of its file."""
     one = results.isel(match=match)
     for i, game in enumerate(one.game.values):
         made = int(one.moves_made.values[i])
@@ -215,9 +215,9 @@ def played_on_host(fields: Mapping[str, Field], game: Callable[[Copy, int, Any],
 
     Parameters
     ----------
-    fields : those of the workload, among them the ``number`` of the match
-    game : function that plays and records the game of one match, from its arrays, the tick and the
-        device
+    fields : fields of the workload, including the ``number`` of the match
+    game : function that plays and records the game of one match; it gets the match's arrays, the
+        tick and the device
     """
 
     def play(arrays: Mapping[str, Any], tick: int) -> None:
@@ -238,7 +238,7 @@ class MatchWorkload(Workload[Any, Any]):
 
     Attributes
     ----------
-    time_for : what the time of a player is for
+    time_for : what the time of a player is given for
     within_time : what differs from run to run if a player has a time
     """
 
@@ -249,22 +249,22 @@ class MatchWorkload(Workload[Any, Any]):
 
     @property
     def ends(self) -> Sequence[str]:
-        """How games may end, as the variable `end` numbers them; empty if there is none."""
+        """Names of the values of the variable `end`; empty if the game has no such variable."""
         return ()
 
     def names(self, config: Any) -> Sequence[str]:
-        """Return what the two players are called."""
+        """Return the names of the two players."""
         raise NotImplementedError
 
     def not_repeatable(self, config: Any) -> str:
-        """Return why another run plays other games: a player has a time, or plays otherwise."""
+        """Return why another run may play other games, for example because a player has a time."""
         for i, one in enumerate(config.players):
             if why := self.plays_otherwise(one):
                 return f"players.{i}{why}"
         return ""
 
     def plays_otherwise(self, player: Any) -> str:
-        """Return why a player may choose other moves in another run, to follow its name."""
+        """Return why a player may choose other moves in another run: text that follows its name."""
         if not player.seconds:
             return ""
         return (
@@ -273,11 +273,11 @@ class MatchWorkload(Workload[Any, Any]):
         )
 
     def standing(self, margins: ArrayLike) -> Standing:
-        """Return what the games of a run say of the first player."""
+        """Return the first player's standing after the games of a run."""
         return standing(margins)
 
     def endings(self, ends: ArrayLike, margins: ArrayLike) -> str:
-        """Say how games ended, the most frequent first, and how many so each player won."""
+        """Return how games ended, the most frequent first, with the wins of each player."""
         ends, margins, told = np.ravel(ends), np.ravel(margins), []
         for end, count in Counter(np.sort(ends).tolist()).most_common():
             won = margins[ends == end]
@@ -298,7 +298,7 @@ class MatchWorkload(Workload[Any, Any]):
         return figure(results, match, wilson)
 
     def record_fields(self, unit: str, move: str) -> dict[str, Field]:
-        """Return what is recorded of a game; sizes have the most moves as ``move``."""
+        """Return the fields recorded for a game; its axis of moves is ``move``."""
         won = "by how much the first player won, negative if the second did"
         return {
             "margin": Field((), "int16", unit, won, logged=True),
@@ -314,7 +314,7 @@ class MatchWorkload(Workload[Any, Any]):
 
 
 def described(kind: str, depth: int, seconds: float) -> str:
-    """Return what a player is called: its kind, and how far or how long it looks ahead."""
+    """Return the name of a player: its kind, and how far or how long it looks ahead."""
     reach = [counted(depth, "ply")] if depth else []
     time = [f"{seconds:g} s a move"] if seconds else []
     return ", ".join([kind, *reach, *time])

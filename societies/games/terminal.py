@@ -1,6 +1,6 @@
-"""How is a game against a search played in a terminal: asking, hints, taking back, the end?
+"""How does a person play against a search in a terminal: moves, hints, undo, the end?
 
-This module knows no game: the terminal of a game is a `Table`.
+This module is independent of any game: a game's terminal is a subclass of `Table`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from societies.texts import read_text, shown, whole_number
 from societies.words import counted
 
 LONGEST_GAME = 2**20
-"""Bytes of a file with moves."""
+"""Largest size of a file with moves, in bytes."""
 
 LEAST_SECONDS, MOST_SECONDS = 0.001, 3600
 
 
 def read_seconds(text: str) -> float:
-    """Return the time for a move; 0: none was given."""
+    """Return the time for a move in seconds; 0 if none is given."""
     if not text:
         return 0.0
     try:
@@ -36,7 +36,7 @@ def read_seconds(text: str) -> float:
 
 
 LONGEST = 2**20
-"""Bytes of a file that is taken for a saved game."""
+"""Largest size of a saved game, in bytes."""
 
 
 def read_side(side: str, sides: Mapping[str, int]) -> int:
@@ -57,14 +57,14 @@ def require_new(save: Path | None) -> None:
 
 
 def saved_game(moves: str) -> str | None:
-    """Return the text of the file that stands in place of moves; None if these are moves.
+    """Return the text of the file named in place of moves; None if ``moves`` are moves.
 
-    The name of a file has a dot or a slash, which moves have not.
+    The name of a file contains a dot or a slash; moves do not.
 
     Raises
     ------
     ConfigError
-        If there is no such file, or it is no text.
+        If the file does not exist or is not text.
     """
     if not {".", "/", "\\"} & set(moves):
         return None
@@ -72,23 +72,23 @@ def saved_game(moves: str) -> str | None:
 
 
 class Table:
-    """A game, who answers in it, and where it is shown.
+    """A game in a terminal between a person and a search.
 
     Parameters
     ----------
     game : with ``side``, ``read``, ``push`` and ``undo``
-    own : side of the player
-    level : how far the search looks ahead
-    seconds : its time for a move, 0: none; with one, the level is the most
+    own : side of the person
+    level : depth of the search
+    seconds : time of the search for a move, 0: no limit; with a time the level is the greatest
     console : Console
-    searcher : who is asked by `find`
+    searcher : object that `find` uses to search
 
     Attributes
     ----------
-    names : of the sides
-    moves, ply : what the game's moves, and a level of its tree, are called
-    question, help : what is asked for, and what may be answered
-    most : deepest level
+    names : names of the sides
+    moves, ply : the game's words for moves and for a level of its tree
+    question, help : prompt for a move, and text about the possible answers
+    most : greatest level
     """
 
     names: ClassVar[Mapping[int, str] | Sequence[str]]
@@ -106,27 +106,27 @@ class Table:
         self.level = self.most if seconds else max(1, level)
 
     def find(self) -> Any:
-        """Return what the search finds for the position now."""
+        """Return the result of the search for the current position."""
         raise NotImplementedError
 
     def move_of(self, found: Any) -> Any:
-        """Return the move of what was found."""
+        """Return the move of a search's result."""
         raise NotImplementedError
 
     def hint(self, found: Any) -> str:
-        """Return what was found, in words."""
+        """Return a search's result in words."""
         raise NotImplementedError
 
     def written(self, move: Any) -> str:
-        """Return a move as it is shown before it is made."""
+        """Return the text of a move before it is made."""
         raise NotImplementedError
 
     def drawn(self) -> str:
-        """Return the board."""
+        """Return the board as text."""
         raise NotImplementedError
 
     def result(self) -> str:
-        """Return how the game ended; empty while it goes on."""
+        """Return how the game ended; empty if it goes on."""
         raise NotImplementedError
 
     def made(self) -> int:
@@ -134,11 +134,11 @@ class Table:
         raise NotImplementedError
 
     def obeyed(self, word: str) -> bool:
-        """Do what a further word asks for; return whether it is one."""
+        """Carry out a command that only this game has; return False for any other word."""
         return False
 
     def say(self, text: str) -> None:
-        """Show a text as it is."""
+        """Print a text without markup."""
         self.console.print(text, highlight=False, markup=False)
 
     def make(self, move: Any) -> None:
@@ -148,7 +148,7 @@ class Table:
         self.say(self.drawn())
 
     def played(self, given: str) -> str:
-        """Let moves be made, the given ones (with commas) or those typed, and the search's."""
+        """Play the given moves (with commas), or typed ones, against those of the search."""
         replayed = [word.strip() for word in given.split(",")] if given else None
         self.say(self.drawn())
         while not self.result():
@@ -168,7 +168,7 @@ class Table:
         return self.result()
 
     def replayed(self, given: str, words: Sequence[str]) -> str:
-        """Make the moves of both sides that a file has, and no others."""
+        """Make the moves of both sides from a file, and no others."""
         self.say(self.drawn())
         for word in words:
             if self.result():
@@ -182,7 +182,7 @@ class Table:
         )
 
     def _asked(self) -> bool:
-        """Ask until there is a move or one was taken back; return whether the game goes on."""
+        """Ask until a move is made or taken back; return whether the game goes on."""
         while True:
             try:
                 typed = self.console.input(f"{self.names[self.own]}, {self.question}? ").strip()
@@ -209,7 +209,7 @@ class Table:
                 self.say(f"{error}; {self.help}")
 
     def _look(self, number: str) -> None:
-        """Let the search look so far ahead."""
+        """Set the level of the search to ``number``."""
         level = whole_number(number)
         if level is None or not 1 <= level <= self.most:
             raise ConfigError(f"level {shown(number)}: 1 to {counted(self.most, self.ply)}")
@@ -217,7 +217,7 @@ class Table:
         self.say(counted(self.level, self.ply))
 
     def _undone(self) -> bool:
-        """Take back the player's last move and what came after it; show the board."""
+        """Take back the person's last move and all after it; return False if there is none."""
         if self.made() < (2 if self.game.side == self.own else 1):
             return False
         while self.game.undo():

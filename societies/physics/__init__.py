@@ -1,1 +1,1 @@
-"""Physics and imaging: what the workloads of this room declare."""
+"""Which workloads compute physical systems and images?"""

@@ -1,4 +1,4 @@
-"""How is a picture written, and which files did Societies write?"""
+"""How is a picture file written, and how is a file recognized that Societies wrote?"""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from societies.version import package_version
 
 SOFTWARE = "Societies"
 SOFTWARE_TAG = 0x0131
-"""Of EXIF: the program that wrote a picture."""
+"""EXIF tag of the program that wrote a picture."""
 RESOLUTION_TAGS = (0x011A, 0x011B, 0x0128)
-"""Of EXIF: pixels across and down in a unit, and the unit, of which 2 is the inch."""
+"""EXIF tags of the pixels across and down per unit, and of the unit; 2 is the inch."""
 
 BMP_MARK, BMP_RESERVED = b"Soci", slice(6, 10)
-"""What is written into the bytes of a BMP's header that are left to the program that writes it."""
+"""Mark in the bytes of a BMP header that the writing program may use freely."""
 WRITTEN = {
     ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF",
     ".bmp": "BMP", ".webp": "WEBP", ".gif": "GIF",
 }  # fmt: skip
-"""Kinds of pictures that are written, by the ends of their names."""
+"""Kinds of pictures that can be written, by endings of file names."""
 
 ANIMATED = ("GIF", "PNG", "TIFF", "WEBP")
 WITH_EXIF, WITHOUT_ALPHA = ("PNG", "JPEG", "TIFF", "WEBP"), ("JPEG", "BMP")
@@ -37,13 +37,13 @@ def write(
     alpha: NDArray[np.uint8] | None,
     metadata: Metadata = PLAIN,
 ) -> None:
-    """Write a picture; the file is there as a whole or not at all.
+    """Write a picture atomically: an error leaves no partial file.
 
     Parameters
     ----------
     planes : (frame, channel, row, column); several frames become an animation
     alpha : (frame, row, column), left out where the kind of file has none
-    metadata : what else is written, as far as the kind of file has it
+    metadata : written as far as the kind of file supports it
 
     Raises
     ------
@@ -55,7 +55,7 @@ def write(
     unfinished = path.with_name(f".{os.getpid()}.{path.name}")
     kind = kind_of(path)
     if kind == "GIF" and alpha is not None:
-        alpha = np.where(alpha < 128, 0, 255).astype(np.uint8)  # a pixel is clear, or is not
+        alpha = np.where(alpha < 128, 0, 255).astype(np.uint8)  # a pixel is transparent or opaque
     given = np.concatenate([planes, alpha[:, None]], axis=1) if alpha is not None else planes
     if kind in WITHOUT_ALPHA:
         given = planes
@@ -65,7 +65,7 @@ def write(
     frames = [Image.fromarray(_pixels(one)) for one in given]
     options = _options(kind, metadata)
     if kind == "GIF" and alpha is not None:
-        options["disposal"] = 2  # or what is clear in a frame would show the one before
+        options["disposal"] = 2  # else transparent pixels would show the previous frame
     if len(frames) > 1:
         options |= {"save_all": True, "append_images": frames[1:]}
         durations = metadata.durations[1:] if cover else metadata.durations
@@ -91,7 +91,7 @@ def write(
 
 
 def _options(kind: str, metadata: Metadata) -> dict[str, Any]:
-    """Return what Pillow is told of a kind of file, apart from frames."""
+    """Return Pillow's options for a kind of file except those for frames."""
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
 
@@ -120,7 +120,7 @@ def _options(kind: str, metadata: Metadata) -> dict[str, Any]:
 
 
 def left_out(kind: str, picture: Picture) -> list[str]:
-    """Return what a picture has that a kind of file cannot have."""
+    """Return the parts of a picture that a kind of file cannot hold."""
     metadata = picture.metadata
     return [
         *(["opacity"] if picture.alpha is not None and kind in WITHOUT_ALPHA else []),
@@ -130,17 +130,17 @@ def left_out(kind: str, picture: Picture) -> list[str]:
 
 
 def _pixels(channels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return (channel, row, column) as Pillow takes it: (row, column) or (row, column, channel)."""
+    """Return (channel, row, column) as Pillow needs it: (row, column) or (row, column, channel)."""
     return channels[0] if len(channels) == 1 else np.ascontiguousarray(np.moveaxis(channels, 0, 2))
 
 
 def kind_of(path: Path) -> str:
-    """Return the kind of picture that a file's name says; empty if it is none that is written."""
+    """Return the kind of picture from a file's name; empty if this kind cannot be written."""
     return WRITTEN.get(path.suffix.lower(), "")
 
 
 def is_ours(path: Path) -> bool:
-    """Return whether one of the workloads wrote a file."""
+    """Return whether a workload of Societies wrote a file."""
     from PIL import Image
 
     try:
@@ -158,7 +158,7 @@ def is_ours(path: Path) -> bool:
 
 
 def unwritable(path: Path, source: str | None) -> str:
-    """Return why a picture cannot be written there; empty if it can."""
+    """Return why a picture cannot be written to a path; empty if it can."""
     folder = path.parent
     if not folder.is_dir():
         return f"there is no folder {folder}"

@@ -1,9 +1,9 @@
-"""What is in the file of a picture?
+"""Which pixels and metadata does the file of a picture hold?
 
-Pillow reads it. Grey pictures stay grey; all others become red, green and blue. Opacity
-(alpha) is read by itself. A picture is turned as its EXIF orientation says. Of more than 8 bits a
-channel the upper 8 are read, whatever the picture shows: frames of an animation, and the same scene
-taken darker, stay comparable.
+Pillow reads the file. Grey pictures stay grey; all others become red, green and blue. Opacity
+(alpha) is read separately. A picture is turned according to its EXIF orientation. Of channels with
+more than 8 bits the upper 8 are read, whatever the brightness of the picture, so that the frames of
+an animation, and darker pictures of the same scene, stay comparable.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from PIL import Image
 
 ORIENTATION_TAG = 0x0112
-"""Of EXIF: how a picture is to be turned."""
+"""EXIF tag of the orientation of a picture."""
 
 MOST_FRAMES = 10_000
 PLAUSIBLE, PIXELS_OF_A_BYTE = 2**24, 10_000
-"""Pixels of a frame that are believed of any file, and of each of its bytes: no kind packs closer.
-A damaged file may announce more, and would be unpacked for seconds."""
+"""Most pixels of a frame in any file, and per byte of a larger file: no kind compresses better.
+A damaged file may announce more pixels, and decoding them would take seconds."""
 ANIMATED = ("AVIF", "GIF", "PNG", "TIFF", "WEBP")
-"""Kinds in which frames follow each other; in others they may be small or other views."""
+"""Kinds of animations; frames of other kinds may be thumbnails or other views."""
 
 REFUSED = ("EPS", "WMF")
-"""Kinds for which Pillow starts other programs, or the system's."""
+"""Kinds that Pillow decodes by other programs or by the operating system."""
 
 TURNED: dict[Any, Callable[[NDArray[Any]], NDArray[Any]]] = {
     2: lambda pixels: pixels[:, ::-1],
@@ -49,26 +49,26 @@ TURNED: dict[Any, Callable[[NDArray[Any]], NDArray[Any]]] = {
     7: lambda pixels: pixels[::-1, ::-1].swapaxes(0, 1),
     8: lambda pixels: pixels.swapaxes(0, 1)[::-1],
 }  # fmt: skip
-"""What EXIF orientations ask for, of pixels (row, column, ...)."""
+"""Functions that turn pixels (row, column, ...) for each EXIF orientation."""
 
 SIDEWAYS = (5, 6, 7, 8)
-"""Those by which rows become columns."""
+"""Orientations that turn rows into columns."""
 
 SPACES = {1: b"GRAY", 3: b"RGB "}
-"""How the profile of a picture with so many channels names its colours."""
+"""Name of the colour space in an ICC profile, by number of channels."""
 
 PHOTOMETRIC_TAG, WHITE_IS_ZERO = 262, 0
-"""Of TIFF: whether larger numbers are darker, which Pillow sees to in pictures of bytes alone."""
+"""TIFF tag and value for "larger numbers are darker"; Pillow inverts only pictures of bytes."""
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """What a picture has besides pixels, and keeps when its pixels change.
+    """Metadata of a picture, which are copied to the blurred picture.
 
     Attributes
     ----------
-    durations : how long each frame is shown, in milliseconds; empty for a single one
-    plays : how often an animation is shown, 0: without end; None: its kind does not say
+    durations : milliseconds of each frame; empty for a single frame
+    plays : how often an animation is shown, 0: without end; None: not given by its kind
     has_cover : whether the first frame is shown only by programs that show no animations
     profile : ICC profile of the colours, or None
     resolution : pixels per inch across and down, or None
@@ -94,9 +94,9 @@ class Picture:
     ----------
     planes : (frame, channel, row, column) uint8; one channel for grey, three for colours
     alpha : (frame, row, column) uint8, or None
-    lost : what the file has that is not read, and how it is read
-    metadata : what the file has besides pixels
-    has_more : whether frames follow that were not asked for
+    lost : remarks about parts of the file that are not read or are reduced
+    metadata : metadata of the file
+    has_more : whether more frames follow that were not read
     """
 
     planes: NDArray[np.uint8]
@@ -112,7 +112,7 @@ def read(path: str | Path, *, every_frame: bool) -> Picture:
     Raises
     ------
     ConfigError
-        If it cannot be read, or is larger than Pillow takes.
+        If the file cannot be read, or is larger than Pillow allows.
     """
     kind = kind_unless_file(path)
     if kind is not None:
@@ -130,11 +130,11 @@ def _read(path: str, every_frame: bool, _changed: int) -> Picture:
     from PIL import Image, UnidentifiedImageError
 
     Image.init()
-    logging.getLogger("PIL").addHandler(logging.NullHandler())  # or it prints what it says below
+    logging.getLogger("PIL").addHandler(logging.NullHandler())  # else Pillow prints its messages
     kinds = [kind for kind in Image.OPEN if kind not in REFUSED]
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of entries that say nothing about the pixels
+            warnings.simplefilter("ignore")  # about entries that do not concern pixels
             with Image.open(path, formats=kinds) as image:
                 return _picture(path, image, every_frame)
     except ConfigError:
@@ -150,7 +150,7 @@ def _read(path: str, every_frame: bool, _changed: int) -> Picture:
 
 
 def _picture(path: str, image: Image.Image, every_frame: bool) -> Picture:
-    """Return what is in an open file."""
+    """Return the picture of an open file."""
     frames: list[NDArray[Any]] = []
     durations: list[float] = []
     lost: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ def _picture(path: str, image: Image.Image, every_frame: bool) -> Picture:
             raise ConfigError(f"{path} has more than {MOST_FRAMES:,} frames; set frames: first")
         if frame.width * frame.height > max(PLAUSIBLE, PIXELS_OF_A_BYTE * size):
             raise ValueError(f"{frame.width} x {frame.height} pixels in a file of {size} bytes")
-        lost, bits = lost or _lost(frame), _bits(frame)  # once loaded, nothing tells
+        lost, bits = lost or _lost(frame), _bits(frame)  # unknown after loading
         negative = _is_negative(frame)
         before = frame.getexif().get(ORIENTATION_TAG)
         frame.load()
@@ -197,7 +197,7 @@ def _picture(path: str, image: Image.Image, every_frame: bool) -> Picture:
 
 
 def _frames(image: Image.Image) -> Iterator[Image.Image]:
-    """Yield the frames of a picture; of a kind that Pillow does not look for frames in, itself."""
+    """Yield the frames of a picture, or the picture itself if Pillow finds no frames."""
     from PIL import ImageSequence
 
     frame = None
@@ -208,7 +208,7 @@ def _frames(image: Image.Image) -> Iterator[Image.Image]:
 
 
 def _has_more(image: Image.Image) -> bool:
-    """Return whether a second frame follows in a kind of file that is made for animations."""
+    """Return whether a second frame follows in a kind of file for animations."""
     if image.format not in ANIMATED:
         return False
     try:
@@ -219,21 +219,21 @@ def _has_more(image: Image.Image) -> bool:
 
 
 def _metadata_of(image: Image.Image, durations: tuple[float, ...], sideways: bool) -> Metadata:
-    """Return what a picture has besides pixels, of which all frames have been read."""
+    """Return the metadata of a picture whose frames have been read."""
     info = image.info
     plays = None
     if durations and image.format in ("PNG", "WEBP"):
         plays = int(info.get("loop", 0))
-    elif durations and image.format == "GIF":  # says how often more, or nothing: once
+    elif durations and image.format == "GIF":  # GIF counts repetitions; none given: once
         loop = info.get("loop")
         plays = 1 if loop is None else int(loop) + (loop > 0)
     resolution = None
     try:
         across, down = map(float, info["dpi"])
-        if 1.0 < across <= 1e6 and 1.0 < down <= 1e6:  # a TIFF that says nothing has 1
+        if 1.0 < across <= 1e6 and 1.0 < down <= 1e6:  # 1: not given in a TIFF
             resolution = (down, across) if sideways else (across, down)
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
-        pass  # none is said, or none that is a number
+        pass  # no resolution, or not a number
     profile = info.get("icc_profile")
     gamma = []
     if image.format == "PNG":
@@ -274,7 +274,7 @@ def _pixels_of(frame: Image.Image, bits: tuple[int, bool]) -> NDArray[Any]:
 
 
 def _bits(frame: Image.Image) -> tuple[int, bool]:
-    """Return how many bits the whole numbers of a grey picture have, and whether one is a sign."""
+    """Return the bits per whole number of a grey picture, and whether one of them is a sign."""
     said = " ".join(str(tile[-1]) for tile in getattr(frame, "tile", ()) or ())
     if ";12" in said:
         return 12, False
@@ -284,14 +284,14 @@ def _bits(frame: Image.Image) -> tuple[int, bool]:
 
 
 def _upper(values: NDArray[np.int64], bits: int, signed: bool) -> NDArray[np.uint8]:
-    """Return the upper 8 bits of whole numbers; 0 for those below 0."""
+    """Return the upper 8 bits of whole numbers; 0 for negative ones."""
     whole = values if signed else values & ((1 << bits) - 1)
     upper: NDArray[np.uint8] = np.clip(whole >> (bits - signed - 8), 0, 255).astype(np.uint8)
     return upper
 
 
 def _bytes_of(frames: list[NDArray[Any]]) -> tuple[list[NDArray[np.uint8]], int]:
-    """Return frames of real numbers as bytes, and the number that is white in all of them."""
+    """Return frames of real numbers as bytes, and the number that stands for white."""
     real = [one for one in frames if one.dtype != np.uint8]
     if any(np.isnan(one).any() for one in real):
         raise ValueError("some of its pixels are no numbers")
@@ -311,7 +311,7 @@ def _is_negative(frame: Image.Image) -> bool:
 
 
 def _lost(frame: Image.Image) -> tuple[str, ...]:
-    """Return what a frame of whole numbers has more than bytes, and how it is read."""
+    """Return a remark if a frame of whole numbers has more than 8 bits per channel."""
     tiles = getattr(frame, "tile", ()) or ()
     if frame.mode.startswith("I") or any(";16" in str(one) or _most(one) > 255 for one in tiles):
         return ("more than 8 bits a channel; it is read as 8 bits, the upper ones",)
@@ -319,14 +319,14 @@ def _lost(frame: Image.Image) -> tuple[str, ...]:
 
 
 def _most(tile: Any) -> int:
-    """Return the largest number of a PPM whose lines Pillow decodes itself; of others 0."""
+    """Return the largest number of a PPM that Pillow's own decoder reads; else 0."""
     decoder, _, _, about = tile
     ppm = decoder.startswith("ppm") and isinstance(about, tuple)
     return int(about[-1]) if ppm and isinstance(about[-1], int) else 0
 
 
 def _with_alpha(channels: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
-    """Return the channels of a frame among others that have more: colours, and all opaque."""
+    """Return a frame with ``count`` channels, as other frames have: colours and opaque alpha."""
     colours = channels[:-1] if len(channels) in (2, 4) else channels
     alpha = channels[-1:] if len(channels) in (2, 4) else np.full_like(channels[:1], 255)
     wanted = 3 if count >= 3 else 1

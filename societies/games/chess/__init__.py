@@ -1,4 +1,4 @@
-"""Chess, searched: what is declared of it.
+"""What does the workload that searches the game tree of chess declare?
 
 The rules are in ``reference_py/games/chess``, the kernels in ``kernels/games/chess``.
 """
@@ -24,15 +24,15 @@ class Chess(SearchWorkload[ChessConfig, ChessParameters]):
     rules, file = GAME, "games/chess/search.cl"
 
     def parameters(self, config: ChessConfig) -> ChessParameters:
-        """Return what the reference is handed of a search."""
+        """Return the parameters of a search that the reference takes."""
         return ChessParameters(**config.search_values(), legal=config.rules == "legal")
 
     def game_macros(self, p: ChessParameters) -> dict[str, int | float | str | bool]:
-        """Return which moves there are."""
+        """Return the macro that selects legal or pseudo-legal moves."""
         return {"LEGAL": p.legal}
 
     def move_text(self, config: ChessConfig, move: int) -> str:
-        """Return the move in coordinates, of the first game."""
+        """Return a move of the first game in coordinates."""
         return str(decoded(move).name(boards_of(config.fens)[0].side))
 
     def over_text(self, config: ChessConfig) -> str:

@@ -1,4 +1,4 @@
-"""What can be configured of a search of chess: every key of its YAML file."""
+"""Which keys does the YAML file of a search of chess have?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.games.ngtsg.config import SearchConfig
 
 MOST_OF_PIECE = {"knights": 8, "bishops": 13, "rooks": 14, "queens": 27, "king": 8, "pawns": 4}
-"""Most squares that a piece can go to."""
+"""Largest number of squares that a piece of each kind can move to."""
 
 
 class ChessConfig(SearchConfig):
@@ -23,28 +23,28 @@ class ChessConfig(SearchConfig):
     workload: Literal["chess"] = key("chess", "What the file configures")
     fen: str = key("start", "The position: start, or a line in Forsyth-Edwards notation")
     positions: ListOf[str] = key(
-        (), "Instead of one position, those of games that are searched side by side"
+        (), "Instead of one position, those of games that are searched in parallel"
     )
     rules: Literal["legal", "pseudo_legal"] = key(
         "legal",
         "Which moves there are: legal ones, or those of the published original, where kings may be "
-        "captured, pawns become queens, and nobody castles or captures en passant",
+        "captured, pawns become queens, and no side castles or captures en passant",
     )
 
     words: ClassVar[int] = WORDS
 
     @property
     def fens(self) -> tuple[str, ...]:
-        """The lines that describe the positions."""
+        """The positions in Forsyth-Edwards notation."""
         return self.positions or (self.fen,)
 
     @property
     def most_moves(self) -> int:
-        """Most moves of a position of the tree."""
+        """Largest number of moves of any position of the tree."""
         if self.rules == "legal":
             return MOST_MOVES
         boards = [board.position for board in boards_of(self.fens)]
-        # At a branch of ply d - 1 its side has made half of the moves, rounded up for the first.
+        # Before the last ply depth - 1 moves were made, half by each side, an odd one by the first.
         return max(
             most_moves(one, made)
             for board in boards
@@ -52,7 +52,7 @@ class ChessConfig(SearchConfig):
         )
 
     def nodes_estimate(self) -> float:
-        """Return about how many nodes the whole tree has, that of the first position."""
+        """Return an estimate of the number of nodes of the first position's whole tree."""
         return estimated_nodes(self.roots()[0], self.rules == "legal", self.depth)
 
     def roots(self) -> tuple[tuple[int, ...], ...]:
@@ -64,7 +64,7 @@ class ChessConfig(SearchConfig):
         )
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what is no position, and what the search refuses."""
+        """Yield lines that describe no position, and conflicts of the search's keys."""
         wrong = [*fen_conflicts(("fen",), self.fen)]
         for i, fen in enumerate(self.positions):
             wrong += fen_conflicts(("positions", i), fen)
@@ -76,7 +76,7 @@ class ChessConfig(SearchConfig):
 
 
 def most_moves(position: Position, made: int) -> int:
-    """Return a bound of the pseudo-legal moves of the side to move after so many own moves."""
+    """Return an upper bound of the pseudo-legal moves after ``made`` moves of the same side."""
     own = position.own
     queens = own & position.diagonals & position.orthogonals
     kinds = {

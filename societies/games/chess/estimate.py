@@ -1,7 +1,8 @@
-"""How many nodes has the tree of a position of chess? Counted ply after ply, from a sample of each.
+"""How many nodes does the tree of a chess position have? An estimate from a sample of each ply.
 
-As for Kalah (`societies.games.kalah.estimate`), but of fewer positions and plies, since every check
-of a configuration asks for it: the last growth that was looked at is that of all further plies.
+The method is that of Kalah (`societies.games.kalah.estimate`), but with fewer positions and plies,
+since every check of a configuration needs it. Plies below the sampled ones are assumed to grow by
+the factor of the last sampled ply.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from types import SimpleNamespace
 from reference_py.games.chess.search import branch, make
 
 SAMPLE = 24
-"""Most positions of a ply that are looked at."""
+"""Largest number of positions of a ply whose moves are counted."""
 
 PLIES = 6
-"""Most plies that are."""
+"""Largest number of plies that are sampled."""
 
 
 @lru_cache(maxsize=64)
 def estimated_nodes(root: tuple[int, ...], legal: bool, depth: int) -> float:
-    """Return about how many nodes the tree of a position has.
+    """Return an estimate of the number of nodes of the tree of a position.
 
     Parameters
     ----------
     root : the words of the position
-    legal : whether it has the legal moves, or those of the published original
+    legal : whether moves are legal, or those of the published original
     depth : plies of the tree
 
     Returns

@@ -1,7 +1,7 @@
-"""How is a program of others asked for moves? By the Universal Chess Interface, with patience.
+"""How does a match get moves from an external chess program? By the Universal Chess Interface.
 
-Whatever such a program does, the match goes on: one that ends, says nothing in time or makes no
-legal move has lost that game, and is started anew for the next.
+The match goes on whatever such a program does. A program that ends, does not answer in time or
+makes an illegal move loses that game and is restarted for the next one.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from societies import signals
 from societies.texts import whole_number
 
 PATIENCE = 10.0
-"""Seconds that a program may take to start or for a new game, and beyond its time for a move."""
+"""Seconds allowed to start a program or a new game, and in excess of the time for a move."""
 
 SIGNAL_SECONDS = 0.2
-"""How long after the end of a program a signal that ended it may take to come here too."""
+"""Seconds after the end of a program within which the signal that ended it arrives here too."""
 
 END = None
 
 
 def command_of(path: str) -> list[str]:
-    """Return what is started: a program, and words that it is handed; [] if there is none."""
+    """Return the program to start and its arguments; [] if the program does not exist."""
     words = shlex.split(path)
     found = shutil.which(words[0]) if words else None
     return [found, *words[1:]] if found else []
 
 
 def lack_of(path: str) -> str:
-    """Return why nothing can be started: there is no such file, or it may not be executed."""
+    """Return why a program cannot be started: it does not exist or is not executable."""
     words = shlex.split(path)
     found = shutil.which(words[0], mode=os.F_OK) if words else None
     if found:
@@ -47,13 +47,14 @@ def lack_of(path: str) -> str:
 
 
 class Program:
-    """A program of others that plays a side.
+    """An external program that plays one side.
 
     Parameters
     ----------
-    player : its path, options, depth or time
+    player : path, options and depth or time of the program
     fen : position at which games begin
-    patience, to_begin : seconds, beyond its time for a move and for a new game
+    patience : seconds that an answer may take in excess of the time for a move
+    to_begin : seconds that the program may take to start or to begin a new game
     """
 
     def __init__(
@@ -66,12 +67,12 @@ class Program:
         self._began = time.monotonic()
 
     def __call__(self, boards: Any, made: Any) -> tuple[Move, int]:
-        """Return the move and the nodes that the program says.
+        """Return the move of the program and the number of nodes that it reports.
 
         Raises
         ------
         Forfeit
-            If it has none, in time.
+            If the program has crashed, does not answer in time or makes an illegal move.
         """
         board = boards[-1]
         try:
@@ -98,15 +99,15 @@ class Program:
     def _require_own_fault(self) -> None:
         """Raise `Stopped` if a signal to this process may have ended the program as well.
 
-        Schedulers of clusters send it to all processes of a job. The game is then no loss, but is
-        played again when the match goes on.
+        Schedulers of clusters send a signal to all processes of a job. In that case the game is
+        not lost, but is played again when the match is resumed.
         """
         time.sleep(SIGNAL_SECONDS)
         if (number := signals.came_after(self._began)) != 0:
             raise signals.Stopped(number)
 
     def _begin(self) -> None:
-        """Start the program, or tell the one that is there of a new game."""
+        """Start the program if it is not running, and begin a new game."""
         self._began = time.monotonic()
         if self._process is None:
             self._lines = queue.Queue()
@@ -118,7 +119,7 @@ class Program:
                     stderr=subprocess.DEVNULL,
                     text=True,
                     bufsize=1,
-                    start_new_session=True,  # Ctrl-C in the terminal is for us, not for it
+                    start_new_session=True,  # Ctrl-C must reach this process only
                 )
             except OSError:
                 raise Forfeit(CRASHED) from None
@@ -141,7 +142,7 @@ class Program:
             raise Forfeit(CRASHED) from None
 
     def _next(self, until: float) -> list[str]:
-        """Return the words of the next line, if there is one in time."""
+        """Return the words of the next line; raise `Forfeit` if none arrives before ``until``."""
         try:
             line = self._lines.get(timeout=max(0.0, until - time.monotonic()))
         except queue.Empty:
@@ -156,7 +157,7 @@ class Program:
             pass
 
     def _answer(self, seconds: float) -> tuple[str, int]:
-        """Return the best move that the program names, and the last number of nodes before."""
+        """Return the best move of the program, and the number of nodes that it reported last."""
         until, nodes = time.monotonic() + seconds, 0
         while True:
             words = self._next(until)
@@ -167,7 +168,7 @@ class Program:
                 nodes = whole_number(words[at]) or nodes
 
     def close(self) -> None:
-        """End the program; the next game starts it anew."""
+        """End the program; the next game restarts it."""
         process, self._process = self._process, None
         if process is None:
             return

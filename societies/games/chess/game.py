@@ -1,4 +1,4 @@
-"""How does a game of chess go: moves, draws, and how it is written down?"""
+"""What is the state of a game of chess, when does it end, and how is it written down?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DRAWS = {
 
 
 class Game:
-    """A game: a first position, and the moves and positions since.
+    """A game: its first position, and all moves and positions after it.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class Game:
 
     Attributes
     ----------
-    boards : all positions, the first one first
-    moves : between them
+    boards : all positions, beginning with the first
+    moves : the moves between them
     """
 
     def __init__(self, fen: str = START) -> None:
@@ -52,12 +52,12 @@ class Game:
 
     @property
     def board(self) -> Board:
-        """The position now."""
+        """The current position."""
         return self.boards[-1]
 
     @property
     def side(self) -> int:
-        """Who is to move, `WHITE` or `BLACK`."""
+        """The side to move, `WHITE` or `BLACK`."""
         return int(self.board.side)
 
     def legal(self) -> list[Move]:
@@ -65,12 +65,12 @@ class Game:
         return list(moves(self.board.position))
 
     def read(self, word: str) -> Move:
-        """Return the move that is written in coordinates (e2e4, e7e8q) or as in a score (Nf3).
+        """Return the move that a word means, in coordinates (e2e4, e7e8q) or algebraic (Nf3).
 
         Raises
         ------
         ConfigError
-            If it is none, or not legal here.
+            If the word is no move, or the move is not legal in the current position.
         """
         short = word.rstrip("+#!?").replace("0", "O")
         for move in self.legal():
@@ -79,12 +79,12 @@ class Game:
         raise ConfigError(f"{shortened(word)} is no legal move of {NAMES[self.side]}")
 
     def push(self, move: Move) -> None:
-        """Make a move, which is legal."""
+        """Make a legal move."""
         self.boards.append(after(self.board, move))
         self.moves.append(move)
 
     def undo(self) -> bool:
-        """Take the last move back; return whether there was one."""
+        """Take the last move back; return False if no move was made."""
         if not self.moves:
             return False
         self.boards.pop()
@@ -101,7 +101,7 @@ class Game:
         return "1/2-1/2", DRAWS[end]
 
     def san(self, move: Move) -> str:
-        """Return a move as it is written in a score: Nbd7, exd6, O-O, e8=Q+."""
+        """Return a move in algebraic notation: Nbd7, exd6, O-O, e8=Q+."""
         board = self.board
         following = after(board, move)
         piece = piece_on(board, _absolute(move.start, board.side)).upper()
@@ -119,7 +119,7 @@ class Game:
         return text
 
     def _which(self, move: Move, piece: str) -> str:
-        """Return file, rank or both, where another piece of the kind could go there, too."""
+        """Return the file, rank or both that tell a move from those of pieces of the same kind."""
         board = self.board
         others = [
             other.name(board.side)
@@ -136,7 +136,7 @@ class Game:
         return own[1] if all(other[1] != own[1] for other in others) else own[:2]
 
     def drawn(self, below: int = WHITE) -> str:
-        """Return the board in lines, a side below, with coordinates."""
+        """Return the board as text with coordinates; the side ``below`` is at the bottom."""
         ranks = range(7, -1, -1) if below == WHITE else range(8)
         files = range(8) if below == WHITE else range(7, -1, -1)
         rows = [
@@ -205,7 +205,7 @@ def _escaped(text: str) -> str:
 
 
 def replayed(fen: str, words: Iterable[str]) -> Game:
-    """Return the game that some moves lead to.
+    """Return the game after some moves.
 
     Raises
     ------

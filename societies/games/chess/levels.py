@@ -1,7 +1,7 @@
-"""Which plies are taken breadth first, and where in memory are the positions of each level?
+"""Which plies does perft count breadth first, and where in memory are the positions of each level?
 
-Whatever does not fit is done in batches: of a level so many positions are expanded at a time that
-what follows them fits the next one, however many moves each has.
+Levels that do not fit are expanded in batches. A batch is so small that its children fit the next
+level even if every position has the largest possible number of moves.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from reference_py.games.chess.parameters import PerftParameters
 from reference_py.games.chess.rules import MOST_MOVES
 
 DEPTH_FIRST = 2
-"""Plies that a work-item takes depth first. The moves of the last one are counted without being
-made, so this is one loop, which keeps neither stack nor list."""
+"""Plies that a work-item counts depth first. The moves of the last ply are counted without being
+made, so a single loop is enough, without a stack or a list of moves."""
 
 
 @dataclass(frozen=True)
 class Levels:
-    """How the counting of some depth is cut.
+    """How the count of one depth is divided into levels and batches.
 
     Attributes
     ----------
-    batches : of each level that is expanded, how many positions are taken at a time
-    starts : where the positions of each level begin, with the last level, which is not expanded
-    bounds : the most positions of each level that are there at a time
-    last : plies below the last level
+    batches : number of positions expanded at a time, for each level that is expanded
+    starts : index of the first position of each level, the last level (not expanded) included
+    bounds : largest number of positions of each level that are in memory at a time
+    last : number of plies below the last level
     """
 
     batches: tuple[int, ...]
@@ -35,12 +35,12 @@ class Levels:
 
     @property
     def size(self) -> int:
-        """Positions of all levels, for which there must be memory."""
+        """Number of positions of all levels, for which memory is allocated."""
         return self.starts[-1] + self.bounds[-1]
 
 
 def levels(p: PerftParameters, depth: int) -> Levels:
-    """Return how the counting of a depth is cut; from two plies on the first moves have a level."""
+    """Return how the count of a depth is divided; from depth 2 on the first ply is a level."""
     expanded = max(min(1, depth - 1), depth - DEPTH_FIRST)
     batches, starts, bounds = [], [0], [1]
     for _ in range(expanded):

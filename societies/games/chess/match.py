@@ -1,7 +1,7 @@
-"""Matches of chess: what is declared of them.
+"""What does the workload that plays matches of chess declare?
 
-The games are played on the host, by the definition in ``reference_py/games/chess/match.py``; moves
-are searched on the device.
+The host plays the games by the definition in ``reference_py/games/chess/match.py``; the device
+searches for moves.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ class ChessMatch(SearchedMatch):
     export: ClassVar[Mapping[str, Callable[..., object]]] = {"pgn": write_pgn}
 
     def plays_otherwise(self, player: Any) -> str:
-        """Return why a player may choose other moves: a program of others may, too."""
+        """Return why a player may choose other moves in another run: external programs may, too."""
         if player.kind == UCI:
             return " is a program of others, which may play otherwise each time"
         return super().plays_otherwise(player)
 
     def programs(self, p: MatchParameters) -> list[NamedProgram]:
-        """Return the players that are programs of others."""
+        """Return the players that are external programs."""
         return [
             NamedProgram(f"players.{i}.path", one.path, one.options)
             for i, one in enumerate(p.players)
@@ -87,7 +87,7 @@ class ChessMatch(SearchedMatch):
         return {"fen": config.parameters().fen}
 
     def choice(self, p: MatchParameters, player: Player, device: Device | None) -> Any:
-        """Return who chooses the moves of a player, on a device or in plain Python."""
+        """Return the function that chooses a player's moves, on a device or in plain Python."""
         if player.kind == RANDOM:
             return None
         if player.kind == UCI:

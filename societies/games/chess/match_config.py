@@ -1,4 +1,4 @@
-"""What can be configured of matches of chess: every key of the YAML file."""
+"""Which keys does the YAML file of matches of chess have?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from societies.games.ngtsg.refinements import worded
 
 
 class OptionConfig(Section):
-    """An option that is sent to a program of others."""
+    """An option that is sent to an external program."""
 
     name: str = key(..., "Its name", examples=["Skill Level"])
     value: str = key(..., "Its value", examples=["0"])
@@ -33,7 +33,7 @@ def _no_option(given: OptionConfig) -> str:
 
 
 class PlayerConfig(SearchingPlayer):
-    """Who chooses moves, and how far or how long it looks ahead."""
+    """A player of chess: its kind, and how far or how long it looks ahead."""
 
     kind: Literal["search", "random", "uci"] = key(
         "search", "The search; any legal move; or a program that speaks UCI"
@@ -46,12 +46,12 @@ class PlayerConfig(SearchingPlayer):
     options: ListOf[OptionConfig] = key((), "Options that are sent to the program, of uci")
 
     def player(self) -> Player:
-        """Return what the reference is handed of a player."""
+        """Return the settings of the player that the reference takes."""
         options = tuple((one.name, one.value) for one in self.options)
         return Player(self.kind, self.reach, self.seconds, self.path, options, self.refinements)
 
     def name(self) -> str:
-        """Return what the player is called."""
+        """Return the name of the player."""
         depth = self.reach if self.kind != RANDOM else 0
         said = described(self.path if self.kind == UCI else self.kind, depth, self.seconds)
         options = ", ".join(f"{one.name} {one.value}" for one in self.options)
@@ -71,10 +71,10 @@ class ChessMatchConfig(MatchConfig):
     players: ListOf[PlayerConfig] = key(
         (PlayerConfig(), PlayerConfig(kind="random")), "The first player and the second"
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def parameters(self) -> MatchParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         return MatchParameters(
             (self.players[0].player(), self.players[1].player()),
             self.games,
@@ -86,11 +86,11 @@ class ChessMatchConfig(MatchConfig):
         )
 
     def chance(self) -> bool:
-        """Return whether a player draws at random, or plays otherwise for lack of time."""
+        """Return whether games can differ: a player draws at random or has limited time."""
         return any(one.kind != SEARCH or one.seconds for one in self.players)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself, and programs that are not there."""
+        """Yield contradictory keys, and programs that do not exist."""
         yield from super().conflicts()
         yield from fen_conflicts(("fen",), self.fen)
         yield from player_conflicts(self.players, self.batch.branches)
@@ -107,6 +107,6 @@ class ChessMatchConfig(MatchConfig):
                 yield Conflict((*path, "kind"), "random does not look ahead: no depth, no seconds")
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield games that are only repeated, and keys of players that do nothing."""
+        """Yield a warning for games that only repeat, and for player keys without effect."""
         yield from super().warnings()
         yield from player_warnings(self.players)

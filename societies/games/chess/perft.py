@@ -1,4 +1,4 @@
-"""Counting moves of chess (perft): what is declared of it.
+"""What does the workload that counts sequences of legal chess moves (perft) declare?
 
 The rules are in ``reference_py/games/chess``, the kernels in ``kernels/games/chess``.
 """
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 FOLDER = "games/chess"
 BLOCK = 2048
-"""Positions of a block of running sums: WIDE_BLOCK of kernels/primitives/wide.cl."""
+"""Positions per block of running sums: WIDE_BLOCK of kernels/primitives/wide.cl."""
 
 PART = 64
-"""Positions that a workgroup takes."""
+"""Positions per workgroup."""
 
 MEMORY_SHARE = 4
-"""One part in so many of a device's memory is for the positions of all levels."""
+"""The positions of all levels get 1 / `MEMORY_SHARE` of a device's memory."""
 
 MOVES_MADE = 40.0
-"""Moves that a work-item makes, roughly: what a slice of a long launch is measured in."""
+"""Approximate number of moves per position; slices of long launches are measured in moves."""
 
 
 class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
@@ -53,7 +53,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         return "depth"
 
     def count(self, config: ChessPerftConfig) -> int:
-        """Return how many games there are: as many as positions, unless it is said."""
+        """Return the number of games: that of the positions, unless ``replicates`` is given."""
         return int(getattr(config, "replicates", len(config.fens)))
 
     def fitted(self, config: ChessPerftConfig, device: Device | None) -> ChessPerftConfig:
@@ -74,7 +74,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         return config.model_copy(update={"kept": kept})
 
     def sizes(self, p: PerftParameters) -> dict[str, int]:
-        """Return positions that are kept, sets of a position, levels, moves and kinds."""
+        """Return the numbers of positions in memory, sets per position, levels, moves and kinds."""
         deepest = levels(p, p.depth)
         return {
             "position": deepest.size,
@@ -86,7 +86,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         }
 
     def fields(self, p: PerftParameters) -> Mapping[str, Field]:
-        """Return the positions of a count, which mean nothing between two, and its result."""
+        """Return the positions of a count, which are valid only during it, and its results."""
         position = ("position",)
         return {
             "sets": Field(
@@ -125,7 +125,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         }
 
     def phases(self, p: PerftParameters, copies: int) -> Mapping[str, Phase]:
-        """Return the kernels of every phase; a launch has workgroups for all it may get."""
+        """Return the kernels of every phase; launches have workgroups for the largest batch."""
         deepest = levels(p, p.depth)
         blocks = -(-max(deepest.batches, default=1) // BLOCK)
         sums = {"sums": Scratch((copies * blocks,), "uint32", shared="sums")}
@@ -152,7 +152,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         }  # fmt: skip
 
     def schedule(self, p: PerftParameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the steps of a count, from the positions of level 0 to what was found of them."""
+        """Yield the steps of a count, from the positions of level 0 to their results."""
         if tick:
             yield Step("begin")
             cut = levels(p, tick)
@@ -181,7 +181,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         return Step(phase, label, arguments)
 
     def source(self, p: PerftParameters) -> Source:
-        """Return macros and positions; another position builds nothing."""
+        """Return macros and positions; another position does not rebuild the kernels."""
         macros = {
             "PART": PART,
             "KINDS": p.kinds,
@@ -194,7 +194,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         return Source(macros, arguments=arguments)
 
     def plan_rows(self, config: ChessPerftConfig, p: PerftParameters) -> list[tuple[str, str]]:
-        """Return how the last count is cut."""
+        """Return how the last count is divided into levels and batches."""
         cut = levels(p, p.depth)
         return [
             (
@@ -206,13 +206,13 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         ]
 
     def report(self, config: ChessPerftConfig, **facts: Any) -> RunReport:
-        """Return the report of a run, with the count below each first move if it is wanted."""
+        """Return the report of a run, with the count below each first move if ``divide`` is set."""
         from societies.games.chess.perft_report import PerftReport
 
         return PerftReport(self, config, **facts)
 
     def headlines(self) -> list[str]:
-        """Return the variables of the closing table: the report has all others."""
+        """Return the variables of the closing table; the report shows all others."""
         return ["nodes"]
 
 

@@ -1,4 +1,4 @@
-"""What can be configured of the counting of moves: every key of its YAML file."""
+"""Which keys does the YAML file of a perft count have?"""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from societies.games.chess.positions import boards_of, fen_conflicts
 
 MOST_NODES = 1e17
 BRANCHING = 35.0
-"""Moves of a position in the middle of a game, roughly."""
+"""Approximate number of moves of a position in the middle of a game."""
 
 DEFAULT_KEPT, MOST_KEPT = 2**18, 2**20
-"""Positions of a level that are kept at a time, without a device or on a CPU, and on a GPU."""
+"""Positions of a level in memory at a time: without a device or on a CPU, and on a GPU."""
 
 Kept = Annotated[int, Field(ge=MOST_MOVES, le=2**24)]
 
 
 class PerftRecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         1,
@@ -39,7 +39,7 @@ class ChessPerftConfig(WorkloadConfig):
     workload: Literal["chess_perft"] = key("chess_perft", "What the file configures")
     fen: str = key("start", "The position: start, or a line in Forsyth-Edwards notation")
     positions: ListOf[str] = key(
-        (), "Instead of one position, those of games that are counted side by side"
+        (), "Instead of one position, those of games that are counted in parallel"
     )
     depth: int = key(
         5, "Plies of the last count; each run counts 1, 2, ... plies", "plies", ge=1, le=16
@@ -57,20 +57,22 @@ class ChessPerftConfig(WorkloadConfig):
         "memory for them",
         "positions",
     )
-    record: PerftRecordConfig = key(PerftRecordConfig(), "What is kept in the file, and how often")
+    record: PerftRecordConfig = key(
+        PerftRecordConfig(), "What is recorded in the file, and how often"
+    )
 
     @property
     def fens(self) -> tuple[str, ...]:
-        """The lines that describe the positions."""
+        """The positions in Forsyth-Edwards notation."""
         return self.positions or (self.fen,)
 
     def parameters(self) -> PerftParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         kept = DEFAULT_KEPT if self.kept == "auto" else self.kept
         return PerftParameters(boards_of(self.fens), self.depth, self.detail, kept)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what is no position, and a depth that would never end."""
+        """Yield lines that describe no position, and a depth whose count would never end."""
         yield from fen_conflicts(("fen",), self.fen)
         for i, fen in enumerate(self.positions):
             yield from fen_conflicts(("positions", i), fen)

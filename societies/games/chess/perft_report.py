@@ -1,4 +1,4 @@
-"""What does a run report that counted moves of chess?"""
+"""What does the report of a perft run contain?"""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from societies.workload.running.report import RunReport
 
 
 class PerftReport(RunReport):
-    """The counts of every game's last depth, and then what every run tells."""
+    """The counts of every game's last depth, and the rows that every run reports."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The number of nodes, then rows of kinds and of first moves, where they are wanted."""
+        """The number of nodes, then rows for kinds of moves and for first moves if requested."""
         mean = self.final["nodes"]  # over games
         said = f"{mean:,.0f}" if mean == round(mean) else f"{mean:,.1f}"
         rows_of_run = [(name, said if name == "nodes" else text) for name, text in super().rows]
@@ -47,5 +47,5 @@ class PerftReport(RunReport):
 
 
 def move_of(code: int) -> Move:
-    """Return the move that a number of the variable ``root_moves`` stands for."""
+    """Return the move that a number of the variable ``root_moves`` encodes."""
     return Move(code & 63, code >> 6 & 63, code >> 12)

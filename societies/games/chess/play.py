@@ -1,4 +1,4 @@
-"""How is chess played against the search in a terminal?"""
+"""How does a person play chess against the search in a terminal?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def play(
     save: Path | None,
     console: Console,
 ) -> str:
-    """Play until the game is over, the moves are used up or the player leaves; return the end."""
+    """Play until the game ends, the moves run out or the player quits; return the result."""
     own = read_side(side, SIDES)
     require_new(save)
     fen, saved = config.fens[0], saved_game(moves)

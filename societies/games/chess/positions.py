@@ -1,4 +1,4 @@
-"""How is a position given in a configuration, and what is said of one that is none?"""
+"""How does a configuration give a position of chess, and which errors can it have?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who finds a move of chess for a position, to a depth or in a time, and what is it worth?"""
+"""How is the best move of a chess position found, to a depth or within a time?"""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from societies.games.ngtsg.searcher import Searched, Stopped
 
 MOST_DEPTH, MOST_MATE = 32, 1000
 PREPARED = 6
-"""Plies whose engines are there before a clock runs; deeper searches take longer than
-it takes to make them."""
+"""Plies whose engines are built before a clock runs; deeper searches take longer than building
+their engines."""
 
 PAWN = 500
-"""What a hundredth of a pawn is worth: 10 * 5000 / 100."""
+"""Value of a hundredth of a pawn: 10 * 5000 / 100."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found: a move, what it is worth to the side to move, and at what cost."""
+    """Result of a search: a move, its value for the side to move, and the cost of the search."""
 
     move: Move
     value: int
@@ -34,7 +34,7 @@ class Found:
 
     @property
     def score(self) -> str:
-        """The value as UCI has it: hundredths of a pawn, or moves until a mate."""
+        """The value in the format of UCI: hundredths of a pawn, or moves until mate."""
         if abs(self.value) >= MATE - MOST_MATE:
             plies = MATE - abs(self.value)
             return f"mate {(plies + 1) // 2 if self.value > 0 else -(plies // 2)}"
@@ -42,13 +42,13 @@ class Found:
 
 
 class Searcher(searcher.Searcher[ChessConfig]):
-    """A search of legal moves whose engines stay; another position builds nothing."""
+    """A search of legal moves whose engines are reused for every position."""
 
     growth = 6.0
     always: ClassVar[Mapping[str, Any]] = {"rules": "legal", "fen": "start", "positions": ()}
 
     def is_decided(self, value: int, plies: int) -> bool:
-        """Return whether there is a mate within the plies."""
+        """Return whether the value means a mate within the plies."""
         return abs(value) >= MATE - plies
 
     def find(
@@ -65,11 +65,11 @@ class Searcher(searcher.Searcher[ChessConfig]):
 
         Parameters
         ----------
-        depth : plies, with a time at most
-        seconds : of the whole search; 0: none. One ply is always searched
-        each : called with what each depth found
-        stop : asked now and then whether to end with what is known
-        only : whether that depth alone is searched, and not 1, 2, ... before
+        depth : plies to search; an upper limit if a time is given
+        seconds : time for the whole search; 0: no limit. One ply is always searched
+        each : called with the result of each depth
+        stop : called now and then; if it returns True, the search ends with its last result
+        only : whether to search this depth only, without the smaller depths 1, 2, ... first
         """
         root = words_of(board.position, board.side)
         found = self.search(
@@ -87,9 +87,9 @@ class Searcher(searcher.Searcher[ChessConfig]):
         each: Callable[[Found], None] = lambda found: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Found:
-        """Return the best of some legal moves: of each what follows is searched, one ply less.
+        """Return the best of some legal moves; the position after each is searched one ply less.
 
-        Takes longer than `find`, which leaves out moves that cannot be better than others.
+        This takes longer than `find`, which prunes moves that cannot be better than others.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class Searcher(searcher.Searcher[ChessConfig]):
     def _after(
         self, board: Board, move: Move, plies: int, stop: Callable[[], bool]
     ) -> tuple[int, int]:
-        """Return what a move is worth to who makes it, and the nodes of the search after it."""
+        """Return the value of a move for the side that makes it, and the count of nodes."""
         position = play(board.position, move)
         words = words_of(position, 1 - board.side)
         if not plies or not moves(position):

@@ -1,7 +1,7 @@
 """How do chess programs use the search? By the Universal Chess Interface, in lines of text.
 
-Commands are read in a thread of their own, so that ``stop`` and ``isready`` are answered while a
-search runs; they are asked for between its supersteps. There is no hash table.
+A separate thread reads commands, so that ``stop`` and ``isready`` are answered while a search runs:
+the search looks for them between its supersteps. The search has no hash table.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
     from societies.workload import Workload
 
 MOVES_LEFT, RESERVE = 30, 0.05
-"""For so many moves a clock has to last unless it is said, and seconds that are kept of it."""
+"""Moves that a clock must last for without ``movestogo``, and seconds that are left on it."""
 
 LEAST = {
     **dict.fromkeys(("depth", "movetime", "movestogo", "nodes", "mate"), 1),
     **dict.fromkeys(("winc", "binc"), 0),
     **dict.fromkeys(("wtime", "btime"), None),
 }
-"""Words of ``go`` that a number follows, and the least one; clocks may be overdrawn."""
+"""Words of ``go`` that take a number, and its minimum; None: clocks may be negative."""
 ALONE, LISTED = ("infinite", "ponder"), "searchmoves"
-"""Words of ``go`` that nothing follows, and the one that moves follow."""
+"""Words of ``go`` that take no argument, and the word that takes a list of moves."""
 MOST_DIGITS = 15
 END = None
-"""What is read after the last line."""
+"""Marks the end of the input in the queue of lines."""
 
 
 class Uci:
-    """An engine that a program talks to.
+    """A chess engine that another program uses by the Universal Chess Interface.
 
     Parameters
     ----------
     workload, config : the search
     device : str or Device
-    lines, out : what is read and written; by default the standard streams
+    lines, out : input and output; by default the standard streams
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Uci:
             self.say(f"info string {error}".replace("\n", " "))
 
     def _command(self, line: str | None) -> list[str]:
-        """Return the words of a line from the first known command on; those before do not count."""
+        """Return the words of a line from the first known command on; ignore those before it."""
         words = deque((line or "").split())
         while words and words[0] not in self._known:
             words.popleft()
@@ -152,7 +152,7 @@ class Uci:
         self.say("readyok")
 
     def _debug(self, words: Sequence[str]) -> None:
-        if words not in (["on"], ["off"]):  # there is nothing more to tell, either way
+        if words not in (["on"], ["off"]):  # the mode has no effect
             self.say(f"info string debug: {' '.join(words) or 'nothing'}: on or off is expected")
 
     def _draw(self, words: Sequence[str]) -> None:
@@ -163,7 +163,7 @@ class Uci:
         self._game, self._refused = Game(), False
 
     def _is_refused(self, word: str) -> bool:
-        """Return whether the last position was refused, and say so: the one before is not meant."""
+        """Return whether the last position was refused, and report it; older ones do not count."""
         if self._refused:
             self.say(f"info string {word}: the last position was refused; give another one")
         return self._refused
@@ -172,7 +172,7 @@ class Uci:
         self._left = True
 
     def _position(self, words: Sequence[str]) -> None:
-        self._refused = True  # until it is read
+        self._refused = True  # until the position has been read
         at = words.index("moves") if "moves" in words else len(words)
         kind, moves = words[:1], words[at + 1 :]
         if kind == ["startpos"] and at > 1:
@@ -204,7 +204,7 @@ class Uci:
             wrong = [
                 conflict.message
                 for conflict in contradictions(keys, MOST_DEPTH, config.batch.branches)
-                # Options come one after the other; until there is a depth before, it has no effect.
+                # Options arrive one by one: aspiration may come before the key that it depends on.
                 if conflict.path != ("aspiration",)
             ]
             if wrong:
@@ -218,7 +218,7 @@ class Uci:
             self.say(f"info string no such option or value: {text}")
 
     def _refined(self, name: str, words: Sequence[str]) -> Refinements | None:
-        """Return the keys of the search with one of them set; None if that is no value of one."""
+        """Return the search's keys with ``name`` set; None if the name or the value is invalid."""
         keys = self._searcher.config.refinements
         if name == "principal variation" and words in (["true"], ["false"]):
             return replace(keys, principal_variation=words == ["true"])
@@ -255,12 +255,12 @@ class Uci:
         seconds, self._stopped = self._seconds(numbers), False
         self._endless = not seconds and not {"depth", "nodes", "mate"} & set(numbers)
         if self._endless and refused and "infinite" not in words:
-            self._endless, numbers["depth"] = False, 1  # never without an end by mistake
+            self._endless, numbers["depth"] = False, 1  # an error must not start an endless search
         depth = numbers.get("depth", MOST_DEPTH)
         if "mate" in numbers:
             depth = min(depth, 2 * numbers["mate"] - 1)
         self._most_nodes = numbers.get("nodes", 0)
-        if self._endless:  # what came during a search before may be about this one
+        if self._endless:  # commands of the last search's time may be about this one
             kept, self._later = self._later, deque()
             while kept and not self._stopped:
                 self._note(kept.popleft())
@@ -276,7 +276,7 @@ class Uci:
         self.say(f"bestmove {found.move.name(self._game.side)}")
 
     def _told(self, words: Sequence[str]) -> tuple[dict[str, int], list[Move], bool]:
-        """Return numbers and moves of ``go``, and whether a wrong word was told and is ignored."""
+        """Return the numbers and moves of ``go``, and whether wrong words were reported."""
         found: dict[str, int] = {}
         among: list[Move] = []
         told, left = [], deque(words)
@@ -311,7 +311,7 @@ class Uci:
         return self._game.result()[0] not in (UNDECIDED, "1/2-1/2")
 
     def _seconds(self, numbers: dict[str, int]) -> float:
-        """Return the time for the move, 0 if there is none."""
+        """Return the time for the move, 0 if no limit is given."""
         if "movetime" in numbers:
             return max(0.001, numbers["movetime"] / 1000)
         own, more = ("wtime", "winc") if self._game.side == 0 else ("btime", "binc")
@@ -331,15 +331,15 @@ class Uci:
             self._stopped = True
 
     def _asked(self) -> bool:
-        """Return whether the search is to end, having answered what cannot wait."""
+        """Answer urgent commands that have arrived; return whether the search must end."""
         while not self._stopped and not self._read.empty():
             self._note(self._read.get())
         return self._stopped
 
     def _note(self, line: str | None) -> None:
-        """Answer a line that came during a search, or keep it for later."""
+        """Answer a line that arrived during a search, or store it for later."""
         word = next(iter(self._command(line)), "")
-        # What follows another search, in a file of commands say, is not about this one.
+        # Commands after another ``go`` (in a file of commands) are not about this search.
         searches = any(self._command(kept)[:1] == ["go"] for kept in self._later)
         of_this = self._endless or not searches
         if word == "isready":
@@ -349,7 +349,7 @@ class Uci:
             self._left = self._left or word == "quit"
         else:
             self._later.append(line)
-            if line is END and self._endless:  # nobody is left to stop it
+            if line is END and self._endless:  # no further command can stop it
                 self._stopped = True
 
     def _perft(self, words: Sequence[str]) -> None:
@@ -379,7 +379,7 @@ class Uci:
 
 
 def _whole(word: str) -> int | None:
-    """Return the number that a word is, in digits from 0 to 9; None if it is none."""
+    """Return the whole number that a word holds in digits 0 to 9; None if it is no number."""
     digits = word.removeprefix("-")
     if digits.isascii() and digits.isdecimal() and len(digits) <= MOST_DIGITS:
         return int(word)

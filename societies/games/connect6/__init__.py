@@ -1,4 +1,4 @@
-"""Connect6, searched: what is declared of it.
+"""What does the workload that searches the game tree of Connect6 declare?
 
 The rules are in ``reference_py/games/connect6``, the kernels in ``kernels/games/connect6``.
 """
@@ -26,12 +26,12 @@ FILE = "games/connect6/search.cl"
 CLASSES = "games/connect6/classes.cl"
 
 LEAVES_ALONE = 2**19
-"""Leaves of a batch from which a GPU has a work-item, no workgroup, for each: then its memory waits
-behind that of so many others (benchmarks/README.md)."""
+"""Batches of at least this many leaves get one work-item per leaf on a GPU, not a workgroup: memory
+latency is then hidden behind the other leaves (benchmarks/README.md)."""
 
 
 class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
-    """Positions of Connect6 whose trees are searched side by side."""
+    """Positions of Connect6 whose trees are searched in parallel."""
 
     name = "connect6"
     summary = "game-tree search of Connect6, node by node (NGTS-G)"
@@ -40,7 +40,7 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
     together = True
 
     def fields(self, p: Connect6Parameters) -> Mapping[str, Field]:
-        """Return the arrays of a search; a search that is resumed makes the table again."""
+        """Return the arrays of a search; a resumed search builds the table of classes again."""
         ready = Field((), "uint8", "1", "whether the table of classes is there", constant=True)
         proven = {
             "win_in": Field((), "int32", "turns", "turns of a proven win, or 0", final=True),
@@ -67,7 +67,7 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         return {"classes": Scratch((ENTRIES,), "uint8", shared="classes")}
 
     def schedule(self, p: Connect6Parameters, tick: int, seen: Any) -> Iterable[Step]:
-        """Return the phases of a superstep; before the first one the table is made."""
+        """Return the phases of a superstep; tick 0 builds the table of classes."""
         steps = super().schedule(p, tick, seen)
         if tick:
             return steps
@@ -79,7 +79,7 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         return {**super().reference(p), **own}
 
     def game_macros(self, p: Connect6Parameters) -> dict[str, int | float | str | bool]:
-        """Return what sizes arrays of the kernels or chooses code."""
+        """Return the macros that set sizes of arrays or select code."""
         return {
             "SINGLES": f"{p.singles}u",
             "WIDTH": f"{p.width}u",
@@ -88,11 +88,11 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         }
 
     def small(self, p: Connect6Parameters, nodes: int) -> Connect6Parameters:
-        """Return parameters for the CPU; wins by threats have been looked for already."""
+        """Return parameters for the CPU, without the prover, which has already run."""
         return replace(super().small(p, nodes), prover=0)
 
     def found_rows(self, config: Connect6Config, found: Any) -> list[tuple[str, str]]:
-        """Return what the prover found."""
+        """Return a row with the result of the prover."""
         if not config.prover:
             return []
         turns = int(found.win_in)

@@ -1,4 +1,4 @@
-"""What can be configured of a search of Connect6: every key of its YAML file."""
+"""Which keys does the YAML file of a search of Connect6 have?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from societies.config.model import Conflict, ListOf, Section, key
 from societies.games.ngtsg.config import SearchConfig
 
 SINGLES = 16
-"""Candidate points that are paired: K1."""
+"""Number of candidate points that are paired: K1."""
 
 BLACK: str = key("J10", "Points of Black's stones, with blanks: a letter A to S, a number 1 to 19")
 WHITE: str = key("", "Points of White's stones")
@@ -21,7 +21,7 @@ TO_MOVE: Literal["auto", "black", "white"] = key(
 
 
 class PositionConfig(Section):
-    """Stones on a board, and whose turn it is."""
+    """Stones on a board, and the side to move."""
 
     black: str = BLACK
     white: str = WHITE
@@ -32,7 +32,7 @@ class PositionConfig(Section):
         return _points(self.black), _points(self.white)
 
     def turn(self) -> str:
-        """Return who is to move."""
+        """Return the side to move."""
         if self.to_move != "auto":
             return self.to_move
         black, white = self.points()
@@ -46,7 +46,7 @@ class PositionConfig(Section):
         return words
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """Yield what is wrong with it: the key and a message."""
+        """Yield the key and a message for each error of the position."""
         found: dict[str, list[int]] = {}
         for side in ("black", "white"):
             try:
@@ -70,7 +70,7 @@ class PositionConfig(Section):
             )
 
     def _arranged(self, black: int, white: int) -> bool:
-        """Return whether the numbers of stones are as they may be when a turn begins."""
+        """Return whether the numbers of stones are possible at the beginning of a turn."""
         turn = self.turn()
         if turn == "white":  # Black: 1, 3, 5, ...
             return black % 2 == 1 and white == black - 1
@@ -107,14 +107,14 @@ class Connect6Config(SearchConfig):
     white: str = WHITE
     to_move: Literal["auto", "black", "white"] = TO_MOVE
     positions: ListOf[PositionConfig] = key(
-        (), "Instead of one position, those of games that are searched side by side"
+        (), "Instead of one position, those of games that are searched in parallel"
     )
 
     words: ClassVar[int] = 2 * WORDS_OF_A_SIDE
 
     @property
     def most_moves(self) -> int:
-        """Most turns of a position."""
+        """Largest number of turns of a position."""
         return min(self.width, self.singles * (self.singles - 1) // 2)
 
     def games(self) -> tuple[PositionConfig, ...]:
@@ -123,11 +123,11 @@ class Connect6Config(SearchConfig):
         return tuple(self.positions) or (one,)
 
     def roots(self) -> tuple[tuple[int, ...], ...]:
-        """Return their words."""
+        """Return the words of the positions to search from."""
         return tuple(one.root() for one in self.games())
 
     def parameters(self) -> Connect6Parameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         return Connect6Parameters(
             **self.search_values(),
             singles=self.singles,
@@ -136,7 +136,7 @@ class Connect6Config(SearchConfig):
         )
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what is wrong with the positions, and what a search cannot do."""
+        """Yield errors of the positions, and conflicts of the search's keys."""
         yield from super().conflicts()
         for i, one in enumerate(self.games()):
             for name, message in one.problems():

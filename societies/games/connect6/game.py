@@ -1,4 +1,4 @@
-"""What is a game of Connect6 that is played: stones, turns, its end, the board as text?"""
+"""What is the state of a game of Connect6, when does it end, and how is it shown as text?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MARKS = ("X", "O")
 
 
 class Game:
-    """Stones on the board, whose turn it is, and the turns that were made.
+    """A game: the stones on the board, the side to move, and all turns made.
 
     Parameters
     ----------
@@ -25,8 +25,8 @@ class Game:
     Attributes
     ----------
     position : words of the position, as the side to move sees it
-    side : who is to move, BLACK (0) or WHITE (1)
-    turns : words of the turns, one after the other
+    side : the side to move, BLACK (0) or WHITE (1)
+    turns : words of the turns in order
     """
 
     def __init__(self, start: PositionConfig) -> None:
@@ -43,7 +43,7 @@ class Game:
 
     @property
     def winner(self) -> int | None:
-        """Who has six in a row, None if nobody has; who is not to move was first if both have."""
+        """The side with six in a row, or None; if both have, the side that is not to move."""
         for side in (1 - self.side, self.side):
             stones = self.stones[side]
             if any(stones & window == window for window in all_windows()):
@@ -64,7 +64,7 @@ class Game:
         Raises
         ------
         ConfigError
-            If it is none: no such points, taken, too many or too few.
+            If the text is no turn: points unknown or taken, too many or too few.
         """
         letters = text.replace(" ", "")
         places = [i for i, letter in enumerate(letters) if letter.isalpha()] or [0]
@@ -99,7 +99,7 @@ class Game:
         return True
 
     def drawn(self) -> str:
-        """Return the board in lines, row 19 above: X is Black, O is White."""
+        """Return the board as text with row 19 at the top: X is Black, O is White."""
         letters = "    " + " ".join(chr(ord("A") + column) for column in range(SIDE))
         rows = [letters]
         for row in reversed(range(SIDE)):
@@ -114,5 +114,5 @@ class Game:
         return "."
 
     def record(self) -> str:
-        """Return the turns in a line, with blanks between."""
+        """Return all turns in one line, separated by blanks."""
         return " ".join(turn_text(turn) for turn in self.turns)

@@ -1,7 +1,7 @@
-"""Matches of Connect6: what is declared of them.
+"""What does the workload that plays matches of Connect6 declare?
 
-The games are played on the host, by the definition in ``reference_py/games/connect6/match.py``;
-turns are searched on the device.
+The host plays the games by the definition in ``reference_py/games/connect6/match.py``; the device
+searches for turns.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ class Connect6Match(SearchedMatch):
     export: ClassVar[Mapping[str, Callable[..., object]]] = {"turns": write_turns}
 
     def position(self, config: Connect6MatchConfig) -> dict[str, str]:
-        """Return the position at which games begin, and who is to move there."""
+        """Return the position at which games begin, and the side to move."""
         begins = config.position().turn()
         return {"black": config.black, "white": config.white, "begins": begins}
 
     def fields(self, p: MatchParameters) -> Mapping[str, Field]:
-        """Return what is recorded of a game, whose moves are stones."""
+        """Return the fields that are recorded for a game; its moves are single stones."""
         made = Field((), "int32", "stones", "stones of the game", logged=True)
         return {**super().fields(p), "moves_made": made}
 
     def choice(self, p: MatchParameters, player: Player, device: Device | None) -> Any:
-        """Return who chooses the turns of a player, on a device or in plain Python."""
+        """Return the function that chooses a player's turns, on a device or in plain Python."""
         if player.kind == RANDOM:
             return None
         from societies.games.connect6 import WORKLOAD as CONNECT6

@@ -1,4 +1,4 @@
-"""What can be configured of matches of Connect6: every key of the YAML file."""
+"""Which keys does the YAML file of matches of Connect6 have?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from societies.words import counted
 
 
 class PlayerConfig(SearchingPlayer):
-    """Who chooses turns, and how far or how long it looks ahead."""
+    """A player of Connect6: its kind, and how far or how long it looks ahead."""
 
     kind: Literal["search", "random"] = key(
         "search", "The search, or stones on any points that are at most three steps from another"
@@ -35,13 +35,13 @@ class PlayerConfig(SearchingPlayer):
     )
 
     def player(self) -> Player:
-        """Return what the reference is handed of a player."""
+        """Return the settings of the player that the reference takes."""
         return Player(
             self.kind, self.reach, self.seconds, self.width, self.prover, self.refinements
         )
 
     def name(self) -> str:
-        """Return what the player is called."""
+        """Return the name of the player."""
         if self.kind == RANDOM:
             return RANDOM
         said = [SEARCH, counted(self.reach, "turn"), f"width {self.width}"]
@@ -67,14 +67,14 @@ class Connect6MatchConfig(MatchConfig):
     players: ListOf[PlayerConfig] = key(
         (PlayerConfig(), PlayerConfig(kind="random")), "The first player and the second"
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def position(self) -> PositionConfig:
         """Return the position at which games begin."""
         return PositionConfig(black=self.black, white=self.white, to_move=self.to_move)
 
     def parameters(self) -> MatchParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         return MatchParameters(
             (self.players[0].player(), self.players[1].player()),
             self.games,
@@ -86,11 +86,11 @@ class Connect6MatchConfig(MatchConfig):
         )
 
     def chance(self) -> bool:
-        """Return whether a player draws at random, or plays otherwise for lack of time."""
+        """Return whether games can differ: a player draws at random or has limited time."""
         return any(one.kind == RANDOM or one.seconds for one in self.players)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself, and what is no position."""
+        """Yield contradictory keys, and errors of the position."""
         yield from super().conflicts()
         for name, message in self.position().problems():
             yield Conflict((name,), message)
@@ -101,6 +101,6 @@ class Connect6MatchConfig(MatchConfig):
                 yield Conflict(("players", i, "kind"), text)
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield games that are only repeated, and keys of players that do nothing."""
+        """Yield a warning for games that only repeat, and for player keys without effect."""
         yield from super().warnings()
         yield from player_warnings(self.players)

@@ -1,4 +1,4 @@
-"""How is Connect6 played against the search in a terminal?"""
+"""How does a person play Connect6 against the search in a terminal?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def play(
     save: Path | None,
     console: Console,
 ) -> str:
-    """Play until the game is over, the turns are used up or the player leaves; return the end."""
+    """Play until the game ends, the turns run out or the player quits; return the result."""
     own = read_side(side, SIDES)
     require_new(save)
     game, searcher = Game(config.games()[0]), Searcher(workload, config, device)

@@ -1,4 +1,4 @@
-"""Who finds a turn of Connect6, to a depth or in a time? Threats first, then a search."""
+"""How is the best turn of Connect6 found? By a search for wins by threats, then in the tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from societies.words import counted
 
 @dataclass(frozen=True)
 class Found:
-    """What was found: a turn, what it is worth to the side to move, and how far was looked."""
+    """Result of a search: a turn, its value for the side to move, and the depth."""
 
     turn: int
     value: int
@@ -34,14 +34,14 @@ class Found:
 
 
 class Searcher(searcher.Searcher[Connect6Config]):
-    """A search whose engines stay, and a prover before it; another position builds nothing."""
+    """A prover and a search whose engines are reused for every position."""
 
     growth = 8.0
     always: ClassVar[Mapping[str, Any]] = {"prover": 0, "positions": (), "form": "device"}
     once = ("classes",)
 
     def is_decided(self, value: int, plies: int) -> bool:
-        """Return whether somebody has won."""
+        """Return whether the value means that one side has won."""
         return abs(value) >= WINS
 
     def find(self, position: Sequence[int], depth: int, seconds: float = 0.0) -> Found:
@@ -49,8 +49,8 @@ class Searcher(searcher.Searcher[Connect6Config]):
 
         Parameters
         ----------
-        depth : turns, with a time at most
-        seconds : of the whole search; 0: none. One turn is always searched
+        depth : turns to search; an upper limit if a time is given
+        seconds : time for the whole search; 0: no limit. One turn is always searched
         """
         own, other = sides(position)
         if own and self.config.prover:

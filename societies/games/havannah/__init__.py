@@ -1,4 +1,4 @@
-"""Havannah, rated by random playouts: what is declared of it.
+"""What does the workload that rates moves of Havannah by random playouts declare?
 
 The rules are in ``reference_py/games/havannah``, the kernels in ``kernels/games/havannah``.
 """
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 FOLDER = "games/havannah"
 WIDTH_ON_CPU = 16
-"""Playouts that a work-item of a CPU does at a time with ``offline``, by vector instructions."""
+"""Playouts that a CPU work-item runs at a time by vector instructions, with ``offline``."""
 
 OFFLINE_FROM = 8
-"""Size of a board from which a CPU finds the winner faster from all stones at once."""
+"""Board size from which a CPU is faster if it finds the winner from the full board."""
 
 HELD_ITEMS = 8
-"""Work-items of a group whose boards are in local memory: 16 KiB of them on the board of ten."""
+"""Work-items of a workgroup with boards in local memory: 16 KiB in all on the board of ten."""
 
 MEMORIES = ("private", "local", "global")
 FINDS = ("halving", "plain", "compression")
@@ -41,7 +41,7 @@ WINNERS = ("forest", "offline", "flood")
 
 
 class Havannah(Workload[HavannahConfig, Parameters]):
-    """A position whose moves are rated: of each, so many games are played to the end at random."""
+    """A position whose moves are rated: games after each move are played to the end at random."""
 
     name = "havannah"
     summary = "Monte-Carlo playouts of Havannah, which rate each move of a position"
@@ -59,7 +59,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         return config.model_copy(update={"winner": "offline" if fast else "forest"})
 
     def sizes(self, p: Parameters) -> dict[str, int]:
-        """Return candidates, cells, playouts of a batch, sets of reasons, and rows of boards."""
+        """Return the numbers of candidates, cells, playouts per batch, sets of reasons and rows."""
         padded = 2 * p.size + 1
         return {
             "candidate": len(p.candidates),
@@ -71,7 +71,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         }
 
     def fields(self, p: Parameters) -> Mapping[str, Field]:
-        """Return the positions, what the playouts of a batch found, and the counts."""
+        """Return the positions, the results of a batch of playouts, and the counts."""
         one: tuple[str, ...] = ("candidate",)
         counted = "playouts in which who made the candidate move"
         more: dict[str, Any] = {"constant": True, "compared": False}
@@ -164,7 +164,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         }
 
     def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the steps of a batch; before the first one the boards are prepared."""
+        """Yield the steps of a batch; tick 0 prepares the boards."""
         if not tick:
             yield Step("begin")
             return
@@ -173,11 +173,11 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         yield Step("tally")
 
     def finish(self, p: Parameters) -> Sequence[Step]:
-        """Return the step that finds the moves of the playout that is recorded."""
+        """Return the step that replays the playout to be recorded, to find its moves."""
         return [Step("replay")] if p.record_game >= 0 else []
 
     def source(self, p: Parameters) -> Source:
-        """Return macros and the tables of a board; another position or seed builds nothing."""
+        """Return macros and the board's tables; another position or seed needs no new kernels."""
         macros: dict[str, Any] = {
             "SIZE": p.size,
             "PART": PART,
@@ -198,7 +198,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         return Source(macros, header, arguments=dict(tables(p.size)))
 
     def work_done(self, config: HavannahConfig, ticks: int) -> float:
-        """Return playouts of all candidates."""
+        """Return the number of playouts of all candidates."""
         return float(ticks * config.batch * len(config.cells()) * self.count(config))
 
     def contents(self, config: HavannahConfig) -> Contents:
@@ -214,7 +214,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         return RatingReport(self, config, **facts)
 
     def plan_rows(self, config: HavannahConfig, p: Parameters) -> list[tuple[str, str]]:
-        """Return the position and how much is played."""
+        """Return rows with the position and the number of playouts."""
         return [
             ("position", f"size {p.size}, {sum(map(bool, p.stones))} stones"),
             ("candidates", f"{len(p.candidates)} of {NAMES[p.to_move]}"),
@@ -231,10 +231,10 @@ class Havannah(Workload[HavannahConfig, Parameters]):
 
 @lru_cache(maxsize=16)
 def tables(size: int) -> Mapping[str, NDArray[Any]]:
-    """Return what kernels know of a board.
+    """Return the tables of a board that kernels use.
 
-    ``spot_of`` (cell,) is 32 (y + 1) + x + 1, ``cell_of`` (spot,) the way back, ``masks`` (spot,)
-    the side or corner that a spot is on, and ``marks`` (12, row) the cells of each as bits.
+    ``spot_of`` (cell,) is 32 (y + 1) + x + 1, ``cell_of`` (spot,) its inverse, ``masks`` (spot,)
+    the sides and corners that a spot is on, and ``marks`` (12, row) the cells of each as bits.
     """
     board, padded = board_of(size), 2 * size + 1
     spots = np.array([32 * (y + 1) + x + 1 for x, y in board.places], np.uint16)
@@ -250,7 +250,7 @@ def tables(size: int) -> Mapping[str, NDArray[Any]]:
 
 
 def is_faster_offline(device: Device | None, size: int) -> bool:
-    """Return whether a device finds the winner faster from all stones at once.
+    """Return whether a device is faster if it finds the winner from the full board.
 
     An H100 does so 1.03 times as fast on a board of 4 cells a side, 3.3 times on one of 6 and 4.1
     times on one of 10 (benchmarks/results/havannah-h100.csv).
@@ -271,7 +271,7 @@ def near_table(size: int) -> str:
 
 
 def held_words(p: Parameters, copies: int) -> int:
-    """Return the words of 32 bits of all boards of a launch that are in global memory."""
+    """Return how many 32-bit words the boards of a launch take in global memory."""
     if p.memory != "global":
         return 0
     most = max(some["candidates_now"] * -(-some["most"] // PART) for some in launches(p))
@@ -281,7 +281,7 @@ def held_words(p: Parameters, copies: int) -> int:
 
 
 def names_of(size: int) -> list[str]:
-    """Return the texts of all cells of a board."""
+    """Return the names of all cells of a board."""
     board = board_of(size)
     return [name_of(board, cell) for cell in range(board.cells)]
 

@@ -1,4 +1,4 @@
-"""What can be configured of a rating: every key of its YAML file, with unit, range and meaning."""
+"""Which keys does the YAML file of a rating have, with which units, ranges and meanings?"""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from societies.workload.declare.config import SEED
 from societies.workload.declare.naming import parameters_of
 
 STREAMS = ORBIT // STREAM_GAP
-"""Playouts whose random numbers do not overlap."""
+"""Number of playouts whose random numbers do not overlap."""
 
 MOST_OUTCOMES = 2**28
-"""Most playouts of a batch, all candidates together: each is kept in two bytes until counted."""
+"""Most playouts of a batch over all candidates: a result takes two bytes until it is counted."""
 
 
 class BoardConfig(WorkloadConfig):
-    """The board and the moves made on it."""
+    """Keys for the board and the moves made on it."""
 
     size: int = key(10, "Cells of a side of the board", "cells", ge=3, le=10)
     swap: bool = key(False, "Whether Black's first move may be to take White's first stone")
@@ -52,18 +52,18 @@ class BoardConfig(WorkloadConfig):
     )
 
     def game(self) -> Game:
-        """Return the game after the moves of the record and the further ones."""
+        """Return the game after the moves of the record and those of ``moves``."""
         before: list[str] = []
         if self.game_record is not None:
             before = list(record_of(self.game_record, self.size).moves[: self.plies])
         return game_of(self.size, self.swap, " ".join([*before, self.moves]))
 
     def inputs(self) -> dict[str, str]:
-        """Return the record, if there is one."""
+        """Return the file of the game record, if one is given."""
         return {} if self.game_record is None else {"game_record": self.game_record}
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what is wrong with the moves, or that the game is over after them."""
+        """Yield errors of the moves, or that the game is over after them."""
         where = ("moves",) if self.game_record is None else ("game_record",)
         needs: Any = (("size",), ("swap",), ("moves",), ("plies",))
         try:
@@ -76,7 +76,7 @@ class BoardConfig(WorkloadConfig):
             yield Conflict(where, message, needs)
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield what of a record is left out, and a number of its moves that has no effect."""
+        """Yield parts of the record that are ignored, and a key ``plies`` without effect."""
         if self.game_record is not None:
             found = record_of(self.game_record, self.size)
             for remark in found.remarks:
@@ -90,7 +90,7 @@ class BoardConfig(WorkloadConfig):
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         "auto",
@@ -138,7 +138,7 @@ class HavannahConfig(BoardConfig):
     seed: int = SEED
     replicates: int = key(
         1,
-        "Ratings of the position, alike but for their random draws, side by side",
+        "Ratings of the position in parallel, with different random numbers",
         "games",
         ge=1,
         le=LARGEST_INTEGER,
@@ -176,16 +176,16 @@ class HavannahConfig(BoardConfig):
         "computed",
         "Of forest: whether the neighbours of a cell are computed, or looked up in constant memory",
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def stream_base(self) -> int:
-        """Place on the generator's orbit at which the streams of this seed begin."""
+        """Position on the generator's orbit at which the streams of this seed begin."""
         return stream_base(self.seed)
 
     @property
     def playouts(self) -> int:
-        """Playouts of each candidate."""
+        """Number of playouts of each candidate."""
         return self.batches * self.batch
 
     def cells(self) -> tuple[int, ...]:
@@ -197,7 +197,7 @@ class HavannahConfig(BoardConfig):
         return tuple(cell for cell in found if cell is not None)
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         game = self.game()
         return parameters_of(
             Parameters,
@@ -210,7 +210,7 @@ class HavannahConfig(BoardConfig):
         )
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: cells that are taken, more playouts than streams, ..."""
+        """Yield contradictory keys: taken cells, more playouts than random streams, ..."""
         wrong = list(super().conflicts())
         yield from wrong
         if not wrong:
@@ -248,7 +248,7 @@ class HavannahConfig(BoardConfig):
             )
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield a warning for keys that only other runners have a use for."""
+        """Yield a warning for keys that only other runners use."""
         yield from super().warnings()
         for name in ("active", "together"):
             if self.runner == "modern" and name in self.model_fields_set:
@@ -256,7 +256,7 @@ class HavannahConfig(BoardConfig):
                 yield Conflict((name,), message, (("runner",),))
 
     def _of_candidates(self) -> Iterator[Conflict]:
-        """Yield what is wrong with the candidate moves."""
+        """Yield errors of the candidate moves."""
         game, seen = self.game(), set()
         names = () if self.candidates == "all" else self.candidates
         if self.candidates != "all" and not names:
@@ -288,5 +288,5 @@ def positions_of(p: Parameters) -> list[tuple[int, ...]]:
 
 
 def next_of(p: Parameters) -> int:
-    """Return who moves after a candidate move."""
+    """Return the side to move after a candidate move."""
     return int(other(p.to_move))

@@ -1,4 +1,4 @@
-"""What does the file of a rating hold: the counts, by the cells of the candidates?"""
+"""What does the file of a rating hold? The counts of each candidate, with its cell."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RatingContents(SeriesAndDetail):
         return [named.get(one.name, one) for one in super().coordinates()]
 
     def attributes(self) -> dict[str, str | int]:
-        """Return what was rated."""
+        """Return the attributes of the file that describe the rated position."""
         config: Any = self.config
         game = config.game()
         names = " ".join(name_of(board_of(config.size), cell) for cell in config.cells())

@@ -1,4 +1,4 @@
-"""What does a rating look like: the board, with the share of wins of every candidate?"""
+"""How is a rating drawn? As a board with the share of wins of every candidate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from societies.workload.drawing.figure import clock_and_copies, numbers, require
 
 GREY = "grey"
 _HEXAGON = 0.577
-"""Distance of a corner of a hexagon from its centre, for centres one apart."""
+"""Distance from the centre of a hexagon to its corners, if centres are 1 apart."""
 
 
 def figure(results: Any, *, game: int = 0, colours: str = GREY) -> Any:
@@ -39,7 +39,7 @@ def figure(results: Any, *, game: int = 0, colours: str = GREY) -> Any:
     ConfigError
         If there is no such game or colour map.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib import colormaps
     from matplotlib.figure import Figure

@@ -1,9 +1,9 @@
-"""Which moves does a file with the record of a game have?
+"""Which moves does a file with the record of a game of Havannah contain?
 
-A record is in the Smart Game Format (FF[4]: nodes of properties between parentheses, of which the
-first variation of the first game is taken), or a text of moves divided by spaces. Only moves lead
-to a position here, so a record whose position has another origin is refused: stones that are set
-up, passes, handicaps, the rules of another game.
+A record is in the Smart Game Format (FF[4]: nodes of properties between parentheses; the first
+variation of the first game is read), or a text of moves separated by spaces. A position is reached
+by moves only, so records with any other origin are refused: set-up stones, passes, handicaps, the
+rules of another game.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from societies.errors import ConfigError
 from societies.texts import read_text, shown
 
 LONGEST = 2**20
-"""Bytes of a file that is taken for a record."""
+"""Largest size of a record in bytes."""
 
 COLOURS = ("W", "B")
 SETUP = ("AB", "AW", "AE", "PL")
 OF_GAME = ("21", "havannah")
-"""Values of GM, the game: Havannah has number 21."""
+"""Accepted values of the property GM (game): Havannah has number 21."""
 
 HARMLESS = frozenset(
     re.findall(
@@ -32,19 +32,19 @@ HARMLESS = frozenset(
         "TB TW BS WS ID LT EL EX SI SE CH L M",
     )
 )
-"""Properties of FF[4] and its forerunners that move no stone. Those of GM, SZ and HA are read."""
+"""Properties of FF[4] and earlier formats that move no stone. GM, SZ and HA are checked apart."""
 
 _PART = re.compile(r"\s*(?:([();])|([A-Za-z]+)|\[((?:\\.|[^\\\]])*)\])", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Record:
-    """What a file says.
+    """Contents of a record.
 
     Attributes
     ----------
     moves : cells such as J10, and ``swap``
-    remarks : what of the file is left out; a sentence each
+    remarks : a sentence for each part of the file that is ignored
     """
 
     moves: tuple[str, ...]
@@ -71,7 +71,7 @@ def record_of(path: str, size: int) -> Record:
 
 
 class _Reader:
-    """Reads the trees of games of a text, and takes the moves of the first variation.
+    """Parser of a text in the Smart Game Format that collects the moves of the first variation.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ class _Reader:
         if began is None or set("[;])") & set(self._text[: began.start()]):
             raise self._refused(0, "no record of a game: it does not begin with (;")
         depth = games = 0
-        follows = False  # whether what is read is behind the first variation of the first game
-        node = closed = varied = False  # whether properties may follow, nodes may not
+        follows = False  # whether the first variation of the first game has ended
+        node = closed = varied = False  # whether properties may follow; whether nodes may not
         for at, mark, name, values in self._parts(began.start()):
             if mark == "(":
                 games += not depth
@@ -122,7 +122,7 @@ class _Reader:
         return Record(tuple(self._moves), tuple(remarks))
 
     def _parts(self, at: int) -> Iterator[tuple[int, str, str, list[str]]]:
-        """Yield place and mark, or place, name and values of a property, one after another."""
+        """Yield position and mark, or position, name and values of a property, in order."""
         name, began, values = "", at, list[str]()
         while (part := _PART.match(self._text, at)) is not None:
             mark, word, value = part.groups()
@@ -150,8 +150,8 @@ class _Reader:
             yield began, "", name, values
 
     def _take(self, at: int, given: str, values: list[str]) -> None:
-        """Take a property of the game: a move, or one that must not contradict this program."""
-        name = "".join(letter for letter in given if letter.isupper())  # Black is an older B
+        """Read a property of the game: a move, or a setting that must agree with the board."""
+        name = "".join(letter for letter in given if letter.isupper())  # older: Black for B
         value = values[0].strip()
         if name in COLOURS:
             self._move(at, name, values)
@@ -192,7 +192,7 @@ class _Reader:
         self._moves.append(value)
 
     def _refused(self, at: int, message: str) -> ConfigError:
-        """Return the error of what stands somewhere."""
+        """Return the error for the text at a position, with line and column."""
         line = self._text.count("\n", 0, at) + 1
         column = at - self._text.rfind("\n", 0, at)
         return ConfigError(f"{self._path}:{line}:{column}: {message}")

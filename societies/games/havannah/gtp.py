@@ -1,8 +1,8 @@
-"""How does another program play Havannah against us? By the Go Text Protocol, version 2.
+"""How does another program play Havannah against Societies? By the Go Text Protocol, version 2.
 
-A command is a line, with a number in front if the program wants it in the answer. An answer begins
-with ``=`` or, for what is no command or no move, ``?``, and ends with an empty line. Havannah has
-the command ``swap``, which Castro has as well; ``genmove`` may answer it.
+A command is a line; a number in front of it is repeated in the answer. An answer begins with ``=``
+or, after an error, with ``?``, and ends with an empty line. The command ``swap`` is an addition
+for Havannah, as in the program Castro; ``genmove`` may answer ``swap`` as well.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 COLOURS = {"w": WHITE, "white": WHITE, "b": BLACK, "black": BLACK}
 LONGEST = 1000
-"""Characters of a line that is looked at."""
+"""Longest line, in characters, that is read."""
 
 
 class Refused(Exception):
-    """A command that cannot be carried out; the text says why."""
+    """Raised for a command that cannot be carried out; the text says why."""
 
 
 class Server:
-    """Answers commands.
+    """A GTP engine that answers commands.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Server:
 
     Attributes
     ----------
-    is_open : whether more commands are wanted
+    is_open : False after the command ``quit``
     """
 
     def __init__(self, config: HavannahMatchConfig, device: str | Device) -> None:
@@ -57,7 +57,7 @@ class Server:
         }
 
     def answer(self, line: str) -> str:
-        """Return the answer to a line, with its end; nothing for an empty one or a comment."""
+        """Return the complete answer to a line; "" for an empty line or a comment."""
         text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line[:LONGEST].split("#")[0]).split()
         if not text:
             return ""
@@ -132,7 +132,7 @@ class Server:
         return move
 
     def _do_time_settings(self, words: list[str]) -> str:
-        """Take main time, time and moves of a period; without a period the time is for 30 moves."""
+        """Set main time, period and its moves; without a period the main time is for 30 moves."""
         numbers = [_number(word) for word in words]
         if len(numbers) != 3 or any(one is None or one < 0 for one in numbers):
             raise Refused("syntax error: time_settings MAIN PERIOD MOVES")
@@ -163,7 +163,7 @@ def serve(
     lines: Iterable[str] | None = None,
     out: Any = None,
 ) -> str:
-    """Answer commands until ``quit`` or the end of the input; return nothing to be printed."""
+    """Answer commands until ``quit`` or the end of the input; return "" to be printed."""
     server, out = Server(config, device), out or sys.stdout
     given = sys.stdin.buffer if lines is None else lines
     for line in given:

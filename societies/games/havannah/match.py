@@ -1,7 +1,7 @@
-"""Matches of Havannah: what is declared of them.
+"""What does the workload that plays matches of Havannah declare?
 
-The games are played on the host, by the definition in ``reference_py/games/havannah/match.py``;
-the playouts, of many positions at a time, run on the device.
+The host plays the games by the definition in ``reference_py/games/havannah/match.py``; the device
+runs the playouts of many positions at a time.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class HavannahMatch(MatchWorkload):
     within_time = "how many playouts there are in it"
 
     def names(self, config: HavannahMatchConfig) -> Sequence[str]:
-        """Return what the two players are called."""
+        """Return the names of the two players."""
         return [named(one) for one in config.players]
 
     def sizes(self, p: MatchParameters) -> dict[str, int]:
-        """Return the most moves of a game."""
+        """Return the largest number of moves of a game."""
         return {"move": p.most_moves}
 
     def fields(self, p: MatchParameters) -> Mapping[str, Field]:
-        """Return what is recorded of a game."""
+        """Return the fields that are recorded for a game."""
         moves = "cells in order, -2 for a swap, -1 after the end"
         return {
             "number": Field((), "uint32", "index", "number of the match", checkpointed=False),
@@ -47,7 +47,7 @@ class HavannahMatch(MatchWorkload):
         }
 
     def phases(self, p: MatchParameters, copies: int) -> Mapping[str, Phase]:
-        """Return the kernel that begins a game, and the game, which is played on the host."""
+        """Return the kernel that begins a game, and the host function that plays it."""
         evaluates: list[Any] = []
 
         def game(copy: Any, tick: int, device: Any) -> None:
@@ -69,7 +69,7 @@ class HavannahMatch(MatchWorkload):
             yield Step("game")
 
     def source(self, p: MatchParameters) -> Source:
-        """Return the macro of the one kernel."""
+        """Return the macro of the only kernel."""
         return Source({"MOST_MOVES": p.most_moves})
 
     def reference(self, p: MatchParameters) -> Mapping[str, Callable[..., None]]:
@@ -77,7 +77,7 @@ class HavannahMatch(MatchWorkload):
         return {"start": start.start, "game": rules.game}
 
     def plan_rows(self, config: HavannahMatchConfig, p: MatchParameters) -> list[tuple[str, str]]:
-        """Return who plays."""
+        """Return the names of the players."""
         first, second = self.names(config)
         swap = "with swap" if p.swap else "without swap"
         return [("board", f"size {p.size}, {swap}"), ("players", f"{first} against {second}")]

@@ -1,4 +1,4 @@
-"""What can be configured of matches of Havannah: every key of the YAML file."""
+"""Which keys does the YAML file of matches of Havannah have?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from societies.words import counted
 
 
 class PlayerConfig(Section):
-    """Who chooses moves, and how many playouts or how long it may take."""
+    """A player of Havannah: its kind, and its playouts or time for a move."""
 
     kind: Literal["trees", "uct", "flat", "random"] = key(
         "uct",
@@ -55,7 +55,7 @@ class PlayerConfig(Section):
     rave: float = RAVE
 
     def strength(self) -> Strength:
-        """Return what the reference is handed of a player."""
+        """Return the settings of the player that the reference takes."""
         each, leaves = (1, 256) if self.kind == TREES else (8, 32)
         return Strength(
             self.kind,
@@ -79,10 +79,10 @@ class HavannahMatchConfig(MatchConfig):
     players: ListOf[PlayerConfig] = key(
         (PlayerConfig(), PlayerConfig(kind="flat")), "The first player and the second"
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def parameters(self) -> MatchParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         return MatchParameters(
             self.size,
             self.swap,
@@ -93,11 +93,11 @@ class HavannahMatchConfig(MatchConfig):
         )
 
     def chance(self) -> bool:
-        """Return whether games differ: all players draw at random."""
+        """Return True: games differ, because all players draw random numbers."""
         return True
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: three players, more games than random streams."""
+        """Yield contradictory keys: three players, more games than random streams."""
         yield from super().conflicts()
         if len(self.players) != 2:
             yield Conflict(("players",), f"{counted(len(self.players), 'player')}; a match has two")
@@ -115,7 +115,7 @@ class HavannahMatchConfig(MatchConfig):
 
 
 def named(one: PlayerConfig) -> str:
-    """Return what a player is called."""
+    """Return the name of a player."""
     if one.kind == RANDOM:
         return RANDOM
     effort = f"{one.seconds:g} s" if one.seconds else f"{one.playouts:,} playouts"

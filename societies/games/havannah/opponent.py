@@ -1,4 +1,4 @@
-"""Who plays against a person or a program: a player, with a game of any size?"""
+"""How does Havannah play against a person or another program, on a board of any size?"""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Opponent:
         self.game = Game(size, self.game.swap)
 
     def choice(self, strength: Strength | None = None) -> Choice:
-        """Return the move that the player, or one of another strength, would choose."""
+        """Return the move that the player, or a player of another strength, chooses."""
         strength = strength or self.strength
         place = self.game.size, replace(strength, playouts=0, seconds=0.0)
         if place not in self._evaluates:
@@ -55,6 +55,6 @@ class Opponent:
         return found
 
     def hint(self) -> Choice:
-        """Return what UCT would choose, if the opponent is chance, or what itself would."""
+        """Return the move that the opponent would choose; UCT's if the opponent is random."""
         random = self.strength.kind == RANDOM
         return self.choice(replace(self.strength, kind=UCT) if random else self.strength)

@@ -1,4 +1,4 @@
-"""How is a game played against a player, in a terminal or by another program?"""
+"""How does a person play Havannah in a terminal, or another program by GTP?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def play(
     protocol: str,
     console: Console,
 ) -> str:
-    """Play until the game is over, the moves are used up or the player leaves; return the end."""
+    """Play until the game ends, the moves run out or the player quits; return the result."""
     if protocol:
         from societies.games.havannah.gtp import serve
 
@@ -72,7 +72,7 @@ def play(
 
 
 def _asked(opponent: Opponent, own: int, console: Console) -> bool:
-    """Ask until there is a move, or something was taken back; return whether the game goes on."""
+    """Ask until a move is made or taken back; return whether the game goes on."""
     game = opponent.game
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Who plays positions out for a player, and keeps its trees: a device, or plain Python?"""
+"""How does a device run playouts and hold the search trees of a player of Havannah?"""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     from societies.opencl import Device
 
 LISTED = 5
-"""Moves that a hint names."""
+"""Number of moves that a hint lists."""
 
 COUNTED = 64
-"""Playouts of a position from which the device counts them; fewer are as quickly copied back."""
+"""From this number of playouts per position on, the device counts results; fewer are copied."""
 
 Evaluate = Callable[..., Sequence[tuple[bool, int, int]]]
 
 
 class Leaves:
-    """Plays positions out on a device.
+    """Runs random playouts of positions on a device.
 
     Parameters
     ----------
     device : Device
     size : of the board
-    slots : most positions at a time
-    each : most playouts of a position
+    slots : largest number of positions at a time
+    each : largest number of playouts of a position
     stream_base : where the streams of the seed begin
     """
 
@@ -67,7 +67,7 @@ class Leaves:
         streams: Sequence[int],
         playouts: int,
     ) -> list[tuple[bool, int, int]]:
-        """Return for each position whether the last move won, and playouts won and drawn."""
+        """Return for each position whether the last move won, and the playouts won and drawn."""
         found: list[tuple[bool, int, int]] = []
         for first in range(0, len(boards), self._slots):
             now = slice(first, first + self._slots)
@@ -104,7 +104,7 @@ class Leaves:
 
 
 class Trees:
-    """Keeps the trees of a player on a device; plays positions out there where it has no tree.
+    """Search trees of a player on a device, and playouts of positions outside the trees.
 
     Parameters
     ----------
@@ -120,24 +120,24 @@ class Trees:
         self._leaves = Leaves(device, size, cells, FLAT_EACH, stream_base)
 
     def __call__(self, *positions: Any) -> list[tuple[bool, int, int]]:
-        """Play positions out, as `Leaves` does."""
+        """Run playouts of positions, as `Leaves` does."""
         return self._leaves(*positions)
 
     def plant(self, stones: Iterable[int], side: int, stream: int) -> None:
-        """Begin the trees of a position."""
+        """Begin new trees whose root is a position."""
         board = np.array([list(stones)], np.uint8)
         numbers = np.array([stream], np.uint64)
         self._engine.put({"board": board, "to_move": np.array([side], np.uint8), "stream": numbers})
         self._engine.step(Step("plant"), 0)
 
     def grow(self) -> tuple[list[int], list[int]]:
-        """Play out some leaves of every tree; return playouts of each, and what is certain."""
+        """Play out some leaves of every tree; return the playouts and the proven result of each."""
         self._engine.step(Step("grow"), 1)
         found = self._engine.arrays("played", "solved")
         return found["played"][0].tolist(), found["solved"][0].tolist()
 
     def found(self) -> tuple[list[Any], ...]:
-        """Return playouts, points and what is certain of each cell."""
+        """Return the playouts, points and proven result of each cell."""
         self._engine.step(Step("gather"), 1)
         names = ("playouts", "points", "certain")
         found = self._engine.arrays(*names)
@@ -145,7 +145,7 @@ class Trees:
 
 
 def evaluator(device: Device | None, size: int, strength: Strength, stream_base: int) -> Evaluate:
-    """Return what plays positions out for a player, and keeps its trees: a device, or Python."""
+    """Return the function or object that runs a player's playouts: on a device or in Python."""
     if strength.kind == RANDOM:
         return lambda *_: []
     if device is None:
@@ -159,13 +159,13 @@ def evaluator(device: Device | None, size: int, strength: Strength, stream_base:
 
 @dataclass(frozen=True)
 class Choice:
-    """A move, and what was found of the best ones.
+    """The chosen move, and statistics of the best moves.
 
     Attributes
     ----------
     move : the text of a cell, or swap
     best : (text, share of the playouts won, playouts) of up to five moves
-    playouts : in all
+    playouts : total number of playouts
     stream : number of the next stream
     """
 

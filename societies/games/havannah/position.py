@@ -1,4 +1,4 @@
-"""Which position do some moves lead to, and is it one that can be played on?"""
+"""What is the position of Havannah after some moves, and is the game over?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from societies.texts import shown
 SWAP = "swap"
 NAMES = {WHITE: "White", BLACK: "Black"}
 REASONS = {RING: "ring", BRIDGE: "bridge", FORK: "fork"}
-"""In the order in which they are displayed."""
+"""Names of the reasons for a win, in the order in which they are displayed."""
 
 
 def said(reasons: int) -> str:
@@ -23,7 +23,7 @@ def said(reasons: int) -> str:
 
 @dataclass
 class Game:
-    """A game as far as it was played.
+    """A game of Havannah: its board and the moves so far.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Game:
     stones : what each cell holds
     to_move : WHITE or BLACK
     moves : texts of the moves made
-    reasons : for which the last move has won, 0 if it has not
+    reasons : reasons why the last move has won, 0 if it has not won
     """
 
     size: int
@@ -68,7 +68,7 @@ class Game:
 
     @property
     def is_over(self) -> bool:
-        """Whether somebody has won or the board is full."""
+        """Whether one side has won or the board is full."""
         return bool(self.reasons) or EMPTY not in self._forest.stones
 
     @property
@@ -84,7 +84,7 @@ class Game:
         Raises
         ------
         ConfigError
-            If it is none; the message says why.
+            If the move is not possible; the message says why.
         """
         if self.is_over:
             raise ConfigError(f"{shown(move)}: the game is over, {self.result}")
@@ -115,7 +115,7 @@ class Game:
         self.to_move = WHITE
 
     def undo(self) -> bool:
-        """Take the last move back; return whether there was one."""
+        """Take the last move back; return False if no move was made."""
         if not self.moves:
             return False
         moves = self.moves[:-1]
@@ -125,7 +125,7 @@ class Game:
         return True
 
     def drawn(self) -> str:
-        """Return the board in lines, the last stone between brackets."""
+        """Return the board as text, the last stone between brackets."""
         signs = {EMPTY: ".", WHITE: "O", BLACK: "X"}
         last = None
         if self.moves:
@@ -147,12 +147,12 @@ class Game:
 
 
 def game_of(size: int, swap: bool, moves: str) -> Game:
-    """Return the game after some moves, divided by spaces or commas.
+    """Return the game after some moves, separated by spaces or commas.
 
     Raises
     ------
     ConfigError
-        If one of them is no move; the message gives its number.
+        If a move is not possible; the message gives its number.
     """
     game = Game(size, swap)
     for number, move in enumerate(moves.replace(",", " ").split(), 1):

@@ -1,4 +1,4 @@
-"""How good are the moves of a position? The same rating from Python, without a file."""
+"""How is a position of Havannah rated from Python, without a file?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 COUNTS = ("wins", "losses", "draws")
 
 AT_A_TIME = 2**22
-"""Most playouts of a batch, all candidates together."""
+"""Largest number of playouts of a batch over all candidates."""
 
 
 def rate(
@@ -47,9 +47,9 @@ def rate(
     Returns
     -------
     xarray.Dataset
-        ``wins``, ``losses``, ``draws`` (candidate,) int64, playouts, as who makes the candidate
-        move sees them; ``rate``, the share won, and its standard error, ``error``, (candidate,)
-        float64; the coordinates ``candidate``, the cell, and ``name``, its text.
+        ``wins``, ``losses``, ``draws`` (candidate,) int64, playouts, as the side sees them that
+        makes the candidate move; ``rate``, the share won, and ``error``, its standard error,
+        (candidate,) float64; the coordinates ``candidate``, the cell, and ``name``, its text.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What does a rating report: which moves are best, and how sure is that?"""
+"""Which moves does the report of a rating list as the best, and with which errors?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from societies.output import open_results
 from societies.workload.running.report import RunReport
 
 BEST = 5
-"""Moves that are listed."""
+"""Number of moves that are listed."""
 
 
 def shown(wins: int, playouts: int) -> str:
@@ -22,11 +22,11 @@ def shown(wins: int, playouts: int) -> str:
 
 
 class RatingReport(RunReport):
-    """The best moves, how the playouts ended, and then what every run tells."""
+    """The best moves, how the playouts ended, and the rows that every run reports."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """A row for each of the best moves; of several games, all playouts together."""
+        """A row for each of the best moves; playouts of several games are added up."""
         rows = [(name, text) for name, text in super().rows if name not in self.final]
         if not self.last_tick:
             return rows

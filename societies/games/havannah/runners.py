@@ -1,10 +1,10 @@
-"""What is copied to the device and back, and when? Strategies of one rating, with equal results.
+"""Which data does a rating copy to the device and back, and when? Several runners, equal results.
 
 ``modern`` plays all candidates at once. The others are those of a published measurement (Werner,
-HTWK Leipzig 2012): some candidates at a time, and a launch for each few of their playouts.
-``resident`` copies nothing meanwhile; with ``chunk`` the positions are copied in before the first
-launch of some candidates and their results back after the last one; with ``each``, at every launch.
-Where results are copied back, the host counts them.
+HTWK Leipzig 2012): they take ``active`` candidates at a time, and ``together`` playouts of each in
+a launch. ``resident`` copies nothing between launches; ``chunk`` copies positions before the first
+launch of some candidates and results after the last one; ``each`` copies both at every launch.
+The host counts results that are copied back.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ MODERN, RESIDENT, CHUNK, EACH = "modern", "resident", "chunk", "each"
 COPYING = (CHUNK, EACH)
 
 PART = 64
-"""Playouts of a workgroup: on a GPU a work-item has one, on a CPU one work-item has all."""
+"""Playouts per workgroup: one per work-item on a GPU; on a CPU one work-item runs all."""
 
 MOST_HELD = 2**16
-"""Most playouts of a game in a launch, if boards are in global memory: 134 MB with ten cells."""
+"""Most playouts of a game per launch with boards in global memory: 134 MB on the board of ten."""
 
 RECORD = ("spots", "rows", "parents", "empties", "settled", "next", "streams")
-"""Arrays of which a candidate's entries are its position."""
+"""Arrays whose entries for a candidate describe its position."""
 
 
 def launches(p: Parameters) -> Iterator[dict[str, int]]:
-    """Yield the arguments of every launch of a batch: which candidates, which of their playouts."""
+    """Yield the arguments of every launch of a batch: its range of candidates and of playouts."""
     whole = len(p.candidates)
     active, together = (whole, p.batch) if p.runner == MODERN else (p.active, p.together)
     if p.memory == "global":
@@ -44,7 +44,7 @@ def launches(p: Parameters) -> Iterator[dict[str, int]]:
 
 
 class Transfers:
-    """Copies positions in and results back, and counts these; for runners that do so."""
+    """Copies positions to the device and results back, and counts the results on the host."""
 
     def __init__(self, p: Parameters) -> None:
         self._p = p

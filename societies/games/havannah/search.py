@@ -1,7 +1,7 @@
-"""Havannah, searched by trees of moves that stay on the device: what is declared of it.
+"""What does the workload that searches Havannah by trees on the device declare?
 
-The rules are in ``reference_py/games/havannah/grow.py``. A batch is one launch, in which every
-tree, a workgroup, plays out so many leaves.
+The rules are in ``reference_py/games/havannah/grow.py``. A batch is one launch with a workgroup for
+each tree, which plays out a fixed number of leaves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from societies.workload.running.report import RunReport
 
 TREE_ITEMS = 64
-"""Work-items of a tree; on a CPU it has one."""
+"""Work-items per tree on a GPU; on a CPU a tree has one."""
 
 
 class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
@@ -34,7 +34,7 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
     twins, items = "reference_py.games.havannah", TREE_ITEMS
 
     def sizes(self, p: TreeParameters) -> dict[str, int]:
-        """Return trees, positions of each, cells, and cells for which there are estimates."""
+        """Return the numbers of trees, positions per tree, cells, and cells with estimates."""
         return {
             "tree": p.trees,
             "node": p.nodes,
@@ -43,7 +43,7 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
         }
 
     def fields(self, p: TreeParameters) -> Mapping[str, Field]:
-        """Return the position, the trees, and what all trees together found of each move."""
+        """Return the position, the trees, and the sums over all trees for each move."""
         move, estimate = ("tree", "node", "cell"), ("tree", "node", "estimate")
         stones = "stones of the position: 1 white, 2 black"
         one = ("cell",)
@@ -109,7 +109,7 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
         }
 
     def schedule(self, p: TreeParameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the steps of a batch; before the first one the trees are planted."""
+        """Yield the steps of a batch; tick 0 plants the trees."""
         if not tick:
             yield Step("plant")
             return
@@ -117,14 +117,14 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
         yield Step("gather")
 
     def source(self, p: TreeParameters) -> Source:
-        """Return macros and the tables of a board; another position or seed builds nothing."""
+        """Return macros and the board's tables; another position or seed needs no new kernels."""
         of_playouts: Any = p
         board = RATING.source(of_playouts)
         macros = {**board.macros, "RAVE": bool(p.rave), "TREE_ITEMS": TREE_ITEMS}
         return Source(macros, board.header, arguments=board.arguments)
 
     def work_done(self, config: HavannahSearchConfig, ticks: int) -> float:
-        """Return playouts of all trees, if none of them is solved."""
+        """Return the number of playouts of all trees, if none of them is solved."""
         return float(ticks * config.leaves * config.each * config.trees * self.count(config))
 
     def report(self, config: HavannahSearchConfig, **facts: Any) -> RunReport:
@@ -134,7 +134,7 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
         return SearchReport(self, config, **facts)
 
     def plan_rows(self, config: HavannahSearchConfig, p: TreeParameters) -> list[tuple[str, str]]:
-        """Return the position and how large the trees are."""
+        """Return rows with the position and the size of the trees."""
         nbytes = p.trees * tree_bytes(p.size, p.nodes, p.rave)
         each = f"{p.nodes:,} positions each, {nbytes / 2**20:.0f} MiB in all"
         return [

@@ -1,4 +1,4 @@
-"""What can be configured of a search: every key of its YAML file, with unit, range and meaning."""
+"""Which keys does the YAML file of a tree search of Havannah have?"""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from societies.workload.declare.config import SEED
 from societies.workload.declare.naming import parameters_of
 
 LIMIT = 2**40
-"""Random streams of a game, one for each playout."""
+"""Number of random streams of a game, one for each playout."""
 
 MOST_BYTES = 2**34
-"""Most bytes of all trees."""
+"""Largest size of all trees together, in bytes."""
 
 EXPLORATION: Any = key(
     0.2, "Of uct and trees: weight of the term that prefers moves with few playouts", ge=0.0, le=1e2
@@ -47,12 +47,12 @@ NODES: Any = key(
 
 
 def tree_bytes(size: int, nodes: int, rave: float) -> int:
-    """Return the bytes of a tree."""
+    """Return the size of a tree in bytes."""
     return nodes * (3 * size * (size - 1) + 1) * (21 if rave else 13)
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         "auto",
@@ -81,27 +81,27 @@ class HavannahSearchConfig(BoardConfig):
     seed: int = SEED
     replicates: int = key(
         1,
-        "Searches of the position, alike but for their random draws, side by side",
+        "Searches of the position in parallel, with different random numbers",
         "games",
         ge=1,
         le=LARGEST_INTEGER,
     )
     first_game: int = key(0, "Number of the first of them", "index", ge=0, le=LARGEST_INTEGER)
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def stream_base(self) -> int:
-        """Place on the generator's orbit at which the streams of this seed begin."""
+        """Position on the generator's orbit at which the streams of this seed begin."""
         return stream_base(self.seed)
 
     def parameters(self) -> TreeParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         game = self.game()
         given = {"stones": game.stones, "to_move": game.to_move, "limit": LIMIT}
         return parameters_of(TreeParameters, self, **given)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: more playouts than streams or counters, large trees."""
+        """Yield contradictory keys: more playouts than streams or counters allow, large trees."""
         yield from super().conflicts()
         playouts = self.batches * self.leaves * self.each
         if playouts >= 2**31:

@@ -1,4 +1,4 @@
-"""What does a search report: which moves are best, and how much was played for that?"""
+"""Which moves does a tree search report as the best, and after how many playouts?"""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from societies.output import open_results
 from societies.workload.running.report import RunReport
 
 BEST = 5
-"""Moves that are listed."""
+"""Number of moves that are listed."""
 
 CERTAIN = {WINS: "wins for certain", LOSES: "loses for certain", TIES: "ties for certain"}
 
 
 class SearchReport(RunReport):
-    """The best moves, and then what every run tells."""
+    """The best moves, and the rows that every run reports."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """A row for each of the best moves; of several games, all playouts together."""
+        """A row for each of the best moves; playouts of several games are added up."""
         rows = [(name, text) for name, text in super().rows if name not in self.final]
         if not self.last_tick:
             return rows

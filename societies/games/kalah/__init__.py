@@ -1,4 +1,4 @@
-"""Kalah, searched: what is declared of it.
+"""What does the workload that searches the game tree of Kalah declare?
 
 The rules are in ``reference_py/games/kalah``, the kernels in ``kernels/games/kalah``.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Kalah(Workload[KalahConfig, Parameters]):
-    """Games of one size whose trees are searched side by side, to one depth after the other."""
+    """Games of one size whose trees are searched in parallel, to one depth after the other."""
 
     name = "kalah"
     summary = "minimax of Kalah: the whole tree of a board, to one depth after the other"
@@ -35,11 +35,11 @@ class Kalah(Workload[KalahConfig, Parameters]):
 
     @property
     def ticks_key(self) -> str:
-        """The key that says how deep the last search goes."""
+        """The key that gives the depth of the last search."""
         return "depth"
 
     def count(self, config: KalahConfig) -> int:
-        """Return how many games are searched: as many as there are boards, unless it is said."""
+        """Return the number of games: that of the boards, unless ``replicates`` is given."""
         return int(getattr(config, "replicates", len(config.games())))
 
     def fitted(self, config: KalahConfig, device: Device | None) -> KalahConfig:
@@ -47,12 +47,12 @@ class Kalah(Workload[KalahConfig, Parameters]):
         return search.fitted(self, config, device)
 
     def sizes(self, p: Parameters) -> dict[str, int]:
-        """Return cells, boards that are kept, and levels."""
+        """Return the numbers of cells, boards in memory, and levels."""
         return search.sizes([p])
 
     def fields(self, p: Parameters) -> Mapping[str, Field]:
-        """Return the boards of a search and its result."""
-        # The evaluation of a board, depth 0, is there before the first tick: it has no depths.
+        """Return the boards of a search and its results."""
+        # A search to depth 0 is over before the first tick, so it has no series by depth.
         when = {"logged": True} if p.depth else {"final": True}
         return {**search.board_fields(), **search.answer_fields(**when)}
 
@@ -66,13 +66,13 @@ class Kalah(Workload[KalahConfig, Parameters]):
         }
 
     def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the phases of a search; one of no plies is done before the first tick."""
+        """Yield the steps of a search; tick 0 is the search of no plies."""
         if tick or not p.depth:
             yield Step("begin")
             yield from search.steps(p, tick, seen)
 
     def source(self, p: Parameters) -> Source:
-        """Return macros and boards; another board builds nothing."""
+        """Return macros and boards; another board does not rebuild the kernels."""
         rules = {"PITS": p.pits, "EMPTY_CAPTURE": p.empty_capture}
         arguments = {
             "given": len(p.games),
@@ -106,7 +106,7 @@ class Kalah(Workload[KalahConfig, Parameters]):
         return play(self, config, device, moves, side, console or Console())
 
     def plan_rows(self, config: KalahConfig, p: Parameters) -> list[tuple[str, str]]:
-        """Return how the last search is cut."""
+        """Return how the last search is divided into stages."""
         cut = levels(p, p.depth)
         first = " + ".join(str(stage.plies) for stage in cut.stages)
         batches = ", ".join(f"{stage.batch:,}" for stage in cut.stages)

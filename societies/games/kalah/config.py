@@ -1,4 +1,4 @@
-"""What can be configured of a search: every key of its YAML file, with unit, range and meaning."""
+"""Which keys does the YAML file of a search of Kalah have?"""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from societies.workload.declare.naming import parameters_of
 MOST_NODES = 1e13
 MOST_IN_PIT = 255
 LOCAL_MEMORY = 32 * 1024 - 64
-"""Bytes of local memory that the portable profile leaves for the tree of a board."""
+"""Bytes of local memory that every device of the portable profile has for a board's tree."""
 
 NODE_BYTES = 37
 MOST_OF_AN_ITEM = 6**8
-"""Most boards that a work-item may have to look at alone: it cannot be interrupted."""
+"""Most boards that a single work-item may have to search: it cannot be interrupted."""
 
 Plies = Annotated[int, Field(ge=0, le=8)]
 BoardCount = Annotated[int, Field(ge=LEAST_BOARDS, le=2**24)]
@@ -29,7 +29,7 @@ SIDES = {"top": TOP, "bottom": BOTTOM}
 
 
 class PositionConfig(Section):
-    """A board and whose turn it is."""
+    """A board and the side to move."""
 
     board: ListOf[Stones] = key(
         ...,
@@ -41,7 +41,7 @@ class PositionConfig(Section):
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         1,
@@ -52,7 +52,7 @@ class RecordConfig(Section):
 
 
 class SearchConfig(WorkloadConfig):
-    """Which game it is, and how boards are searched."""
+    """Keys for the variant of the game, and for the search."""
 
     pits: int = key(6, "Pits of a side", "pits", ge=1, le=8)
     stones: int = key(4, "Stones of a pit at the start", "stones", ge=1, le=12)
@@ -62,8 +62,8 @@ class SearchConfig(WorkloadConfig):
     plies: int = key(4, "Of expanded: plies that a work-item searches", "plies", ge=1, le=8)
     alone: Auto[Plies] = key(
         "auto",
-        "Of expanded: a search of at most so many plies is one work-item's, which takes less time "
-        "than the launches of a divided one; auto: 6 on a CPU, 0 elsewhere",
+        "Of expanded: one work-item does a search of at most this many plies, which takes less "
+        "time than the launches of a divided one; auto: 6 on a CPU, 0 elsewhere",
         "plies",
     )
     boards: Auto[BoardCount] = key(
@@ -76,16 +76,16 @@ class SearchConfig(WorkloadConfig):
 
     @property
     def boards_at_a_time(self) -> int:
-        """Most boards of a level, where no device has decided it that without one."""
+        """Most boards of a level in memory; ``auto`` stands for the number without a device."""
         return DEFAULT_BOARDS if self.boards == "auto" else self.boards
 
     @property
     def alone_or_none(self) -> int:
-        """Plies of a search that is one work-item's; none, where no device has decided it."""
+        """Most plies of a search that one work-item carries out; 0 for ``auto``."""
         return 0 if self.alone == "auto" else self.alone
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield a contradiction if a work-item may have more to do than a launch may take."""
+        """Yield a conflict if one work-item may have to search too many boards in a launch."""
         for name, plies in (("plies", self.plies), ("alone", self.alone_or_none)):
             if self.pits**plies > MOST_OF_AN_ITEM:
                 yield Conflict(
@@ -97,9 +97,9 @@ class SearchConfig(WorkloadConfig):
 
 
 def too_many_nodes(rules: Parameters, plies: int) -> float:
-    """Return about how many boards a search of so many plies looks at; 0 if they can be searched.
+    """Return the estimated number of boards of a search of ``plies`` plies; 0 if not too many.
 
-    They are estimated only where as many moves of each board as a side has pits were too many.
+    Boards are estimated only if the upper bound, ``pits`` moves for every board, is too large.
     """
     most = len(rules.games) * float(sum(rules.pits**ply for ply in range(plies + 1)))
     nodes = estimated_nodes(rules, plies) if most > MOST_NODES else 0.0
@@ -107,7 +107,7 @@ def too_many_nodes(rules: Parameters, plies: int) -> float:
 
 
 def usual_split(split: tuple[int, ...] | None, depth: int) -> tuple[int, int, int]:
-    """Return a split that was given, or the usual one: a tree of four levels after the others."""
+    """Return the given split, or the default: the last four levels are searched as a tree."""
     if split is not None and len(split) == 3:
         return (split[0], split[1], split[2])
     parallel = min(4, depth + 1)
@@ -121,7 +121,7 @@ def split_conflicts(
     depth: int,
     pits: int,
 ) -> Iterator[Conflict]:
-    """Yield what is wrong with a split (PRE, SEQ, PAR) of some plies; form: its key, and it."""
+    """Yield errors of a split (PRE, SEQ, PAR); ``form`` is the key of the form and its value."""
     if split is None:
         return
     key, value = form
@@ -164,7 +164,7 @@ class KalahConfig(SearchConfig):
     )
     to_move: Literal["top", "bottom"] = key("top", "Who is to move on it")
     positions: ListOf[PositionConfig] = key(
-        (), "Instead of one board, boards of games that are searched side by side"
+        (), "Instead of one board, boards of games that are searched in parallel"
     )
     depth: int = key(
         8,
@@ -185,15 +185,15 @@ class KalahConfig(SearchConfig):
         "first; default: 0, depth - 3, 4",
         "plies",
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def layers(self) -> tuple[int, int, int]:
-        """The split: the one given, or the plies breadth first that are left."""
+        """The split of the plies: the given one or the default."""
         return usual_split(self.split, self.depth)
 
     def games(self) -> tuple[Position, ...]:
-        """Return the boards to search from; none stands for the start."""
+        """Return the boards to search from; the start if none is given."""
         if self.positions:
             return tuple(Position(one.board, SIDES[one.to_move]) for one in self.positions)
         if self.board == "start":
@@ -202,7 +202,7 @@ class KalahConfig(SearchConfig):
         return (Position(tuple(self.board), SIDES[self.to_move]),)
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         return parameters_of(
             Parameters,
             self,
@@ -213,11 +213,11 @@ class KalahConfig(SearchConfig):
         )
 
     def estimate(self) -> float:
-        """Return about how many boards the last search looks at."""
+        """Return the estimated number of boards of the last search."""
         return estimated_nodes(self.parameters().rules, self.depth)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: boards of another size, a wrong split, too many plies."""
+        """Yield contradictory keys: boards of another size, a wrong split, too many plies."""
         of_boards = list(self._of_boards())
         yield from of_boards
         if not of_boards and (nodes := too_many_nodes(self.parameters().rules, self.depth)):

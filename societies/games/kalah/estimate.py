@@ -1,11 +1,12 @@
-"""How many boards will a search look at? Counted level after level, from a sample of each.
+"""How many boards will a search of Kalah visit? An estimate from a sample of each level.
 
 The number of moves of a board depends on the game and on how far it has gone: 5.8 near the usual
-start, 4.8 ten plies on, and none once a game is over. So nothing is assumed of it. The boards of a
-level are looked at if there are few; else every so many-th of them, in order, stands for those
-between, and so on from these (the populations of P. C. Chen, "Heuristic sampling", SIAM J. Comput.
-21, 1992, with one class a level; D. E. Knuth, "Estimating the efficiency of backtrack programs",
-Math. Comp. 29, 1975, is the case of a single board). No random numbers: it always says the same.
+start, 4.8 ten plies later, and none when a game is over. So no constant is assumed. A small level
+is counted completely; of a larger one every n-th board, in order, represents its neighbours, and
+the next level is sampled from their children (the populations of P. C. Chen, "Heuristic sampling",
+SIAM J. Comput. 21, 1992, with one class per level; a sample of one board is the method of D. E.
+Knuth, "Estimating the efficiency of backtrack programs", Math. Comp. 29, 1975). The sample is not
+random, so the estimate is always the same.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from reference_py.games.kalah.parameters import Parameters
 from reference_py.games.kalah.rules import is_over, moves, play
 
 SAMPLE = 256
-"""Most boards of a level that are looked at: all known counts are met within a tenth."""
+"""Largest sample of a level: with it all known counts are estimated within a tenth."""
 
 
 @lru_cache(maxsize=64)
 def estimated_nodes(rules: Parameters, depth: int) -> float:
-    """Return about how many boards a search of the boards of ``rules.games`` looks at.
+    """Return the estimated number of boards that a search of ``rules.games`` visits.
 
     Parameters
     ----------
-    rules : size and variant of the game, and the boards; the rest says nothing here
+    rules : size and variant of the game, and the boards; other parameters are ignored
     depth : plies of the search
 
     Returns

@@ -1,4 +1,4 @@
-"""What does a search of Kalah look like: how its tree grows, and what it finds, by depth?"""
+"""How is a search of Kalah drawn? Size of the tree and best score against depth."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from societies.workload.drawing.figure import clock_and_copies, numbers, require
 
 
 def figure(results: Any, *, game: int = 0) -> Any:
-    """Draw how the tree of a game grows with depth, and what is found.
+    """Draw how the tree of a game grows with depth, and which score is found.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def figure(results: Any, *, game: int = 0) -> Any:
     ConfigError
         If there is no such game.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
@@ -47,7 +47,7 @@ def figure(results: Any, *, game: int = 0) -> Any:
     left.legend()
     right.step(depths, one["score"], "o-", where="mid", color="#D55E00")
     for depth, score, pit in zip(depths, one["score"], one["pit"], strict=True):
-        if score == score and pit >= 0:  # what is not finished is missing
+        if score == score and pit >= 0:  # unfinished depths hold NaN
             right.annotate(f"{pit:.0f}", (depth, score), (0, 7), textcoords="offset points")
     right.set(xlabel="depth [plies]", ylabel="score, as TOP sees it")
     right.set_title("numbers: cell of the best move", fontsize="medium")

@@ -1,9 +1,9 @@
-"""Which plies of a search are taken breadth first, which board after board, and which at the end?
+"""How is a search of Kalah divided: which plies breadth first in stages, which in the last phase?
 
-A search is cut into stages. A stage takes a batch of boards of a level some plies further, breadth
-first; the next stage goes on from there, batch after batch, and after the last one a phase of its
-own takes each board the last plies. No board has more moves than a side has pits, so the memory of
-a batch is known before it is made, and whatever does not fit is only more batches.
+A stage expands a batch of boards of one level by some plies, breadth first. The next stage expands
+the resulting level, batch after batch. After the last stage a separate phase searches the last
+plies below each board. No board has more moves than a side has pits, so the memory of a batch has
+an upper bound that is known in advance; a level that does not fit only needs more batches.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from functools import lru_cache
 from reference_py.games.kalah.parameters import Parameters
 
 LEAST_BOARDS, DEFAULT_BOARDS, MOST_BOARDS = 64, 2**18, 2**20
-"""Boards of a level that are kept at a time: at least, without a device, and most on a GPU."""
+"""Boards of a level in memory: the minimum, the default without a GPU, the maximum on a GPU."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Plies taken breadth first from a level, with so many boards of it at a time."""
+    """A number of plies that are expanded breadth first from a level, batch by batch."""
 
     level: int
     plies: int
@@ -28,20 +28,20 @@ class Stage:
 
     @property
     def end(self) -> int:
-        """The level that it leads to."""
+        """The level after the stage's last ply."""
         return self.level + self.plies
 
 
 @dataclass(frozen=True)
 class Levels:
-    """How a search of some depth is cut.
+    """How the search of one depth is divided.
 
     Attributes
     ----------
-    stages : one after the other, the first from level 0
-    last : plies that the last phase takes each board further
-    starts : where the boards of each level begin in memory
-    bounds : the most boards of each level that are there at a time
+    stages : in order; the first begins at level 0
+    last : plies that the last phase searches below each board
+    starts : index of the first board of each level in memory
+    bounds : largest number of boards of each level that are in memory at a time
     """
 
     stages: tuple[Stage, ...]
@@ -51,13 +51,13 @@ class Levels:
 
     @property
     def size(self) -> int:
-        """Boards of all levels together, for which there must be memory."""
+        """Number of boards of all levels together, for which memory is allocated."""
         return self.starts[-1] + self.bounds[-1]
 
 
 @lru_cache(maxsize=256)
 def levels(p: Parameters, depth: int) -> Levels:
-    """Return how the search of a depth is cut."""
+    """Return how the search of a depth is divided."""
     if p.form == "layers":
         pre, seq, last = shortened(p.split, depth)
         stages = (*_stages(p, 0, pre), *_stages(p, pre, seq)) if pre else _stages(p, 0, seq)
@@ -73,7 +73,7 @@ def levels(p: Parameters, depth: int) -> Levels:
 
 
 def shortened(split: tuple[int, int, int], depth: int) -> tuple[int, int, int]:
-    """Return the plies (PRE, SEQ, last) of a smaller depth: SEQ gives way first, then PRE."""
+    """Return the plies (PRE, SEQ, last) of a smaller depth: SEQ becomes shorter first, then PRE."""
     pre, seq, par = split
     fewer = pre + seq + par - 1 - depth
     plies = []
@@ -85,8 +85,8 @@ def shortened(split: tuple[int, int, int], depth: int) -> tuple[int, int, int]:
 
 
 def _stages(p: Parameters, level: int, plies: int) -> Iterator[Stage]:
-    """Yield the stages of some plies from single boards of a level."""
-    fit = 0  # plies from one board
+    """Yield the stages for some plies from a level; the first takes one board at a time."""
+    fit = 0  # plies below one board whose boards fit the memory
     while fit < plies and p.pits ** (fit + 1) <= p.boards:
         fit += 1
     yield Stage(level, fit, 1)

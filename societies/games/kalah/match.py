@@ -1,7 +1,8 @@
-"""Matches of Kalah: what is declared of them.
+"""What does the workload that plays matches of Kalah declare?
 
-A game is played on the device: a move is the search of one player, or of both where several
-matches are side by side, and a kernel that makes the move. The host reads one word a move.
+Games are played on the device: for each move the device runs the search of the player to move, or
+of both players if several matches run in parallel, and a kernel that makes the move. The host reads
+one word per move.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
     from societies.opencl import Device
 
 GROWTH = 6.0
-"""How much longer than the search before a search one ply deeper takes, at most as a rule: none is
-begun that would not be done in time."""
+"""Assumed ratio of the times of searches to depth d + 1 and d. A deeper search that would not end
+within the player's time is not begun."""
 
 KINDS = {BONZO: 1, RANDOM: 2}
-"""Numbers of the players that do not search, as in kernels/games/kalah/match.cl."""
+"""Numbers of the players without a search, as in kernels/games/kalah/match.cl."""
 
 
 class KalahMatch(MatchWorkload):
@@ -54,7 +55,7 @@ class KalahMatch(MatchWorkload):
     part_is_phase = True
 
     def names(self, config: KalahMatchConfig) -> list[str]:
-        """Return what the two players are called."""
+        """Return the names of the two players."""
         return [one.called for one in config.players]
 
     def fitted(self, config: KalahMatchConfig, device: Device | None) -> KalahMatchConfig:
@@ -62,13 +63,13 @@ class KalahMatch(MatchWorkload):
         return search.fitted(self, config, device)
 
     def sizes(self, p: MatchParameters) -> dict[str, int]:
-        """Return cells, boards that are kept, levels, players and the most moves of a game."""
+        """Return the numbers of cells, boards in memory, levels, players and moves of a game."""
         return {**search.sizes(p.searches), "cell": p.cells, "player": 2, "move": MOST_MOVES}
 
     def fields(self, p: MatchParameters) -> Mapping[str, Field]:
-        """Return the boards of a search, the game as it stands, and what is recorded of it."""
+        """Return the boards of a search, the current game, and the fields recorded for it."""
         recorded = self.record_fields("stones", "cell that each move emptied")
-        # `start` takes the moves of the game before away: before the first there are none.
+        # `start` resets the moves of the previous game to -1, as they are before the first game.
         recorded["moves"] = replace(recorded["moves"], initial=-1)
         return {
             **search.board_fields(),
@@ -111,7 +112,7 @@ class KalahMatch(MatchWorkload):
         }
 
     def schedule(self, p: MatchParameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the steps of a game, move after move, until nobody is asked for one."""
+        """Yield the steps of a game, move after move, until no player is asked for a move."""
         if not tick:
             return
         yield Step("start")
@@ -125,7 +126,7 @@ class KalahMatch(MatchWorkload):
             yield Step("move")
 
     def _chosen(self, p: MatchParameters, number: int, player: Player, seen: Any) -> Iterator[Step]:
-        """Yield the steps of a search for a move: to the player's depth, or in its time."""
+        """Yield the steps of a search for a move, to the player's depth or within its time."""
         own, began = p.search(player), time.perf_counter()
         for depth in range(1, player.depth + 1) if player.seconds else (player.depth,):
             before = time.perf_counter()
@@ -138,7 +139,7 @@ class KalahMatch(MatchWorkload):
                     return
 
     def source(self, p: MatchParameters) -> Source:
-        """Return macros; other players, openings and seeds build nothing."""
+        """Return macros; other players, openings and seeds do not rebuild the kernels."""
         macros = {
             "PITS": p.pits,
             "EMPTY_CAPTURE": p.empty_capture,
@@ -152,12 +153,12 @@ class KalahMatch(MatchWorkload):
         return Source(macros, arguments={"first_kind": kinds[0], "second_kind": kinds[1]})
 
     def check(self, block: Block, p: MatchParameters) -> None:
-        """Refuse a game that did not end within the moves that are recorded."""
+        """Raise an error if a game did not end within `MOST_MOVES` moves."""
         if (block.logs["moves_made"] >= MOST_MOVES).any():
             raise SocietiesError(f"a game has not ended after {MOST_MOVES} moves")
 
     def plan_rows(self, config: KalahMatchConfig, p: MatchParameters) -> list[tuple[str, str]]:
-        """Return who plays."""
+        """Return the names of the players."""
         first, second = self.names(config)
         return [
             ("board", f"{p.pits} pits a side, {p.stones} stones a pit"),
@@ -166,7 +167,7 @@ class KalahMatch(MatchWorkload):
         ]
 
     def _in_flight(self, p: MatchParameters) -> int:
-        """Return the most boards that a last phase is handed at a time."""
+        """Return the largest number of boards that a last phase gets at a time."""
         return max((cut.bounds[-1] for cut in search.cuts(p.searches)), default=0)
 
 

@@ -1,4 +1,4 @@
-"""What can be configured of matches of Kalah: every key of the YAML file."""
+"""Which keys does the YAML file of matches of Kalah have?"""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from societies.words import counted
 from societies.workload.declare.naming import parameters_of
 
 DEPTH, DEPTH_IN_TIME = 6, 40
-"""Plies that a player looks ahead unless it is said: without a time, and at most with one."""
+"""Default depths of a player in plies: without a time, and the upper limit with one."""
 
 
 class PlayerConfig(Section):
-    """Who chooses moves, and how far or how long it looks ahead."""
+    """A player of Kalah: its kind, and how far or how long it looks ahead."""
 
     kind: Literal["expanded", "layers", "bonzo", "random"] = key(
         "expanded",
@@ -62,17 +62,17 @@ class PlayerConfig(Section):
 
     @property
     def plies(self) -> int:
-        """Plies that it looks ahead, with a time at most."""
+        """Plies that the player looks ahead; an upper limit if it has a time."""
         return self.depth or (DEPTH_IN_TIME if self.seconds else DEPTH)
 
     @property
     def called(self) -> str:
-        """What the player is called; with a time, a depth only if it was given."""
+        """The name of the player; if it has a time, with its depth only if one was given."""
         usual = DEPTH if self.player().searches and not self.seconds else 0
         return described(self.kind, self.depth or usual, self.seconds)
 
     def player(self) -> Player:
-        """Return what the reference is handed of a player."""
+        """Return the settings of the player that the reference takes."""
         return Player(self.kind, self.plies, self.seconds, usual_split(self.split, self.plies))
 
 
@@ -83,10 +83,10 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
     players: ListOf[PlayerConfig] = key(
         (PlayerConfig(), PlayerConfig(kind="bonzo")), "The first player and the second"
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def parameters(self) -> MatchParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         return parameters_of(
             MatchParameters,
             self,
@@ -96,11 +96,11 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
         )
 
     def chance(self) -> bool:
-        """Return whether a player draws at random, or plays otherwise for lack of time."""
+        """Return whether games can differ: a player draws at random or has limited time."""
         return any(one.kind == RANDOM or one.seconds for one in self.players)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: three players, a time for who does not search, ..."""
+        """Yield contradictory keys: three players, a time for a player without a search, ..."""
         yield from SearchConfig.conflicts(self)
         yield from MatchConfig.conflicts(self)
         if len(self.players) != 2:

@@ -1,6 +1,6 @@
-"""How is a game played against the search, in a terminal or from Python?
+"""How does a person play Kalah against the search, in a terminal or from Python?
 
-`Match` is a game without any terminal: moves, the search's answer, undo. `play` asks for moves and
+`Match` is a game without a terminal: moves, hints of the search, undo. `play` asks for moves and
 draws the board.
 """
 
@@ -30,7 +30,7 @@ HELP = "a pit, counted in the direction of sowing; (h)int, (u)ndo, (l)evel N, (q
 
 @dataclass(frozen=True)
 class Hint:
-    """What the search found: the pit, counted from 1, and what the best line is worth to TOP."""
+    """Result of the search: the best pit, counted from 1, and its value for TOP."""
 
     pit: int
     score: int
@@ -38,7 +38,7 @@ class Hint:
 
 
 class Match:
-    """A game: the board, whose turn it is, and the boards before.
+    """A game: the board, the side to move, and the boards before.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class Match:
     Attributes
     ----------
     board : stones of each cell
-    side : who is to move, TOP (0) or BOTTOM (1)
+    side : the side to move, TOP (0) or BOTTOM (1)
     level : plies that the search looks ahead
-    most : plies that it can be told to look ahead
+    most : largest level that can be set
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Match:
 
     @property
     def totals(self) -> tuple[int, int]:
-        """What TOP and BOTTOM own: pits and store."""
+        """Stones that TOP and BOTTOM own in pits and store."""
         top, bottom = rules.totals(self._p, self.board)
         return top, bottom
 
@@ -94,7 +94,7 @@ class Match:
         Raises
         ------
         ConfigError
-            If this is no move.
+            If the pit cannot be emptied.
         """
         if pit not in self.pits:
             there = ", ".join(map(str, self.pits)) or "none, the game is over"
@@ -105,7 +105,7 @@ class Match:
         return str(kind)
 
     def undo(self) -> bool:
-        """Take the last move back; return whether there was one."""
+        """Take the last move back; return False if no move was made."""
         if self._before:
             self.board, self.side = self._before.pop()
             return True
@@ -116,19 +116,19 @@ class Match:
         return any(mover == side for _, mover in self._before)
 
     def set_level(self, plies: int) -> None:
-        """Let the search look so many plies ahead.
+        """Let the search look ``plies`` plies ahead.
 
         Raises
         ------
         ConfigError
-            If these are none, or more than the configuration's depth.
+            If ``plies`` is below 1 or above the configuration's depth.
         """
         if not 1 <= plies <= self.most:
             raise ConfigError(f"level {plies}: 1 to {self.most} plies (depth of the configuration)")
         self.level = plies
 
     def hint(self) -> Hint:
-        """Search for the best move; the kernels stay as they are, only the board is another."""
+        """Search for the best move, with the same kernels for every board."""
         engine = self._engine
         engine.set_parameters(replace(self._p, positions=(Position(tuple(self.board), self.side),)))
         engine.run_ticks(self.level, self.level)
@@ -137,7 +137,7 @@ class Match:
         return Hint(found["pit"] - first + 1, found["score"], self.level)
 
     def drawn(self) -> str:
-        """Return the board in lines of at most 40 columns: TOP's pits from right to left."""
+        """Return the board as text of at most 40 columns: TOP's pits from right to left."""
         p, pits = self._p, self._p.pits
         top, bottom = (rules.pits_of(p, side) for side in (TOP, BOTTOM))
         row = "".join(f"{self.board[cell]:4d}" for cell in reversed(top))
@@ -159,7 +159,7 @@ def play(
     side: str,
     console: Console,
 ) -> str:
-    """Play until the game is over, the moves are used up or the player leaves; return the end."""
+    """Play until the game ends, the moves run out or the player quits; return the result."""
     sides = {"top": TOP, "bottom": BOTTOM}
     if side not in sides:
         raise ConfigError(f"{option('side', side)}: top or bottom")
@@ -193,7 +193,7 @@ def play(
 
 
 def _asked(match: Match, own: int, console: Console) -> bool:
-    """Ask until there is a move, or something was taken back; return whether the game goes on."""
+    """Ask until a move is made or taken back; return whether the game goes on."""
     while True:
         try:
             words = console.input(f"{NAMES[own]}, pit? ").lower().split()
@@ -227,7 +227,7 @@ def _asked(match: Match, own: int, console: Console) -> bool:
 
 
 def _undone(match: Match, own: int) -> bool:
-    """Take back the player's last move and what came after it; return whether there was one."""
+    """Take back the player's last move and all after it; return False if none was made."""
     if not match.has_moved(own):
         return False
     while match.undo() and match.side != own:
@@ -236,7 +236,7 @@ def _undone(match: Match, own: int) -> bool:
 
 
 def _read(moves: str) -> list[int] | None:
-    """Return the pits of a list like 3,5,1; None if there is none."""
+    """Return the pits of a list like 3,5,1; None if no list is given."""
     if not moves:
         return None
     found = []

@@ -1,7 +1,7 @@
-"""What does every workload declare that searches Kalah's tree: arrays, phases, order, memory?
+"""Which arrays, phases and steps do all workloads share that search the tree of Kalah?
 
-A workload may have several searches, which take turns in the same memory: those of the two players
-of a match. Each is given by its parameters: form, depth, split, boards at a time.
+A workload may have several searches that use the same memory in turn, as those of the two players
+of a match. Each search is given by its parameters: form, depth, split, boards at a time.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ if TYPE_CHECKING:
 FOLDER, TWINS = "games/kalah", "reference_py.games.kalah"
 STEP_ARGUMENTS = ("level", "parents", "children", "skip", "most", "plies")
 BLOCK = 2048
-"""Boards of a block of running sums: WIDE_BLOCK of kernels/primitives/wide.cl."""
+"""Boards per block of running sums: WIDE_BLOCK of kernels/primitives/wide.cl."""
 
 FEW = 256
-"""Boards of a level that one workgroup expands alone: beyond it a GPU is better off with many."""
+"""Up to this number of boards one workgroup expands a level; above it a GPU uses several."""
 
 PART = 64
-"""Boards that a workgroup takes where a work-item takes a board."""
+"""Boards per workgroup in kernels with a work-item for each board."""
 
 ALONE_ON_CPU = 6
-"""Plies that a CPU searches in less time than it launches the kernels of a divided search."""
+"""Depth up to which one work-item of a CPU is faster than the launches of a divided search."""
 
 MEMORY_SHARE = 4
-"""One part in so many of a device's memory is for the boards in flight."""
+"""The boards in flight get 1 / `MEMORY_SHARE` of a device's memory."""
 
 Searches = Sequence[Parameters]
 
 
 def cuts(searches: Searches) -> list[Levels]:
-    """Return how each search of each depth is cut."""
+    """Return the levels of every search to every depth."""
     return [levels(p, depth) for p in searches for depth in range(min(1, p.depth), p.depth + 1)]
 
 
 def sizes(searches: Searches) -> dict[str, int]:
-    """Return cells, boards that are kept, and levels."""
+    """Return the numbers of cells, boards in memory, and levels."""
     found = cuts(searches)
     return {
         "board": max((one.size for one in found), default=1),
@@ -67,7 +67,7 @@ def sizes(searches: Searches) -> dict[str, int]:
 
 
 def board_fields() -> dict[str, Field]:
-    """Return the boards of a search, which mean nothing between two of them."""
+    """Return the arrays of boards, which are valid only during a search."""
     board = ("board",)
     return {
         "boards": Field(
@@ -95,8 +95,8 @@ BEST = "cell of the best move, -1 if there is none"
 
 
 def answer_fields(**when: Any) -> dict[str, Field]:
-    """Return what a search finds; ``when`` says what becomes of it."""
-    # How the work was divided, which may depend on the device, is no part of a result.
+    """Return the results of a search; ``when`` says when they are recorded or checkpointed."""
+    # The division of the work may depend on the device, so it is no part of the result.
     divided = {**when, "checkpointed": False}
     return {
         "score": Field((), "int32", "1", f"score {FOUND}", **when),
@@ -112,7 +112,7 @@ def answer_fields(**when: Any) -> dict[str, Field]:
 
 
 def phases(searches: Searches, copies: int) -> dict[str, Phase]:
-    """Return the kernels of every phase; a launch has workgroups for all boards it may get."""
+    """Return the kernels of every phase; launches have workgroups for the largest batch."""
     if not searches:
         return {}
     blocks = -(-max(max(cut.bounds) for cut in cuts(searches)) // BLOCK)
@@ -129,7 +129,7 @@ def phases(searches: Searches, copies: int) -> dict[str, Phase]:
     def slices(of: int, work: Callable[[Mapping[str, int]], float]) -> Slices:
         return Slices("first_group", lambda step: of * work(step), partial(_busy, of))
 
-    # Of a board: it is read, and each of its moves is made, or its result is read.
+    # Work per board: it is read, and each of its moves is made or its result is read.
     moves = slices(PART, lambda step: 1.0 + pits)
     below = slices(PART, lambda step: _nodes(searches[0], step["plies"]))
     tree = slices(1, lambda step: _nodes(searches[0], step["plies"]))
@@ -164,24 +164,24 @@ def phases(searches: Searches, copies: int) -> dict[str, Phase]:
 def _busy(
     of: int, step: Mapping[str, int], arrays: Mapping[str, Any]
 ) -> tuple[int, NDArray[np.int64]]:
-    """Return workgroups of a game, each for so many boards, and how many of them find boards."""
+    """Return the workgroups of a game, with ``of`` boards each, and how many of them have work."""
     counts = arrays["counts"].get()[:, step["level"]].astype(np.int64)
     boards = np.clip(counts - step["skip"], 0, step["most"])
     return -(-step["most"] // of), -(-boards // of)
 
 
 def last_phase(p: Parameters) -> str:
-    """Return the phase that takes each board of the last level further."""
+    """Return the phase that searches the last plies below each board of the last level."""
     return "descend" if p.form == "expanded" else "parallel"
 
 
 def last_phases(searches: Searches) -> list[str]:
-    """Return those of all searches, each once."""
+    """Return the last phases of all searches without repetition."""
     return sorted({last_phase(p) for p in searches})
 
 
 def macros(searches: Searches) -> dict[str, int | float | str | bool]:
-    """Return the macros of the kernels, the variant of the rules aside."""
+    """Return the macros of the kernels except those of the rules."""
     found: dict[str, int | float | str | bool] = {
         "LEVELS": sizes(searches)["level"],
         "PART": PART,
@@ -195,13 +195,13 @@ def macros(searches: Searches) -> dict[str, int | float | str | bool]:
 
 
 def steps(p: Parameters, depth: int, seen: Any) -> Iterator[Step]:
-    """Yield the steps of a search, from the boards of level 0 to what was found of them."""
+    """Yield the steps of a search, from the boards of level 0 to their results."""
     yield from _stages(p, levels(p, depth), 0, seen)
     yield Step("answer")
 
 
 def _stages(p: Parameters, cut: Levels, number: int, seen: Any) -> Iterator[Step]:
-    """Yield the steps of a stage and of those after it, batch after batch."""
+    """Yield the steps of a stage and of all later ones, batch after batch."""
     stage = cut.stages[number]
     boards = int(seen["counts"][:, stage.level].max()) if stage.level else 1
     for skip in range(0, boards, stage.batch):
@@ -216,7 +216,7 @@ def _stages(p: Parameters, cut: Levels, number: int, seen: Any) -> Iterator[Step
 
 
 def _step(phase: str, cut: Levels, stage: Stage, level: int, skip: int) -> Step:
-    """Return a step over the boards of a level: all, or a batch where the stage begins."""
+    """Return a step over a level: one batch at the beginning of a stage, else all boards."""
     begins = level == stage.level
     arguments = {
         "level": level,
@@ -232,12 +232,12 @@ def _step(phase: str, cut: Levels, stage: Stage, level: int, skip: int) -> Step:
 
 
 def _nodes(p: Parameters, plies: int) -> float:
-    """Return the most boards that there may be below one in so many plies, itself included."""
+    """Return the largest number of boards within ``plies`` plies of a board, itself included."""
     return float(sum(p.pits**ply for ply in range(plies + 1)))
 
 
 def _plies_alone(pits: int) -> int:
-    """Return the most plies with no more boards than six plies of six pits have."""
+    """Return the largest depth with at most 6^6 boards on its last ply."""
     return max(plies for plies in range(9) if pits**plies <= 6**6)
 
 

@@ -1,8 +1,8 @@
-"""Small games of Kalah, solved: what is declared of it.
+"""What does the workload that solves small games of Kalah declare?
 
-A table has the value of every board, layer after layer: the boards with one stone in the pits, with
-two, and so on. It is filled backwards from the end of the games, so nothing is ever searched that
-has its value already; only starts with more stones than the table are searched, down to it.
+A table holds the value of every board, layer after layer: the boards with one stone in the pits,
+with two, and so on. It is filled backwards from the end of the games, so every board is evaluated
+once. Only starts with more stones than the table are searched, until they reach its boards.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from societies.workload.running.report import RunReport
 
 MEMORY_SHARE = 2
-"""One part in so many of a device's memory is for the tables of all games."""
+"""The tables of all games get 1 / `MEMORY_SHARE` of a device's memory."""
 
 
 class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
-    """Games with few pits and stones, of which every board is given its exact value."""
+    """Games with few pits and stones, whose boards all get their exact values."""
 
     name = "kalah_solve"
     summary = "small games of Kalah solved exactly, by a table of all boards"
@@ -46,17 +46,17 @@ class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
         return config.parameters().table
 
     def count(self, config: KalahSolveConfig) -> int:
-        """Return how many games are solved: all that are configured, unless it is said."""
+        """Return the number of games: all configured ones, unless ``replicates`` is given."""
         every = len(config.pits) * len(config.empty_capture)
         return int(getattr(config, "replicates", every))
 
     def sizes(self, p: SolveParameters) -> dict[str, int]:
-        """Return the boards of the largest table, and starts."""
+        """Return the numbers of boards of the largest table, and of starts."""
         entries = max(comb(p.layers(pits) + 2 * pits, 2 * pits) for pits in p.pits)
         return {"entry": entries, "start": p.stones}
 
     def fields(self, p: SolveParameters) -> Mapping[str, Field]:
-        """Return the table and what it says of the starts."""
+        """Return the table, and the margins of the starts."""
         won = "stones by which the side to move wins what is in the pits"
         return {
             "values": Field(("entry",), "int8", "stones", won),
@@ -103,7 +103,7 @@ class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
         return any(p.layers(pits) < 2 * pits * p.stones for pits in p.pits)
 
     def schedule(self, p: SolveParameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the steps of a layer: boards from which less can happen within it come first."""
+        """Yield the steps of a layer, boards of the smallest potential first."""
         if not tick:
             return
         here = [pits for pits in p.pits if tick <= p.layers(pits)]
@@ -127,7 +127,7 @@ class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
         return Source({"MOST_CELLS": cells, "COLUMNS": cells + 1, "PART": PART}, "", arguments)
 
     def plan_rows(self, config: KalahSolveConfig, p: SolveParameters) -> list[tuple[str, str]]:
-        """Return which games, and how large their tables are."""
+        """Return a row for each game with the size of its table."""
         tables = (
             f"{pits} pits: {comb(p.layers(pits) + 2 * pits, 2 * pits):,} boards with at most "
             f"{p.layers(pits)} stones"
@@ -136,7 +136,7 @@ class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
         return [("table", one) for one in tables]
 
     def device_rows(self, config: KalahSolveConfig, device: Device) -> list[tuple[str, str]]:
-        """Return how many stones the boards of a table may have in the memory of the device."""
+        """Return the most stones of a table that fits the memory of the device."""
         entries = min(device.max_alloc, device.global_memory // MEMORY_SHARE) // self.count(config)
         cells = 2 * max(config.pits)
         most = max(n for n in range(MOST_STONES + 1) if n == 0 or comb(n + cells, cells) <= entries)

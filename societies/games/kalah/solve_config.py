@@ -1,4 +1,4 @@
-"""What can be configured of the solution of small games of Kalah: every key of the YAML file."""
+"""Which keys does the YAML file for the solution of small games of Kalah have?"""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from reference_py.games.kalah.parameters import SolveParameters
 from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
 
 MOST_STONES = 127
-"""Most stones in the pits of a board of the table, whose values have 8 bits."""
+"""Most stones in the pits of a board of the table; its values have 8 bits."""
 
 MOST_ENTRIES = 2**40
-"""Most boards of a table, of which each takes a byte."""
+"""Most boards of a table; each takes a byte."""
 
 Pits = Annotated[int, Field(ge=1, le=8)]
 Layer = Annotated[int, Field(ge=1, le=MOST_STONES)]
 
 
 class SolveRecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         "auto",
@@ -57,15 +57,17 @@ class KalahSolveConfig(WorkloadConfig):
         ge=0,
         le=10**9,
     )
-    record: SolveRecordConfig = key(SolveRecordConfig(), "What is kept in the file, and how often")
+    record: SolveRecordConfig = key(
+        SolveRecordConfig(), "What is recorded in the file, and how often"
+    )
 
     @property
     def needed(self) -> int:
-        """Most stones in the pits of a start."""
+        """Largest number of stones in the pits of a start."""
         return 2 * max(self.pits) * self.stones
 
     def parameters(self) -> SolveParameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         table = min(MOST_STONES, self.needed) if self.layers == "auto" else self.layers
         return SolveParameters(
             self.pits,
@@ -76,7 +78,7 @@ class KalahSolveConfig(WorkloadConfig):
         )
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: no game at all, a table larger than any memory."""
+        """Yield contradictory keys: no game at all, a table larger than any memory."""
         for name in ("pits", "empty_capture"):
             if not getattr(self, name):
                 yield Conflict((name,), "at least one is needed")

@@ -1,4 +1,4 @@
-"""What does a run report that solved games of Kalah?"""
+"""What does the report of a solution of games of Kalah contain?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from societies.workload.running.report import RunReport
 
 
 class SolveReport(RunReport):
-    """The margin of every start, and then what every run tells."""
+    """The margin of every start, and the rows that every run reports."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:

@@ -1,1 +1,1 @@
-"""Search of game trees node by node (NGTS-G), for the workloads of games: it knows no game."""
+"""Which modules search game trees node by node (NGTS-G), independently of any game?"""

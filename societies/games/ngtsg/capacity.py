@@ -1,4 +1,4 @@
-"""How many nodes of each level is there room for?"""
+"""How many nodes of each level of a search tree fit the memory?"""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 
 def capacities(branches: Sequence[int], width: int, pool: int) -> tuple[int, ...]:
-    """Return for how many nodes each level has room, from the root's to that of the leaves.
+    """Return the capacity of each level in nodes, from the root's level to that of the leaves.
 
-    A level needs room for the children of a batch of the level above it; ``branches`` are the most
-    nodes of a batch of every level from the root's on, but for that of the leaves. If all levels
-    together would have more nodes than ``pool``, those that have the most get the same, smaller
-    number: batches that do not fit become shorter. No level has room for less than the children of
-    a node.
+    A level needs room for the children of a batch of the level above. ``branches`` holds the
+    largest batch of each level from the root's to the last one above the leaves. If all levels
+    together need more nodes than ``pool``, the largest levels get the same, smaller capacity;
+    batches that do not fit become smaller. Every level has room for the children of one node.
     """
     needed = [1]
     for batch in branches:

@@ -1,4 +1,4 @@
-"""Which keys do the configurations of all searches share?"""
+"""Which keys do the configurations of all node-by-node searches share?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_NODES = 1e13
 MOST_SUPERSTEPS = 10**9
 MOST_BATCH = 2**20
 MOST_FEW = 2**16
-"""The largest batch that counts as small: a CPU has to have room for as many positions."""
+"""Largest possible limit of small batches; the CPU allocates memory for such a batch."""
 
 MOST_CHILDREN = 1000
 MOST_DEEPENING = 32
@@ -32,8 +32,8 @@ MOST_LEVEL = 32
 MOST_ASPIRATION = 10**9
 MOST_POOL = 2**31 - 1
 USUAL_POOL = 2**22
-"""Nodes that a game keeps at most, unless it is said. It is the same on every device, for counts
-of nodes may change where batches have to become smaller."""
+"""Default capacity of a game's tree in nodes. It is the same on every device, since the counts of
+nodes may change if batches must become smaller."""
 
 Pool = Annotated[int, Field(ge=1, le=MOST_POOL)]
 BatchSize = Annotated[int, Field(ge=1, le=MOST_BATCH)]
@@ -89,7 +89,7 @@ class SizesConfig(Section):
 
 
 class BatchConfig(SizesConfig):
-    """The same, and which batches the CPU calculates instead of the device of the run."""
+    """Sizes of batches, and which batches the CPU calculates instead of the run's device."""
 
     min_leaves: int = key(
         0,
@@ -110,7 +110,7 @@ class BatchConfig(SizesConfig):
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     checkpoint: Interval = key(
         "auto",
@@ -121,7 +121,7 @@ class RecordConfig(Section):
 
 
 class SearchConfig(WorkloadConfig):
-    """Base of the configuration of a search: how deep, with what pruning, in which batches."""
+    """Base of the configurations of searches: depth, pruning and batches."""
 
     depth: int = key(4, "Plies from the root to the leaves", "plies", ge=0, le=32)
     pruning: Literal["none", "alpha_beta"] = key(
@@ -151,18 +151,18 @@ class SearchConfig(WorkloadConfig):
         ge=1,
         le=MOST_SUPERSTEPS,
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     words: ClassVar[int]
-    """Words of a position."""
+    """Number of words of a position."""
 
     @property
     def most_moves(self) -> int:
-        """Most moves of a position."""
+        """Largest number of moves of a position."""
         raise NotImplementedError
 
     def nodes_estimate(self) -> float:
-        """Return about how many nodes the whole tree has."""
+        """Return an estimate of the number of nodes of the whole tree."""
         return float(sum(float(self.most_moves) ** ply for ply in range(self.depth + 1)))
 
     def roots(self) -> tuple[tuple[int, ...], ...]:
@@ -171,28 +171,28 @@ class SearchConfig(WorkloadConfig):
 
     @property
     def refinements(self) -> Refinements:
-        """Keys by which the search visits fewer nodes."""
+        """Keys that make the search visit fewer nodes."""
         return refinements_of(self, self.batch.near_root)
 
     @property
     def _near_root(self) -> tuple[int, ...]:
-        """Most nodes of a batch of the first levels, where these are fewer."""
+        """Limits of batches of the first levels, at most ``batch.branches``."""
         return tuple(min(one, self.batch.branches) for one in self.batch.near_root[: self.depth])
 
     def rooms(self, pool: int) -> tuple[int, ...]:
-        """Return for how many nodes each level has room, with so many in all."""
+        """Return the capacity of each level if a tree has at most ``pool`` nodes."""
         near = self._near_root
         most = (*near, *[self.batch.branches] * (self.depth - len(near)))
         return capacities(most, self.most_moves, pool)
 
     def kept(self, nodes: int) -> str:
-        """Say how many nodes of a game there is room for, and if full batches would need more."""
+        """Return text with the capacity of a tree, and what full batches need if that is more."""
         full = sum(self.rooms(2**63))
         smaller = f"; full batches need {full:,}, so a full level takes smaller ones"
         return f"at most {nodes:,} of a game{smaller if full > nodes else ''}"
 
     def search_values(self) -> dict[str, Any]:
-        """Return what `SearchParameters` are made of."""
+        """Return the values for `SearchParameters`."""
         return {
             "depth": self.depth,
             "prune": self.pruning == "alpha_beta",
@@ -214,12 +214,12 @@ class SearchConfig(WorkloadConfig):
         }
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield keys that do nothing because of others."""
+        """Yield keys that have no effect because of other keys."""
         yield from super().warnings()
         yield from idle(self.refinements)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what cannot be done: a tree that is too large, a pool without room, odd keys."""
+        """Yield contradictory keys, a tree that is too large, a pool that is too small."""
         if self.pruning == "none":
             yield from unpruned(self.refinements)
         yield from contradictions(self.refinements, self.depth, self.batch.branches)

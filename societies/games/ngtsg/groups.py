@@ -1,4 +1,4 @@
-"""By how many workgroups are nodes listed and weighed, and those of a level selected and closed?"""
+"""How many workgroups calculate the nodes of a search, and select and close those of a level?"""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from societies.workload.declare.phases import WORKGROUP_LIMIT
 FOLDER = "games/ngtsg"
 
 FEW_PARENTS = 512
-"""Most nodes of a level whose children are selected and closed by one workgroup on a GPU."""
+"""Largest level, in nodes, whose children one workgroup of a GPU selects and closes."""
 
 MOST_SELECTING, MOST_CLOSING = 256, 512
-"""Most workgroups of a launch that selects or closes: two or four for each core of a large GPU."""
+"""Most workgroups of a launch that selects or closes: 2 or 4 per compute unit of a large GPU."""
 
 LEAST_STRIP = 8
-"""Least parents of a strip that one of them takes (kernels/games/ngtsg/select_by_groups.cl)."""
+"""Fewest parents in a workgroup's strip (kernels/games/ngtsg/select_by_groups.cl)."""
 
 ITEMS, ITEMS_ON_CPU = 64, 16
-"""Work-items of a workgroup where each calculates a node; on a CPU small batches have several."""
+"""Work-items per workgroup with a node each; fewer on a CPU, so that small batches have several."""
 
 
 def over_nodes(
     file: str, kernel: str, copies: int, nodes: int, together: int, **more: Any
 ) -> Phase:
-    """Return the phase of a kernel of which a work-item is a node, of so many in each copy.
+    """Return the phase of a kernel with a work-item for each of ``nodes`` nodes of every copy.
 
-    Where a GPU has a workgroup for a node, ``together`` is how many at most; else 0. A CPU has no
-    more workgroups than its nodes need: a core takes up to 512 at a time, and if most had nothing
-    to do, all work would be in those that the first core takes.
+    If a GPU uses a workgroup for a node, ``together`` is the largest number of such workgroups;
+    else it is 0. A CPU gets no more workgroups than the nodes need: a core takes up to 512 of them
+    at a time, so with many idle workgroups the first core would get all the work.
     """
     groups, on_cpu = (copies * -(-nodes // items) for items in (ITEMS, ITEMS_ON_CPU))
     several = copies * min(nodes, together) or groups
@@ -45,10 +45,10 @@ def over_nodes(
 
 
 def by_groups(p: SearchParameters, copies: int, tree: Mapping[str, Phase]) -> dict[str, Phase]:
-    """Return the phases that many workgroups carry out on a GPU, where levels may be large.
+    """Return the phases that many workgroups of a GPU carry out, for searches with large levels.
 
-    A CPU keeps the kernels of ``tree``, which are of one work-item there, and so does a GPU with
-    small levels or many games.
+    A CPU still uses the kernels of ``tree`` with one work-item. A GPU uses them for small levels
+    and for many games; then the result is empty.
     """
     parents = max(p.capacities[:-1], default=0)
     most = {"select": MOST_SELECTING // copies, "close": MOST_CLOSING // copies}
@@ -56,7 +56,7 @@ def by_groups(p: SearchParameters, copies: int, tree: Mapping[str, Phase]) -> di
     if parents <= FEW_PARENTS or min(groups.values()) < 2:
         return {}
     strips = -(-parents // LEAST_STRIP)
-    ancestors = max(1, sum(p.capacities[:-2]))  # whose children are no leaves
+    ancestors = max(1, sum(p.capacities[:-2]))  # nodes whose children are not leaves
     further = {
         "select": {
             "turns": Scratch((copies, 2), "uint32"),

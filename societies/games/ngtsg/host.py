@@ -1,7 +1,7 @@
-"""How does the host select and close nodes, while the device calculates moves and values?
+"""How does the host select and close nodes while the device calculates moves and values?
 
-It carries out the functions of the reference on copies of the arrays of the tree: the division of
-labour of the published original.
+The host applies the functions of the reference to copies of the tree's arrays. The published
+original divides the work in this way.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ READ: dict[str, tuple[str, ...]] = {
         *("moves", "first_child", "child_count", "batch_leaves"),
     ),
 }
-"""Arrays that a phase reads; those of the state that only some searches have are among them."""
+"""Arrays that a phase reads; some of them exist only in certain searches."""
 
 WRITTEN: dict[str, tuple[str, ...]] = {
     "select": ("states", "round", "batch", "batch_size", "batch_first", "batch_end"),
@@ -47,11 +47,11 @@ AT_THE_ROOT: dict[str, tuple[str, ...]] = {
     ),
     "append": ("batch_moves",),
 }
-"""Arrays that a search of several depths reads and writes besides where a depth begins."""
+"""Further arrays that a search of several depths reads and writes when a depth begins."""
 
 
 def on_host(phase: str, twin: Callable[..., None], p: Any) -> Callable[..., None]:
-    """Return the function of a phase that calls its twin in the reference for every game."""
+    """Return a host function for a phase: it calls the reference's twin for every game."""
 
     def run(arrays: Mapping[str, Any], tick: int) -> None:
         more: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""Matches between players who search game trees: what is declared of them.
+"""What do the workloads that play matches between node-by-node searches declare?
 
-The games are played on the host, by a game's own definition in ``reference_py/games``; moves are
-searched on the device. This module knows no game.
+The host plays the games by a game's own definition in ``reference_py/games``; the device searches
+for moves. This module is independent of any game.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class SearchedMatch(MatchWorkload):
-    """Two players and the games between them, of a game that a search plays.
+    """Base of the workloads for matches between two players that search game trees.
 
     Attributes
     ----------
     rules : module with ``ENDS``, ``play_game`` and ``note`` of a game
-    most_moves : of a game
-    moves : what an entry of the recorded moves means
+    most_moves : largest number of moves of a game
+    moves : meaning of an entry of the recorded moves
     """
 
     work = "node"
@@ -38,31 +38,31 @@ class SearchedMatch(MatchWorkload):
 
     @property
     def ends(self) -> Sequence[str]:
-        """How games may end, as the field `end` numbers them."""
+        """Names of the values of the field `end`."""
         return tuple(self.rules.ENDS)
 
     def parameters(self, config: Any) -> Any:
-        """Return what the reference is handed of a match."""
+        """Return the parameters of a match that the reference takes."""
         return config.parameters()
 
     def names(self, config: Any) -> Sequence[str]:
-        """Return what the two players are called."""
+        """Return the names of the two players."""
         return [one.name() for one in config.players]
 
     def position(self, config: Any) -> dict[str, str]:
-        """Return attributes of the file that say from which position games begin."""
+        """Return attributes of the file that give the first position of games."""
         raise NotImplementedError
 
     def choice(self, p: Any, player: Any, device: Device | None) -> Any:
-        """Return who chooses the moves of a player, on a device or in plain Python."""
+        """Return the function that chooses a player's moves, on a device or in plain Python."""
         raise NotImplementedError
 
     def sizes(self, p: Any) -> dict[str, int]:
-        """Return the most moves of a game, and players."""
+        """Return the numbers of moves of a game (at most) and of players."""
         return {"move": self.most_moves, "player": 2}
 
     def fields(self, p: Any) -> Mapping[str, Field]:
-        """Return what is recorded of a game."""
+        """Return the fields that are recorded for a game."""
         ends = ", ".join(f"{i} {end}" for i, end in enumerate(self.ends))
         moves = f"{self.moves}, -1 after the end"
         return {
@@ -74,7 +74,7 @@ class SearchedMatch(MatchWorkload):
         }
 
     def _game(self, p: Any) -> Callable[[Any, int, Device | None], None]:
-        """Return what plays and records the game of a match; players are made for the first one."""
+        """Return the function that plays and records a game; its first call makes the players."""
         choices: list[Any] = []
 
         def game(copy: Any, tick: int, device: Device | None) -> None:
@@ -85,7 +85,7 @@ class SearchedMatch(MatchWorkload):
         return game
 
     def phases(self, p: Any, copies: int) -> Mapping[str, Phase]:
-        """Return the kernel that begins a game, and the game, which is played on the host."""
+        """Return the kernel that begins a game, and the host function that plays it."""
         return {
             "start": phase("games/ngtsg/start.cl", global_size=copies),
             "game": played_on_host(self.fields(p), self._game(p)),
@@ -98,21 +98,21 @@ class SearchedMatch(MatchWorkload):
             yield Step("game")
 
     def source(self, p: Any) -> Source:
-        """Return the macro of the one kernel."""
+        """Return the macro of the only kernel."""
         return Source({"MOST_MOVES": self.most_moves})
 
     def reference(self, p: Any) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase; searches are those of the reference, too."""
+        """Return the twin of every phase; players search in plain Python, too."""
         game = self._game(p)
         return {"start": start.start, "game": lambda p, copy, tick: game(copy, tick, None)}
 
     def contents(self, config: Any) -> Contents:
-        """Return what the file holds: the games, and who played from which position."""
+        """Return the contents of the file: the games, the players and the first position."""
         from societies.games.ngtsg.match_contents import MatchContents
 
         return MatchContents(self, config)
 
     def plan_rows(self, config: Any, p: Any) -> list[tuple[str, str]]:
-        """Return who plays."""
+        """Return the names of the players."""
         first, second = self.names(config)
         return [("players", f"{first} against {second}")]

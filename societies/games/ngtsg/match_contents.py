@@ -1,4 +1,4 @@
-"""What does the file of a match hold: its games, and who played from which position."""
+"""What does the file of a match hold? Its games, the players and the first position."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from societies.workload.declare.contents import SeriesAndDetail
 
 
 class MatchContents(SeriesAndDetail):
-    """The default contents, and who played from which position."""
+    """The default contents, with the players and the first position."""
 
     def attributes(self) -> dict[str, str | int]:
-        """Return players and the first position."""
+        """Return the attributes of the file with the players and the first position."""
         first, second = self.workload.names(self.config)  # type: ignore[attr-defined]
         return {
             **super().attributes(),

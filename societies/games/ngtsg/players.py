@@ -1,4 +1,4 @@
-"""What do players of a match who search have in common, and what contradicts itself of them?"""
+"""Which keys do all searching players of matches share, and which of them conflict?"""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from societies.games.ngtsg.refinements import contradictions, idle, refinements_
 from societies.words import counted
 
 DEPTH, DEPTH_IN_TIME = 2, 32
-"""How far a player looks ahead unless it is said: without a time, and at most with one."""
+"""Default depths of a player: without a time, and the upper limit with one."""
 
 SEARCH = "search"
 NO_KEYS = "no rounds, rounds_at, principal_variation, deepening, aspiration, near_root"
 
 
 class SearchingPlayer(Section):
-    """Who chooses moves, how far or how long it looks ahead, and with which nodes left out."""
+    """A player that searches: its depth or time, and the keys that save nodes."""
 
     kind: str
     depth: int | None
@@ -42,17 +42,17 @@ class SearchingPlayer(Section):
 
     @property
     def reach(self) -> int:
-        """How far it looks ahead, with a time at most."""
+        """Depth to which the player looks ahead; an upper limit if it has a time."""
         return self.depth or (DEPTH_IN_TIME if self.seconds else DEPTH)
 
     @property
     def refinements(self) -> Refinements:
-        """The keys by which it visits fewer nodes."""
+        """The keys that make the player's search visit fewer nodes."""
         return refinements_of(self, self.near_root)
 
 
 def player_conflicts(players: Sequence[SearchingPlayer], branches: int) -> Iterator[Conflict]:
-    """Yield what contradicts itself of the players, if their batches have so many branches."""
+    """Yield contradictory keys of the players; ``branches`` limits their batches."""
     if len(players) != 2:
         yield Conflict(("players",), f"{counted(len(players), 'player')}; a match has two")
     for i, one in enumerate(players):
@@ -64,6 +64,6 @@ def player_conflicts(players: Sequence[SearchingPlayer], branches: int) -> Itera
 
 
 def player_warnings(players: Sequence[SearchingPlayer]) -> Iterator[Conflict]:
-    """Yield keys of the players that do nothing because of others."""
+    """Yield keys of the players that have no effect because of other keys."""
     for i, one in enumerate(players):
         yield from idle(one.refinements, ("players", i))

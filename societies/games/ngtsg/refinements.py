@@ -1,4 +1,4 @@
-"""Which keys beyond the published search contradict each other, and how are they worded?"""
+"""Which refinements of the published search contradict each other, and how are they described?"""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NEAR_ROOT = ("batch", "near_root")
 
 
 def refinements_of(section: Any, near_root: Sequence[int]) -> Refinements:
-    """Return the refinements that a section of a configuration asks for.
+    """Return the refinements that a section of a configuration sets.
 
     Parameters
     ----------
     section : with the keys rounds, rounds_at, principal_variation, deepening and aspiration
-    near_root : the key of that name, which stands in another place in some configurations
+    near_root : value of that key, which some configurations have in another section
     """
     return Refinements(
         tuple(section.rounds),
@@ -33,7 +33,7 @@ def refinements_of(section: Any, near_root: Sequence[int]) -> Refinements:
 
 
 def unpruned(keys: Refinements) -> Iterator[Conflict]:
-    """Yield the keys that only change what is pruned."""
+    """Yield a conflict for each key that has no effect without pruning."""
     for name in ("rounds", "principal_variation", "deepening", "aspiration"):
         if getattr(keys, name):
             message = "it only changes what is pruned, and pruning is none"
@@ -43,13 +43,13 @@ def unpruned(keys: Refinements) -> Iterator[Conflict]:
 def contradictions(
     keys: Refinements, depth: int, branches: int, at: Path = (), near_root: Path = NEAR_ROOT
 ) -> Iterator[Conflict]:
-    """Yield what contradicts itself among the keys that have a search visit fewer nodes.
+    """Yield contradictions among the keys that make a search visit fewer nodes.
 
     Parameters
     ----------
     keys : Refinements
-    depth, branches : of the search, and most nodes of a batch that are no leaves
-    at, near_root : where the keys are, and the key of that name below it
+    depth, branches : depth of the search, and largest batch of nodes that are not leaves
+    at, near_root : path of the section with the keys, and path of near_root below it
     """
     for i, (before, number) in enumerate(pairwise(keys.rounds), 1):
         if number <= before:
@@ -79,7 +79,7 @@ def contradictions(
 
 
 def idle(keys: Refinements, at: Path = ()) -> Iterator[Conflict]:
-    """Yield keys that do nothing because of others."""
+    """Yield keys that have no effect because of other keys."""
     if keys.rounds_at and not keys.rounds:
         yield Conflict((*at, "rounds_at"), "no level is gone through in rounds: there are none")
     if keys.principal_variation and keys.rounds[:1] == (1,) and not keys.rounds_at:
@@ -88,7 +88,7 @@ def idle(keys: Refinements, at: Path = ()) -> Iterator[Conflict]:
 
 
 def worded(keys: Refinements, ply: str) -> list[str]:
-    """Return the keys that are not off, in words; ``ply`` is what a level of the tree is called."""
+    """Return the active keys in words; ``ply`` is the game's name for a level of the tree."""
     rounds, levels, near = (
         " ".join(map(str, numbers)) for numbers in (keys.rounds, keys.rounds_at, keys.near_root)
     )

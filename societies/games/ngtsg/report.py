@@ -1,4 +1,4 @@
-"""What does a run of a search report?"""
+"""What does the report of a node-by-node search contain?"""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from societies.workload.running.report import RunReport
 
 
 class SearchReport(RunReport):
-    """What a search found, of the first game if there are several; then what every run tells."""
+    """The result of the search (of the first game), and the rows that every run reports."""
 
     @cached_property
     def _work(self) -> tuple[float, float]:
-        """Nodes of this run, and the seconds of its supersteps."""
+        """Number of nodes of this run, and the seconds of its supersteps."""
         nodes, seconds = (
             float(self._now(table)[column].sum())
             for table, column in ((SUPERSTEPS, "nodes_taken"), (MEASURED_TABLE, "seconds"))
@@ -26,14 +26,14 @@ class SearchReport(RunReport):
         return nodes, seconds
 
     def _now(self, table: str) -> Any:
-        """Return the rows of a table that are of this run."""
+        """Return the rows of a table that belong to this run."""
         with open_results(self.path, events=table) as rows:
             now = rows[self.workload.clock] >= self.first_tick
             return rows.isel(event=now.values).load()
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The closing table: what was found, then the run."""
+        """The closing table: the result, then the run."""
         return [*self._found(), *super().rows]
 
     def _found(self) -> list[tuple[str, str]]:
@@ -65,7 +65,7 @@ class SearchReport(RunReport):
         return rows
 
     def _best(self, found: dict[str, int]) -> str:
-        """Return the best move and whether there are others, or why there is none."""
+        """Return the best move and whether others are as good, or why there is no move."""
         workload, config = self.workload, self.config
         if found["move"] != NO_MOVE:
             return f"{workload.move_text(config, found['move'])}, {_unique(found)}"
@@ -77,7 +77,7 @@ class SearchReport(RunReport):
         """Return how many nodes the whole tree has: exactly, if all of them were visited."""
         if self.config.pruning == "none":
             return f"{sum(visited):,}"
-        if not sum(visited[1:]):  # no depth, or a root without moves
+        if not sum(visited[1:]):  # depth 0, or a root without moves
             return "1"
         return f"roughly {self.config.nodes_estimate():.2g}"
 
@@ -89,7 +89,7 @@ FOUND = (
 
 
 def _unique(found: dict[str, int]) -> str:
-    """Return whether another move is as good as the best one."""
+    """Return in words whether other moves are as good as the best one."""
     others, perhaps = found["as_good"] - 1, found["perhaps_as_good"]
     if others > 0:
         return f"and {counted(others, 'other')} as good"

@@ -1,4 +1,4 @@
-"""What does the file of a search hold? What was found, by level, and a row for each superstep."""
+"""What does the file of a search hold? Its result, counts by level, a row for each superstep."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from societies.workload.declare.protocol import Block, Workload
 
 SUPERSTEPS = "supersteps"
 ROOM = 1024
-"""Supersteps for which there is room at first; the table grows when it is full."""
+"""Initial capacity of the table in rows; the table grows when it is full."""
 
 LOGGED = ("batch_level_of", "nodes_taken", "children", "horizon")
-"""Logged fields that are columns of the table; the last one of a search of several depths."""
+"""Logged fields that become columns; only a search of several depths has the last one."""
 
 
 class SearchContents(SeriesAndDetail):
     """Coordinates, variables and the table of supersteps of a configuration's file.
 
-    Nobody knows beforehand how many supersteps a search takes, so these are a table of events.
+    The number of supersteps is not known in advance, so they form a table of events.
     """
 
     def __init__(self, workload: Workload[Any, Any], config: Any) -> None:
         super().__init__(workload, config)
-        self._every = workload.ticks(config)  # not a coordinate of all that there may be
+        self._every = workload.ticks(config)  # no coordinate for all possible supersteps
         self._columns = {name: self._logged[name] for name in LOGGED if name in self._logged}
         self._logged = {}
 
     def coordinates(self) -> list[Coordinate]:
-        """Return the coordinates of the file; nothing lies along supersteps but rows of tables."""
+        """Return the coordinates of the file without supersteps, which are rows of tables."""
         return [one for one in super().coordinates() if one.name != self.workload.clock]
 
     def variables(self) -> list[Any]:
-        """Return the variables of the file; what is measured is in a table."""
+        """Return the variables of the file without measurements, which are in a table."""
         return [one for one in super().variables() if one.name not in MEASURED]
 
     def tables(self) -> list[Table]:
-        """Return the table of supersteps, and that of what is measured of them."""
+        """Return the table of supersteps and the table of their measurements."""
         game, clock = self.workload.copies, self.workload.clock
         columns = [
             Column(game, "int32", "", f"number of the {game}"),
@@ -56,7 +56,7 @@ class SearchContents(SeriesAndDetail):
         ]
 
     def write(self, file: ResultFile, block: Block) -> None:
-        """Append a row for each superstep of each game that was not over before."""
+        """Append a row for each superstep of each game that had not ended before it."""
         copies, ticks = self.workload.count(self.config), block.last - block.first + 1
         ended = block.state()["ended"]
         numbers = np.arange(block.first, block.last + 1)
@@ -73,14 +73,14 @@ class SearchContents(SeriesAndDetail):
                 **{name: block.logs[name][game, at] for name in self._columns},
             },
         )
-        ticks = len(np.unique(at))  # of all games together
+        ticks = len(np.unique(at))  # number of supersteps over all games
         measured = {name: values[:ticks] for name, values in block.measured.items()}
         file.append(MEASURED_TABLE, {self.workload.clock: numbers[:ticks], **measured})
 
     def means(self, block: Block) -> dict[str, float]:
-        """Return nothing: the report has what was found."""
+        """Return no means: the report shows the result instead."""
         return {}
 
     def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
-        """Return nothing, either."""
+        """Return no means, as `means` does."""
         return {}

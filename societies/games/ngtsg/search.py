@@ -1,4 +1,4 @@
-"""What does every workload declare that searches a game's tree: arrays, phases, order?
+"""Which arrays, phases and steps do all workloads share that search a game tree node by node?
 
 A game's workload is a `SearchWorkload` that names its kernel file and its three functions
 (docs/write-a-search.md).
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
     from societies.workload.running.report import RunReport
 
 BEGIN = Step("begin"), Step("first_depth")
-"""What happens before the first superstep; the latter in a search of several depths alone."""
+"""Steps before the first superstep; the second only in a search of several depths."""
 
 SHARING = 32
 """Most work-items that share the moves of a node (kernels/games/ngtsg/make.cl)."""
 
 MOST_GROUPS = 1024
-"""Most workgroups of a launch that makes children: with that many a GPU has enough to do, and the
-launch costs little where there is nothing to make."""
+"""Most workgroups of a launch that makes children: enough to fill a GPU, and few enough that a
+launch without work costs little."""
 
 SUPERSTEP = tuple(
     Step(phase) for phase in ("select", "branch", "append", "make", "evaluate", "close")
 )
-"""Phases of a superstep. What kind of batch it has, how large it is and whether the search is
-over is decided on the device: a kernel that has nothing to do returns at once. So the host asks for
-many supersteps, and reads nothing in between."""
+"""Phases of a superstep. The device decides which kind of batch a superstep has, how large it is
+and whether the search is over; a kernel without work returns at once. So the host can launch many
+supersteps without reading anything in between."""
 
 _TREE: dict[str, Callable[..., None]] = {
     "select": select.select_batch,
@@ -74,22 +74,23 @@ P = TypeVar("P", bound=SearchParameters)
 
 
 def at_once(superstep: int) -> int:
-    """Return how many supersteps to ask for before the host looks whether a search is over.
+    """Return how many supersteps to launch before the host checks whether a search is over.
 
-    A look and a superstep after the end cost about as much: of a search of s supersteps, looks
-    sqrt(2 s) apart waste least. How long it will be nobody knows, so what it has had stands for it.
+    A check costs about as much as a needless superstep after the end, so for a search of s
+    supersteps an interval of sqrt(2 s) wastes least. As s is not known in advance, the number of
+    supersteps so far is used for it.
     """
     return min(LOG_TICKS, max(4, math.isqrt(2 * superstep)))
 
 
 class SearchWorkload(Workload[C, P]):
-    """Games of one kind whose trees are searched side by side.
+    """Base of the workloads that search the trees of one or several games in parallel.
 
     Attributes
     ----------
     rules : the game's functions in the reference
     file : kernel file with their twins, which includes those of the search
-    together : whether a GPU has a workgroup for the moves of a position
+    together : whether a GPU uses a workgroup, not a work-item, for the moves of a position
     """
 
     clock, copies, work = "superstep", "game", "node"
@@ -104,15 +105,15 @@ class SearchWorkload(Workload[C, P]):
         return {}
 
     def game_arguments(self, p: P) -> dict[str, Any]:
-        """Return what the game's functions are handed besides, by name."""
+        """Return further arguments of the game's functions by name."""
         return {}
 
     def game_scratch(self, p: P) -> dict[str, Scratch]:
-        """Return tables that the game's functions are handed and that its own phases have made."""
+        """Return tables that the game's own phases compute and its functions read."""
         return {}
 
     def small(self, p: P, nodes: int) -> P:
-        """Return parameters for the CPU, which calculates batches of so many nodes of ``p``."""
+        """Return parameters for a CPU that calculates batches of up to ``nodes`` nodes of ``p``."""
         rooms = (nodes + 1, *[0] * p.depth)
         sizes: dict[str, Any] = {
             "most_leaves": nodes,
@@ -127,11 +128,11 @@ class SearchWorkload(Workload[C, P]):
         return replace(p, capacities=rooms, form="device", **sizes)
 
     def move_text(self, config: C, move: int) -> str:
-        """Return how the game writes a move."""
+        """Return a move in the notation of the game."""
         return str(move)
 
     def over_text(self, config: C) -> str:
-        """Return how the first game ended whose root has no moves."""
+        """Return how the first game ended, if its root has no moves."""
         return "the game is over"
 
     def found_rows(self, config: C, found: Any) -> list[tuple[str, str]]:
@@ -139,11 +140,11 @@ class SearchWorkload(Workload[C, P]):
         return []
 
     def count(self, config: C) -> int:
-        """Return how many games are searched: as many as there are roots, unless it is said."""
+        """Return the number of games: that of the roots, unless ``replicates`` is given."""
         return int(getattr(config, "replicates", len(config.roots())))
 
     def sizes(self, p: P) -> dict[str, int]:
-        """Return nodes, words of a position, levels, nodes of a batch and moves of a position."""
+        """Return the numbers of nodes, words of a position, levels, batch slots and moves."""
         return {
             "node": p.nodes,
             "word": p.words,
@@ -263,9 +264,9 @@ class SearchWorkload(Workload[C, P]):
         }
 
     def _without(self, p: P, copies: int) -> dict[str, dict[str, Scratch]]:
-        """Return what stands for arrays of refinements that a search has not; nothing uses it.
+        """Return placeholders for arrays of refinements that are off.
 
-        Without rounds every level is in its first one; nobody changes what is there.
+        Without rounds every level stays in round 0, and no kernel writes to the array.
         """
         rounds = {"round": Scratch((copies * (p.depth + 1),), "uint32", shared="round")}
         order = {"root_moves": Scratch((copies * p.width,), "uint32", shared="root_moves")}
@@ -279,24 +280,25 @@ class SearchWorkload(Workload[C, P]):
         return found
 
     def schedule(self, p: P, tick: int, seen: Any) -> Iterable[Step]:
-        """Return the phases of a superstep: all of them, unless the host has to do with it.
+        """Return the phases of a superstep; all of them, unless the host takes part in it.
 
-        Where the host keeps the tree, or gives small batches to the CPU, it looks at each batch.
+        The host reads every batch if it selects and closes nodes itself (form ``host``), or if
+        the CPU calculates small batches.
         """
         if not tick:
             return BEGIN[: 2 if p.deepening else 1]
         return self._seen(p, seen) if self._is_seen(p) else SUPERSTEP
 
     def _is_seen(self, p: P) -> bool:
-        """Return whether the host looks at each batch."""
+        """Return whether the host reads every batch."""
         return p.form == "host" or bool(p.min_branches or p.min_leaves)
 
     def timed_together(self, p: P) -> bool:
-        """Return whether nothing is looked at between supersteps."""
+        """Return whether the host reads nothing between supersteps."""
         return not self._is_seen(p)
 
     def _seen(self, p: P, seen: Any) -> Iterator[Step]:
-        """Yield the phases of a superstep that have something to do."""
+        """Yield the phases of a superstep that have work."""
         if p.form == "host" and (seen["level"] == NO_LEVEL).all():
             return
         yield Step("select")
@@ -304,7 +306,7 @@ class SearchWorkload(Workload[C, P]):
         leaf = seen["horizon"] if p.deepening else p.depth
         inner, leaves = levels < leaf, levels == leaf
         few = np.zeros((2, len(levels)), bool)
-        if p.min_branches or p.min_leaves:  # else the size of the batch is no business of the host
+        if p.min_branches or p.min_leaves:  # else the host need not read the size
             few = seen["batch_size"] < np.array([[p.min_branches], [p.min_leaves]])
         if (inner & ~few[0]).any():
             yield Step("branch")
@@ -320,7 +322,7 @@ class SearchWorkload(Workload[C, P]):
         yield Step("close")
 
     def source(self, p: P) -> Source:
-        """Return the game's macros and arguments; another position builds nothing."""
+        """Return the game's macros and arguments; another position needs no new kernels."""
         arguments = {
             "given": len(p.roots),
             "given_roots": np.array(p.roots, np.uint32),
@@ -336,7 +338,7 @@ class SearchWorkload(Workload[C, P]):
         return Source(self.game_macros(p), arguments=arguments)
 
     def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
-        """Return what is the same all the time where the state does not have it."""
+        """Return constants in place of arrays that only some searches have in their state."""
         level = np.array([p.depth], np.uint32)
         low, high = (np.array([one], np.int32) for one in (NOTHING, -NOTHING))
         return {
@@ -357,31 +359,31 @@ class SearchWorkload(Workload[C, P]):
         }
 
     def work_items(self, p: P, copies: int, device: Any) -> int:
-        """Return work-items of a workgroup that goes through a level."""
+        """Return the number of work-items of a workgroup that scans a level."""
         return 256
 
     def limits(self, p: P, tick: int) -> Mapping[str, ArrayLike]:
-        """Return for how many nodes there is room, and how many rounds and plies there may be."""
+        """Return the upper limits of nodes, rounds and depth."""
         return {"nodes": p.nodes, "rounds": len(p.rounds), "depth": p.depth}
 
     def why_ended(self, config: C, state: Mapping[str, Any]) -> str:
-        """Return that nothing is left to search."""
+        """Return the reason of the end: the root is closed."""
         return "the root is closed"
 
     def contents(self, config: C) -> Contents:
-        """Return what the file holds: results, and a row for each superstep."""
+        """Return the contents of the file: results, and a row for each superstep."""
         from societies.games.ngtsg.results import SearchContents
 
         return SearchContents(self, config)
 
     def report(self, config: C, **facts: Any) -> RunReport:
-        """Return a report with what was found."""
+        """Return a report with the result of the search."""
         from societies.games.ngtsg.report import SearchReport
 
         return SearchReport(self, config, **facts)
 
     def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
-        """Return for how many nodes there is room, and how large the whole tree is."""
+        """Return rows with the capacities of levels and the estimated size of the tree."""
         needed = config.search_values()["capacities"]
         room, depths = (", ".join(f"{one:,}" for one in of) for of in (needed, p.depths))
         return [
@@ -394,5 +396,5 @@ class SearchWorkload(Workload[C, P]):
 
 
 def _sharing(p: SearchParameters) -> int:
-    """Return how many work-items share the moves of a node: a power of two, as many as are used."""
+    """Return how many work-items share the moves of a node: a power of two, none of them idle."""
     return 1 << (min(p.width, SHARING).bit_length() - 1)

@@ -1,9 +1,9 @@
-"""Who finds a move for a position, to a depth or in a time? A search that goes deeper each time.
+"""How is the best move of a position found to a depth or within a time? By iterative deepening.
 
-Every depth has an engine that stays, and another position builds nothing. With the key
+Each depth has an engine that is reused for every position without building kernels again. With
 ``deepening`` a depth begins with the root's moves in the order of their values at the depth before,
-and with ``aspiration`` with a window around its value, as within a search that has all of these
-depths (`reference_py.games.ngtsg.deepening`). This module knows no game.
+and with ``aspiration`` also with a window around the value of that depth, as in one search of all
+these depths (`reference_py.games.ngtsg.deepening`). This module is independent of any game.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ C = TypeVar("C", bound=SearchConfig)
 AnyEngine = DeviceEngine[Any] | ReferenceEngine[Any]
 
 LOOK_SECONDS = 0.01
-"""How long supersteps take, about, that are asked for at once: so soon a search can be stopped."""
+"""Approximate seconds of the supersteps launched at once, hence the delay of a stop."""
 
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search found: a move, what it is worth to the side to move, and at what cost.
+    """Result of a search: a move, its value for the side to move, and the cost of the search.
 
     Attributes
     ----------
     move, value : int
-    depth : of the deepest search that came to its end
-    nodes, seconds : of all searches that came to theirs
+    depth : depth of the deepest search that was completed
+    nodes, seconds : of all completed searches together
     """
 
     move: int
@@ -53,11 +53,11 @@ class Searched:
 
 
 class Stopped(Exception):
-    """Raised within a search that is to end at once."""
+    """Raised within a search that must end at once."""
 
 
 class Searcher(Generic[C]):
-    """A search whose engines stay, one for each depth; another position builds nothing.
+    """A search with an engine for each depth, which is reused for every position.
 
     Parameters
     ----------
@@ -66,10 +66,10 @@ class Searcher(Generic[C]):
 
     Attributes
     ----------
-    growth : how much longer than the search before a search one ply deeper takes, as a rule: none
-        is begun that would not be done in time
-    always : keys that every search has, whatever the configuration
-    once : phases before the first superstep that make what no position changes
+    growth : assumed ratio of the times of searches to depth d + 1 and d; a deeper search that
+        would not end in time is not begun
+    always : values of keys that override the configuration in every search
+    once : phases before the first superstep whose results do not depend on the position
     """
 
     growth: ClassVar[float]
@@ -84,7 +84,7 @@ class Searcher(Generic[C]):
         self._engines: dict[tuple[int, bool], AnyEngine] = {}
 
     def is_decided(self, value: int, plies: int) -> bool:
-        """Return whether no deeper search is of use: the game is won or lost within the plies."""
+        """Return whether a deeper search is useless: the game is won or lost within the plies."""
         raise NotImplementedError
 
     def changed(self, **keys: Any) -> Self:
@@ -93,11 +93,11 @@ class Searcher(Generic[C]):
         return type(self)(self.workload, config, self.device or "reference")
 
     def depths(self, depth: int) -> list[int]:
-        """Return the depths that are searched one after the other, of which the last is given."""
+        """Return the depths that are searched one after the other; the last one is ``depth``."""
         return [*range(1, depth, self.config.deepening or 1), depth]
 
     def prepare(self, depth: int) -> None:
-        """Build what searches of at most so many plies need, before a clock runs."""
+        """Build the engines for searches of up to ``depth`` plies, before a clock runs."""
         for plies in self.depths(depth):
             self._engine(plies, alone=False)
 
@@ -116,11 +116,11 @@ class Searcher(Generic[C]):
         Parameters
         ----------
         root : words of the position
-        depth : plies, with a time at most
-        seconds : of the whole search; 0: none. One ply is always searched
-        each : called with what each depth found
-        stop : asked now and then whether to end with what is known
-        alone : whether there is one search, to that depth, and none before it
+        depth : plies to search; an upper limit if a time is given
+        seconds : time for the whole search; 0: no limit. One ply is always searched
+        each : called with the result of each depth
+        stop : called now and then; if it returns True, the search ends with its last result
+        alone : whether to search this depth only, without smaller depths before it
         """
         carried: dict[str, NDArray[Any]] = {}
         before: tuple[AnyEngine, int, int] | None = None
@@ -146,12 +146,12 @@ class Searcher(Generic[C]):
         stop: Callable[[], bool],
         alone: bool = False,
     ) -> Searched:
-        """Search depth after depth as long as there is time, and return what the last one found.
+        """Search depth after depth while time remains; return the result of the last one.
 
         Parameters
         ----------
-        one : searches so many plies, asking whether to end with `Stopped`; returns value, move and
-            nodes
+        one : function of a depth and a function ``asked``; raises `Stopped` when ``asked`` returns
+            True, else returns value, move and number of nodes
         depth, seconds, each, stop, alone : as for `search`
         """
         began, nodes = time.perf_counter(), 0
@@ -186,9 +186,9 @@ class Searcher(Generic[C]):
         carried: Mapping[str, NDArray[Any]],
         stop: Callable[[], bool],
     ) -> tuple[int, int, int]:
-        """Return value, move and nodes of a search, unless it is stopped."""
+        """Return value, move and number of nodes of a search; raise `Stopped` if it is stopped."""
         engine.set_parameters(replace(engine.parameters, roots=(tuple(root),)))
-        engine.put({"ended": np.array([-1])})  # all else is set by the steps before the first tick
+        engine.put({"ended": np.array([-1])})  # the steps of tick 0 set everything else
         for step in engine.steps(0):
             if step.phase not in self.once:
                 engine.step(step, 0)
@@ -197,7 +197,7 @@ class Searcher(Generic[C]):
         while ended is None:
             began = time.perf_counter()
             engine.run_ticks(superstep + 1, superstep + many)
-            ended = engine.ended()  # the one word that is read of these supersteps
+            ended = engine.ended()  # the only word that is read after these supersteps
             if stop():
                 raise Stopped
             superstep += many
@@ -208,10 +208,10 @@ class Searcher(Generic[C]):
         return int(found["value"][0]), move, int(found["visited"].sum())
 
     def _carried(self, engine: AnyEngine, move: int, value: int) -> dict[str, NDArray[Any]]:
-        """Return what a depth leaves to the next one: the order of the root's moves, a window.
+        """Return the arrays for the next depth: the order of the root's moves, and a window.
 
-        Of moves that are worth as much, the one that was found comes first: of those that were cut
-        off only a bound is known.
+        Of moves with equal values the best move found comes first: the values of moves that were
+        cut off are only bounds.
         """
         first, count = (
             int(_part(engine, name, 0, 1)[0]) for name in ("first_child", "child_count")
@@ -228,15 +228,15 @@ class Searcher(Generic[C]):
         return carried
 
     def _engine(self, plies: int, alone: bool) -> AnyEngine:
-        """Return the engine of a depth, which is by itself or comes after others."""
+        """Return the engine of a depth that is searched alone or after smaller depths."""
         steps = self.config.deepening
         key = plies, alone and steps > 0
         if key not in self._engines:
             changes: dict[str, Any] = {**self.always, "depth": plies}
             if steps and not alone:
-                changes["deepening"] = plies  # this depth and no other
+                changes["deepening"] = plies  # this depth only
             if not steps:
-                changes["aspiration"] = 0  # there is no value before
+                changes["aspiration"] = 0  # no depth before, so no value
             p = self.workload.parameters(self.config.model_copy(update=changes))
             engine: AnyEngine
             if self.device is None:
@@ -250,7 +250,7 @@ class Searcher(Generic[C]):
 
 
 def _part(engine: AnyEngine, name: str, first: int, count: int) -> NDArray[Any]:
-    """Return what an array has of some consecutive nodes of the one game."""
+    """Return the entries of an array for consecutive nodes of the only game."""
     if isinstance(engine, ReferenceEngine):
         return engine.arrays(name)[name][0, first : first + count]
     part: NDArray[Any] = engine.run_step.arrays[name].get_part(first, count)
@@ -258,7 +258,7 @@ def _part(engine: AnyEngine, name: str, first: int, count: int) -> NDArray[Any]:
 
 
 def player_keys(player: Any, leaves: int, branches: int) -> dict[str, Any]:
-    """Return the keys of the configuration of a player's search.
+    """Return the configuration keys of a player's search.
 
     Parameters
     ----------

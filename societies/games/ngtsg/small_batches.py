@@ -1,8 +1,8 @@
 """How does the CPU calculate batches that are too small for another device?
 
-The published original had its host calculate them. Here the CPU's OpenCL device does, by the same
-kernels; positions go there, moves or values come back. Only the part of each array is copied that a
-batch concerns, so it makes no difference how large the tree is.
+The host of the published original calculated such batches. Here the CPU's OpenCL device does, with
+the same kernels: it gets positions and returns moves or values. Only the parts of arrays that
+belong to the batch are copied, so the size of the tree does not matter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from societies.workload.running.engines import DeviceEngine
 
 
 class Few:
-    """Phases on the host that calculate small batches, of every game that has one.
+    """Host phases that calculate the small batches of all games on the CPU's OpenCL device.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Few:
         self._engine: DeviceEngine[Any] | None = None
 
     def phases(self) -> dict[str, Callable[[Mapping[str, Any], int], None]]:
-        """Return the functions of the phases, those that the parameters ask for."""
+        """Return the functions of the phases that the parameters require."""
         found: dict[str, Callable[[Mapping[str, Any], int], None]] = {}
         if self._p.min_branches:
             found["branch_few"] = self._branch
@@ -53,7 +53,7 @@ class Few:
             arrays["batch_moves"].set_part(first * p.width, moves)
 
     def _evaluate(self, arrays: Mapping[str, Any], tick: int) -> None:
-        """Close the nodes of a small batch of leaves, and let their parents know."""
+        """Close the nodes of a small batch of leaves, and update their parents."""
         p = self._p
         for game, level, batch in self._batches(arrays, p.min_leaves, leaves=True):
             memory = self._calculated(arrays, game, level, batch, "evaluate")
@@ -75,7 +75,7 @@ class Few:
             above.set("open_children", still)
 
     def _batches(self, arrays: Mapping[str, Any], least: int, leaves: bool) -> Any:
-        """Yield game, level and nodes of every batch of a kind that has fewer nodes than that."""
+        """Yield game, level and nodes of every batch of a kind with fewer than ``least`` nodes."""
         p = self._p
         levels, sizes = arrays["level"].get(), arrays["batch_size"].get()
         leaf = arrays["horizon"].get() if p.deepening else np.full(len(levels), p.depth)
@@ -93,7 +93,7 @@ class Few:
         batch: NDArray[np.int64],
         phase: str,
     ) -> Mapping[str, Any]:
-        """Run a phase for a batch on the CPU; return the arrays there, the batch from node 1 on."""
+        """Run a phase for a batch on the CPU; return its arrays, with the batch from node 1 on."""
         p, size = self._p, len(batch)
         first, span = int(batch[0]), int(batch[-1] - batch[0]) + 1
         words = arrays["positions"].get_part((game * p.nodes + first) * p.words, span * p.words)
@@ -102,7 +102,7 @@ class Few:
             self._engine = DeviceEngine(self._workload, own, choose_device("cpu"))
             self._engine.start()
         memory: Mapping[str, Any] = self._engine.run_step.arrays
-        # Node 0 is the parent of all: it is told of values, and nobody asks it.
+        # Node 0 is the parent of all: kernels write values to it, which are never read.
         memory["positions"].set_part(p.words, words.reshape(span, p.words)[batch - first].ravel())
         memory["batch"].set_part(0, np.arange(1, size + 1, dtype=np.uint32))
         memory["batch_size"].set(np.array([size], np.uint32))
@@ -118,10 +118,10 @@ class _Part:
         self._arrays, self._at, self._count = arrays, whole + first, last - first + 1
 
     def get(self, name: str) -> NDArray[Any]:
-        """Return what an array has of them."""
+        """Return the entries of an array for these nodes."""
         part: NDArray[Any] = self._arrays[name].get_part(self._at, self._count)
         return part
 
     def set(self, name: str, values: NDArray[Any]) -> None:
-        """Replace it."""
+        """Replace the entries of an array for these nodes."""
         self._arrays[name].set_part(self._at, values)

@@ -1,4 +1,4 @@
-"""Tic-tac-toe, searched: the example of docs/write-a-search.md.
+"""What does the workload that searches tic-tac-toe declare? It is docs/write-a-search.md's example.
 
 The rules are in ``reference_py/games/tictactoe``, the kernels in ``kernels/games/tictactoe``.
 """
@@ -35,11 +35,11 @@ class TicTacToeConfig(SearchConfig):
 
     @property
     def most_moves(self) -> int:
-        """Most moves of a position."""
+        """Largest number of moves of a position."""
         return SQUARES
 
     def nodes_estimate(self) -> float:
-        """Return how many nodes the tree has if nobody wins before the last square is taken."""
+        """Return how many nodes the tree has if no game ends before the last square is taken."""
         free, nodes, level = self.squares.count(FREE), 1.0, 1.0
         for ply in range(min(self.depth, free)):
             level *= free - ply
@@ -47,7 +47,7 @@ class TicTacToeConfig(SearchConfig):
         return nodes
 
     def roots(self) -> tuple[tuple[int, ...], ...]:
-        """Return the squares of the side to move and those of the other one."""
+        """Return the squares of the side to move and those of the other side."""
         sides = [
             sum(1 << i for i, square in enumerate(self.squares) if square == side)
             for side in (CROSS, NOUGHT)
@@ -56,7 +56,7 @@ class TicTacToeConfig(SearchConfig):
         return (tuple(sides if crosses == noughts else reversed(sides)),)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what is wrong with the position."""
+        """Yield the errors of the position."""
         yield from super().conflicts()
         squares = self.squares
         if len(squares) != SQUARES:
@@ -78,7 +78,7 @@ class TicTacToe(SearchWorkload[TicTacToeConfig, SearchParameters]):
     rules, file = GAME, "games/tictactoe/search.cl"
 
     def parameters(self, config: TicTacToeConfig) -> SearchParameters:
-        """Return what the reference is handed of a search."""
+        """Return the parameters of a search that the reference takes."""
         return SearchParameters(**config.search_values())
 
     def move_text(self, config: TicTacToeConfig, move: int) -> str:
@@ -86,7 +86,7 @@ class TicTacToe(SearchWorkload[TicTacToeConfig, SearchParameters]):
         return f"row {move // 3 + 1}, column {move % 3 + 1}"
 
     def over_text(self, config: TicTacToeConfig) -> str:
-        """Return who has won, or that the board is full."""
+        """Return which side has won, or that the board is full."""
         other = self.parameters(config).roots[0][1]
         if not has_line(other):
             return "the game is over: a draw"

@@ -1,4 +1,4 @@
-"""Blurred pictures: what is declared of them.
+"""What does the workload that blurs pictures declare?
 
 The rules are in ``reference_py/physics/blur``, the kernels in ``kernels/physics/blur``.
 """
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 FOLDER = "physics/blur"
 
 BAND = 8
-"""Rows that a workgroup takes where each row is by itself."""
+"""Rows per workgroup in kernels that treat every row separately."""
 
 STRIP, STRIP_BAND = 1024, 64
-"""Columns and rows that a workgroup takes of a box of bytes."""
+"""Columns and rows per workgroup of a box blur of bytes."""
 
 TILE, HEIGHT = 64, 96
-"""Columns, and sums along rows, that a workgroup has in local memory where passes are fused."""
+"""Columns, and rows of sums, that a workgroup of the form ``fused`` holds in local memory."""
 
 
 class Blur(Workload[BlurConfig, Parameters]):
-    """Images of one size, side by side: the frames of an animation."""
+    """Images of one size that are blurred in parallel, such as the frames of an animation."""
 
     name = "blur"
     summary = "pictures blurred by neighbours, boxes or Gaussians"
@@ -48,15 +48,15 @@ class Blur(Workload[BlurConfig, Parameters]):
     figure = staticmethod(figure.figure)
 
     def count(self, config: BlurConfig) -> int:
-        """Return how many images are blurred: as many as there are frames, unless it is said."""
+        """Return the number of images: that of the frames, unless ``replicates`` is given."""
         return int(getattr(config, "replicates", len(config.source.planes)))
 
     def sizes(self, p: Parameters) -> dict[str, int]:
-        """Return channels and sides of the picture."""
+        """Return the numbers of channels, rows and columns of the picture."""
         return {"channel": p.channels, "row": p.height, "column": p.width}
 
     def fields(self, p: Parameters) -> Mapping[str, Field]:
-        """Return the planes of an image, and what a pass needs besides."""
+        """Return the planes of an image, and the other arrays of a pass."""
         pixels, dtype = ("channel", "row", "column"), np.dtype(p.dtype).name
         within = None if p.whole else (0, 256)
         fields = {
@@ -110,15 +110,15 @@ class Blur(Workload[BlurConfig, Parameters]):
         return used | {"rounding": phase(f"{FOLDER}/rounding.cl", global_size=pixels)}
 
     def schedule(self, p: Parameters, tick: int, seen: Any) -> tuple[Step, ...]:
-        """Return the phases of a pass; there is nothing to do before the first."""
+        """Return the phases of a pass; tick 0 has none."""
         return _steps_of(*_phases_of(p)) if tick else ()
 
     def finish(self, p: Parameters) -> tuple[Step, ...]:
-        """Return what makes the picture of the planes."""
+        """Return the step that rounds the planes to the picture."""
         return (Step("rounding"),)
 
     def source(self, p: Parameters) -> Source:
-        """Return the macros of the kernels and the weights; another size builds nothing."""
+        """Return macros and weights; another picture size does not rebuild the kernels."""
         macros: dict[str, Any] = {
             "PLANES_ARE_WHOLE": p.whole,
             "RADIUS": p.radius,
@@ -130,7 +130,7 @@ class Blur(Workload[BlurConfig, Parameters]):
             "HEIGHT": HEIGHT,
         }
         if not p.whole:
-            macros["NUM_IS_DOUBLE"] = False  # so that a device without small singles is refused
+            macros["NUM_IS_DOUBLE"] = False  # so that a device without subnormal singles is refused
         return Source(macros, arguments={"weights": weights_of(p)} if _separable(p) else {})
 
     def work_done(self, config: BlurConfig, ticks: int) -> float:
@@ -138,30 +138,30 @@ class Blur(Workload[BlurConfig, Parameters]):
         return float(config.source.planes[0].size * ticks * self.count(config))
 
     def contents(self, config: BlurConfig) -> Contents:
-        """Return what the file holds; at the end the picture is written."""
+        """Return the contents of the file; at the end they also write the picture."""
         from societies.physics.blur.picture import WithPicture
 
         return WithPicture(self, config)
 
     def require_outputs(self, config: BlurConfig, results: Path) -> None:
-        """Refuse to replace a file that is no picture of ours, before anything is made."""
+        """Refuse, before the run starts, to replace a file that Societies did not write."""
         from societies.physics.blur.picture import require_picture
 
         require_picture(config, results)
 
     def report(self, config: BlurConfig, **facts: Any) -> RunReport:
-        """Return the report of a run, which says where the picture is."""
+        """Return the report of a run with the path of the picture."""
         from societies.physics.blur.picture import PictureReport
 
         return PictureReport(self, config, **facts)
 
     def plan_rows(self, config: BlurConfig, p: Parameters) -> list[tuple[str, str]]:
-        """Return what is blurred, and how."""
+        """Return rows about the picture and the phases of a pass."""
         from societies.physics.blur.picture import described, kind_written
 
         rows = [("picture", described(config)), ("phases of a pass", ", ".join(_phases_of(p)))]
         if config.image is not None or config.out is not None:
-            path = str(config.picture_path(Path()))  # which the results have no part in
+            path = str(config.picture_path(Path()))  # does not depend on the file of results
             rows += [("blurred picture", path), *kind_written(config)]
         return rows
 
@@ -174,12 +174,12 @@ class Blur(Workload[BlurConfig, Parameters]):
 
 @cache
 def _steps_of(*phases: str) -> tuple[Step, ...]:
-    """Return a step of each of some phases."""
+    """Return a step for each phase."""
     return tuple(map(Step, phases))
 
 
 def _separable(p: Parameters) -> bool:
-    """Return whether a pass goes along rows and then along columns."""
+    """Return whether a pass has sums along rows and then along columns."""
     return p.kind != "neighbours" and not p.whole
 
 

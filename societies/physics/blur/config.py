@@ -1,4 +1,4 @@
-"""What can be configured of a blur: every key of its YAML file, with unit, range and meaning."""
+"""Which keys does the YAML file of a blur have, with which units, ranges and meanings?"""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from societies.workload.declare.config import MOST_TICKS
 LARGEST_SIDE = 32_768
 LARGEST_RADIUS = 4000
 LARGEST_BOX = 1000
-"""Radius of a box of bytes, whose sums are exact in 32 bits."""
+"""Largest radius of a box of bytes: its sums are exact in 32 bits."""
 
 FUSED_RADIUS = 16
-"""Radius up to which the form `fused` has the sums along rows in local memory."""
+"""Largest radius of the form `fused`, which holds sums along rows in local memory."""
 
 ARITHMETICS = {
     "neighbours": ("float", "seed"),
     "box": ("bytes", "float"),
     "gaussian": ("float",),
 }
-"""What planes may hold between passes, by kind; the first is the default."""
+"""Possible numbers of planes between passes, by kind of blur; the first is the default."""
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     detail: int = key(0, "Record the planes every this many passes; 0: never", "pass", ge=0)
     checkpoint: Interval = key(
@@ -55,7 +55,7 @@ class BlurConfig(WorkloadConfig):
     height: int = key(480, "Rows of the test picture", "pixels", ge=1, le=LARGEST_SIDE)
     out: str | None = key(
         None,
-        "File of the blurred picture; default: beside the image, with -blurred after its name, as "
+        "File of the blurred picture; default: next to the image, with -blurred after its name, as "
         "PNG where its kind is not written; or that of the results, ending in .png, for the test "
         "picture",
     )
@@ -93,7 +93,7 @@ class BlurConfig(WorkloadConfig):
         "Of gaussian and of box with fractions, form of the kernels, with the same results: rows "
         "and columns in one launch, up to radius 16, or in two; auto: in one where it is possible",
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def source(self) -> Picture:
@@ -104,7 +104,7 @@ class BlurConfig(WorkloadConfig):
 
     @property
     def window(self) -> int:
-        """How far a window reaches to each side."""
+        """Pixels that a window reaches to each side."""
         if self.kind == "neighbours":
             return 1
         if self.radius is not None:
@@ -118,11 +118,11 @@ class BlurConfig(WorkloadConfig):
 
     @property
     def kept_numbers(self) -> str:
-        """What is kept between passes."""
+        """Kind of numbers that planes hold between passes."""
         return self.arithmetic or ARITHMETICS[self.kind][0]
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         fused = self.window <= FUSED_RADIUS and self.variant != "separate"
         return Parameters(
             self.source.planes,
@@ -136,7 +136,7 @@ class BlurConfig(WorkloadConfig):
         )
 
     def inputs(self) -> dict[str, str]:
-        """Return the picture, if there is one."""
+        """Return the file of the picture, if one is given."""
         return {} if self.image is None else {"image": self.image}
 
     def picture_path(self, results: Path) -> Path:
@@ -146,7 +146,7 @@ class BlurConfig(WorkloadConfig):
         if self.image is None:
             return results.with_suffix(".png")
         path = Path(self.image)
-        # With the image's own ending: x.ppm and x.png have pictures of different names.
+        # The name includes the image's ending, so that the pictures of x.ppm and x.png differ.
         ending = f"{path.suffix or '.picture'}.png" if self.becomes_png else path.suffix
         return path.with_name(f"{path.stem}-blurred{ending}")
 
@@ -159,7 +159,7 @@ class BlurConfig(WorkloadConfig):
         return not kind or (kind not in ANIMATED and len(self.source.planes) > 1)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield keys of other kinds, pictures that cannot be read, and files not to be written."""
+        """Yield keys of other kinds of blur, unreadable images, and unwritable pictures."""
         yield from self._of_kinds()
         if self.image is not None:
             try:
@@ -207,7 +207,7 @@ class BlurConfig(WorkloadConfig):
             yield Conflict(("variant",), message, (("kind",), ("arithmetic",)))
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield that a picture has more than bytes, which are read."""
+        """Yield parts of the image that are lost, and a recording interval that is too long."""
         if self.image is not None:
             for lost in self.source.lost:
                 yield Conflict(("image",), f"{self.image} has {lost}")

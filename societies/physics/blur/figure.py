@@ -1,4 +1,4 @@
-"""What does a run look like? The picture that it blurred."""
+"""How is a run of a blur drawn? As the blurred picture."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def figure(results: Any, *, image: int = 0) -> Any:
     ConfigError
         If there is no such image.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""Where is the blurred picture of a run, and how does it get there?"""
+"""Which file holds the blurred picture of a run, and how is it written?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from societies.workload.running.report import RunReport
 
 
 def described(config: Any) -> str:
-    """Return what is blurred: "photo.jpg, 640 x 480 pixels, 3 channels"."""
+    """Return a description of the image: "photo.jpg, 640 x 480 pixels, 3 channels"."""
     frames, channels, rows, columns = config.source.planes.shape
     name = config.image or "the test picture"
     counts = [("channel", channels), *([("frame", frames)] if frames > 1 else [])]
@@ -35,7 +35,7 @@ def kind_written(config: Any) -> list[tuple[str, str]]:
 
 
 def require_picture(config: Any, results: Path) -> None:
-    """Raise OutputError if the blurred picture cannot be written, or a file of others is there."""
+    """Raise OutputError if the picture cannot be written or would replace a foreign file."""
     path = config.picture_path(results)
     problem = unwritable(path, config.image)
     if not problem and path.exists() and not is_ours(path):
@@ -46,16 +46,16 @@ def require_picture(config: Any, results: Path) -> None:
 
 
 class WithPicture(SeriesAndDetail):
-    """The file of a run, and the picture."""
+    """Contents of the file of a run that also write the picture."""
 
     def attributes(self) -> dict[str, str | int]:
-        """Return the title, which says what is blurred, and the sides of the picture."""
+        """Return the title, with a description of the image, and the sides of the picture."""
         _, channels, rows, columns = self.config.source.planes.shape
         title = f"{self.workload.name}, {self.config.kind}, {described(self.config)}"
         return {"title": title, "channels": channels, "rows": rows, "columns": columns}
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Refuse to replace a file that is no picture of ours, also where a run is resumed."""
+        """Refuse to replace a file that Societies did not write, also if a run is resumed."""
         require_picture(self.config, file.path)
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
@@ -67,10 +67,10 @@ class WithPicture(SeriesAndDetail):
 
 
 class PictureReport(RunReport):
-    """The report of a run, with the picture."""
+    """The report of a run, with the path of the picture."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The closing table of any run, and where the picture is."""
+        """The closing table of every run, and the path of the picture."""
         path = str(self.config.picture_path(self.path))
         return [*super().rows, ("picture", path), *kind_written(self.config)]

@@ -1,4 +1,4 @@
-"""How does a picture look while it is blurred, pass after pass, and with another window?"""
+"""How does a window show a picture while it is blurred, pass after pass?"""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from societies.workload import Workload
 
 MOST_RADIUS, MOST_SIGMA, MOST_PASSES = 40, 10.0, 100
-"""Of the sliders; a configuration may have more."""
+"""Largest values of the sliders; a configuration may have larger ones."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What the controls say.
+    """The settings of the controls.
 
     Attributes
     ----------
-    passes : how often the picture is blurred
-    radius : of box, in pixels
-    sigma : of gaussian, in pixels
+    passes : number of passes
+    radius : of the box, in pixels
+    sigma : standard deviation of the Gaussian blur, in pixels
     """
 
     passes: int
@@ -85,7 +85,7 @@ class BlurView:
         raise ValueError(f"no event of a picture: {event}")
 
     def frames(self, state: Look) -> Iterator[Frame | None]:
-        """Yield the picture as it is, and then after every pass."""
+        """Yield the original picture, then the picture after every pass."""
         engine = self._started(self.configuration(state))
         yield Frame(_pixels(engine.state()["planes"][0]), "before the first pass")
         for number in range(1, state.passes + 1):
@@ -96,7 +96,7 @@ class BlurView:
             yield Frame(_pixels(engine.state()["planes"][0]), shown)
 
     def _started(self, config: BlurConfig) -> Engine:
-        """Return an engine before the first pass; another window builds other kernels."""
+        """Return an engine before the first pass; another window needs other kernels."""
         alike = config.model_copy(update={"passes": 0})
         if self._engine is None or alike != self._built:
             self._engine, _, _ = engine_of(self._workload, config, self._device)
@@ -105,7 +105,7 @@ class BlurView:
         return self._engine
 
     def configuration(self, state: Look) -> BlurConfig:
-        """Return the configuration of a picture with this window and so many passes."""
+        """Return the configuration with the window and passes of a state."""
         changed: dict[str, Any] = {"passes": state.passes}
         if self._config.kind == "box":
             changed["radius"] = state.radius

@@ -1,4 +1,4 @@
-"""Laplace's equation and heat on plates: what is declared of them.
+"""What does the workload that solves Laplace's equation and heat flow on plates declare?
 
 The rules are in ``reference_py/physics/laplace``, the kernels in ``kernels/physics/laplace``.
 """
@@ -41,7 +41,7 @@ FOLDER = "physics/laplace"
 PHASES = ("sweep", "black", "deep", "change", "advance", "totals")
 TILES = {"single": (64, 56), "double": (64, 26)}
 """Columns and rows of a tile on a CPU, by precision: 32 KiB of local memory. On a GPU tiles are
-larger (kernels/physics/laplace/deep.cl), so the workgroups for these are enough."""
+larger (kernels/physics/laplace/deep.cl), so this number of workgroups is enough there, too."""
 
 TILE_ITEMS = 256
 """Work-items of a tile on a GPU, 4 x 4 of its 64 x 64 cells each."""
@@ -49,12 +49,12 @@ TILE_ITEMS = 256
 SWEEP, BLACK, CHANGE, ADVANCE = map(Step, ("sweep", "black", "change", "advance"))
 
 BAND = 8
-"""Rows that a workgroup takes in the form ``rows``: enough work for a launch, and little to wait
-for at its end."""
+"""Rows per workgroup in the form ``rows``: enough work for a workgroup, and little idle time at the
+end of a launch."""
 
 
 class Laplace(Workload[LaplaceConfig, Parameters]):
-    """Plates of one shape, side by side."""
+    """Plates of one shape that are solved in parallel."""
 
     name = "laplace"
     summary = "the potential around conductors (Laplace's equation), and heat, on a plate"
@@ -65,15 +65,15 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     figure = staticmethod(figure.figure)
 
     def ticks(self, config: LaplaceConfig) -> int:
-        """Return the most steps: those asked for, else those that the tolerance can take."""
+        """Return the largest number of steps: ``steps``, or else the bound for the tolerance."""
         return config.last_step
 
     def sizes(self, p: Parameters) -> dict[str, int]:
-        """Return the sides of a plate."""
+        """Return the numbers of rows and columns of a plate."""
         return {"row": p.rows, "column": p.columns}
 
     def fields(self, p: Parameters) -> Mapping[str, Field]:
-        """Return what a plate has. ``next`` is not compared: a plate that has ended has none."""
+        """Return the arrays of a plate. ``next`` is not compared: it is undefined after the end."""
         cells, num = ("row", "column"), np.dtype(p.num).name
         mask = "int32" if p.variant == "seed" else "uint8"
         potential, free = "potential of a cell", "whether a cell follows the rule: 1, or 0"
@@ -119,7 +119,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
         """Return the kernels of every phase.
 
-        On a CPU a work-item alone goes along the rows four times as fast as sixteen or more do.
+        On a CPU one work-item per workgroup is four times as fast as sixteen or more.
         """
         seed, cells, blocks = p.variant == "seed", p.rows * p.columns, copies * p.blocks
         sums = {name: Scratch((blocks,), shared=name) for name in ("sums", "squares")}
@@ -151,13 +151,13 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         }  # fmt: skip
 
     def schedule(self, p: Parameters, tick: int, seen: Any) -> tuple[Step, ...]:
-        """Return the phases of a step; there is nothing to do before the first."""
+        """Return the phases of a step; tick 0 has none."""
         if not tick:
             return ()
         looked = p.is_looked_at(tick)
         if p.variant in DEPTH and (p.variant == "tiled" or not looked):
             steps = p.span(tick)
-            # else the step is one of several that are made together, later
+            # without steps: a later launch makes this step together with others
             return _steps_of_tick(steps, False, looked) if steps else ()
         return _steps_of_tick(0, p.method == "sor", looked)
 
@@ -172,7 +172,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             step += 1
 
     def finish(self, p: Parameters) -> tuple[Step, ...]:
-        """Return what is worked out at the end."""
+        """Return the step that computes the totals at the end."""
         return (Step("totals"),)
 
     def source(self, p: Parameters) -> Source:
@@ -201,14 +201,14 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         return float(rows * columns * ticks * self.count(config))
 
     def seconds(self, config: LaplaceConfig, device: Device | None) -> float | None:
-        """Return how long a run takes, roughly, None on a GPU."""
+        """Return an estimate of the seconds of a run; None on a GPU."""
         return duration.seconds(config, self.ticks(config), device)
 
     def why_ended(self, config: LaplaceConfig, state: Mapping[str, NDArray[Any]]) -> str:
-        """Return how little the last steps changed and, with jacobi, how far the solution is.
+        """Return the largest last change and, with jacobi, the distance from the solution.
 
-        An iteration that leaves the part rho of the slowest mode is change / (1 - rho) away; a
-        change that rounding hides counts as one of half a unit in the last place.
+        If every iteration multiplies the slowest mode by rho, the distance is change / (1 - rho).
+        A change below the rounding error counts as half a unit in the last place.
         """
         change = float(state["change"].max())
         said = f"no cell changed by more than {rounded_up(change)} V"
@@ -222,7 +222,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         return f"{said}; the solution is about {away} away"
 
     def report(self, config: LaplaceConfig, **facts: Any) -> RunReport:
-        """Return the report of a run, without a change if no step was looked at."""
+        """Return the report of a run, without a change if the change of no step was computed."""
         from societies.physics.laplace.report import PlateReport, step_of_change
 
         if not step_of_change(config, facts["first_tick"], facts["last_tick"]):
@@ -238,7 +238,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
 
 @cache
 def _steps_of_tick(deep: int, black: bool, looked: bool) -> tuple[Step, ...]:
-    """Return the phases of so many steps at once, or of one (0), of which it may be looked at."""
+    """Return the phases of ``deep`` steps at once, or of one (0), with its change if ``looked``."""
     if deep:
         made: tuple[Step, ...] = (Step("deep", arguments={"steps": deep}),)
     else:
@@ -247,7 +247,7 @@ def _steps_of_tick(deep: int, black: bool, looked: bool) -> tuple[Step, ...]:
 
 
 def rounded_up(value: float) -> str:
-    """Return four digits of a number, or the next ones where those are less than it."""
+    """Return a number in four digits, rounded up."""
     with decimal.localcontext(prec=4, rounding=decimal.ROUND_CEILING):
         return f"{float(+decimal.Decimal(value)):.4g}"
 

@@ -1,4 +1,4 @@
-"""What can be configured of a plate: every key of its YAML file, with unit, range and meaning."""
+"""Which keys does the YAML file of a plate have, with which units, ranges and meanings?"""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from societies.physics.laplace.image import bright_cells, remarks
 from societies.workload.declare.config import MOST_TICKS
 from societies.workload.declare.naming import parameters_of
 
-LARGEST_SIDE = 46_340  # of a plate whose cells are counted in 32 bits
+LARGEST_SIDE = 46_340  # cells of a plate are counted in 32 bits
 DEPTH = {"tiled": 1, "deep": 8}
-"""Steps that a launch makes at most, by form, unless the configuration says how many."""
+"""Default number of steps per launch, by form."""
 MUCH = 1 << 30
-"""Bytes of recorded plates from which a file is said to be large."""
-LARGEST_POTENTIAL = 1e30  # sums of four are finite in single precision
+"""Size of recorded plates, in bytes, from which a warning says that the file is large."""
+LARGEST_POTENTIAL = 1e30  # sums of four cells are finite in single precision
 Index = Annotated[int, Field(ge=0, lt=LARGEST_SIDE)]
 Potential = Annotated[float, Field(ge=-LARGEST_POTENTIAL, le=LARGEST_POTENTIAL, strict=False)]
 
@@ -48,7 +48,7 @@ class ConductorConfig(Section):
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     series: int = key(50, "Record the change every this many steps", "step", ge=1)
     detail: int = key(0, "Record the plate every this many steps; 0: never", "step", ge=0)
@@ -123,7 +123,7 @@ class LaplaceConfig(WorkloadConfig):
         ge=1,
         le=24,
     )
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -132,7 +132,7 @@ class LaplaceConfig(WorkloadConfig):
 
     @property
     def relaxation(self) -> float:
-        """How far a cell goes with over-relaxation, to 12 digits: libraries agree on so many."""
+        """The factor of over-relaxation, to 12 digits: mathematical libraries agree on these."""
         if self.omega is not None:
             return self.omega
         rows, columns = self.shape
@@ -141,7 +141,7 @@ class LaplaceConfig(WorkloadConfig):
 
     @property
     def most_steps(self) -> int:
-        """After how many steps the tolerance is met and looked at, `MOST_TICKS` at most."""
+        """Number of steps after which the tolerance is met and checked, at most `MOST_TICKS`."""
         if self.tolerance is None:
             return MOST_TICKS
         ratio = self.ratio if self.method == "heat" else 0.25
@@ -150,12 +150,12 @@ class LaplaceConfig(WorkloadConfig):
 
     @property
     def last_step(self) -> int:
-        """Most steps: those asked for, else those that the tolerance can take."""
+        """Largest number of steps: ``steps``, or else the bound for the tolerance."""
         return self.most_steps if self.steps is None else self.steps
 
     @property
     def rectangles(self) -> tuple[ConductorConfig, ...]:
-        """The conductors, without those of the picture."""
+        """The conductors except those of the picture."""
         if isinstance(self.conductor, tuple):
             return self.conductor
         if self.conductor == "none":
@@ -165,18 +165,18 @@ class LaplaceConfig(WorkloadConfig):
 
     @property
     def held(self) -> list[float]:
-        """Potentials that there are before the first step; cells that are not held begin at 0."""
+        """All potentials before the first step: 0 for free cells, and those of held cells."""
         border = self.border if isinstance(self.border, tuple) else (self.border,)
         bright = [] if self.image is None else [1.0]
         return [0.0, *border, *(one.value for one in self.rectangles), *bright]
 
     @property
     def _spread(self) -> float:
-        """By how much potentials differ at most."""
+        """Largest difference of potentials."""
         return max(self.held) - min(self.held)
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed of a plate."""
+        """Return the parameters of a plate that the reference takes."""
         rows, columns = self.shape
         conductors = []
         for one in self.rectangles:
@@ -201,11 +201,11 @@ class LaplaceConfig(WorkloadConfig):
         )
 
     def inputs(self) -> dict[str, str]:
-        """Return the picture, if there is one."""
+        """Return the file of the picture, if one is given."""
         return {} if self.image is None else {"image": self.image}
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: no end, conductors on the border, a lost tolerance."""
+        """Yield contradictory keys: no end, conductors on the border, a tolerance too small, ..."""
         rows, columns = self.shape
         if self.steps is None and self.tolerance is None:
             yield Conflict(("steps",), "neither steps nor a tolerance is given: it would not end")
@@ -259,7 +259,7 @@ class LaplaceConfig(WorkloadConfig):
                     )
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield what is not read of a picture, and that a file is large for an unknown end."""
+        """Yield parts of the picture that are ignored, and a file that will be very large."""
         for remark in remarks(self.image, self.shape) if self.image is not None else ():
             yield Conflict(("image",), remark)
         if self.steps is None and self.record.detail:

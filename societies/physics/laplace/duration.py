@@ -1,8 +1,8 @@
-"""How long will a run of plates take, roughly?
+"""How many seconds will a run of plates take, approximately?
 
-Speeds were measured with plates of 32, 200 and 1000 cells a side on a processor of two cores that
-had other work too (benchmarks/results/laplace-2-cores.csv). Other processors differ by a factor of
-a few: the estimate tells seconds from hours, no more. Nothing was measured on GPUs.
+Speeds were measured with plates of 32, 200 and 1000 cells a side on a processor with two cores that
+also ran other programs (benchmarks/results/laplace-2-cores.csv). Other processors are some times
+faster or slower, so the estimate only tells seconds from hours. GPUs were not measured.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ CPU = {"single": 1.2e9, "double": 0.8e9}
 """Cell-steps per second of one core, with PoCL."""
 
 SEED_FORM = 0.2e9
-"""The same of the form ``seed``."""
+"""Cell-steps per second of one core in the form ``seed``."""
 
 LAUNCHES = 15e-6
-"""Seconds of a step however small the plate is, for its launches."""
+"""Seconds of a step for its launches, for plates of any size."""
 
 REFERENCE, CALLS = 80e6, 20e-6
-"""Cell-steps per second of the reference, and its seconds of a step however small the plate is."""
+"""Cell-steps per second of the reference, and its seconds of a step for plates of any size."""
 
 
 def seconds(config: LaplaceConfig, steps: int, device: Device | None) -> float | None:
-    """Return how long so many steps take, roughly, or those that the tolerance takes at most."""
+    """Return the estimated seconds of ``steps`` steps, at most those that the tolerance needs."""
     rows, columns = config.shape
     cells, steps = rows * columns, min(steps, config.most_steps)
     if device is None:

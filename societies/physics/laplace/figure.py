@@ -1,4 +1,4 @@
-"""What does a plate look like? Its potentials in colours, and how much its steps changed."""
+"""How is a plate drawn? As potentials in colours, and the largest change of each step."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from societies.errors import ConfigError, OutputError, option
 from societies.workload.drawing.figure import clock_and_copies, numbers, require_copy, words
 
 SEED_COLOURS = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
-"""Blue, green and red: the least potential, the middle and the greatest, linear in between."""
+"""Blue, green and red for the least, the middle and the greatest potential, linear in between."""
 
 MARKED = 100
-"""Looks at a plate up to which each has a dot: more of them would hide the line."""
+"""Largest number of points that are marked by dots; more dots would hide the line."""
 
 
 def figure(results: Any, *, plate: int = 0, palette: str = "") -> Any:
@@ -36,7 +36,7 @@ def figure(results: Any, *, plate: int = 0, palette: str = "") -> Any:
     ConfigError
         If there is no such plate, or no such colour map.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib import colormaps
     from matplotlib.colors import LinearSegmentedColormap
@@ -62,8 +62,8 @@ def figure(results: Any, *, plate: int = 0, palette: str = "") -> Any:
     left.grid(visible=False)
     left.set(xlabel="column", ylabel="row", title=words(results.attrs.get("title", "")))
     drawing.colorbar(image, ax=left, label=f"potential [{units['phi']}]")
-    shown = change[plate].where(change[plate] > 0)  # a logarithm has no place for 0
-    marker = "." if int(shown.count()) <= MARKED else ""  # a plate may have ended long before
+    shown = change[plate].where(change[plate] > 0)  # 0 has no logarithm
+    marker = "." if int(shown.count()) <= MARKED else ""  # a plate may have ended early
     right.plot(results.step.values, shown.values, color="#0072B2", marker=marker, linestyle="-")
     right.set(xlabel="step", ylabel=f"largest change of a cell [{units['change']}]", yscale="log")
     right.grid(alpha=0.3)

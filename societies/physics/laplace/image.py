@@ -11,21 +11,21 @@ from societies.errors import ConfigError
 from societies.physics.pictures import read
 
 BRIGHT = 127
-"""Grey above which a pixel is a conductor, of 255."""
+"""Grey value (0 to 255) above which a pixel is a conductor."""
 
 RED, GREEN, BLUE, HALF = 19_595, 38_470, 7_471, 32_768
-"""Share of each colour in grey, of 65,536 (ITU-R 601-2), and what rounds: as Pillow has it."""
+"""Weights of colours in grey, of 65,536 (ITU-R 601-2), and the term that rounds, as in Pillow."""
 
 
 def bright_cells(path: str | Path, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Return which pixels are bright; (row, column), those of the border never.
+    """Return which pixels are bright, (row, column) bool; none of them is on the border.
 
-    The first frame counts, and opacity does not.
+    Only the first frame is read; opacity is ignored.
 
     Raises
     ------
     ConfigError
-        If there is no such picture, it is not of the plate's size, or it is bright at the border.
+        If the picture cannot be read, has another size than the plate, or is bright at the border.
     """
     planes = read(path, every_frame=False).planes[0]
     if planes.shape[1:] != shape:
@@ -44,7 +44,7 @@ def bright_cells(path: str | Path, shape: tuple[int, int]) -> NDArray[np.bool_]:
 
 
 def remarks(path: str | Path, shape: tuple[int, int]) -> list[str]:
-    """Return what is not read of a picture, and that it holds no cell."""
+    """Return sentences about ignored parts of a picture, and about one that holds no cell."""
     picture = read(path, every_frame=False)
     said = [f"{path} has {lost}" for lost in picture.lost]
     if picture.has_more:

@@ -1,4 +1,4 @@
-"""What is printed of a run of plates? Of its last change, in which step that was."""
+"""What does the report of a run of plates contain? The last change, with its step."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from societies.workload.running.report import RunReport
 
 
 def step_of_change(config: Any, first: int, last: int) -> int:
-    """Return the step of the change that is reported, the last looked at; 0: there is none.
+    """Return the step of the reported change, the last that was computed; 0 if there is none.
 
-    Of a file that was complete before, it is the last that is recorded.
+    If the file was complete before the run, it is the last step that is recorded.
     """
     series = int(config.record.series)
     recorded = last // series * series
@@ -20,11 +20,11 @@ def step_of_change(config: Any, first: int, last: int) -> int:
 
 
 class PlateReport(RunReport):
-    """The report of a run, in which a change of an earlier step is called so."""
+    """The report of a run; a change of an earlier step than the last is labelled with its step."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The closing table of any run, with the step of the change where it is not the last."""
+        """The closing table of every run, with the step of the change if it is not the last."""
         step = step_of_change(self.config, self.first_tick, self.last_tick)
         if step == self.last_tick:
             return super().rows

@@ -1,8 +1,8 @@
-"""How does a plate look while it is solved, and what can be changed meanwhile?
+"""How does a window show a plate while it is solved, and what can be changed meanwhile?
 
-The potentials of the edges and further conductors, which are drawn with the mouse. The plate goes
-on from the potentials that it has; the counting of steps begins again, since the run that gives the
-same plate begins from the new edges and conductors.
+The potentials of the edges can be changed, and conductors can be drawn with the mouse. The plate
+continues from its current potentials. The count of steps begins again, since a run that gives the
+same plate begins with the new edges and conductors.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ MOST_STEPS = 1000
 
 @dataclass(frozen=True)
 class Controls:
-    """What the controls say.
+    """The settings of the controls.
 
     Attributes
     ----------
     border : potentials of the edges, in the order of `EDGES`
     drawn : conductors in addition to those of the configuration
-    pen : potential of the next one
-    steps : from one picture to the next
-    restarts : how often the plate has begun again
+    pen : potential of the next drawn conductor
+    steps : number of steps from one picture to the next
+    restarts : how often the plate was restarted
     """
 
     border: tuple[float, ...]
@@ -69,7 +69,7 @@ class PlateView:
 
     Parameters
     ----------
-    workload, config : the plate; where there are several, the first is shown
+    workload, config : the plate; of several, the first is shown
     device : str or Device
     """
 
@@ -125,7 +125,7 @@ class PlateView:
         raise ValueError(f"no event of a plate: {event}")
 
     def _drawn(self, drag: Drag[Controls]) -> Controls:
-        """Return the state with a rectangle from where the drag began to where the mouse is."""
+        """Return the state with a rectangle from the drag's beginning to the mouse."""
         rows, columns = self._config.shape
         inside = []
         for at, way, length in ((drag.y, drag.dy, rows), (drag.x, drag.dx, columns)):
@@ -135,7 +135,7 @@ class PlateView:
         return replace(drag.began, drawn=(*drag.began.drawn, one))
 
     def frames(self, state: Controls) -> Iterator[Frame | None]:
-        """Yield the plate as it is, and then after every so many steps until it ends."""
+        """Yield the current plate, then the plate after every `steps` steps until it ends."""
         self._apply(state)
         yield self._frame(state)
         last = self._workload.ticks(self._config)
@@ -147,7 +147,7 @@ class PlateView:
             yield self._frame(state)
 
     def _apply(self, state: Controls) -> None:
-        """Bring the plate to the edges and conductors of a state."""
+        """Give the plate the edges and conductors of a state."""
         before, self._applied = self._applied, state
         if (state.border, state.drawn, state.restarts) == (
             before.border,
@@ -168,7 +168,7 @@ class PlateView:
         self._tick, self._over = 0, False
 
     def _run(self, end: int) -> None:
-        """Run the steps up to ``end``; find out how many a launch may have."""
+        """Run the steps up to ``end``; adapt the number of steps of the next launch to the time."""
         began, steps = time.perf_counter(), end - self._tick
         self._engine.run_ticks(self._tick + 1, end)
         ended = self._engine.ended()  # waits for the device
@@ -197,7 +197,7 @@ class PlateView:
 
 
 def coloured(potential: NDArray[Any], least: float, most: float) -> NDArray[np.uint8]:
-    """Return potentials in colours: blue the least, green the middle, red the most.
+    """Return potentials in colours: blue for the least, green for the middle, red for the greatest.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def coloured(potential: NDArray[Any], least: float, most: float) -> NDArray[np.u
 
 
 def _palette() -> NDArray[np.uint8]:
-    """Return the 256 colours, linear between those of the seed; (colour, 4) uint8."""
+    """Return 256 colours, linear between those of the original program; (colour, 4) uint8."""
     at = np.linspace(0, len(SEED_COLOURS) - 1, 256)
     parts = [
         np.interp(at, range(len(SEED_COLOURS)), part) for part in zip(*SEED_COLOURS, strict=True)

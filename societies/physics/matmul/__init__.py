@@ -1,4 +1,4 @@
-"""The product of two matrices: what is declared of it.
+"""What does the workload that multiplies two matrices declare?
 
 The rules are in ``reference_py/physics/matmul``, the kernels in ``kernels/physics/matmul``.
 """
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
 FOLDER = "physics/matmul"
 
 SMALL = 16
-"""Sides below which `auto` takes the form that has no blocks."""
+"""Side of a matrix below which `auto` selects the form without blocks."""
 
 STRETCH = 256
-"""Entries of a random row that a work-item draws: skipping to them takes as long as some 50."""
+"""Random entries that a work-item draws; skipping ahead to them costs as much as some 50."""
 
 
 @dataclass(frozen=True)
 class Registers:
-    """What a work-item of the forms for CPUs keeps in registers, and how long.
+    """Blocking of the forms for CPUs: which parts stay in registers and caches.
 
     Attributes
     ----------
     tall, vectors, width : rows, vectors of a row, and entries of a vector
     band : rows of a workgroup, a multiple of ``tall``
     stripe : panels of a workgroup
-    chunk : steps for which a panel stays in the first cache, and the rows of a band in the second
+    chunk : steps for which a panel stays in the L1 cache, and the rows of a band in the L2 cache
     """
 
     tall: int
@@ -72,17 +72,17 @@ class Registers:
 
 
 REGISTERS = {"vector": Registers(4, 3, 8, 256, 44, 256), "wide": Registers(6, 4, 16, 96, 16, 512)}
-"""By form: 16 registers of 256 bits, 32 of 512 bits; in single precision."""
+"""Blocking by form, in single precision, for 16 registers of 256 bits and 32 of 512 bits."""
 
 GROUPS, LEAST_BAND = 16, 64
-"""Bands are halved, but not below so many rows, until a product has so many workgroups."""
+"""Bands are halved, down to `LEAST_BAND` rows, until a product has `GROUPS` workgroups."""
 
 WIDE = re.compile(r"avx512|znver[45]|icelake|cascadelake|tigerlake|sapphirerapids", re.IGNORECASE)
-"""What the versions of CPU devices say whose compilers use registers of 512 bits."""
+"""Pattern in the versions of CPU devices whose compilers use registers of 512 bits."""
 
 
 def registers(p: Parameters) -> Registers:
-    """Return what is kept in registers by one of the forms for CPUs."""
+    """Return the blocking of one of the forms for CPUs."""
     one = REGISTERS[p.variant]
     if p.precision == "double":
         one = replace(one, width=one.width // 2)
@@ -93,7 +93,7 @@ def registers(p: Parameters) -> Registers:
 
 
 class Matmul(Workload[MatmulConfig, Parameters]):
-    """Products of matrices of the same sizes, side by side."""
+    """Products of matrices of the same sizes that are computed in parallel."""
 
     name = "matmul"
     summary = "the product of two matrices, in single or double precision, fused or not"
@@ -113,7 +113,7 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         return config.model_copy(update={"variant": suited})
 
     def sizes(self, p: Parameters) -> dict[str, int]:
-        """Return the sides of the matrices."""
+        """Return the lengths of the sides of the matrices."""
         return {"row": p.rows, "inner": p.inner, "column": p.columns}
 
     def fields(self, p: Parameters) -> Mapping[str, Field]:
@@ -145,7 +145,7 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         return {**filled, "multiply": Phase(tuple(_launches(p, copies)))}
 
     def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the filling of random matrices, and then the product every time."""
+        """Yield at tick 0 the filling of random matrices, at every other tick the product."""
         if tick:
             yield Step("multiply")
         else:
@@ -154,7 +154,7 @@ class Matmul(Workload[MatmulConfig, Parameters]):
                     yield Step(name)
 
     def source(self, p: Parameters) -> Source:
-        """Return the macros of the kernels; of other sizes only those of bands may differ."""
+        """Return the macros of the kernels; with other sizes only those of bands may differ."""
         macros: dict[str, Any] = {
             "NUM_IS_DOUBLE": p.precision == "double",
             **word_macros("ARITHMETIC", p.arithmetic, ["fused"]),
@@ -171,12 +171,12 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         return Source(macros)
 
     def work_done(self, config: MatmulConfig, ticks: int) -> float:
-        """Return the products that are added up."""
+        """Return the number of multiplications."""
         entries = config.rows * config.columns * config.inner
         return float(entries * ticks * self.count(config))
 
     def contents(self, config: MatmulConfig) -> Contents:
-        """Return what the file holds, in addition the operations and their rate."""
+        """Return the contents of the file, with operations and their rate."""
         from societies.physics.matmul.results import WithRate
 
         return WithRate(self, config)

@@ -1,4 +1,4 @@
-"""What can be configured of a product: every key of its YAML file, with unit, range and meaning."""
+"""Which keys does the YAML file of a product have, with which units, ranges and meanings?"""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 1 << 20
 LARGEST_MATRIX = 1 << 34
-"""Entries of a matrix at most; kernels count those of a row in 32 bits, others in 64."""
+"""Most entries of a matrix; kernels count entries of a row in 32 bits, of a matrix in 64."""
 
 DRAWN = ("random", "identity", "ones")
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     product: bool = key(False, "Write the product C")
     checkpoint: Interval = key(
@@ -72,23 +72,23 @@ class MatmulConfig(WorkloadConfig):
     )
     tile: int = key(16, "Of tiled: side of a tile", "entries", ge=1, le=16)
     repeats: int = key(10, "How often the product is computed, to time it", "1", ge=1, le=10**6)
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed."""
-        # Nobody has asked a device what suits it: every one has the form naive.
+        """Return the parameters that the reference takes."""
+        # `auto` without a device (`fitted` chooses for a device): every device can run naive.
         variant = "naive" if self.variant == "auto" else self.variant
         side = 16 if self.precision == "single" else 8
         a, b = _matrix(self.a), _matrix(self.b)
         return parameters_of(Parameters, self, a=a, b=b, variant=variant, side=side)
 
     def inputs(self) -> dict[str, str]:
-        """Return the files of matrices, if there are any."""
+        """Return the files of matrices, if any are given."""
         given = {"a": self.a, "b": self.b}
         return {name: file_of(text) for name, text in given.items() if text not in DRAWN}
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield files that are no matrices of these sizes, and sizes beyond all memory."""
+        """Yield files without a matrix of the right size, and sizes beyond all memory."""
         of_a, of_b = ("rows", "inner"), ("inner", "columns")
         for name, sides in (("a", of_a), ("b", of_b)):
             text = getattr(self, name)

@@ -1,4 +1,4 @@
-"""What does a run look like? How long each repetition took, and the product if it was recorded."""
+"""How is a run of products drawn? As seconds of each repetition, and the product if recorded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def figure(results: Any, *, product: int = 0) -> Any:
     ConfigError
         If there is no such product.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""What is in the file of a matrix? ``.npy``, or a dataset of an HDF5 file: ``FILE:DATASET``."""
+"""Which matrix does a file hold? It is a ``.npy`` file or a dataset in HDF5: ``FILE:DATASET``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from societies.errors import ConfigError, OutputError
 from societies.paths import kind_unless_file
 
 HDF5 = (".h5", ".hdf5", ".nc")
-"""Ends of the names of HDF5 files; any other file is NumPy's."""
+"""Endings of HDF5 files; all other files must be NumPy's."""
 
 ARCHIVE = b"PK"
-"""How an archive of arrays (.npz) begins."""
+"""First bytes of an archive of arrays (.npz)."""
 
 
 MOST_NAMES = 20
-"""Datasets of a file that a message names."""
+"""Largest number of datasets that a message names."""
 
 
 def file_of(text: str) -> str:
@@ -31,12 +31,12 @@ def file_of(text: str) -> str:
 
 
 def shape_of(text: str) -> tuple[int, int]:
-    """Return rows and columns of the matrix of a file; its entries are not read.
+    """Return rows and columns of the matrix of a file without reading its entries.
 
     Raises
     ------
     ConfigError
-        If there is no such matrix, or it is not one of real floating-point numbers.
+        If the matrix does not exist or does not hold real floating-point numbers.
     """
     if text.lower().endswith(HDF5) or file_of(text) != text:
         with _dataset(text) as dataset:
@@ -50,7 +50,7 @@ def entries_of(text: str) -> NDArray[np.floating[Any]]:
     Raises
     ------
     ConfigError
-        As `shape_of`, and if the file is shorter than it says.
+        As `shape_of`, and if the file is shorter than its header says.
     """
     path = Path(file_of(text))
     return _entries(text, path.stat().st_mtime_ns if path.is_file() else 0)
@@ -64,7 +64,7 @@ def overflows(matrix: NDArray[np.floating[Any]]) -> bool:
 
 @lru_cache(maxsize=4)
 def _entries(text: str, _changed: int) -> NDArray[np.floating[Any]]:
-    """Return the matrix of a file as it was when it was changed last."""
+    """Return the matrix of a file; the cache is keyed by the time of its last change, too."""
     shape = shape_of(text)
     try:
         if file_of(text) != text:
@@ -89,7 +89,7 @@ def _header(text: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
             raise ConfigError(f"{text} is {'no .npy file' if begins else 'empty'}")
         found = np.load(text, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        # said of the entries by mmap, and of the header by NumPy
+        # a short file: mmap's message about entries, NumPy's about the header
         if "mmap length" in str(error) or str(error).startswith("EOF"):
             raise ConfigError(f"{text} is cut off: it is shorter than it says") from None
         if "Python objects" in str(error):
@@ -102,7 +102,7 @@ def _header(text: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def _datasets(file: Any) -> list[str]:
-    """Return the datasets of a file with the groups that they are in, sorted."""
+    """Return the sorted paths of the datasets of a file, with their groups."""
     import h5py
 
     names: list[str] = []
@@ -116,7 +116,7 @@ def _datasets(file: Any) -> list[str]:
 
 
 class _dataset:
-    """The dataset that a key names, open."""
+    """Context manager that opens the dataset named by a key."""
 
     def __init__(self, text: str) -> None:
         self._text, self._path = text, file_of(text)

@@ -1,4 +1,4 @@
-"""How fast was a product? Its operations, and how many of them a second."""
+"""How fast was a product, in operations per second?"""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from societies.workload.declare.protocol import Block
 from societies.workload.running.report import RunReport
 
 RATE = "gflops"
-"""Variable of the file: the rate of each repeat. Attributes are written before a run begins."""
+"""Variable of the file with the rate of each repeat (attributes are written before the run)."""
 
 GIGA = 1e9
 
 UNMEASURED = 0.0
-"""Rate of a repeat that took no time that could be measured."""
+"""Rate of a repeat whose time was too short to be measured."""
 
 
 def operations(config: Any) -> int:
@@ -29,14 +29,14 @@ def operations(config: Any) -> int:
 
 
 def rates(config: Any, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return thousand millions of operations in a second, of each repeat."""
+    """Return the rate of each repeat, in 10^9 operations per second."""
     rates = np.full(len(seconds), UNMEASURED)
     np.divide(operations(config) / GIGA, seconds, out=rates, where=seconds > 0)
     return rates
 
 
 class WithRate(SeriesAndDetail):
-    """The file of a run: C if it is asked for, seconds, operations and their rate."""
+    """Contents of the file of a run: C if requested, seconds, operations and their rate."""
 
     def __init__(self, workload: Any, config: Any) -> None:
         super().__init__(workload, config)
@@ -58,7 +58,7 @@ class WithRate(SeriesAndDetail):
         return {"title": title, **sides, "flops": operations(config)}
 
     def write(self, file: ResultFile, block: Block) -> None:
-        """Write what was measured of the repeats of a block, and their rates."""
+        """Write the measurements of the repeats of a block, and their rates."""
         super().write(file, block)
         found = rates(self.config, block.measured["seconds"])
         file.write(RATE, found, **{self.workload.clock: slice(block.first - 1, block.last)})
@@ -67,20 +67,20 @@ class WithRate(SeriesAndDetail):
 class RateReport(RunReport):
     """The report of a run, with seconds and rate.
 
-    A compiler may finish a kernel when it is launched first, so the first repeat is left out where
-    there are others.
+    Some compilers finish a kernel at its first launch, so the first repeat is left out if there are
+    others.
     """
 
     @property
     def work_per_second(self) -> float:
-        """Sums of a product in a second of a repeat, without building and reading back."""
+        """Multiplications per second of the median repeat, without building and reading back."""
         seconds, _ = self._middle()
         steps = self.workload.work_done(self.config, 1)
         return steps / seconds if seconds > 0 else super().work_per_second
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The closing table of any run, how long a repetition took and how fast it was."""
+        """The closing table of every run, with seconds and speed of a product."""
         seconds, of = self._middle()
         if not seconds > 0:
             return super().rows
@@ -93,7 +93,7 @@ class RateReport(RunReport):
         ]
 
     def _middle(self) -> tuple[float, str]:
-        """Return the seconds of the repeat in the middle, and what it is the middle of."""
+        """Return the median seconds of a repeat, and a description of the repeats included."""
         with open_results(self.path) as results:
             seconds = results["seconds"].values
         later = seconds[1:][np.isfinite(seconds[1:])]

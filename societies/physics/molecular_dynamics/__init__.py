@@ -1,4 +1,4 @@
-"""Lennard-Jones atoms in periodic boxes: what is declared of them.
+"""What does the workload that moves Lennard-Jones atoms in periodic boxes declare?
 
 The rules are in ``reference_py/physics/molecular_dynamics``, the kernels in
 ``kernels/physics/molecular_dynamics``.
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 
 FOLDER = "physics/molecular_dynamics"
 PART = 128
-"""Atoms of a workgroup."""
+"""Atoms per workgroup."""
 
 CELL_BLOCK = 256
-"""Cells that a workgroup takes running sums of."""
+"""Cells per workgroup of the running sums."""
 
 CELL_ITEMS = 64
-"""Work-items of a cell."""
+"""Work-items per cell."""
 
 WIDTH = {"single": 8, "double": 4}
-"""Neighbours that a CPU takes at once: lists are filled up to a multiple of it."""
+"""Neighbours that a CPU treats at once; lists are padded to a multiple of this number."""
 
 DENSE = 1.3
-"""Atoms in a volume of one that a list has room for, at least; liquids have less."""
+"""Smallest density, in atoms per sigma^3, that neighbour lists have room for; liquids have less."""
 
 
 class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
-    """Boxes with the same number of atoms, side by side."""
+    """Boxes with the same number of atoms that are simulated in parallel."""
 
     name = "molecular_dynamics"
     summary = "Lennard-Jones atoms in a periodic box: energies, pressure, trajectories"
@@ -59,11 +59,11 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
     figure = staticmethod(figure.figure)
 
     def sizes(self, p: Parameters) -> dict[str, int]:
-        """Return the number of atoms, and of axes."""
+        """Return the numbers of atoms and of axes."""
         return {"atom": p.atoms, "axis": 3}
 
     def fields(self, p: Parameters) -> Mapping[str, Field]:
-        """Return what a box has."""
+        """Return the arrays of a box."""
         places, num = ("atom", "axis"), np.dtype(p.num).name
         number = (None, None)
 
@@ -98,7 +98,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
         }  # fmt: skip
 
     def series(self, p: Parameters) -> Mapping[str, Series]:
-        """Return what is recorded of a box over time."""
+        """Return the series that are recorded for a box."""
         energy = "epsilon per atom"
         return {
             "potential_energy": Series(energy, "potential energy"),
@@ -173,11 +173,11 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
         return table
 
     def schedule(self, p: Parameters, tick: int, seen: Any) -> tuple[Step, ...]:
-        """Return the phases of a step; energies are computed when they are recorded."""
+        """Return the phases of a step; energies are computed only if they are recorded."""
         return _steps_of_tick(tick == 0, tick % p.series_every == 0, 0 < tick <= p.rescaled)
 
     def finish(self, p: Parameters) -> tuple[Step, ...]:
-        """Return what is worked out at the end; the forces are what they were."""
+        """Return the steps that compute the energies at the end; the forces do not change."""
         return (Step("forces", arguments={"energies": 1}), Step("energies"))
 
     def source(self, p: Parameters) -> Source:
@@ -215,7 +215,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
                 "ROOM": _room(p),
                 "WIDTH": WIDTH[p.precision],
                 "NUM_IS_DOUBLE": p.precision == "double",
-                "DEVICE_CONTRACTS": False,  # not to be found out: no MULADD is called
+                "DEVICE_CONTRACTS": False,  # needs no test of the device: no kernel calls MULADD
                 **word_macros("VARIANT", p.variant, variants),
                 **word_macros("FORM", p.form, ["shifted", "shifted_force"]),
                 "VELOCITIES_ARE_NORMAL": p.velocities == "normal",
@@ -232,28 +232,28 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
         return float(config.number_of_atoms * ticks * self.count(config))
 
     def contents(self, config: MolecularDynamicsConfig) -> Contents:
-        """Return what the file holds."""
+        """Return the contents of the file."""
         from societies.physics.molecular_dynamics.contents import AtomsInFile
 
         return AtomsInFile(self, config)
 
     def report(self, config: MolecularDynamicsConfig, **facts: Any) -> RunReport:
-        """Return the report of a run; that of a start has its energies per atom."""
+        """Return the report of a run; without steps it also has energies per atom."""
         from societies.physics.molecular_dynamics.report import AtomsReport, of_the_end
 
-        if facts["last_tick"] % config.record.series:  # whose series are of an earlier step
+        if facts["last_tick"] % config.record.series:  # the last series belong to an earlier step
             facts["final"] = of_the_end(facts["path"], config.number_of_atoms)
         return AtomsReport(self, config, **facts)
 
     def check(self, block: Block, p: Parameters) -> None:
-        """Stop at a pair that is too close, and at an atom that is lost."""
+        """Raise an error if a pair of atoms is too close, or an atom has moved too far."""
         from societies.physics.molecular_dynamics.contents import refuse_overlap
 
         if (block.logs["overlap"] != NONE).any():
             refuse_overlap(p, block.state(), block.logs["overlap"], block.first)
 
     def plan_rows(self, config: MolecularDynamicsConfig, p: Parameters) -> list[tuple[str, str]]:
-        """Return the box, and how pairs are found."""
+        """Return rows with the box and the method that finds pairs."""
         cells = f", {p.cells}^3 cells" if p.variant != "all_pairs" else ""
         return [
             ("box", f"{p.atoms:,} atoms, {p.length:.6g} sigma a side"),
@@ -269,7 +269,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
 
 @cache
 def _steps_of_tick(first: bool, recorded: bool, rescaled: bool) -> tuple[Step, ...]:
-    """Return the phases of the first step or another one."""
+    """Return the phases of tick 0 (``first``) or of a step."""
     forces = Step("forces", arguments={"energies": int(recorded)})
     moved = (Step("start"), forces) if first else (Step("drift"), forces, Step("kick"))
     scaled = (Step("rescale"),) if rescaled else ()
@@ -281,7 +281,7 @@ def _cell_blocks(p: Parameters) -> int:
 
 
 def _room(p: Parameters) -> int:
-    """Return how many neighbours a list has room for, one more than it may have."""
+    """Return the capacity of a neighbour list; a length equal to it marks an overflow."""
     density = max(1.5 * p.atoms / p.length**3, DENSE)
     near = min(density * 4.0 / 3.0 * math.pi * p.reach**3 + 16.0, float(p.atoms))
     width = WIDTH[p.precision]
@@ -289,11 +289,12 @@ def _room(p: Parameters) -> int:
 
 
 def _closed_up(width: int, p: Parameters) -> NDArray[np.uint8]:
-    """Return for each set of lanes, a number of so many bits, where its lanes are in memory.
+    """Return for each set of lanes, a number of ``width`` bits, the byte offsets of its lanes.
 
     Returns
     -------
-    (set, 2 width) uint8, bytes from lane 0, those of the set in front; then how many these are, 0s
+    (set, 2 width) uint8: offsets of all lanes from lane 0, those of the set first; then the size of
+    the set, then zeros
     """
     sets = np.arange(1 << width)[:, None] >> np.arange(width) & 1
     order = np.argsort(1 - sets, axis=1, kind="stable")
@@ -302,9 +303,9 @@ def _closed_up(width: int, p: Parameters) -> NDArray[np.uint8]:
 
 
 def _memory(p: Parameters, copies: int) -> dict[str, Scratch]:
-    """Return what forces are found with, by name; shared by their kernels, and from step to step.
+    """Return the working arrays of the forces by name; kernels and steps share them.
 
-    What a variant does not need is empty.
+    Arrays that a variant does not need are empty.
     """
     atoms = 0 if p.variant == "all_pairs" else p.atoms
     listed = p.atoms if p.variant == "list" else 0

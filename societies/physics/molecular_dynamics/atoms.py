@@ -1,12 +1,12 @@
-"""Where are the atoms of a file? Extended XYZ, and the layout of NIST's reference calculations.
+"""How are atoms read from a file, in extended XYZ or in the layout of NIST's references?
 
 Extended XYZ: the number of atoms; a line with ``Lattice="L 0 0 0 L 0 0 0 L"`` and ``Properties``;
-a line for each atom. Of the properties ``pos`` and, if it is there, ``velo`` are read. Of several
-such frames, as a trajectory has them, the last counts. NIST's layout: the three sides of the box;
+a line for each atom. Of the properties ``pos`` and, if present, ``velo`` are read. Of several such
+frames, as in a trajectory, the last is read. NIST's layout: the three sides of the box;
 the number of atoms; number, x, y, z of each, from the centre.
 
-Atoms of a trajectory that was unwrapped are whole boxes away from their places in the box. They are
-moved back in decimal, so that they are where the same digits without the boxes would put them.
+Atoms of an unwrapped trajectory may be whole boxes away from their positions in the box. They are
+moved back in decimal arithmetic, so that no digit of the file is lost.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from societies.paths import data_directory
 from societies.texts import read_text, shown, whole_number
 
 POSITIONS = "species:S:1:pos:R:3"
-"""Properties of a file that does not name them."""
+"""Default of ``Properties``."""
 
 CUBE = 1e-8
-"""By how much of its first side a box may differ from a cube: other programs round."""
+"""Allowed deviation of a box from a cube, relative to its side: other programs round."""
 
 LONGEST_NUMBER = 400
-"""Characters of a number; the longest that a double can need has some 330."""
+"""Most characters of a number; a double needs at most some 330."""
 
 EXACT = decimal.Context(prec=2 * LONGEST_NUMBER, Emax=999_999, Emin=-999_999)
 
 FARTHEST = 1e15
-"""Boxes that an atom may be away from its place; further away no digit of a double is left."""
+"""Most boxes between an atom and its position in the box; beyond, a double has no digits left."""
 
 VELOCITIES = {"vel": "velo", "velocity": "velo", "velocities": "velo"}
 KINDS = ("species", "element", "elements", "symbols", "type", "types", "z", "numbers")
-"""Properties that say of which kind an atom is; all are of one."""
+"""Properties that give the kind of an atom; all atoms must be of one kind."""
 MASSES = ("mass", "masses")
 CHARGES = ("charge", "charges", "q", "initial_charges")
 WITHOUT_EFFECT = ("lattice", "properties", "pbc", "origin", "step", "time", "energy")
-"""Entries of the second line that are read, or say nothing about where atoms are."""
+"""Entries of the second line that are read, or do not concern the positions of atoms."""
 
 _ENTRY = re.compile(
     r"""\s*([^\s="]+)(?:\s*=\s*("(?:[^"\\]|\\.)*"|'[^']*'|\{[^}]*\}|
@@ -57,14 +57,14 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """What a file says.
+    """Contents of a file of atoms.
 
     Attributes
     ----------
     length : side of the box
     positions : (atom, axis) float64, from the corner of the box, inside it
     velocities : (atom, axis) float64, or None
-    remarks : what the file has that is not used, or used in another way; a sentence each
+    remarks : a sentence for each part of the file that is ignored or reinterpreted
     """
 
     length: float
@@ -86,8 +86,8 @@ def read_atoms(path: str) -> Atoms:
     Raises
     ------
     ConfigError
-        If it cannot be read, is neither layout, or has what a box of equal atoms in a periodic
-        cube cannot have, with the line.
+        If the file cannot be read, has neither layout, or does not describe equal atoms in a
+        periodic cube; the message names the line.
     """
     try:
         file = found(path)
@@ -169,7 +169,7 @@ def _wrap(
     shift: Sequence[decimal.Decimal],
     length: float,
 ) -> None:
-    """Move atoms that are outside the box to their places in it, exactly: of the digits written."""
+    """Move atoms outside the box into it by whole boxes, exactly, with the digits of the file."""
     outside = (positions < 0.0) | (positions >= length)
     farthest = float(np.abs(positions).max()) / length
     if farthest > FARTHEST:
@@ -183,12 +183,12 @@ def _wrap(
 
 
 def _before_the_last_frame(lines: list[str]) -> int:
-    """Return how many lines stand before it: a frame follows where its number of atoms does."""
+    """Return the number of lines before the last frame; a frame begins with a number of atoms."""
     before = 0
     while (count := whole_number(lines[before])) is not None:
         following = before + count + 2
         while following < len(lines) and not lines[following].strip():
-            following += 1  # between frames
+            following += 1  # empty lines between frames
         if following >= len(lines) or whole_number(lines[following]) is None:
             break
         before = following
@@ -196,7 +196,7 @@ def _before_the_last_frame(lines: list[str]) -> int:
 
 
 def _said(path: str, at: int, line: str) -> dict[str, str]:
-    """Return the entries of the second line, in lower case; a word without a value is no entry."""
+    """Return the entries of the second line, keys in lower case; skip words without a value."""
     said: dict[str, str] = {}
     end, line = 0, line.rstrip()
     while end < len(line):
@@ -226,7 +226,7 @@ def _require_periodic(path: str, at: int, pbc: str | None) -> None:
 
 
 def _columns(path: str, line: int, properties: str) -> tuple[dict[str, tuple[int, int]], int]:
-    """Return first column and end of each property, and how many columns there are."""
+    """Return the first and end column of each property, and the number of columns."""
     parts, places, at = properties.split(":"), dict[str, tuple[int, int]](), 0
     where = f"{path}:{line}: Properties"
     for name, kind, count in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
@@ -252,7 +252,7 @@ def _columns(path: str, line: int, properties: str) -> tuple[dict[str, tuple[int
 def _alike(
     path: str, line: int, name: str, words: list[list[str]], place: tuple[int, int]
 ) -> tuple[str, ...]:
-    """Refuse atoms that differ, or are charged; return what to say of masses other than 1."""
+    """Refuse atoms that differ or are charged; return a remark about masses other than 1."""
     first, last = place
     values = [row[first:last] for row in words]
     other = next((i for i, value in enumerate(values) if value != values[0]), 0)
@@ -292,7 +292,7 @@ def _count(path: str, number: int, line: str, there: int) -> None:
 
 
 def _cube(path: str, number: int, sides: NDArray[np.float64]) -> tuple[float, tuple[str, ...]]:
-    """Return the side of a cube, and what to say of one that is a cube but for rounding."""
+    """Return the side of a cube, and a remark if it is a cube only within rounding."""
     length = float(sides[0, 0])
     largest = float(np.abs(sides - length * np.eye(3)).max())
     if length <= 0.0 or not largest <= CUBE * length:
@@ -330,5 +330,5 @@ def _of_fortran(path: str, number: int, word: str) -> float:
 
 
 def _exact(word: str) -> decimal.Decimal:
-    """Return a number as it was written."""
+    """Return a number with all digits of the file."""
     return EXACT.create_decimal(re.sub("[dD]", "e", word))

@@ -1,4 +1,4 @@
-"""What can be configured of a box of atoms: every key of its YAML file, with unit and meaning."""
+"""Which keys does the YAML file of a box of atoms have, with which units and meanings?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALL_PAIRS_AT_MOST = 20_000  # atoms
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     series: int = key(
         10, "Record energies, temperature and pressure every this many steps", "step", ge=1
@@ -37,7 +37,7 @@ class RecordConfig(Section):
 
 
 class MolecularDynamicsConfig(WorkloadConfig):
-    """Lennard-Jones atoms in a periodic cube. Units: size and depth of the potential, and mass."""
+    """Lennard-Jones atoms in a periodic cube, in units of sigma, epsilon and the mass."""
 
     workload: Literal["molecular_dynamics"] = key("molecular_dynamics", "What the file configures")
     cells: int = key(
@@ -91,19 +91,23 @@ class MolecularDynamicsConfig(WorkloadConfig):
     )
     precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
     replicates: int = key(
-        1, "Boxes with velocities of their own, side by side", "boxes", ge=1, le=LARGEST_INTEGER
+        1,
+        "Boxes that are simulated in parallel, each with its own velocities",
+        "boxes",
+        ge=1,
+        le=LARGEST_INTEGER,
     )
     first_box: int = key(0, "Number of the first box", "index", ge=0, le=LARGEST_INTEGER)
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
     def from_file(self) -> Atoms | None:
-        """The atoms of the file, if there is one."""
+        """The atoms of the file, if one is given."""
         return None if self.atoms is None else read_atoms(self.atoms)
 
     @property
     def number_of_atoms(self) -> int:
-        """Atoms of a box."""
+        """Number of atoms of a box."""
         return 4 * self.cells**3 if self.atoms is None else len(read_atoms(self.atoms).positions)
 
     @property
@@ -114,7 +118,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
         return soft_pow(self.number_of_atoms / self.density, 1.0 / 3.0)
 
     def parameters(self) -> Parameters:
-        """Return what the reference is handed."""
+        """Return the parameters that the reference takes."""
         there, atoms = self.from_file, self.number_of_atoms
         p = parameters_of(
             Parameters,
@@ -132,11 +136,11 @@ class MolecularDynamicsConfig(WorkloadConfig):
         return p.fitting() if self.variant == "auto" else p
 
     def inputs(self) -> dict[str, str]:
-        """Return the file of atoms, if there is one."""
+        """Return the file of atoms, if one is given."""
         return {} if self.atoms is None else {"atoms": str(found(self.atoms))}
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: boxes that are too small, too many atoms, no velocity."""
+        """Yield contradictory keys: boxes that are too small, too many atoms, no velocity."""
         if self.tail and self.form != "plain":
             yield Conflict(("tail",), f"belongs to form: plain, not {self.form}", (("form",),))
         try:
@@ -189,7 +193,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
             )
 
     def _enough(self, length: float) -> str:
-        """Return which lattice makes a box of this length."""
+        """Return text with the lattice that makes a box of this length."""
         if self.atoms is not None:
             return ""
         atoms = length * length * length * self.density
@@ -198,7 +202,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield keys without an effect."""
-        # A key with its default may come from a configuration that was written out whole.
+        # A key with its default may come from a configuration that was saved with all keys.
         fields = type(self).model_fields
         given = {
             name for name in self.model_fields_set if getattr(self, name) != fields[name].default

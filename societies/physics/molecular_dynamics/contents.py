@@ -1,4 +1,4 @@
-"""What is in the file of a box of atoms, and when is there none? A pair too close ends the run."""
+"""What does the file of a box of atoms hold, and what happens if two atoms come too close?"""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from societies.workload.declare.fields import State
 
 
 class AtomsInFile(SeriesAndDetail):
-    """Series, positions and velocities. Which atoms overlap is asked for, not recorded."""
+    """Series, positions and velocities. Overlaps of atoms are checked but not recorded."""
 
     def __init__(self, workload: Any, config: Any) -> None:
         super().__init__(workload, config)
         del self._logged["overlap"]
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Write the end, unless it is none: a run without steps was not looked at before."""
+        """Write the end after a check for overlaps, which a run without steps has not had yet."""
         last = state()
         if (last["overlap"] != NONE).any():
             refuse_overlap(self._p, last, last["overlap"][:, None], tick)
@@ -45,7 +45,7 @@ def refuse_overlap(
 
     Parameters
     ----------
-    state : at the end; the box stands still since it failed
+    state : state at the end; a box does not move after it has failed
     overlap : (box, tick) uint32, from tick ``first`` on
     """
     number = int(np.argmax((overlap != NONE).any(axis=1)))
@@ -63,7 +63,7 @@ def refuse_overlap(
 
 
 def _partner(p: Parameters, x: NDArray[Any], atom: int) -> tuple[int, float]:
-    """Return the first atom that is too close to one, and its distance."""
+    """Return the first atom that is too close to ``atom``, and its distance."""
     d = [nearest(p, x[atom, axis] - x[:, axis]) for axis in range(3)]
     r2 = square(d)
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""What does a box of atoms look like? Its atoms at the end, and its energies over time."""
+"""How is a box of atoms drawn? As its atoms at the end, and its energies over time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def figure(results: Any, *, box: int = 0) -> Any:
     ConfigError
         If there is no such box.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
 

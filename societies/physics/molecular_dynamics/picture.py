@@ -1,4 +1,4 @@
-"""How are atoms drawn? As balls in their box, seen from far away, the nearer before the farther."""
+"""How are atoms drawn? As balls in their box, from far away; near balls cover far ones."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ SIDE = 560
 """Pixels of a picture along each side."""
 
 FILLS = 0.92
-"""How much of the picture the diagonal of the box takes, which is as large from all sides."""
+"""Share of the picture for the diagonal of the box, so that the box fits from every side."""
 
 BALL = 0.5
 """Radius of a ball, in sigma."""
 
 MOST_STAMPED = 4_000_000
-"""Pixels of all balls together; if there are more, balls are drawn smaller, down to one pixel."""
+"""Most pixels of all balls together; if they are more, balls are smaller, down to one pixel."""
 
 SLOW, FAST = (0x2C, 0x5F, 0x9E), (0xE6, 0x55, 0x0D)
 """Colours of an atom at rest and of one at twice the mean speed or more."""
@@ -37,10 +37,10 @@ def picture(
 
     Parameters
     ----------
-    x : (atom, axis) positions, sigma; atoms that are nowhere (NaN) are left out
+    x : (atom, axis) positions, sigma; atoms without a position (NaN) are left out
     speeds : (atom,) sigma/tau
     length : side of the box, sigma
-    around, over : angles by which the box is turned, radians: 0 shows x to the right, y upwards
+    around, over : angles by which the box is turned, radians; with 0 x is to the right, y upwards
 
     Returns
     -------
@@ -106,9 +106,9 @@ def _balls(
     colour: NDArray[np.float64],
     radius: float,
 ) -> None:
-    """Draw balls, and note the depth of the nearest one at each pixel.
+    """Draw balls, and store the depth of the nearest one at each pixel.
 
-    Balls are taken from the farthest to the nearest; where several cover a pixel, the last counts.
+    Balls are drawn from the farthest to the nearest; the last one that covers a pixel is visible.
     """
     reach = math.ceil(radius - 0.5)
     down, right = np.mgrid[-reach : reach + 1, -reach : reach + 1].reshape(2, -1)
@@ -130,7 +130,7 @@ def _balls(
 
 
 def _light(right: NDArray[np.float64], down: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how bright a ball is at places on it, in radii; the light is on the upper left."""
+    """Return the brightness of points on a ball, given in radii; the light is at the upper left."""
     height = np.sqrt(np.maximum(1.0 - right**2 - down**2, 0.0))
     lit: NDArray[np.float64] = 0.35 + 0.65 * np.maximum(
         0.0, -0.45 * right - 0.45 * down + 0.77 * height

@@ -1,6 +1,7 @@
-"""What is printed of a run of atoms? Its last step; of one without steps energies per atom, too.
+"""What does the report of a run of atoms contain?
 
-They are what is published of other programs, with more digits than the closing table has.
+The values of the last step; without steps also the energies per atom, since these are published for
+other programs, with more digits than the closing table has.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from societies.workload.running.report import RunReport
 
 
 def of_the_end(path: Path, atoms: int) -> dict[str, float]:
-    """Return series of the last step, which are not recorded of it, from what the end left."""
+    """Return the series of the last step, if it was not recorded, from the final fields."""
     with open_results(path) as results:
         end = {name: float(results[name].mean()) for name in "UKTP"}
     potential, kinetic = end["U"] / atoms, end["K"] / atoms
@@ -26,12 +27,12 @@ def of_the_end(path: Path, atoms: int) -> dict[str, float]:
 
 
 class AtomsReport(RunReport):
-    """The report of a run, in which a start has the energies per atom that steps have."""
+    """The report of a run; without steps it has the energies per atom that steps have."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The closing table of any run; of a start energies per atom behind those of all atoms."""
-        if "U" not in self.final:  # which has the series of the last step
+        """The closing table of every run; without steps, energies per atom after those of all."""
+        if "U" not in self.final:  # the table has the series of the last step
             return super().rows
         pressure = f"{self.final['P']:.8g} epsilon/sigma^3"
         rows = [(name, pressure if name == "P" else said) for name, said in super().rows]

@@ -1,7 +1,7 @@
-"""How does a box of atoms look while it moves, and what can be changed meanwhile?
+"""How does a window show moving atoms, and what can be changed meanwhile?
 
-Temperature and density at the start, with which the box begins anew, and the side from which it is
-seen, which the run does not notice.
+The temperature and density at the start, which restart the box, and the side from which the box is
+seen, which has no effect on the run.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MOST_STEPS = 100
 """Steps from one picture to the next, at most."""
 
 MOST_TEMPERATURE, LEAST_DENSITY, MOST_DENSITY = 5.0, 0.01, 1.2
-"""Of the sliders, in units of epsilon and of 1/sigma^3; a configuration may go beyond them."""
+"""Ranges of the sliders, in epsilon and 1/sigma^3; a configuration may go beyond them."""
 
 TURN = 0.01
 """Radians by which the box turns while the mouse moves by a pixel."""
@@ -49,14 +49,14 @@ TURN = 0.01
 
 @dataclass(frozen=True)
 class Look:
-    """What the controls say.
+    """The settings of the controls.
 
     Attributes
     ----------
-    temperature, density : of the start
-    steps : from one picture to the next
+    temperature, density : at the start
+    steps : number of steps from one picture to the next
     around, over : angles from which the box is seen, in radians
-    restarts : how often the box has begun again
+    restarts : how often the box was restarted
     """
 
     temperature: float
@@ -72,7 +72,7 @@ class AtomsView:
 
     Parameters
     ----------
-    workload, config : the box; where there are several, the first is shown
+    workload, config : the box; of several, the first is shown
     device : str or Device
     """
 
@@ -90,7 +90,7 @@ class AtomsView:
         self._tick, self._over, self._chunk = 0, False, 1
 
     def controls(self, state: Look) -> list[Control]:
-        """Return the controls of a state; what has no effect on these atoms is not among them."""
+        """Return the controls of a state without those that have no effect on these atoms."""
         found: list[Control] = [Mouse(drag="the box around its centre")]
         if self._config.velocities == "normal":
             least = 0.01 if self._config.thermostat == "rescale" else 0.0
@@ -109,7 +109,7 @@ class AtomsView:
         ]
 
     def _densest(self) -> float:
-        """Return the density of the smallest box that has room for two cutoffs, or three cells."""
+        """Return the density of the smallest box that is two cutoffs, or three cells, long."""
         config = self._config
         least = 2.0 * config.cutoff
         if config.variant not in ("auto", "all_pairs"):
@@ -136,7 +136,7 @@ class AtomsView:
         raise ValueError(f"no event of a box of atoms: {event}")
 
     def frames(self, state: Look) -> Iterator[Frame | None]:
-        """Yield the atoms as they are, and then after every so many steps until the last one."""
+        """Yield the current atoms, then the atoms after every `steps` steps until the last one."""
         engine = self._started(state)
         yield self._frame(engine, state)
         last = self._workload.ticks(self._config)
@@ -148,7 +148,7 @@ class AtomsView:
             yield self._frame(engine, state)
 
     def _started(self, state: Look) -> Engine:
-        """Return the engine of a box; one that another temperature or density needs has begun."""
+        """Return the engine of a box; another temperature or density starts a new one."""
         now, before = ((one.temperature, one.density, one.restarts) for one in (state, self._begun))
         engine = self._engine
         if engine is None or now[:2] != before[:2]:
@@ -160,7 +160,7 @@ class AtomsView:
         return engine
 
     def _run(self, engine: Engine, end: int) -> None:
-        """Take the steps up to ``end``; find out how many a launch may have."""
+        """Run the steps up to ``end``; adapt the number of steps of the next launch to the time."""
         began, steps = time.perf_counter(), end - self._tick
         engine.run_ticks(self._tick + 1, end)
         engine.wait()
@@ -190,5 +190,5 @@ class AtomsView:
 
 
 def temperature(v: NDArray[np.float64], degrees: int) -> float:
-    """Return the temperature of atoms with velocities (atom, axis), in epsilon; to be shown."""
+    """Return the temperature, in epsilon, of atoms with velocities (atom, axis), for display."""
     return float((v**2).sum()) / max(degrees, 1)

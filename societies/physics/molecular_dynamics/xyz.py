@@ -1,4 +1,4 @@
-"""How do atoms leave a file of results? As a trajectory in extended XYZ."""
+"""How are atoms exported from a file of results? As a trajectory in extended XYZ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SPECIES = "Ar"
-"""Argon, which atoms of Lennard-Jones are mostly taken for; programs want an element."""
+"""Argon, the usual element for Lennard-Jones atoms; programs need the name of an element."""
 
 
 def xyz(results: xr.Dataset, path: Path, *, box: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Pictures by ray tracing: what is declared of them.
+"""What does the workload that makes pictures by ray tracing declare?
 
 The rules are in ``reference_py/physics/raytracer``, the kernels in ``kernels/physics/raytracer``.
 """
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 FOLDER = "physics/raytracer"
 PART = 128
-"""Pixels of a workgroup: on a GPU as many as its work-items, on a CPU those of one."""
+"""Pixels per workgroup: one per work-item on a GPU; on a CPU one work-item has all."""
 
 LAUNCH_TESTS = 1 << 31
-"""Spheres and boxes that rays of a launch try at most, roughly: a third of a second on two
+"""Approximate limit of intersection tests per launch: a third of a second on two
 cores."""
 
 TREE_TESTS = 64
-"""Spheres and boxes that a ray tries in a tree, roughly."""
+"""Approximate number of intersection tests of a ray in a tree."""
 
 
 class Raytracer(Workload[RaytracerConfig, Parameters]):
-    """Frames of one size, side by side."""
+    """Frames of one size that are traced in parallel."""
 
     name = "raytracer"
     summary = "pictures of spheres and planes by ray tracing, with reflection and refraction"
@@ -50,11 +50,11 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
     step_arguments = ("row", "until", "number")
 
     def ticks(self, config: RaytracerConfig) -> int:
-        """Return the samples of a pixel, as often as the picture is repeated."""
+        """Return the number of samples of a pixel over all repetitions of the picture."""
         return config.samples**2 * config.repeats
 
     def sizes(self, p: Parameters) -> dict[str, int]:
-        """Return the sides of a picture, how much there is in the scene, and lengths of rows."""
+        """Return the sides of a picture, the numbers of objects, and lengths of their rows."""
         return {
             "row": p.height,
             "column": p.width,
@@ -72,7 +72,7 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         }
 
     def fields(self, p: Parameters) -> Mapping[str, Field]:
-        """Return what a frame has: its scene, the sum of its samples and what is shown."""
+        """Return the arrays of a frame: its scene, the sum of its samples, and its picture."""
         pixels, num = ("row", "column", "channel"), np.dtype(p.num).name
 
         def constant(dims: tuple[str, ...], meaning: str, made: Callable[[Any], Any]) -> Field:
@@ -118,7 +118,7 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         }
 
     def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the phases of a sample, some rows at a time; there is nothing before the first."""
+        """Yield the phases of a sample, some rows at a time; tick 0 has none."""
         if tick:
             number = p.number(tick)
             yield from traced(p, number, rows_of_launch(p))
@@ -126,7 +126,7 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
                 yield Step("show", arguments={"number": number})
 
     def source(self, p: Parameters) -> Source:
-        """Return macros, and what all rays are handed; another scene builds nothing."""
+        """Return macros and the arguments of all rays; another scene needs no new kernels."""
         macros = {
             "TILE": p.tile,
             **word_macros("SHADING", p.shading, ["seed"]),
@@ -149,29 +149,29 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         return Source(macros, arguments=arguments)
 
     def work_done(self, config: RaytracerConfig, ticks: int) -> float:
-        """Return the rays that leave the camera."""
+        """Return the number of rays that leave the camera."""
         return float(config.width * config.height * ticks * self.count(config))
 
     def contents(self, config: RaytracerConfig) -> Contents:
-        """Return what the file holds; at the end the picture is written beside it."""
+        """Return the contents of the file; at the end they also write the picture next to it."""
         from societies.physics.raytracer.picture import WithPicture
 
         return WithPicture(self, config)
 
     def require_outputs(self, config: RaytracerConfig, results: Path) -> None:
-        """Refuse to replace a file that is no picture of ours, before anything is made."""
+        """Refuse, before the run starts, to replace a file that Societies did not write."""
         from societies.physics.raytracer.picture import require_pictures
 
         require_pictures(config, results, self.count(config))
 
     def report(self, config: RaytracerConfig, **facts: Any) -> RunReport:
-        """Return the report of a run, which says where the picture is."""
+        """Return the report of a run with the path of the picture."""
         from societies.physics.raytracer.picture import PictureReport
 
         return PictureReport(self, config, **facts)
 
     def plan_rows(self, config: RaytracerConfig, p: Parameters) -> list[tuple[str, str]]:
-        """Return what is seen, and how a sample is divided."""
+        """Return rows about the scene and the launches of a sample."""
         from societies.physics.raytracer.picture import seen
 
         launches = -(-p.height // rows_of_launch(p))
@@ -189,18 +189,18 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
 
 
 def laid_out(p: Parameters) -> Layout:
-    """Return the spheres as kernels read them."""
+    """Return the spheres in the layout that kernels read."""
     return _laid_out(p.scene, p.num, p.form == "tree")
 
 
 @lru_cache(maxsize=4)
 def _laid_out(scene: Scene, num: Any, tree: bool) -> Layout:
-    """Return the layout of a scene, which is made once however often the camera moves."""
+    """Return the layout of a scene; it is cached, so moves of the camera do not repeat it."""
     return layout(scene.spheres.astype(num), tree=tree)
 
 
 def traced(p: Parameters, number: int, rows: int) -> Iterator[Step]:
-    """Yield the steps of a sample, so many rows at a time."""
+    """Yield the steps of a sample, ``rows`` rows at a time."""
     for row in range(0, p.height, rows):
         until = min(row + rows, p.height)
         of = {"row": row, "until": until, "number": number}
@@ -208,7 +208,7 @@ def traced(p: Parameters, number: int, rows: int) -> Iterator[Step]:
 
 
 def rows_of_launch(p: Parameters) -> int:
-    """Return how many rows a launch takes, so that none lasts long."""
+    """Return the number of rows per launch, so that no launch takes long."""
     tests = TREE_TESTS if p.form == "tree" else p.scene.objects + 1
     rays = 2 + len(p.scene.lights)
     if p.shading == "whitted":

@@ -1,4 +1,4 @@
-"""What can be configured of a picture: every key of its YAML file, with unit, range and meaning."""
+"""Which keys does the YAML file of a picture have, with which units, ranges and meanings?"""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 16_384
 LARGEST_NUMBER = 1e9
-"""Of coordinates and radii: rays end there, and squares of singles are finite."""
+"""Largest coordinate or radius: rays end there, and squares of singles are finite."""
 
 LEAST_RADIUS = 1e-9
 MOST_OBJECTS = 2**20
 MOST_IN_GRID = 101
-"""Spheres along a side of a grid: 101^3, marker and ground are the most that fit."""
+"""Most spheres along a side of a grid: 101^3 spheres, the marker and the ground still fit."""
 
 TREE_FROM = 64
-"""Objects from which `auto` takes the tree."""
+"""Number of objects from which `auto` selects the tree."""
 
 TILE = 128
 VECTORS = (
     *("camera", "look_at", "up", "background"),
     *("centre", "point", "normal", "position", "colour"),
 )
-"""Keys of three numbers."""
+"""Keys that hold three numbers."""
 
 SHORTEST = 1e-9
-"""Length of a direction that is as good as none."""
+"""Length below which a direction counts as missing."""
 
 Coordinate = Annotated[float, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
 Level = Annotated[float, Field(ge=0, le=255)]
@@ -44,7 +44,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class MaterialConfig(Section):
-    """What an object is made of."""
+    """Material of an object."""
 
     colour: ListOf[Level] = key((200.0, 200.0, 200.0), "Red, green and blue, 0 to 255")
     reflect: Share = key(0.0, "Share of light that is reflected; of seed, a mirror from above 0 on")
@@ -74,19 +74,19 @@ class PlaneConfig(MaterialConfig):
 
 
 class LightConfig(Section):
-    """A point that shines in all directions."""
+    """A point light."""
 
     position: ListOf[Coordinate] = key(..., "Position", "length", examples=[[0.0, 0.0, 0.0]])
     intensity: float = key(1.0, "Brightness, of whitted shading", "1", ge=0, le=1e6)
 
 
 class SceneConfig(Section):
-    """What there is to see."""
+    """Objects and lights of a scene."""
 
     grid: int | None = key(
         None,
-        "A cube of so many spheres a side over a ground plane, with a small sphere at the light, "
-        "as in the published pictures",
+        "A cube with this many spheres a side over a ground plane, with a small sphere at the "
+        "light, as in the published pictures",
         "spheres",
         ge=1,
         le=MOST_IN_GRID,
@@ -116,7 +116,7 @@ class SceneConfig(Section):
 
 
 class RecordConfig(Section):
-    """What is kept in the file, and how often."""
+    """What is recorded in the file, and how often."""
 
     float_image: bool = key(False, "Keep the picture before it is cut to bytes, too")
     checkpoint: Interval = key(
@@ -178,10 +178,10 @@ class RaytracerConfig(WorkloadConfig):
         "spheres",
     )
     out: str | None = key(None, "File of the picture; default: that of the results, ending in .png")
-    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def parameters(self, scene: Scene | None = None) -> Parameters:
-        """Return what the reference is handed; ``scene`` is what `SceneConfig.scene` returned."""
+        """Return the reference's parameters; ``scene`` is the result of `SceneConfig.scene`."""
         seed = self.shading == "seed"
         scene = scene or self.scene.scene()
         form = self.form
@@ -207,7 +207,7 @@ class RaytracerConfig(WorkloadConfig):
         )
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself, and what cannot be seen or written."""
+        """Yield contradictory keys, invisible scenes, and pictures that cannot be written."""
         yield from self._of_vectors()
         yield from self._of_scene()
         if all(len(vector or (0, 0, 0)) == 3 for vector in (self.camera, self.look_at, self.up)):
@@ -220,7 +220,7 @@ class RaytracerConfig(WorkloadConfig):
             yield Conflict(("out",), problem)
 
     def _of_vectors(self) -> Iterator[Conflict]:
-        """Yield every vector and colour that has not three numbers."""
+        """Yield every vector and colour without exactly three numbers."""
         sections: list[tuple[tuple[str | int, ...], Section]] = [((), self)]
         for name in ("spheres", "planes", "lights"):
             for number, one in enumerate(getattr(self.scene, name) or ()):
@@ -279,7 +279,7 @@ def length(vector: Any) -> float:
 
 
 def unwritable(path: Path) -> str:
-    """Return why a picture cannot be written there; empty if it can."""
+    """Return why a picture cannot be written to a path; empty if it can."""
     folder = path.parent
     if not folder.is_dir():
         return f"there is no folder {folder}"

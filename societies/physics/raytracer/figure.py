@@ -1,4 +1,4 @@
-"""What does a run look like? Its picture, and how long each of its samples took."""
+"""How is a run of the ray tracer drawn? As its picture, and the seconds of each sample."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def figure(results: Any, *, frame: int = 0) -> Any:
     ConfigError
         If there is no such frame.
     OutputError
-        If what is to be drawn is not what a run writes.
+        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
 

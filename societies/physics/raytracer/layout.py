@@ -1,8 +1,8 @@
-"""How does a device have the spheres of a scene: in groups of eight, under a tree of boxes?
+"""How are the spheres of a scene arranged on a device? In groups of eight below a tree of boxes.
 
-The tree leaves out spheres and changes no result (kernels/physics/raytracer/nearest.cl). Groups are
-made of spheres that follow each other in Morton's order, that of the interleaved bits of their
-centres' coordinates (G. M. Morton, 1966): neighbours in it are mostly neighbours in space.
+The tree lets rays skip spheres and changes no result (kernels/physics/raytracer/nearest.cl).
+Groups consist of successive spheres in Morton's order, the order of the interleaved bits of their
+centres' coordinates (G. M. Morton, 1966): neighbours in this order are mostly neighbours in space.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from reference_py.primitives import tree as tree_of
 
 EIGHT = 8
 BITS = 20
-"""Bits of a coordinate in a Morton number."""
+"""Bits per coordinate in a Morton number."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The spheres as kernels read them.
+    """The spheres in the layout that kernels read.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Layout:
     numbers : (group, 8) int32, numbers of the spheres, -1 where a group is not full
     boxes : (node, 6, 8) num, least and largest coordinates of the eight children of a node
     limits : (7,) num, least and largest coordinates of all spheres, and the least radius
-    first_leaf : nodes above the groups, which are numbered on from there
+    first_leaf : number of nodes above the groups; groups are numbered from it on
     """
 
     groups: NDArray[Any]
@@ -47,7 +47,7 @@ def layout(spheres: NDArray[Any], *, tree: bool) -> Layout:
     Parameters
     ----------
     spheres : (sphere, 4) num
-    tree : whether there are boxes; else groups are in the order of the spheres
+    tree : whether to make boxes; else groups are in the order of the spheres
     """
     count, num = len(spheres), spheres.dtype
     order = np.argsort(morton(spheres[:, :3]), kind="stable") if tree else np.arange(count)
@@ -74,10 +74,10 @@ def layout(spheres: NDArray[Any], *, tree: bool) -> Layout:
 
 
 def margins(limits: NDArray[Any], origins: NDArray[Any]) -> NDArray[Any]:
-    """Return by how much boxes are enlarged for unit rays from some points; (point,) num.
+    """Return the margins by which boxes are enlarged for unit rays from some points; (point,) num.
 
-    It is `box_margin` of kernels/physics/raytracer/nearest.cl, whose comment derives it, for rays
-    whose squared length differs from 1 by at most 8 roundings.
+    The margin is `box_margin` of kernels/physics/raytracer/nearest.cl, where a comment derives it,
+    for rays whose squared length differs from 1 by at most 8 roundings.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def bounds(spheres: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def boxes_of(low: NDArray[Any], high: NDArray[Any], num: Any) -> tuple[NDArray[Any], int]:
-    """Return the boxes of a complete tree over spheres in order, and its nodes above the groups."""
+    """Return the boxes of a complete tree over ordered spheres, and the nodes above the groups."""
     depth = max(1, tree_of.depth(EIGHT, max(1, -(-len(low) // EIGHT))))
     first_leaf = tree_of.level_start(EIGHT, depth)
     boxes = np.empty((first_leaf, 6, EIGHT), num)
@@ -115,7 +115,7 @@ def boxes_of(low: NDArray[Any], high: NDArray[Any], num: Any) -> tuple[NDArray[A
 
 
 def _joined(rows: NDArray[Any], padding: float) -> NDArray[Any]:
-    """Return rows by eights, (rows / 8, 8, 3), the last one filled up."""
+    """Return rows in groups of eight, (rows / 8, 8, 3); the last group is padded."""
     missing = -len(rows) % EIGHT
     filler = np.full((missing, rows.shape[1]), padding, rows.dtype)
     return np.concatenate([rows, filler]).reshape(-1, EIGHT, rows.shape[1])

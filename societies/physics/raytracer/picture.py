@@ -1,4 +1,4 @@
-"""Where is the picture of a run, and how does it get there? As PNG, beside the file of results."""
+"""Which file holds the picture of a run, and how is it written? As PNG next to the results."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from societies.workload.running.report import RunReport
 
 
 def picture_path(config: Any, results: Path, frame: int = 0) -> Path:
-    """Return the file of a picture: that of the configuration, or the one beside the results."""
+    """Return the file of a picture: ``out``, or the PNG next to the file of results."""
     path = Path(config.out) if config.out is not None else results.with_suffix(".png")
     return path if frame == 0 else path.with_stem(f"{path.stem}-{frame}")
 
 
 def write_png(path: Path, pixels: NDArray[np.uint8], title: str) -> None:
-    """Write a picture, (row, column, 3) uint8; the file is there as a whole or not at all.
+    """Write a picture, (row, column, 3) uint8, atomically: an error leaves no partial file.
 
     Raises
     ------
@@ -52,13 +52,13 @@ def write_png(path: Path, pixels: NDArray[np.uint8], title: str) -> None:
 
 
 def seen(p: Parameters) -> str:
-    """Return how much there is to see: "9 objects, 1 light"."""
+    """Return the counts of objects and lights as text: "9 objects, 1 light"."""
     counts = (("object", p.scene.objects), ("light", len(p.scene.lights)))
     return ", ".join(f"{n:,} {word if n == 1 else plural(word)}" for word, n in counts)
 
 
 def require_pictures(config: Any, results: Path, frames: int) -> None:
-    """Raise OutputError if a picture cannot be written, or a file of others is there."""
+    """Raise OutputError if a picture cannot be written or would replace a foreign file."""
     for frame in range(frames):
         path = picture_path(config, results, frame)
         problem = unwritable(path)
@@ -69,16 +69,16 @@ def require_pictures(config: Any, results: Path, frames: int) -> None:
 
 
 class WithPicture(SeriesAndDetail):
-    """The file of a run, and the picture beside it."""
+    """Contents of the file of a run that also write the picture next to it."""
 
     def attributes(self) -> dict[str, str | int]:
-        """Return the title, which says what is seen, and the sides of the picture."""
+        """Return the title, with the counts of the scene, and the sides of the picture."""
         p = self.workload.parameters(self.config)
         title = f"{self.workload.name}, {p.width} x {p.height} pixels, {seen(p)}"
         return {"title": title, "rows": p.height, "columns": p.width}
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Refuse to replace a file that is no picture of ours, also where a run is resumed."""
+        """Refuse to replace a file that Societies did not write, also if a run is resumed."""
         require_pictures(self.config, file.path, self.workload.count(self.config))
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
@@ -90,9 +90,9 @@ class WithPicture(SeriesAndDetail):
 
 
 class PictureReport(RunReport):
-    """The report of a run, with the picture."""
+    """The report of a run, with the path of the picture."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The closing table of any run, and where the picture is."""
+        """The closing table of every run, and the path of the picture."""
         return [*super().rows, ("picture", str(picture_path(self.config, self.path)))]

@@ -1,4 +1,4 @@
-"""How does a scene look from elsewhere, under another light? The mouse moves the camera."""
+"""How does a window show a scene while the mouse moves the camera and sliders move lights?"""
 
 from __future__ import annotations
 
@@ -44,29 +44,29 @@ if TYPE_CHECKING:
 Engine = DeviceEngine[Parameters] | ReferenceEngine[Parameters]
 
 PER_PIXEL, PER_NOTCH = 0.01, 0.3
-"""How far the camera moves for a pixel of a drag, and for a notch of the wheel."""
+"""Movement of the camera per pixel of a drag, and per notch of the wheel."""
 
 REACH, FINE = 30.0, 0.001
 """Range of the light's coordinates, and the step of their sliders."""
 
 MOST_SAMPLES, MOST_IN_GRID = 32, 16
 ENGINES = 4
-"""Engines that are kept, for scenes of different sizes and for both shadings."""
+"""Most cached engines, for scenes of different sizes and for both shadings."""
 
 PREVIEWS = 6
-"""Engines of previews that are kept, one for each share; together they have as many pixels as one
+"""Most cached engines of previews, one for each share; together they have as many pixels as one
 whole picture."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What the controls say.
+    """The settings of the controls.
 
     Attributes
     ----------
-    camera : its position
-    lights : position of each
-    light : which of them the sliders move
+    camera : position of the camera
+    lights : position of each light
+    light : index of the light that the sliders move
     shading, samples : as in the configuration
     grid : spheres along a side of the grid, None where the scene is a list
     """
@@ -80,7 +80,7 @@ class Look:
 
 
 class SceneView:
-    """A scene under the mouse.
+    """A scene whose camera the mouse moves.
 
     Parameters
     ----------
@@ -102,10 +102,10 @@ class SceneView:
         lights = tuple((x, y, z) for x, y, z, _ in p.scene.lights.tolist())
         self.initial = Look(p.camera, lights, 0, config.shading, config.samples, config.scene.grid)
         self.title = f"{p.scene.objects:,} objects, {p.width} x {p.height} pixels"
-        self._pixels = p.width * p.height // 16  # of a launch
+        self._pixels = p.width * p.height // 16  # pixels per launch
         self._most = p.width * p.height
         self._scene: tuple[Any, Scene] | None = None
-        self._engine(p)  # a kernel that does not build is reported before anything is shown
+        self._engine(p)  # reports a kernel that does not build before the window opens
 
     def controls(self, state: Look) -> list[Control]:
         """Return the controls of a state."""
@@ -137,7 +137,7 @@ class SceneView:
         match event:
             case Drag():
                 _, y, z = event.began.camera
-                x = state.camera[0]  # the wheel may turn meanwhile
+                x = state.camera[0]  # the wheel may turn during a drag
                 return self._seen_from(
                     state, (x, y + PER_PIXEL * event.dx, z + PER_PIXEL * event.dy)
                 )
@@ -163,7 +163,7 @@ class SceneView:
         raise ValueError(f"no event of a scene: {event}")
 
     def _seen_from(self, state: Look, camera: Vector) -> Look:
-        """Return the state with the camera elsewhere, unless it would be where it looks at."""
+        """Return the state with a new camera, unless it would be at the point that it looks at."""
         x, y, z = (round(number, 6) for number in camera)
         ahead = self._config.look_at
         if ahead is not None:
@@ -195,14 +195,14 @@ class SceneView:
         yield Frame(_shown(engine), caption, (whole.height, whole.width))
 
     def _parameters(self, state: Look) -> Parameters:
-        """Return the parameters of a state; the scene is made anew only when it is another one."""
+        """Return the parameters of a state; the scene is rebuilt only if it has changed."""
         config, of = self.configuration(state), (state.grid, state.lights)
         if self._scene is None or self._scene[0] != of:
             self._scene = (of, config.scene.scene())
         return config.parameters(self._scene[1])
 
     def _sample(self, engine: Engine, p: Parameters, number: int) -> Iterator[None]:
-        """Take a sample in launches that are as long as they should be."""
+        """Trace a sample in launches of about `LAUNCH_SECONDS` each."""
         row = 0
         while row < p.height:
             until = min(row + max(1, self._pixels // p.width), p.height)
@@ -218,8 +218,8 @@ class SceneView:
     def _engine(self, p: Parameters, *, preview: bool = False) -> Engine:
         """Return an engine that is about to trace the first sample.
 
-        Only what has changed is uploaded; an engine is made anew where sizes or kernels are others,
-        and kernels are built only if no engine has them.
+        Only changed data are uploaded. Other sizes or kernels need a new engine; kernels are built
+        only if no cached engine has them.
         """
         scene, kept = p.scene, self._small if preview else self._engines
         lengths = (len(scene.spheres), len(scene.planes), len(scene.lights))
@@ -234,7 +234,7 @@ class SceneView:
         return engine
 
     def _made(self, p: Parameters) -> Engine:
-        """Return a new engine, with the kernels of another one if they are the same."""
+        """Return a new engine; it reuses the kernels of a cached engine if they are the same."""
         if self._device is None:
             return ReferenceEngine(self._workload, p)
         alike = [
@@ -262,7 +262,7 @@ class SceneView:
             "samples": state.samples,
             "shading": state.shading,
         }
-        if state.shading != config.shading:  # what the other shading does not have
+        if state.shading != config.shading:  # only one of the shadings has these keys
             changed |= {"fog": None, "background": None}
         return config.model_copy(update=changed)
 
@@ -274,16 +274,16 @@ def _step(phase: str, **arguments: int) -> Step:
 def _opaque(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the pixels with alpha; (row, column, 4) uint8."""
     pixels = np.full((*picture.shape[:2], 4), 255, np.uint8)
-    for channel in range(3):  # NumPy is several times as slow with all three at once
+    for channel in range(3):  # all three at once is several times slower in NumPy
         pixels[:, :, channel] = picture[:, :, channel]
     return pixels
 
 
 def _shown(engine: Engine) -> NDArray[np.uint8]:
-    """Return what is shown; (row, column, 4) uint8."""
+    """Return the current picture; (row, column, 4) uint8."""
     return _opaque(engine.arrays("picture")["picture"][0])
 
 
 def _caption(state: Look, words: str) -> str:
-    """Return where the camera is, and what this picture of it is."""
+    """Return a caption with the position of the camera and ``words``."""
     return f"camera ({', '.join(f'{x:g}' for x in state.camera)}), {words}"

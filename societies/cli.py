@@ -47,7 +47,6 @@ from societies.numbers import (
     Numbers,
     from_0,
     from_1,
-    natural,
     several_from_1,
     whole,
 )
@@ -63,6 +62,7 @@ from societies.options import (
 )
 from societies.progress import progress_bar
 from societies.terminal import doing, print_rows, warn
+from societies.texts import whole_number
 from societies.version import package_version
 
 if TYPE_CHECKING:
@@ -429,7 +429,7 @@ def _part(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     k, slash, n = text.partition("/")
-    number, parts = natural(k), natural(n)
+    number, parts = whole_number(k), whole_number(n)
     if not slash or number is None or parts is None or max(number, parts) > LARGEST_COUNT:
         raise ConfigError(f"--part {shortened(text)}: expected K/N, such as 2/8")
     return number, parts

@@ -19,20 +19,11 @@ LARGEST_COUNT = 2**31 - 1
 MOST_WORKERS = 1024
 
 
-def natural(text: str) -> int | None:
-    """Return the number of a text of at most 20 digits 0 to 9; None for any other text.
-
-    `int` takes digits of other alphabets and underscores, fails for a "²", which is a digit to
-    `str.isdigit`, and refuses thousands of digits.
-    """
-    return int(text) if re.fullmatch(r"[0-9]{1,20}", text) else None
-
-
 def whole(text: str) -> int:
     """Read the value of an option that is a whole number."""
-    number = natural(text.strip().removeprefix("-").removeprefix("+"))
-    if number is not None and number <= LARGEST:
-        return -number if text.strip().startswith("-") else number
+    # `int` takes digits of other alphabets and underscores, and fails for thousands of digits.
+    if re.fullmatch(r"\s*[-+]?[0-9]{1,20}\s*", text) and abs(int(text)) <= LARGEST:
+        return int(text)
     if re.fullmatch(r"\s*[-+]?[0-9]+\s*", text):
         raise _wrong(f"must be at most {LARGEST}, got {shortened(text)}")
     raise _wrong(f"expected a whole number, got {shortened(text) or 'nothing'}")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, option, shortened
-from societies.numbers import natural
+from societies.texts import whole_number
 from societies.words import plural
 from societies.workload.declare.registry import named_in, workload, workloads
 from societies.workload.drawing.figure import clock_of
@@ -113,7 +113,7 @@ def copies_of(results: xr.Dataset) -> str:
 
 
 def _tick(text: str) -> int:
-    tick = natural(text.strip().removeprefix("-"))
+    tick = whole_number(text.strip().removeprefix("-"))
     if tick is None:
         raise ValueError
     return -tick if text.strip().startswith("-") else tick

@@ -8,7 +8,7 @@ from typing import Any
 from societies.config.document import Document, read_text
 from societies.config.problems import Path, Place, Problem, described, quoted
 from societies.errors import ConfigError, override
-from societies.numbers import natural
+from societies.texts import whole_number
 
 _LONGEST = 80
 
@@ -57,7 +57,7 @@ def _put(data: Any, parts: Sequence[str], value: Any) -> Path:
     for depth, part in enumerate(parts):
         last = depth == len(parts) - 1
         if isinstance(data, list):
-            index = natural(part)
+            index = whole_number(part)
             if index is None or index >= len(data):
                 entries = f"0 to {len(data) - 1}" if data else "none"
                 raise _CannotPut(path, f"has no entry {quoted(part)}; its entries are {entries}")
@@ -71,7 +71,7 @@ def _put(data: Any, parts: Sequence[str], value: Any) -> Path:
         path = (*path, part)
         if last:
             data[part] = value
-        elif part not in data and natural(parts[depth + 1]) is not None:
+        elif part not in data and whole_number(parts[depth + 1]) is not None:
             raise _CannotPut(path, "is no list in the file, so no entry of it can be set")
         else:
             data = data.setdefault(part, {})

@@ -19,7 +19,6 @@ from societies.output.layout import (
     COMMITTED,
     COUNTER,
     FILL,
-    LAYOUT_VERSION,
     is_clock,
     require_ours,
 )
@@ -101,7 +100,7 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
             else:
                 whole[COUNTER] = whole[COUNTER].copy(data=np.int64(committed))
                 trimmed = _trimmed(checks.watch(whole), clock, committed, events=False)
-            if events is None and version == LAYOUT_VERSION:
+            if events is None:
                 with opened(path) as file:
                     trimmed = without_removed(without_codes(trimmed, file, clock), file, clock)
         except BaseException:

@@ -20,10 +20,10 @@ from societies.config.model import LARGEST_INTEGER, ListOf, Section, WorkloadCon
 from societies.config.overrides import apply_overrides, put
 from societies.config.problems import Path, Place, Problem, config_error, described
 from societies.errors import ConfigError
-from societies.numbers import natural
 from societies.sweep.designs import factors
 from societies.sweep.factor import Factor
 from societies.sweep.places import in_base, in_sweep
+from societies.texts import whole_number
 from societies.workload.declare.protocol import Workload
 from societies.workload.declare.registry import MODELS, workload
 
@@ -215,7 +215,7 @@ def _there(data: Any, path: Sequence[str]) -> Any:
     """Return what stands at a path of plain data, an empty section if nothing does."""
     for part in path:
         if isinstance(data, list):
-            entry = natural(part)
+            entry = whole_number(part)
             data = data[entry] if entry is not None and entry < len(data) else None
         else:
             data = data.get(part, {}) if isinstance(data, dict) else None

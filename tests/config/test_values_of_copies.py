@@ -462,12 +462,12 @@ def test_columns_that_are_none(columns, message):
     [
         ("a,b,a\n1,2,3\n", "a: is there twice"),
         ("b,a,a\n1,2,3\n", "a: is there twice"),
-        ("", "needs a line with keys and a line of numbers"),
-        ("\n\n", "needs a line with keys and a line of numbers"),
-        ("a\n", "needs a line with keys and a line of numbers"),
-        ("a\n\n", "needs a line with keys and a line of numbers"),
-        ("a\n1\n\n2\n", "a: expected a number, got an empty line"),
-        ("a,b\n1\n", "has 1 entries for 2 keys"),
+        ("", "needs a line with keys and a line of values"),
+        ("\n\n", "needs a line with keys and a line of values"),
+        ("a\n", "needs a line with keys and a line of values"),
+        ("a\n\n", "needs a line with keys and a line of values"),
+        ("a\n1\n\n2\n", "a: has no value in this row"),
+        ("a,b\n1\n", "has 1 entry for 2 keys"),
         ("a,b\n1,x\n", "b: expected a number, got 'x'"),
     ],
 )

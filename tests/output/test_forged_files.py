@@ -173,8 +173,8 @@ def test_a_negative_number_of_complete_ticks_is_none(forged, shell, name):
     pytest.importorskip("matplotlib")
     path = forged(name, lambda file, name: file["ticks_committed"].__setitem__((), -5))
     code, out, err = shell("plot", path, "--out", "figure.png")
-    assert (code, out) == (1, "")
-    assert err.startswith(f"forged.h5: holds no complete {CLOCK[name]} yet.")
+    assert (code, out) == (4, "")
+    assert err.startswith("forged.h5: damaged: counter of complete")
 
 
 @pytest.mark.thorough

@@ -19,7 +19,7 @@ from typing import Any
 from reference_py.games.chess.match import CRASHED, HUNG, ILLEGAL, Forfeit, Player, names_of
 from reference_py.games.chess.rules import Move, moves
 from societies import signals
-from societies.numbers import natural
+from societies.texts import whole_number
 
 PATIENCE = 10.0
 """Seconds that a program may take to start or for a new game, and beyond its time for a move."""
@@ -163,8 +163,8 @@ class Program:
             if words[:1] == ["bestmove"]:
                 return (words[1] if len(words) > 1 else ""), nodes
             at = words.index("nodes") + 1 if "nodes" in words else 0
-            if words[:1] == ["info"] and 0 < at < len(words) and natural(words[at]) is not None:
-                nodes = int(words[at])
+            if words[:1] == ["info"] and 0 < at < len(words):
+                nodes = whole_number(words[at]) or nodes
 
     def close(self) -> None:
         """End the program; the next game starts it anew."""

@@ -22,7 +22,6 @@ from societies.games.chess.game import UNDECIDED, Game, replayed
 from societies.games.chess.searcher import MOST_DEPTH, PREPARED, Found, Searcher
 from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
 from societies.games.ngtsg.refinements import contradictions
-from societies.numbers import natural
 from societies.texts import whole_number
 from societies.workload.declare.registry import config_from_dict
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
@@ -224,7 +223,7 @@ class Uci:
         if name == "principal variation" and words in (["true"], ["false"]):
             return replace(keys, principal_variation=words == ["true"])
         numbers = () if words == ["<empty>"] else tuple(words)
-        if not all(natural(word) is not None and len(word) < 11 for word in numbers):
+        if not all(whole_number(word) is not None and len(word) < 11 for word in numbers):
             return None
         values = tuple(int(word) for word in numbers)
         lists = {

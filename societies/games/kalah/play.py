@@ -14,7 +14,6 @@ from rich.console import Console
 from reference_py.games.kalah import rules
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
 from societies.errors import ConfigError, option, shortened
-from societies.numbers import natural
 from societies.texts import whole_number
 from societies.words import counted
 from societies.workload.running.devices import chosen_device
@@ -216,7 +215,7 @@ def _asked(match: Match, own: int, console: Console) -> bool:
                     return True
                 console.print("there is nothing to take back")
             elif word in ("l", "level"):
-                level = natural(number)
+                level = whole_number(number)
                 if level is None:
                     raise ConfigError(f"level N: N is a number of plies, 1 to {match.most}")
                 match.set_level(level)
@@ -242,7 +241,7 @@ def _read(moves: str) -> list[int] | None:
         return None
     found = []
     for word in moves.split(","):
-        pit = natural(word.strip())
+        pit = whole_number(word.strip())
         if pit is None:
             said = option("moves", shortened(moves))
             raise ConfigError(f"{said}: pits, counted from 1, with commas: 3,5,1")

@@ -6,7 +6,6 @@ from typing import Any
 
 from societies.errors import DeviceError, shortened
 from societies.kerneltext.source import Source
-from societies.numbers import natural
 from societies.opencl.array import Counters
 from societies.opencl.build import RawParameter
 from societies.opencl.cuda.compiler import OPTIONS, compiled
@@ -14,6 +13,7 @@ from societies.opencl.cuda.cupy import cupy, gpus, nvrtc
 from societies.opencl.cuda.driver import Cuda, Program
 from societies.opencl.device import Device
 from societies.opencl.program import predefined
+from societies.texts import whole_number
 
 NAME = "cuda"
 
@@ -117,7 +117,7 @@ def cuda_device(spec: str = NAME) -> CudaDevice:
     _, _, number = spec.partition(":")
     count = gpus()
     there = ", ".join(f"{NAME}:{ordinal}" for ordinal in range(count))
-    ordinal = natural(number or "0")
+    ordinal = whole_number(number or "0")
     if ordinal is None or ordinal >= count:
         raise DeviceError(f"device {shortened(spec)}: no such device; there is: {there}")
     return CudaDevice(cupy(), ordinal)

@@ -167,7 +167,7 @@ def _installed(_places: tuple[tuple[str, int], ...]) -> dict[str, EntryPoint]:
 @cache
 def _of_checkout() -> dict[str, EntryPoint]:
     """Return the entry points in pyproject.toml, if this runs from a checkout."""
-    project = Path(__file__).resolve().parents[2] / "pyproject.toml"
+    project = Path(__file__).resolve().parents[3] / "pyproject.toml"
     if not project.is_file():
         return {}
     tables = tomllib.loads(project.read_text(encoding="utf-8"))["project"]

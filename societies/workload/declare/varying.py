@@ -18,7 +18,7 @@ from societies.config.model import (
     WorkloadConfig,
 )
 from societies.config.problems import Path, dotted, plain_words, quoted, suggestion
-from societies.numbers import natural
+from societies.texts import whole_number
 
 if TYPE_CHECKING:
     from societies.output import Coordinate
@@ -66,7 +66,7 @@ def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any
     kind = ""
     for part in key.split("."):
         if isinstance(data, list | tuple):
-            entry = natural(part)
+            entry = whole_number(part)
             if entry is None or entry >= len(data):
                 raise NotVarying(f"{dotted(path)} has no entry {quoted(part)}")
             path, data = (*path, entry), data[entry]

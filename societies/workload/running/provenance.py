@@ -297,8 +297,8 @@ def git_commit() -> str:
 
     It is asked for once: what is imported does not change with the files.
     """
-    root = Path(__file__).resolve().parents[2]
-    stamp = Path(__file__).resolve().parents[1] / "_data" / "commit.txt"
+    root = Path(__file__).resolve().parents[3]
+    stamp = Path(__file__).resolve().parents[2] / "_data" / "commit.txt"
     if stamp.is_file():  # a wheel; hatch_build.py wrote it
         return stamp.read_text(encoding="utf-8").strip() or "unknown"
     return commit_of(root) or "unknown"

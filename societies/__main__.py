@@ -1,6 +1,6 @@
-"""What the command ``societies`` does, and ``python -m societies``.
+"""How does the command ``societies`` (or ``python -m societies``) start and end?
 
-Little is imported up here: a signal while the rest is being imported ends as well as a later one.
+Little is imported at the top, so that signals during the other imports are handled as well.
 """
 
 import os
@@ -12,7 +12,7 @@ from societies.errors import interruption
 
 
 def command() -> None:
-    """Run the command line as a process of its own; it ends with the exit code."""
+    """Run the command line in this process and end it with the exit code."""
     signals.handle()
     _open_standard_streams()
     try:
@@ -26,31 +26,31 @@ def command() -> None:
 
 
 def _open_standard_streams() -> None:
-    """Open what the shell has closed (``<&-``), as empty input and as output to nowhere.
+    """Open standard streams that the shell has closed (``<&-``) on the null device.
 
-    Else the next file that is opened would be the standard output, and texts would go into it.
+    Else the next opened file would get the standard output's number, and texts would go into it.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         mode = "w" if number else "r"
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
 def _leave_out_current_folder() -> None:
-    """Look for workloads where the command ``societies`` does.
+    """Remove the current folder from the search path, as for the command ``societies``.
 
-    ``python -m`` searches the current folder first, whose files may come from any user: what is
-    installed or lies in it would be found as a workload, or instead of a library.
+    ``python -m`` searches the current folder first. Its files may come from any user, and they
+    would be imported as workloads or in place of libraries.
     """
     if sys.flags.safe_path or not sys.path:
         return
     folder = sys.path.pop(0)
     if Path(folder).resolve() == Path(__file__).resolve().parents[1]:
-        sys.path.append(folder)  # a checkout that is not installed has reference_py there
+        sys.path.append(folder)  # a checkout that is not installed has reference_py in this folder
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How does a program run a configuration: the calls that every workload answers."""
+"""Which functions does a program call to run, plan, verify or time a configuration?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _TABLES = (".csv", ".tsv", ".txt", ".xls", ".xlsx", ".ods", ".parquet", ".json")
 _NO_RESULTS = (".yaml", ".yml", ".png", ".svg", ".pdf", ".py", ".cl")
-"""Endings that promise another format than HDF5."""
+"""File suffixes of formats other than HDF5."""
 
 
 def run(
@@ -65,32 +65,32 @@ def run(
     resume : bool
         Continue the file from its last checkpoint, on any device.
     overwrite : bool
-        Replace an existing file, which is otherwise never touched.
+        Replace an existing file, which otherwise is an error.
     table : xarray.Dataset, dict of arrays or path of a CSV file, optional
         Parameters that differ from society to society: a variable, (society,) or (society,
-        resource), named like its key (``trading.min_surplus``), with a number for each society. A
-        dataset says by its dimension names which axis is which, and by its coordinate ``society``,
-        if it has one, which row is whose.
-        Without ``replicates`` there are as many societies as rows. Shapes cannot differ.
+        resource), named like its key (``trading.min_surplus``), with a number for each society. In
+        a dataset the names of dimensions identify the axes, and the coordinate ``society``, if
+        present, the society of each row. Without ``replicates`` the number of societies is the
+        number of rows. Shapes cannot differ.
     batch : int, optional
-        At most this many societies are in the device's memory at a time. Default: as many as fit.
-        No bit depends on it.
+        Maximum number of societies in the device's memory at a time. Default: as many as fit.
+        Results do not depend on it.
     start : path, optional
         A result of this configuration (ticks and ``record`` may differ): the run is a branch of it,
         a new file with the same history.
     tick : int, optional
-        After which tick the branch begins; the clock's own word does as well (``day=300``).
-        Default: the last one of ``start``.
+        Tick after which the branch begins; the name of the clock can be used too (``day=300``).
+        Default: the last tick of ``start``.
     values : mapping of key to value, optional
-        Values that are changed at the end of that tick, as an intervention of the configuration.
+        Values that change at the end of that tick, as by an intervention of the configuration.
     progress : callable, optional
         Called with (ticks done, ticks). Default: a bar below the cell in a notebook, else nothing.
     profile : bool
-        Measure every phase: the report's ``profile`` has launches, seconds and bytes of each. That
+        Measure every phase: the report's ``profile`` has launches, seconds and bytes of each. This
         makes a run a little slower.
     allow_programs : bool
-        Let the programs run that the configuration names, such as players of chess. Without it only
-        those of the user's list run (docs/games.md).
+        Allow the programs that the configuration names, such as chess engines. Otherwise only
+        programs on the user's list are allowed (docs/games.md).
 
     Returns
     -------
@@ -101,15 +101,15 @@ def run(
     Raises
     ------
     ConfigError, DeviceError, OutputError
-        One or two lines that say what is wrong, where, and what to do.
+        The message says in one or two lines what is wrong, where, and what to do.
     Interrupted
-        After Ctrl-C, when everything done so far is in the file, its ``path``. After SIGTERM or
-        SIGHUP the process ends as it would have, but when everything is in the file.
+        After Ctrl-C, once all computed ticks are in the file ``path``. After SIGTERM or SIGHUP
+        the process ends, also once all computed ticks are in the file.
 
     Warns
     -----
     SocietiesWarning
-        If the configuration is valid but says what such a run does not reach.
+        If the configuration is valid but names ticks after the end of the run.
     """
     config, out = _configuration("run", config, out, table)
     tick = _ticks(workload(config.workload).clock, tick, clock)
@@ -155,15 +155,15 @@ def plan(
     values: Mapping[str, Any] | None = None,
     **clock: int | None,
 ) -> Plan:
-    """Say what `run` would do: shapes, memory, launches per tick, output path. Writes nothing.
+    """Return what `run` would do: shapes, memory, launches per tick, output path. Writes nothing.
 
-    With ``start`` also from which tick a branch would be computed; raises what `run` would, then.
+    With ``start`` the plan has the first tick of the branch too, and errors are those of `run`.
 
     Returns
     -------
     Plan
-        With ``rows``, a list of (label, value), and ``warnings``, a sentence for each thing that
-        is probably not meant or will probably fail.
+        With ``rows``, a list of (label, value), and ``warnings``, a sentence for each setting that
+        is probably a mistake or will probably fail.
     """
     config, out = _configuration("plan", config, out, table)
     tick = _ticks(workload(config.workload).clock, tick, clock)
@@ -193,29 +193,29 @@ def verify(
     progress: Callable[[int, int, str], None] | None = None,
     **clock: int | None,
 ) -> VerifyReport:
-    """Run device and reference side by side and compare every array after every phase.
+    """Run device and reference step by step and compare every array after every phase.
 
     Parameters
     ----------
     ticks : int, optional
-        How many of the first ticks to compare; the clock's own word works too (``days=3``).
-        Default: all ticks of a short run; of a longer one the first ticks and some later ones, up
-        to which the device runs alone.
+        Number of first ticks to compare; the name of the clock can be used too (``days=3``).
+        Default: all ticks of a short run; for a longer run the first ticks and some later ones,
+        with the device running alone in between.
     start : path, optional
         A result of this configuration (ticks and ``record`` may differ): begin with its newest
         checkpoint instead of tick 0, and compare ``ticks`` ticks after it, or all.
     table : xarray.Dataset, dict of arrays or path of a CSV file, optional
         As for `run`.
     progress : callable, optional
-        Called before every step with ticks compared, ticks to be compared, what is being done.
+        Called before every step with (ticks compared, ticks to compare, text on the step).
 
     Returns
     -------
     VerifyReport
-        With ``identical`` and, if they differ, the first ``difference``: tick, phase, array,
-        index and both values; else ``coverage``: which phases did anything at these ticks, how
-        often what the workload counts has happened, and what has not (``coverage.missing``).
-        ``str(report)`` says it in a few lines.
+        With ``identical`` and, if False, the first ``difference``: tick, phase, array, index and
+        both values; else ``coverage``: the phases that changed anything at these ticks, the counts
+        that the workload defines, and those that stayed 0 (``coverage.missing``).
+        ``str(report)`` is a summary of a few lines.
     """
     config, _ = _configuration("verify", config, table=table)
     from societies.workload.checking import verify as core
@@ -232,9 +232,9 @@ def steps(
     table: Any = None,
     allow_programs: bool = False,
 ) -> Iterator[Tick]:
-    """Run a configuration tick by tick, to look at its state in between; nothing is written.
+    """Run a configuration tick by tick and yield its state; nothing is written.
 
-    Looking changes nothing: the state at every tick has the bits of a run without looking.
+    Reading the state has no effect: the state at every tick has the same bits as in `run`.
 
     Parameters
     ----------
@@ -269,20 +269,20 @@ def bench(
     ----------
     copies : sequence of int
         Numbers of copies (societies, plates); default: 1, 4, 16 and so on, as long as they fit
-        the device and more of them do more work a second; with a table, as many as it has rows, and
-        where copies are frames or positions as many as the configuration has.
+        the device and increase the work per second; with a table, the number of its rows; if
+        copies are frames or positions, their number in the configuration.
     ticks : int, optional
-        How many ticks a measurement takes; the clock's own word does as well. Default: those of
+        Number of ticks per measurement; the name of the clock can be used too. Default: that of
         the configuration, at most 64.
     repeats : int
-        Measurements of each number of copies.
+        Number of measurements for each number of copies.
     allow_programs : bool
         As for `run`.
 
     Yields
     ------
     Timing
-        One for each measurement, as soon as it is made.
+        One for each measurement, as soon as it is complete.
     """
     config, _ = _configuration("bench", config)
     from societies.workload.checking import bench as core
@@ -294,7 +294,7 @@ def bench(
 
 
 def _ticks(own: str, ticks: int | None, words: Mapping[str, int | None]) -> int | None:
-    """Return the number of ticks, by whichever word it was given."""
+    """Return the number of ticks, given as ``ticks`` or by the name of the clock."""
     for word, number in words.items():
         if word != own:
             raise TypeError(f"unexpected keyword argument '{word}'; ticks are {own} here")
@@ -305,19 +305,19 @@ def _ticks(own: str, ticks: int | None, words: Mapping[str, int | None]) -> int 
 
 
 def config_warnings(config: WorkloadConfig) -> tuple[str, ...]:
-    """Return what is valid in a configuration but probably not meant, a sentence each."""
+    """Return a sentence for each setting that is valid but probably a mistake."""
     return tuple(f"{dotted(found.path)}: {found.message}" for found in config.warnings())
 
 
 def _configuration(
     called: str, config: object, out: str | Path | None = None, table: Any = None
 ) -> tuple[WorkloadConfig, str | Path | None]:
-    """Return the configuration that was given or named, with its table, and its result's name.
+    """Return a configuration, given as such or by name, with its table, and its result's path.
 
     Raises
     ------
     ConfigError
-        If it is neither a configuration nor a name, or if the file named has mistakes.
+        If it is neither a configuration nor a name, or if the named file has mistakes.
     """
     if isinstance(config, WorkloadConfig):
         return _tabled(config, table), out
@@ -356,14 +356,14 @@ def _branch(
 
 
 def _batch(batch: int | None) -> int | None:
-    """Return how many copies a batch may have, if that was said."""
+    """Return the largest number of copies in a batch, None if not given."""
     if batch is not None and batch < 1:
         raise ConfigError(f"{option('batch', batch)}: at least 1 is needed")
     return batch
 
 
 def _tabled(config: WorkloadConfig, table: Any) -> WorkloadConfig:
-    """Return the configuration of societies with the parameters of a table, if there is one."""
+    """Return the configuration with the parameters of a table, if one is given."""
     if table is None:
         return config
     from societies.workload.running.points import with_table
@@ -373,7 +373,7 @@ def _tabled(config: WorkloadConfig, table: Any) -> WorkloadConfig:
 
 
 def _require_name_of_result(out: str | Path | None) -> None:
-    """Raise ConfigError for a name that promises another format than the one that is written."""
+    """Raise ConfigError if the suffix of the name belongs to a format other than HDF5."""
     path = Path(out) if out is not None else Path()
     ending = path.suffix.lower()
     if ending not in (*_TABLES, *_NO_RESULTS):

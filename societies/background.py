@@ -1,4 +1,4 @@
-"""How does another core compute something meanwhile?"""
+"""How is a function computed in the background, on another core?"""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 def in_background(function: Callable[..., T], *arguments: Any) -> Future[T]:
-    """Begin to compute something; its result, or what it raises, comes when it is asked for.
+    """Start a function in another thread and return a future of its result or exception.
 
-    It pays for what lets other threads run meanwhile: checksums and hashes of large arrays do. What
-    it raises has the words that errors have here (`societies.errors.option`).
+    This is useful for functions that release the GIL, such as checksums and hashes of large arrays.
+    Error messages name options as in the calling thread (`societies.errors.option`).
     """
     other, context = ThreadPoolExecutor(1), copy_context()
     try:

@@ -1,4 +1,4 @@
-"""Which workloads, configurations and sweeps does the package offer to run?"""
+"""Which workloads, configurations and sweeps can be run?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def rows() -> list[tuple[str, str]]:
             one = workload(name)
             about = f"{one.summary}; a tick is {one_of(one.clock)}, a copy {one_of(one.copies)}"
             room = _room(type(one).__module__)
-        except ConfigError as error:  # of another package: the others are listed all the same
+        except ConfigError as error:  # a fault in another package must not stop the list
             about, room = str(error), OTHER
         rooms[room].append((name, about))
         rooms[room] += [(f"  {config}", first[config]) for config in first if of[config] == name]

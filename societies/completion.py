@@ -1,4 +1,4 @@
-"""What can stand where the cursor is: words that a shell completes for CONFIG, --device and --set.
+"""Which words can a shell complete for CONFIG, --device and --set?
 
 Every function takes the beginning of a word. A mistake elsewhere on the line, or a machine without
 OpenCL, only makes the list shorter: a shell that completes has nowhere to print an error.
@@ -43,7 +43,7 @@ def configurations(beginning: str) -> list[str]:
 
 
 def devices(beginning: str) -> list[tuple[str, str]]:
-    """Return what --device takes with what it means: kinds, and every device by its number."""
+    """Return the values of --device with their meanings: kinds, and every device's number."""
     from societies.opencl import list_devices
 
     found = list(_KINDS.items())
@@ -60,7 +60,7 @@ def workloads(beginning: str) -> list[str]:
 
 
 def overrides(config: Path | None, beginning: str) -> list[tuple[str, str]]:
-    """Return what --set takes: the keys of the configuration's workload or, after ``=``, values."""
+    """Return arguments of --set: keys of the configuration's workload or, after ``=``, values."""
     path = config if config is None or config.is_file() else shipped_configuration(config)
     if path is None:
         return []
@@ -97,7 +97,7 @@ def _keys(model: type[WorkloadConfig], path: tuple[str, ...] = ()) -> Iterator[t
 
 
 def _values(field: Any) -> list[str]:
-    """Return the values of a key that has only a few."""
+    """Return the values of a key that is a switch or a choice; else nothing."""
     if field.annotation is bool:
         return ["true", "false"]
     if get_origin(field.annotation) is Literal:

@@ -1,7 +1,7 @@
-"""Which errors a user can meet, and which exit code each one ends the command line with.
+"""Which errors can a user meet, and with which exit code does each end the command line?
 
-Every class here carries a message of one or two lines that says what is wrong, where, and what
-to do. The command line prints that message without a traceback (``--debug`` shows it).
+The message of every error says in one or two lines what is wrong, where, and what to do. The
+command line prints it without a traceback (``--debug`` shows the traceback).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from contextvars import ContextVar
 from pathlib import Path
 
 OPTIONS = {"start": "--from", "form": "-o"}
-"""Options of the command line whose name is not that of the argument."""
+"""Options of the command line whose name differs from the argument's."""
 
 _TYPED: ContextVar[dict[str, str] | None] = ContextVar("_TYPED", default=None)
-"""Options by the word with which they were given (``tick``: ``day``); None outside of a shell."""
+"""Names that the user typed for options (``tick``: ``day``); None if called from Python."""
 
 
 @contextmanager
 def shell_words() -> Iterator[None]:
-    """Let errors speak of options (``--resume``), as the command line does, not of arguments."""
+    """Make error messages name options (``--resume``) in place of Python's arguments."""
     token = _TYPED.set(dict(_TYPED.get() or {}))
     try:
         yield
@@ -32,17 +32,17 @@ def shell_words() -> Iterator[None]:
 
 
 def typed(name: str, word: str) -> None:
-    """Let errors call an option by the word with which it is given: ``tick`` by ``day``."""
+    """Make error messages name an option as the user typed it: ``day`` for ``tick``."""
     words = _TYPED.get()
     if words is not None:
         words[name] = word
 
 
 def option(name: str, value: object = None) -> str:
-    """Return how the caller writes an argument: ``--day 3`` in a shell, ``day=3`` in Python.
+    """Return an argument in the form that the caller uses: ``--day 3`` or, in Python, ``day=3``.
 
-    Every message that tells people to give an argument asks for its name here. The name alone is
-    ``--out`` or ``the argument out``; the value True stands for a switch, ``--resume``.
+    Every message that names an argument gets the name from here. Without a value it is ``--out`` or
+    ``the argument out``; the value True stands for a switch, ``--resume``.
     """
     typed_words = _TYPED.get()
     if typed_words is not None:
@@ -60,7 +60,7 @@ def option(name: str, value: object = None) -> str:
 
 
 def override(text: str) -> str:
-    """Return how the caller overrides a key: ``--set days=3``, or ``override days=3``."""
+    """Return an override in the caller's form: ``--set days=3``, or ``override days=3``."""
     return f"override {text}" if _TYPED.get() is None else f"--set {text}"
 
 
@@ -71,19 +71,19 @@ class SocietiesError(Exception):
 
 
 class DamageWarning(UserWarning):
-    """A part of a file is damaged that a run can go on without."""
+    """A part of a file is damaged, but the run can continue without it."""
 
 
 class OriginWarning(UserWarning):
-    """A file was made by other rules than those of today, or may have been."""
+    """A file was, or may have been, made by another version of the model."""
 
 
 class SocietiesWarning(UserWarning):
-    """Something is probably not meant so, but the run goes on."""
+    """A setting is probably a mistake, but the run continues."""
 
 
 class SweepWarning(SocietiesWarning):
-    """A sweep is much more work than its author may have meant."""
+    """A sweep is probably much more work than its author intended."""
 
 
 class ConfigError(SocietiesError):
@@ -93,7 +93,7 @@ class ConfigError(SocietiesError):
 
 
 class DeviceError(SocietiesError):
-    """No suitable device, or the device cannot do what is asked."""
+    """No suitable device was found, or the device cannot do what is requested."""
 
     exit_code = 3
 
@@ -137,22 +137,22 @@ class Interrupted(SocietiesError):
         self.path, self.number, self.exit_code = path, number, 128 + number
 
     def followed_by(self, line: str) -> Interrupted:
-        """Return the same with another line."""
+        """Return the same error with another line appended to its message."""
         return Interrupted(f"{self}\n{line}", self.path, self.number)
 
 
 COMPUTING = ("run", "sweep")
 WRITING = ("bench", "capture", "export", "new", "play", "plot")
-"""Commands that write files; each of the first writes one, which is never touched before a tick."""
+"""Commands that write files; those in `COMPUTING` write nothing before the first tick."""
 
 
 def interruption(error: BaseException, words: Sequence[str]) -> str:
-    """Return what to say of a signal that ended a command: what is in its file, or that nothing is.
+    """Return the message for a signal that ended a command: whether its file has results.
 
     Parameters
     ----------
-    error : of an earlier signal, if another one came while that was reported
-    words : of the command line
+    error : exception of the signal, or of an earlier one that was being reported
+    words : words of the command line
     """
     behind: BaseException | None = error
     while behind is not None and not isinstance(behind, Interrupted):
@@ -170,10 +170,10 @@ def interruption(error: BaseException, words: Sequence[str]) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text as a terminal may have it: what is no character to be seen is escaped.
+    """Return the text in a form that is safe for a terminal: invisible characters are escaped.
 
-    A stranger's file may hold sequences that clear the screen, retitle the window or turn the
-    order of letters round.
+    A file from an unknown source may have sequences that clear the screen, change the window's
+    title or reverse the order of letters.
     """
     text = _LONG_RUN.sub(lambda found: f"{found[1]}(and {len(found[0]) - 1} more)", text)
     return "".join(
@@ -183,11 +183,11 @@ def printable(text: str) -> str:
 
 
 LONGEST_VALUE, LONGEST_SHOWN = 200, 60
-"""Characters of what a user typed that messages show: of an option's value, and of a word."""
+"""Most characters of typed text that messages show: of an option's value, and of a word."""
 
 
 def shortened(text: str, most: int = LONGEST_SHOWN) -> str:
-    """Return the beginning of what a user typed, on one line; short texts are whole."""
+    """Return a text on one line, with its end cut off if it is longer than ``most``."""
     text = " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
     return text if len(text) <= most else f"{text[: most - 3]}..."
 

@@ -1,4 +1,4 @@
-"""What is in a file that a user names? It is read whole, in bounded time, or refused in a line."""
+"""How is a file that a user names read? Completely and in bounded time, or with a clear error."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from societies.errors import ConfigError
 from societies.paths import kind_unless_file
 
 LONGEST_TABLE = 64 * 2**20
-"""Bytes of a table in CSV."""
+"""Most bytes of a table in CSV."""
 
 LONGEST_PATH = 160
-"""Characters of a path that messages show; of a longer one they show both ends."""
+"""Most characters of a path in messages; longer paths are shown without their middle."""
 
 
 def shown(path: str | os.PathLike[str]) -> str:
-    """Return a path as messages show it: on one line, and a very long one without its middle."""
+    """Return a path for messages: on one line, and without its middle if it is very long."""
     text = os.fspath(path)
     if any(c in text for c in "\n\r\x00"):
         text = repr(text)
@@ -31,7 +31,7 @@ def content(path: str | os.PathLike[str], most: int) -> bytes:
     Raises
     ------
     OSError
-        If it cannot be read, or is no file: reading it would wait for ever or never end.
+        If it cannot be read, or is not a regular file: reading it could block or never end.
     """
     # Without O_NONBLOCK a pipe, and some files of /proc, would wait for data.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -56,7 +56,7 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
     Raises
     ------
     ConfigError
-        If it is no file, cannot be read, or has more than ``most`` bytes.
+        If it is not a file, cannot be read, or has more than ``most`` bytes.
     """
     if kind := kind_unless_file(path):
         raise ConfigError(f"{shown(path)}: is {kind}, not a file")
@@ -77,7 +77,7 @@ def read_text(path: str | os.PathLike[str], most: int) -> str:
     Raises
     ------
     ConfigError
-        As `read_bytes`, and with line and column of what is not UTF-8.
+        As for `read_bytes`; also if the text is not UTF-8, with line and column of the first fault.
     """
     return decoded(read_bytes(path, most), shown(path))
 
@@ -88,7 +88,7 @@ def decoded(found: bytes, name: str) -> str:
     Raises
     ------
     ConfigError
-        With line and column of what is not UTF-8.
+        If the bytes are not UTF-8, with line and column of the first fault.
     """
     try:
         return found.decode("utf-8-sig")
@@ -104,5 +104,5 @@ def decoded(found: bytes, name: str) -> str:
 
 
 def byte_limit(most: int) -> str:
-    """Return a limit as messages name it: 4 MiB."""
+    """Return a limit as a text for messages, such as 4 MiB."""
     return f"{most >> 20} MiB" if most >= 2**20 else f"{most >> 10} KiB"

@@ -1,8 +1,8 @@
 """How do optional members of a workload (trace, play, view) become commands with options?
 
-The signature of a member says which options it has, its docstring what they mean: nothing is
-registered anywhere else. The configuration, the device and the progress are given by the command
-line; every other keyword-only parameter is an option of its name.
+The signature of a member defines its options, its docstring their meaning; nothing is registered
+elsewhere. The command line passes the configuration, the device and the progress; every other
+keyword-only parameter becomes an option of the same name.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from societies.workload.declare.protocol import Workload
 
 GIVEN = ("config", "console", "device", "progress", "results")
-"""Parameters that are no options of the member's own."""
+"""Parameters that do not become options, because the command line passes them."""
 
 WHAT = {"trace": "be traced", "play": "be played", "view": "be viewed"}
-"""What cannot be done with a workload that has no such member."""
+"""Verbs for the error about a workload without such a member."""
 
 
 def member_of(workload: Workload[Any, Any], name: str) -> Callable[..., Any]:
@@ -51,14 +51,14 @@ def member_of(workload: Workload[Any, Any], name: str) -> Callable[..., Any]:
 
 
 def options(member: Callable[..., Any]) -> list[Any]:
-    """Return the options of a command line that stand for a member's keyword-only parameters."""
+    """Return the command-line options for a member's keyword-only parameters."""
     meanings = described(member.__doc__ or "")
     wanted = {
         name: parameter
         for name, parameter in inspect.signature(member).parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in GIVEN
     }
-    # Only of these, since the types of others may be there for type checkers alone.
+    # Only for options: types of other parameters may be imported for type checkers only.
     hints = typing.get_type_hints(
         types.SimpleNamespace(__annotations__={n: one.annotation for n, one in wanted.items()}),
         inspect.unwrap(getattr(member, "__func__", member)).__globals__,
@@ -71,7 +71,7 @@ def options(member: Callable[..., Any]) -> list[Any]:
         found.append(parameter.replace(annotation=Annotated[kind, option]))
 
     def command(**arguments: Any) -> None:
-        """Stand for the member: typer makes its options of the signature."""
+        """Do nothing: typer only needs a function with the member's signature."""
 
     command.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
     app = typer.Typer(add_completion=False)
@@ -85,7 +85,7 @@ def options(member: Callable[..., Any]) -> list[Any]:
 
 
 def described(docstring: str) -> dict[str, str]:
-    """Return what a docstring in NumPy's form says of each parameter, in one line."""
+    """Return the description of each parameter in a NumPy-style docstring, as one line."""
     text = inspect.cleandoc(docstring)
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+$|\Z)", text, re.M | re.S)
     if not section:
@@ -112,6 +112,6 @@ def _read(hint: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def call(member: Callable[..., Any], given: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
-    """Call a member with what it asks for of ``given``, and with its options."""
+    """Call a member with its options and with the entries of ``given`` that are its parameters."""
     wanted = inspect.signature(member).parameters
     return member(**{name: value for name, value in given.items() if name in wanted}, **arguments)

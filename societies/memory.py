@@ -1,7 +1,7 @@
 """How much address space may this process have, and is it enough for the libraries it loads?
 
-Where ``ulimit -v`` leaves too little, libraries end the process with words of their own (OpenBLAS,
-libclang), or say that there is no device (OpenCL's loader). So the limit is looked at before.
+If ``ulimit -v`` is too low, libraries end the process with their own messages (OpenBLAS, libclang)
+or report that no device exists (OpenCL's loader). So the limit is checked first.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from societies.errors import DeviceError
 
 MIB = 1 << 20
 LIBRARIES = 256 * MIB
-"""NumPy, h5py, YAML and our own code; measured are 110 to 220 MiB on Linux, x86-64."""
+"""NumPy, h5py, YAML and our own code; 110 to 220 MiB were measured on Linux, x86-64."""
 
 DEVICES, A_THREAD = 640 * MIB, 16 * MIB
-"""OpenCL with PoCL and libclang while kernels are built: measured are 600 to 700 MiB with two
+"""OpenCL with PoCL and libclang while kernels are built: 600 to 700 MiB were measured with two
 threads; PoCL starts one for every core."""
 
 PLENTY = 8 << 30
-"""From here on the limit is not what fails."""
+"""From this limit on, failures have other causes."""
 
 
 def address_space() -> int | None:
-    """Return the bytes of address space that the process may have; None: as many as there are."""
+    """Return the limit of the process's address space in bytes, None if it has no limit."""
     try:
         import resource
     except ImportError:  # Windows
@@ -49,7 +49,7 @@ def require_devices() -> None:
 
 
 def hint() -> str:
-    """Return a line about the limit, for what failed and may be its fault; else nothing."""
+    """Return a line about the limit if it may have caused a failure, else ""."""
     limit = address_space()
     if limit is None or limit >= PLENTY:
         return ""

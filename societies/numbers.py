@@ -1,4 +1,4 @@
-"""How are whole numbers read that a user types, and what is said of what is none?"""
+"""How are whole numbers read from the command line, and which error reports other texts?"""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from typer import BadParameter
 
 LARGEST = 2**64 - 1
-"""Of an option that is a whole number: the largest seed."""
+"""Largest value of an option that is a whole number: the largest seed."""
 
 LARGEST_COUNT = 2**31 - 1
-"""Of an option that counts something, or has a tick."""
+"""Largest value of an option that is a count or a tick."""
 
 MOST_WORKERS = 1024
 

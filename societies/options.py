@@ -1,9 +1,9 @@
-"""Which words may follow a command: the clock's own word for ticks, and the options of what a
-workload offers itself (trace).
+"""Which options does a command have for a given CONFIG: the name of its clock (``--days``), and the
+options of the workload's optional members (trace)?
 
-A command that has ``--ticks`` or ``--tick`` takes the word of the clock of its CONFIG as well
-(``--days``, ``--step``). Which configuration stands on the line is found before anything is
-parsed, so help, completion and messages speak that word too.
+A command with ``--ticks`` or ``--tick`` also accepts the name of the clock of its CONFIG
+(``--days``, ``--step``). The configuration on the command line is found before anything is parsed,
+so help, completion and messages use that name too.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from societies.workload.declare.protocol import Workload
 
 CONFIG = "societies.config"
-"""Where a context keeps the configuration that was found on its line, parsed or not."""
+"""Key of a context's ``meta`` for the configuration that was found on the line, parsed or not."""
 
 ONE, MANY = "--tick", "--ticks"
-"""What a tick, and several, are called where the clock's own word is not used."""
+"""General options for a tick and for a number of ticks, if the clock's name is not used."""
 
 
 class Word(NamedTuple):
-    """A word of a command line that is no value of an option.
+    """A word of a command line that is not the value of a known option.
 
     Attributes
     ----------
-    text : without what follows ``=``
-    doubtful : whether it may be the value of an option that is not known
+    text : the word without ``=`` and its value
+    doubtful : whether it may be the value of an unknown option
     """
 
     text: str
@@ -46,7 +46,7 @@ class Word(NamedTuple):
 
 
 class ConfigCommand(typer.core.TyperCommand):
-    """A command of a CONFIG, which takes ticks by its clock's own word."""
+    """A command with a CONFIG, which accepts the name of its clock for ticks."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words after the command."""
@@ -61,7 +61,7 @@ class ConfigCommand(typer.core.TyperCommand):
         except SocietiesError as error:
             if help_wanted:
                 self.epilog = escape(printable(str(error)))
-            elif not ctx.resilient_parsing:  # else a shell completes a line
+            elif not ctx.resilient_parsing:  # True while a shell completes a line
                 raise
         if not ctx.resilient_parsing and not help_wanted:
             self.require_known(found, words)
@@ -75,11 +75,11 @@ class ConfigCommand(typer.core.TyperCommand):
             raise
 
     def file(self, words: Sequence[str]) -> Path | None:
-        """Return the configuration on the line, if there is one."""
+        """Return the configuration on the line, or None."""
         return next((path for path in map(_file, self.operands(words)) if path), None)
 
     def workload(self, words: Sequence[str]) -> Workload[Any, Any] | None:
-        """Return the workload of the configuration on the line, if there is one."""
+        """Return the workload of the configuration on the line, or None."""
         path = self.file(words)
         if path is None:
             return None
@@ -89,7 +89,7 @@ class ConfigCommand(typer.core.TyperCommand):
         return workload(name or load_config(path).workload)
 
     def speak_of(self, workload: Workload[Any, Any], words: Sequence[str]) -> None:
-        """Add the words of a workload to the options."""
+        """Add the names of a workload's clock to the options."""
         own = {ONE: f"--{workload.clock}", MANY: f"--{workload.clock_plural}"}
         used = {word.text for word in self.options(words)}
         for parameter in self.params:
@@ -100,7 +100,7 @@ class ConfigCommand(typer.core.TyperCommand):
                 typed(word.lstrip("-"), (word if generic else own[word]).lstrip("-"))
 
     def require_known(self, found: Workload[Any, Any] | None, words: Sequence[str]) -> None:
-        """Say of an unknown option what stands behind it: no CONFIG, or another one's clock."""
+        """Explain an unknown option: CONFIG is missing, or the option is another clock's name."""
         known = {opt for parameter in self.params for opt in parameter.opts}
         strange = [word.text for word in self.options(words) if word.text not in known]
         if not strange:
@@ -120,7 +120,7 @@ class ConfigCommand(typer.core.TyperCommand):
                 raise ConfigError(f"{word}: the clock of {found.name} is the {found.clock}; {hint}")
 
     def operands(self, words: Sequence[str]) -> list[str]:
-        """Return the words that are no options; last those that may be values of unknown ones."""
+        """Return the words that are not options; possible values of unknown options come last."""
         found = [word for word in self._words(words) if not word.text.startswith("-")]
         return [word.text for word in sorted(found, key=lambda word: word.doubtful)]
 
@@ -129,7 +129,7 @@ class ConfigCommand(typer.core.TyperCommand):
         return [word for word in self._words(words) if word.text.startswith("-")]
 
     def _words(self, words: Sequence[str]) -> Iterator[Word]:
-        """Yield the words that are no values of options of this command."""
+        """Yield the words that are not values of this command's options."""
         options = [one for one in self.params if one.param_type_name == "option"]
         known = {opt: one for one in options for opt in one.opts}
         value = doubtful = False
@@ -149,10 +149,10 @@ class ConfigCommand(typer.core.TyperCommand):
 
 
 class MemberCommand(ConfigCommand):
-    """A command whose further options are those of an optional member of the workload."""
+    """A command with additional options from an optional member of the workload."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words; the member's options go to ``ctx.meta``, for whoever calls it."""
+        """Read the words; the member's options go to ``ctx.meta``, for the call of the member."""
         own = {parameter.name for parameter in self.params}
         rest = super().parse_args(ctx, args)
         ctx.meta["options"] = {
@@ -161,7 +161,7 @@ class MemberCommand(ConfigCommand):
         return rest
 
     def speak_of(self, workload: Workload[Any, Any], words: Sequence[str]) -> None:
-        """Add the options of the member; one that is named by the clock is ``--tick`` too."""
+        """Add the options of the member; one with the clock's name is also ``--tick``."""
         super().speak_of(workload, words)
         from societies.members import options
 
@@ -176,7 +176,7 @@ class MemberCommand(ConfigCommand):
     def member_of(
         self, workload: Workload[Any, Any], words: Sequence[str]
     ) -> Callable[..., Any] | None:
-        """Return the member, None if the command does without."""
+        """Return the member, None if the command needs none."""
         raise NotImplementedError
 
 
@@ -211,12 +211,12 @@ class ViewCommand(MemberCommand):
 
 
 class PlotCommand(MemberCommand):
-    """The command whose options are those of a figure: a workload's own, or one that is named."""
+    """The command with the options of a figure: the workload's overview, or ``--figure``."""
 
     def member_of(
         self, workload: Workload[Any, Any], words: Sequence[str]
     ) -> Callable[..., Any] | None:
-        """Return what draws the figure, if it is known."""
+        """Return the function that draws the figure, None if it is unknown."""
         from societies.analysis.figures import FIGURES
         from societies.analysis.plot import OVERVIEW
         from societies.workload.drawing.figure import series_figure
@@ -242,12 +242,12 @@ class PlotCommand(MemberCommand):
 
 
 class ExportCommand(PlotCommand):
-    """The command whose options are those of the format, if it is one of the workload's own."""
+    """The command with the options of the format, if the workload defines this format."""
 
     def member_of(
         self, workload: Workload[Any, Any], words: Sequence[str]
     ) -> Callable[..., Any] | None:
-        """Return what writes the format on the line, if the workload adds it."""
+        """Return the function that writes the format, None if the workload does not define it."""
         from societies.analysis.exporting import formats_of
 
         name = _given("--to", words)
@@ -262,7 +262,7 @@ def _given(option: str, words: Sequence[str]) -> str | None:
 
 
 def _file(word: str) -> Path | None:
-    """Return the configuration that a word names, if it is one."""
+    """Return the path of the configuration that a word names, or None."""
     with suppress(OSError, ValueError):
         path = Path(word)
         return path if path.is_file() else shipped_configuration(path)
@@ -270,7 +270,7 @@ def _file(word: str) -> Path | None:
 
 
 def _require_configuration(operands: Sequence[str]) -> None:
-    """Raise ConfigError if what stands for CONFIG is none, or has mistakes."""
+    """Raise ConfigError if the first operand is not a configuration, or has mistakes."""
     from societies.workload.declare.registry import load_config
 
     for word in operands[:1]:
@@ -278,11 +278,11 @@ def _require_configuration(operands: Sequence[str]) -> None:
 
 
 def _clocks() -> set[str]:
-    """Return the words of all clocks."""
+    """Return the names of all clocks."""
     from societies.workload.declare.registry import workload, workload_names
 
     found = set()
     for name in workload_names():
-        with suppress(SocietiesError):  # one that cannot be loaded has no say here
+        with suppress(SocietiesError):  # skip workloads that cannot be loaded
             found.add(workload(name).clock)
     return found

@@ -1,4 +1,4 @@
-"""Where the kernels and the shipped configurations are; and what is no file at all."""
+"""Where are the kernels and the shipped configurations, and which paths are not regular files?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = (
 def data_directory(name: str) -> Path:
     """Return the folder ``kernels`` or ``configs``.
 
-    In a wheel it lies inside the package (``societies/_data``); in a checkout it lies next to it.
+    In a wheel it is inside the package (``societies/_data``), in a checkout next to the package.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def data_directory(name: str) -> Path:
 
 
 def kind_unless_file(path: str | os.PathLike[str]) -> str | None:
-    """Say what is at ``path`` if reading it could wait for ever or never end: a pipe, a device.
+    """Return the kind of a path that reading could block on or never end: a pipe, a device.
 
     Returns None for files and folders, and for paths that do not exist: opening those fails.
     """
@@ -49,7 +49,7 @@ def kind_unless_file(path: str | os.PathLike[str]) -> str | None:
 
 
 SWEEPS = "sweeps"
-"""Name of the folders whose files say what varies, and are no configurations of a run."""
+"""Name of the folders with files of sweeps, which are not configurations of a run."""
 
 
 def shipped_configurations() -> list[str]:
@@ -69,7 +69,7 @@ def _shipped() -> list[str]:
 
 
 def shipped_configuration(name: str | os.PathLike[str]) -> Path | None:
-    """Return the file of a shipped configuration, or None if there is none of this name.
+    """Return the file of a shipped configuration, or None if the name is unknown.
 
     ``economy/quickstart``, ``economy/quickstart.yaml`` and ``configs/economy/quickstart.yaml`` are
     the same.
@@ -78,7 +78,7 @@ def shipped_configuration(name: str | os.PathLike[str]) -> Path | None:
     if asked.parts[:1] == ("configs",):
         asked = Path(*asked.parts[1:])
     for candidate in (shipped / asked, shipped / f"{asked}.yaml"):
-        # The second test keeps ".." from leaving the folder of shipped configurations.
+        # The second test prevents ".." from leaving the folder of shipped configurations.
         # os.path, as Path.is_file raises an error for a name that is too long.
         if os.path.isfile(candidate) and candidate.resolve().is_relative_to(shipped.resolve()):
             return candidate

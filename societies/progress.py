@@ -1,4 +1,4 @@
-"""How far is a run: a bar in a terminal or in a notebook, and nothing in other places."""
+"""How is the progress of a run shown: as a bar in a terminal or a notebook, else not at all?"""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _SECONDS_BETWEEN_PICTURES = 0.2  # in a notebook, where each is sent to the brow
 def progress_bar(
     settings: Any, device: object, *, notebook: bool = False
 ) -> Iterator[Advance | None]:
-    """Show tick, copies, rate and time left on stderr, if that is a terminal.
+    """Show tick, copies, rate and remaining time on stderr if it is a terminal.
 
-    With ``notebook`` below the cell instead, if this runs in one.
+    With ``notebook`` they are shown below the cell if this runs in a notebook.
     """
     console = Console(stderr=True)
     if notebook:
@@ -37,8 +37,8 @@ def progress_bar(
 
         bar = _bar(console)
         advance = _advance(bar, settings, device)
-        # Rich's own live display needs the package ipywidgets here; every front end can replace
-        # what was displayed under an identifier.
+        # Rich's own live display needs the package ipywidgets here; but every front end can
+        # replace a picture that was displayed with an identifier.
         picture, shown = display(bar, display_id=True), time.monotonic()
 
         def advance_and_show(tick: int, ticks: int) -> None:
@@ -69,7 +69,7 @@ def _bar(console: Console) -> Progress:
 
 
 def _advance(bar: Progress, settings: Any, device: object) -> Advance:
-    """Return what moves the bar; until its second call it says what the first tick waits for."""
+    """Return the function that moves the bar; until its second call it shows why one waits."""
     from societies.workload.declare.registry import workload
 
     shown = workload(settings.workload)
@@ -80,8 +80,8 @@ def _advance(bar: Progress, settings: Any, device: object) -> Advance:
     calls, begun = 0, False
 
     def advance(tick: int, ticks: int) -> None:
-        # Kernels are built until the first tick is done (some platforms finish them when they
-        # are first launched). The clock starts then: resumed ticks do not count either.
+        # Kernels are built until the first tick is done (some platforms finish the build at the
+        # first launch). The rate is measured from then on; resumed ticks do not count either.
         nonlocal calls, begun
         calls += 1
         if calls == 1 and tick < ticks:
@@ -101,12 +101,12 @@ def _advance(bar: Progress, settings: Any, device: object) -> Advance:
 
 
 SECONDS_BETWEEN_LINES = 30.0
-"""How often a sweep writes a line where no terminal shows a bar."""
+"""Least time between the lines of a sweep if stderr is not a terminal."""
 
 
 @contextmanager
 def sweep_progress() -> Iterator[Callable[[Any], None]]:
-    """Show on stderr how far a sweep is: a bar, or a line now and then if that is no terminal."""
+    """Show the progress of a sweep on stderr: a bar, or occasional lines if not a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         said = time.monotonic()

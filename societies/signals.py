@@ -1,8 +1,9 @@
 """Which signals end a run: Ctrl-C, SIGTERM (Slurm, ``docker stop``), SIGHUP (a closed terminal)?
 
-They become the exception `Stopped` wherever nothing has to be saved first; a run turns the first
-one into a flag (`societies.workload.running.interrupts`). A signal that was ignored when the
-process started, as under nohup, stays ignored, and a handler of the calling program stays in place.
+They raise the exception `Stopped` wherever no data has to be saved first; a run turns the first
+signal into a flag (`societies.workload.running.interrupts`). A signal that was ignored when the
+process started, as under nohup, stays ignored, and handlers of the calling program are not
+replaced.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ ENDING = tuple(
 HANGUP = getattr(signal, "SIGHUP", None)
 
 ONE_HANGUP = 1.0
-"""Seconds in which several signals of a closed terminal are one: the shell sends SIGHUP to its
-jobs, the kernel sends it to the same processes, and systemd sends it right after SIGTERM."""
+"""Seconds within which several signals of a closed terminal count as one: the shell sends SIGHUP to
+its jobs, the kernel to the same processes, and systemd sends it right after SIGTERM."""
 
 _newest = -float("inf")
 _last = 0
-"""Time of the newest of these signals, by `time.monotonic`, and which one it was."""
+"""Time of the last of these signals, by `time.monotonic`, and its number."""
 
 
 class Stopped(KeyboardInterrupt):
-    """Raised because of a signal; ``number`` is which one."""
+    """Raised because of a signal; ``number`` is the number of the signal."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -40,24 +41,24 @@ class Stopped(KeyboardInterrupt):
 
 
 def number_of(error: BaseException | None) -> int:
-    """Return which signal an exception, or one that it came from, stands for; default: SIGINT."""
+    """Return the signal that caused an exception, also through its causes; default: SIGINT."""
     while error is not None and not isinstance(error, Stopped):
         error = error.__cause__ or error.__context__
     return int(signal.SIGINT if error is None else error.number)
 
 
 def exit_code(number: int) -> int:
-    """Return the exit code of a process that a signal has ended, as shells count it."""
+    """Return the exit code that shells report for a process ended by a signal."""
     return 128 + number
 
 
 def came_after(moment: float) -> int:
-    """Return which signal came last, if it came after a moment of `time.monotonic`; else 0."""
+    """Return the last signal if it came after ``moment`` (of `time.monotonic`), else 0."""
     return _last if _newest > moment else 0
 
 
 def counts(number: int) -> bool:
-    """Note a signal, and return whether it counts: SIGHUP shortly after another one does not."""
+    """Record a signal and return True if it counts: SIGHUP shortly after another does not."""
     global _newest, _last
     before, _newest, _last = _newest, time.monotonic(), number
     if number == HANGUP:
@@ -66,7 +67,7 @@ def counts(number: int) -> bool:
 
 
 def _leave_closed_terminal() -> None:
-    """Write to nowhere instead of to a terminal that is gone: each write would be an error."""
+    """Redirect output from a closed terminal to the null device, since each write would fail."""
     for stream in (1, 2):
         with suppress(OSError):
             try:
@@ -78,13 +79,13 @@ def _leave_closed_terminal() -> None:
 
 
 def handled(number: int) -> bool:
-    """Return whether a signal ends the process, or raises `Stopped`, in this thread."""
+    """Return True if a signal ends the process, or raises `Stopped`, in this thread."""
     here = threading.current_thread() is threading.main_thread()
     return here and signal.getsignal(number) in (signal.SIG_DFL, stop)
 
 
 def stop(number: int, frame: FrameType | None) -> None:
-    """Handle a signal where nothing has to be saved; the next SIGTERM ends the process at once."""
+    """Handle a signal if no data has to be saved; the next SIGTERM ends the process at once."""
     if not counts(number):
         return
     if number == signal.SIGTERM:
@@ -102,7 +103,7 @@ def handle() -> None:
 
 
 def last_words() -> None:
-    """Let only the last words be said: Ctrl-C is ignored, the others end the process at once."""
+    """Prepare for the final message: ignore Ctrl-C, let other signals end the process at once."""
     if signal.getsignal(signal.SIGINT) is not None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in ENDING:
@@ -111,12 +112,12 @@ def last_words() -> None:
 
 
 def ignore() -> None:
-    """Leave all of them to the process that started this one."""
+    """Ignore all of these signals: the parent process handles them."""
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
 
 
 def say(text: str) -> None:
-    """Write last words on stderr, if it can still be written to."""
+    """Write the final message to stderr, unless writing fails."""
     with suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)

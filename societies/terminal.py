@@ -1,4 +1,4 @@
-"""How do commands write: tables on stdout, warnings and what goes on at present on stderr."""
+"""How do commands write to a terminal: tables on stdout, warnings and activities on stderr?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from societies.errors import printable
 from societies.words import plural
 
 SECONDS_BETWEEN_LINES = 10.0
-"""How often what goes on is written where no terminal shows it."""
+"""Time between lines on the current activity if stderr is not a terminal."""
 
 
 def warn(text: str) -> None:
@@ -24,7 +24,7 @@ def warn(text: str) -> None:
 
 
 def print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
-    """Print names and values in two columns; a value stays on one line, for those who grep."""
+    """Print names and values in two columns; values are not wrapped, so grep finds them."""
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         label = f"[dim]{escape(name.ljust(width))}[/]"
@@ -33,9 +33,9 @@ def print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
 
 @contextmanager
 def doing(first: str, clock: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Show what is being done and how far it is; a line every ten seconds if there is no terminal.
+    """Show the current activity and its progress; without a terminal, a line every ten seconds.
 
-    A thread writes, so that something is seen while one kernel is built for a long time as well.
+    A thread writes, so that users also see it while a kernel is built for a long time.
     """
     console = Console(stderr=True)
     if console.is_terminal:

@@ -1,4 +1,4 @@
-"""What text is in a file that another program wrote? With any line ends, of any usual encoding."""
+"""How is a text file of another program read, with any line ends and any usual encoding?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from societies.errors import ConfigError
 from societies.paths import kind_unless_file
 
 MOST_BYTES = 2**31
-"""Bytes of a file of text that are read at most, unless a format has a smaller limit."""
+"""Most bytes of a text file, unless a format has a smaller limit."""
 
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -22,19 +22,19 @@ _MARKS = {
 def read_text(path: Path, name: str, most: int = MOST_BYTES) -> str:
     r"""Return the text of a file; every line ends in ``\n``.
 
-    A mark at the start (BOM) says the encoding. Without one it is UTF-8, or else Latin-1, in which
-    a text has the same digits, letters and signs of ASCII.
+    A byte-order mark (BOM) determines the encoding. Without one it is UTF-8 or, if that fails,
+    Latin-1, which has the same digits, letters and signs of ASCII.
 
     Parameters
     ----------
-    path : of the file
-    name : of the file in messages
-    most : bytes of the longest file that is read
+    path : path of the file
+    name : name of the file in messages
+    most : largest number of bytes
 
     Raises
     ------
     ConfigError
-        If it cannot be read, is longer, or is no text.
+        If the file cannot be read, is longer, or is not text.
     """
     if kind := kind_unless_file(path):
         raise ConfigError(f"{name} is {kind}, not a file")
@@ -60,12 +60,12 @@ def read_text(path: Path, name: str, most: int = MOST_BYTES) -> str:
 
 
 def whole_number(text: str) -> int | None:
-    """Return a number of at most 18 digits 0 to 9, None if it is another text."""
+    """Return the number of a text of at most 18 digits 0 to 9, None for other texts."""
     digits = text.strip()
-    # `int` takes no "²", which is a digit to Python, and no number of thousands of digits.
+    # `int` fails for "²", for which `isdigit` is True, and for numbers of thousands of digits.
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
 
 
 def shown(text: str) -> str:
-    """Return a word of a file as a message has it: shortened, without control characters."""
+    """Return a word of a file for messages: shortened, without control characters."""
     return "".join(one if one.isprintable() else "?" for one in text[:40])

@@ -1,4 +1,4 @@
-"""How are measurements of speed shown and saved: a table for people, CSV for programs."""
+"""How are measurements of speed shown and saved: as a table for users, as CSV for programs?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def measured(timings: Iterable[Timing], out: Path | None, *, overwrite: bool) -> list[Timing]:
-    """Carry out measurements; each is in the table as soon as it is made.
+    """Make the measurements; each is written to the table as soon as it is complete.
 
     Raises
     ------
@@ -77,9 +77,9 @@ def table(timings: Sequence[Timing], copies: str, ticks: str) -> Table:
 
 
 def of_phases(profile: Profile) -> Table:
-    """Return a table with a row for each phase, the longest first, and one for all.
+    """Return a table with a row for each phase, the longest first, and a row for the sum.
 
-    The share of the last row is that of the time in which kernels ran.
+    The share in the last row is the part of the time in which kernels ran.
     """
     from rich.table import Table
 

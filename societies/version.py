@@ -1,4 +1,4 @@
-"""Which version of the package is this?"""
+"""Which version of the package is installed?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 @cache  # reading it takes milliseconds, and every batch of a study names it
 def package_version() -> str:
-    """Return the installed version, or a word for a checkout that is not installed."""
+    """Return the installed version, or "0+checkout" if the package is not installed."""
     try:
         return version("societies")
     except PackageNotFoundError:

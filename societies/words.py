@@ -21,7 +21,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def ranges(word: str, numbers: list[int]) -> str:
-    """Name numbers in ascending order, neighbours together: days 3 to 5, 9 and 2 more."""
+    """Return ascending numbers as a text with ranges: days 3 to 5, 9 and 2 more."""
     groups: list[list[int]] = []
     for number in numbers:
         if groups and number == groups[-1][1] + 1:

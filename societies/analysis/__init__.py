@@ -1,7 +1,7 @@
 """What does a result show? Statistics, figures and tables from the dataset of a run or a study.
 
-Arrays of xarray go in and come out: dimensions that a measure does not use are kept, units and
-meanings are in the attributes.
+Functions take and return xarray arrays: dimensions that a measure does not use are retained; units
+and meanings are attributes.
 """
 
 from societies.analysis.emulation import Emulator, emulator

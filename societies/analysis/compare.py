@@ -1,4 +1,4 @@
-"""Does an ensemble agree with a recorded one: the difference of means against its spread.
+"""Does an ensemble agree with a recorded one, given the standard deviations of both?
 
 The rule of docs/model.md, "Comparing with a baseline": on each of a few days the means over
 societies may differ by three standard errors, computed with the larger of the two standard
@@ -20,12 +20,12 @@ DAYS = (1, 25, 50, 100, 150, 200, 300, 500)
 ALLOWED_MISSES = 0.02
 
 RECORDED_DIGITS = 5
-"""Significant digits that every society's numbers of a baseline have at least; means have six."""
+"""Least number of significant digits of a society's numbers in a baseline; means have six."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One series on one day: our mean and the baseline's, and how far they may be apart.
+    """One series on one day: our mean, the baseline's, and the allowed difference.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Comparison:
     day : int
     ours, baseline : float, means over societies, in the unit of the series
     allowed : float, largest difference allowed
-    rounding : float, what the baseline's printed digits leave open; see `left_open`
+    rounding : float, rounding error of the baseline's printed digits; see `left_open`
     """
 
     series: str
@@ -45,7 +45,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether the two means are close enough."""
+        """True if the two means are close enough."""
         return abs(self.ours - self.baseline) <= self.allowed + self.rounding
 
 
@@ -91,10 +91,10 @@ def compare_series(
 
 
 def left_open(recorded: float) -> float:
-    """Return how far a recorded number may be from the true one because of its digits.
+    """Return the largest rounding error of a recorded number: half a unit of its last digit.
 
-    Half a unit of the last digit. Rounding noise about 0 is no difference either: the Gini of equal
-    utilities is recorded as -2e-16.
+    At least 1e-12, because numbers that should be 0 have rounding noise: the Gini coefficient of
+    equal utilities is recorded as -2e-16.
     """
     if recorded == 0.0:
         return 1e-12
@@ -108,10 +108,10 @@ def misses(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def acceptable(comparisons: Sequence[Comparison]) -> bool:
-    """Whether no more fail than chance explains.
+    """Return True if no more comparisons fail than chance explains.
 
-    Two in a hundred may miss, and one in any case (a small table has no hundredths); but not the
-    same series on two compared days in a row.
+    Two in a hundred may fail, and one in any case (for tables below a hundred); but not the same
+    series on two compared days in a row.
     """
     missed = misses(comparisons)
     in_a_row = any(

@@ -1,7 +1,7 @@
-"""Which points of a study make whole groups of a design of Morris (trajectories) or Saltelli?
+"""Which points of a study form complete groups of a Saltelli design or Morris trajectories?
 
-Points are put in the order of their numbers. What differs between the points of a group is seen
-from the parameters, so a group of other points is found out.
+Points are sorted by their numbers. The differences between the points of a group are checked, so
+points of another design are detected.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
     Groups = NDArray[np.float64]
-    """Parameters of the points, (group, point of the group, parameter)."""
+    """Parameters of the points: (group, point in the group, parameter)."""
 
 
 def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return values as numbers, words by their order in the alphabet."""
+    """Return values as numbers; texts are numbered in alphabetical order."""
     if values.dtype.kind in "iufb":
         return values.astype(float)
     return np.unique(values.astype(str), return_inverse=True)[1].astype(float)
@@ -33,16 +33,16 @@ def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
 def saltelli(
     outcome: xr.DataArray, names: Sequence[str], dim: str, *, second_order: bool
 ) -> tuple[xr.DataArray, list[str]]:
-    """Return the outcomes of whole groups of a Saltelli design, and the parameters in its order.
+    """Return the outcomes of complete groups of a Saltelli design, and its order of parameters.
 
-    The first and the last point of a group are independent of each other. The points between them
-    are the first with one parameter of the last, one parameter after the other; with second order,
-    then the last with one parameter of the first.
+    The first and the last point of a group are independent of each other. Each point between them
+    is the first point with one parameter of the last; with second order there follow points that
+    are the last point with one parameter of the first.
 
     Raises
     ------
     ConfigError
-        If no group is whole, or the points are in another order.
+        If no group is complete, or the points are in another order.
     """
     size = (2 * len(names) if second_order else len(names)) + 2
     design = f"Saltelli design of {len(names)} parameters ({', '.join(names)})"
@@ -76,14 +76,14 @@ def saltelli(
 def trajectories(
     outcome: xr.DataArray, names: Sequence[str], dim: str, levels: int | None
 ) -> tuple[xr.DataArray, int]:
-    """Return the outcomes of whole trajectories of Morris's design, and the number of its levels.
+    """Return the outcomes of complete trajectories of a Morris design, and its number of levels.
 
-    From one point to the next one parameter changes, each of them once.
+    From one point to the next one parameter changes; each parameter changes once.
 
     Raises
     ------
     ConfigError
-        If no trajectory is whole, or the number of levels is not known or does not fit.
+        If no trajectory is complete, or the number of levels is unknown or does not fit.
     """
     size = len(names) + 1
     design = f"trajectories of {len(names)} parameters ({', '.join(names)})"
@@ -97,7 +97,7 @@ def trajectories(
         raise ConfigError(f"{option('levels', levels)}: must be even, and at least 2")
 
     def whole(x: Groups) -> NDArray[np.bool_]:
-        changed = np.diff(x, axis=1) != 0  # values that are rounded may stay the same in a step
+        changed = np.diff(x, axis=1) != 0  # because of rounding a step may change nothing
         once = (changed.sum(1) <= 1).all(1) & (changed.sum(2) <= 1).all(1)
         found: NDArray[np.bool_] = once & changed.any((1, 2))
         return found
@@ -110,7 +110,7 @@ def trajectories(
 def _levels(
     outcome: xr.DataArray, names: Sequence[str], x: NDArray[np.float64], asked: int | None
 ) -> int:
-    """Return how many values each parameter has in the design."""
+    """Return the number of values of each parameter in the design."""
     seen = [np.unique(column) for column in x.T]
     levels = asked if asked is not None else _said(outcome, "morris").get("levels")
     if levels is None:
@@ -131,7 +131,7 @@ def _levels(
 
 
 def _said(outcome: xr.DataArray, method: str) -> dict[str, Any]:
-    """Return the options of a design, as its study says them; nothing if it does not."""
+    """Return the options of a design from the attributes of its study, or {} if it has none."""
     said = outcome.coords["point"].attrs.get("design", "") if "point" in outcome.coords else ""
     try:
         found = [one[method] for one in json.loads(str(said)) if method in one]
@@ -149,10 +149,10 @@ def _whole(
     design: str,
     groups: str,
 ) -> tuple[NDArray[np.int64], Groups]:
-    """Return the places of the points of whole groups, in order, and their parameters.
+    """Return the indices of the points of complete groups, in order, and their parameters.
 
-    All points that are there may be whole groups, such as those of one value of a grid. Else the
-    numbers of the points say in which group of the design each of them is.
+    If all present points form complete groups (such as those of one value of a grid), they are
+    taken in order. Else the numbers of the points determine the group of each point.
     """
     x = np.column_stack([as_numbers(outcome[name].values) for name in names])
     places = np.arange(len(x))

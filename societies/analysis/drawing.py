@@ -1,4 +1,4 @@
-"""What do the figures of results share: panels, lines, labels, legends and the small print?"""
+"""Which parts do the figures of results share: panels, lines, labels, legends, small print?"""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     Cases = Mapping[str, xr.Dataset]
 
 MOST_CASES = 8
-"""Lines that can still be told apart; a key with more values is drawn along an axis."""
+"""Most lines that a reader can distinguish; a key with more values is drawn along an axis."""
 GREY = "#666666"
 LEFT_OUT = "left_out"
-"""Attribute that says what a figure does not show of a study."""
+"""Attribute with a text on the parts of a study that a figure does not show."""
 POINTS = MOST_POINTS
-"""Points of a line at most."""
+"""Most points of a line."""
 
 
 def variable_of(data: xr.Dataset, name: str) -> Any:
-    """Return a variable as real numbers, or say that it is missing."""
+    """Return a variable as real numbers; raise an error if it is missing."""
     if name not in data:
         if name in ("minutes", "extraction_share", "hhi", "device_maker_share", "interdependence"):
             raise SocietiesError(f"has no variable '{name}', which this figure shows{_why(name)}")
@@ -55,7 +55,7 @@ def variable_of(data: xr.Dataset, name: str) -> Any:
 
 
 def _why(name: str) -> str:
-    """Say which runs have a variable, if those with devices alone do."""
+    """Return a text on which runs have a variable, if only runs with devices do; else ""."""
     of_devices = name in ("extraction_share", "device_maker_share", "interdependence")
     return "; runs with devices have it: set devices=tools or all" if of_devices else ""
 
@@ -99,7 +99,7 @@ def new_panels(count: int, *, wide: bool = False) -> tuple[Any, list[Any]]:
 
 
 def label_panel(axes: Any, data: xr.Dataset, title: str, axis: str) -> None:
-    """Write title and labels of a panel along whose lower edge the ticks go."""
+    """Write title and labels of a panel whose horizontal axis has the ticks."""
     ticks = data[clock_of(data)].values
     axes.set_title(words(title, 60))
     axes.set_ylabel(words(axis))
@@ -109,9 +109,9 @@ def label_panel(axes: Any, data: xr.Dataset, title: str, axis: str) -> None:
 
 
 def meant(cases: Cases, shown: str, *, by_point: bool = False) -> tuple[str, str] | None:
-    """Say what line and band of a figure are; nothing if every line is that of one run.
+    """Return texts on the meaning of lines and bands; None if every line shows a single run.
 
-    ``by_point`` says that a line has a place for each point of a study; else they are together.
+    With ``by_point`` a line has a value for each point of a study; else all points are pooled.
     """
     first = next(iter(cases.values()))
     counts = [data.sizes[copies_of(data)] for data in cases.values()]
@@ -143,19 +143,19 @@ def finished(
     apart: bool = False,
     **style: Any,
 ) -> Any:
-    """Add the legend of the cases and of what line and band are, and the small print.
+    """Add the legend, which explains cases, lines and bands, and the small print.
 
     Parameters
     ----------
     figure : of matplotlib
-    cases : what is shown
-    shown : what a band is; nothing: there are no lines with bands
+    cases : results in the figure
+    shown : meaning of the bands; "" if no lines have bands
     legend : whether the legend has an entry for each case
     marks : whether shocks and interventions are marked
-    by_point : whether a line has a place for each point of a study
-    along : whether lines go along the ticks
-    apart : whether each case has a panel of its own
-    style : of the lines, as matplotlib calls it
+    by_point : whether a line has a value for each point of a study
+    along : whether the horizontal axis has the ticks
+    apart : whether each case has its own panel
+    style : matplotlib's style of the lines
     """
     first = next(iter(cases.values()))
     happened: list[Mark] = []
@@ -184,7 +184,7 @@ def finished(
 
 
 def marks_among(cases: Cases) -> list[Mark]:
-    """Return what happens in the cases, and in which of them if not in all alike."""
+    """Return the marks of all cases; each names its cases unless all cases have the same marks."""
     found = _happened(cases)
     if all(happenings(data) == found for data in cases.values()):
         return found
@@ -199,7 +199,7 @@ def _happened(cases: Cases) -> list[Mark]:
 
 
 def mark_own(axes: Any, cases: Cases, label: str) -> None:
-    """Mark in the panel of a case what happens in it, by the numbers of all cases together."""
+    """Draw the marks of a case in its panel, numbered across all cases."""
     mark(axes, cases[label], _happened(cases), happenings(cases[label]))
 
 
@@ -208,25 +208,25 @@ def _file(data: xr.Dataset) -> str:
 
 
 def _origin(data: xr.Dataset, along: bool) -> str:
-    """Say of which file a figure is, and of how many ticks a point is the mean."""
+    """Return a text with the source file and the number of ticks averaged in each point."""
     if not along or clock_of(data) not in data.coords:
         return origin(data)
     return origin(data) + averaged(data)
 
 
 def longest(cases: Cases) -> xr.Dataset:
-    """Return the case that goes on longest, whose ticks all panels have."""
+    """Return the case with the latest tick; all panels use its ticks."""
     return max(cases.values(), key=lambda data: int(data[clock_of(data)].values[-1]))
 
 
 def unit_of(values: xr.DataArray) -> str:
-    """Return the unit for a label; nothing for a mere number."""
+    """Return the unit for a label, "" for a quantity without unit."""
     unit = str(values.attrs.get("units", "1"))
     return "" if unit == "1" else unit
 
 
 def in_unit(values: xr.DataArray) -> str:
-    """Return the unit in brackets; nothing for a mere number."""
+    """Return the unit in brackets, "" for a quantity without unit."""
     unit = unit_of(values)
     return f"[{unit}]" if unit else ""
 
@@ -237,20 +237,20 @@ def titled(name: str) -> str:
 
 
 def legend_inside(axes: Any) -> None:
-    """Draw the legend of a panel where it hides least, upon a pale ground."""
+    """Draw the legend of a panel where it covers least, on a pale background."""
     axes.legend(loc="best", fontsize=8.5, frameon=True, framealpha=0.7, edgecolor="none")
 
 
 def about(values: xr.DataArray) -> str:
-    """Return what a variable means, shortened for a label."""
+    """Return the meaning of a variable, shortened for a label."""
     return str(values.attrs.get("long_name", values.name)).split(",")[0].split(":")[0]
 
 
 def shorts(values: Iterable[Any]) -> list[str]:
-    """Return different values of a key as they label lines and axes, each differently.
+    """Return a distinct short label for each of the different values of a key.
 
-    Numbers have as many digits as tell them apart. Of texts that are alike at the beginning, the
-    later ones have a number.
+    Numbers get as many digits as are needed to distinguish them. Texts with the same beginning get
+    a number, except for the first.
     """
     values = list(values)
     if all(isinstance(value, float | np.floating) for value in values):
@@ -265,6 +265,6 @@ def shorts(values: Iterable[Any]) -> list[str]:
 
 
 def unused(label: str, taken: Collection[str]) -> str:
-    """Return a label that is not taken: if need be with a number behind it."""
+    """Return a label that is not in ``taken``, if necessary with a number appended."""
     others = (f"{label} ({number})" for number in count(2))
     return next(one for one in chain([label], others) if one not in taken)

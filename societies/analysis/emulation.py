@@ -1,8 +1,8 @@
-"""What would the outcome be at points that were not run? A Gaussian process answers, with how sure
-it is.
+"""What would the outcome be at points that were not run? A Gaussian process estimates it, with a
+standard deviation.
 
-Where a design is too dear to run (Sobol indices of ten parameters need thousands of points), it is
-run on the emulator of some hundred points instead.
+If a design is too expensive to run (Sobol indices of ten parameters need thousands of points), it
+can be evaluated on an emulator that was fitted to some hundred points.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Emulator:
     Attributes
     ----------
     names : the parameters
-    low, high : (parameter,) float, the least and the largest value of each at the points
-    outcome : name of what is predicted
-    units : of the outcome
-    q2 : the part of the outcome's variance that is predicted at points left out (leave-one-out);
-        below about 0.9 the emulator must not stand for the model
+    low, high : (parameter,) float, least and largest value of each parameter at the points
+    outcome : name of the predicted quantity
+    units : unit of the outcome
+    q2 : part of the outcome's variance that leave-one-out predictions explain; below about 0.9 the
+        emulator must not be used in place of the model
     """
 
     names: tuple[str, ...]
@@ -88,16 +88,17 @@ class Emulator:
         )
 
     def sobol(self, points: int = 1024, *, seed: int = 0, **options: Any) -> xr.Dataset:
-        """Return Sobol indices of the emulator over the box of its points, all values alike.
+        """Return Sobol indices of the emulator for uniform parameters in the box of its points.
 
         Parameters
         ----------
-        points : base of the Saltelli design, a power of 2; (2 + k) times as many are predicted
-        options : as of `societies.analysis.sobol`
+        points : base of the Saltelli design, a power of 2; for k parameters (2 + k) times as many
+            points are predicted
+        options : as for `societies.analysis.sobol`
 
         Returns
         -------
-        Dataset as of `societies.analysis.sobol`; its interval is that of the design alone
+        Dataset as from `societies.analysis.sobol`; its interval covers only the design's error
         """
         import xarray as xr
 
@@ -134,16 +135,16 @@ def emulator(
 ) -> Emulator:
     """Fit a Gaussian process to the outcome of a study's runs.
 
-    Its covariance is Matern's with smoothness 5/2 and a length for each parameter, plus noise that
-    is fitted too, since runs of one point differ; scikit-learn finds both by maximum likelihood.
+    Its covariance is Matern's with smoothness 5/2 and a length scale for each parameter, plus
+    noise, since runs of one point differ. scikit-learn fits both by maximum likelihood.
 
     Parameters
     ----------
-    outcome : (run) DataArray with the parameters as coordinates, as of a study; replicates of a
-        point are averaged before
-    names : the parameters; default: the keys that the study varies
-    dim : the runs
-    restarts, seed : of the search for the greatest likelihood
+    outcome : (run) DataArray with the parameters as coordinates, as from a study; replicates of a
+        point are averaged first
+    names : names of the parameters; default: the keys that the study varies
+    dim : dimension of the runs
+    restarts, seed : restarts and seed of the search for the maximum likelihood
 
     Returns
     -------
@@ -152,7 +153,7 @@ def emulator(
     Raises
     ------
     ConfigError
-        If a parameter is no number or has one value only, or an outcome is missing.
+        If a parameter is not numeric or has only one value, or an outcome is missing.
     SocietiesError
         If scikit-learn is not installed.
     """
@@ -187,8 +188,8 @@ def emulator(
     )
     unit, target = (x - low) / (high - low), (y - shift) / scale
     with warnings.catch_warnings():
-        # A length at its bound means that a parameter has no effect, noise at its bound that there
-        # is none: both are answers.
+        # scikit-learn warns about values at their bounds. Both are valid results: a length scale
+        # at its bound means that a parameter has no effect, noise at its bound means no noise.
         warnings.simplefilter("ignore", ConvergenceWarning)
         process.fit(unit, target)
     # Leave-one-out errors of a Gaussian process from the inverse covariance of all points
@@ -196,7 +197,7 @@ def emulator(
     inverse = np.linalg.inv(process.kernel_(unit) + 1e-10 * np.eye(len(y)))
     errors = (inverse @ target) / np.diag(inverse)
     q2 = 1.0 - float(np.mean(errors**2) / np.mean(target**2)) if np.ptp(y) else 0.0
-    # What is expected has no noise: the process predicts with the first part of its kernel.
+    # The expected outcome has no noise: predict with the first part of the kernel.
     smooth = _Smooth(process, inverse @ target, inverse, unit)
     unit_of = str(outcome.attrs.get("units", "1"))
     name = str(outcome.name or "outcome")

@@ -1,5 +1,5 @@
-"""How does a result get into other programs: as tables (CSV, Parquet), netCDF, or a format of its
-workload's own?
+"""How is a result exported to other programs: as tables (CSV, Parquet), as netCDF, or in a format
+that its workload defines?
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from societies.workload.declare.protocol import Workload
 
 ROWS_AT_ONCE = 500_000
-"""Rows of a table that are in memory at a time, unless one copy alone has more."""
+"""Most rows of a table in memory at a time, unless a single copy has more."""
 
 Parts = Iterator["pd.DataFrame"]
-"""A table in parts that follow each other."""
+"""A table as an iterator of consecutive parts."""
 
 
 def export(
@@ -57,41 +57,41 @@ def export(
 
     ``csv`` and ``parquet`` are long tables: a row for each combination of coordinates, a column for
     each coordinate and each variable. Variables of the same dimensions share a table; a list of
-    events is a table with a row for each event. Numbers have all their digits, what is missing is
+    events is a table with a row for each event. Numbers have all their digits, missing values are
     empty. ``netcdf`` is one netCDF-4 file with all variables, their units and attributes, and
-    the lists of events as groups. A workload may have further formats (`Workload.export`).
+    the lists of events as groups. A workload may define further formats (`Workload.export`).
 
     Parameters
     ----------
     source : path or xarray.Dataset
-        A result file, or what :func:`societies.open_results` returns; this has no events.
-    to : ``"csv"``, ``"parquet"``, ``"netcdf"`` or a format of the workload's own
+        A result file, or a dataset from :func:`societies.open_results`, which has no events.
+    to : ``"csv"``, ``"parquet"``, ``"netcdf"`` or a format of the workload
     out : path, optional
-        The file, if there is one table; else the folder, made if missing. Default: beside the
-        source, or the current folder for a dataset.
+        The file, if there is one table; else the folder, made if missing. Default: the folder of
+        the source, or the current folder for a dataset.
     variables : list of str, or text with commas, optional
-        Names of variables and of lists of events; what is both stands for both. Default: all.
+        Names of variables and of lists of events; a name of both selects both. Default: all.
     ticks : text, slice or list, optional
         ``"1:300"``, ``"1:300:10"`` (both ends included), ``"10,20"``; default: all.
     overwrite : bool
-        Replace files that are there.
+        Replace existing files.
     options
-        Keyword arguments of the workload's own format.
+        Keyword arguments of the workload's format.
 
     Returns
     -------
     list of pathlib.Path
-        The files: ``<name>.csv`` of a single table; of several ``<name>_<dimensions>.csv`` each,
+        The files: ``<name>.csv`` for a single table; for several ``<name>_<dimensions>.csv`` each,
         and ``<name>_variables.csv`` with unit and meaning of every variable.
 
     Raises
     ------
     ConfigError
-        For a format, variable or tick that is not there.
+        If the format, a variable or the ticks do not exist.
     OutputError
-        If the source cannot be read, or a file cannot be written or is there already.
+        If the source cannot be read, or a file cannot be written or exists already.
     SocietiesError
-        If Parquet is asked for and its package is missing.
+        If Parquet is requested and its package is missing.
     """
     with ExitStack() as stack:
         if isinstance(source, str | PathLike):
@@ -142,17 +142,17 @@ def export(
 
 
 Writer = Callable[[Path], object]
-"""Writes one file under the name that it is given."""
+"""Function that writes one file to a given path."""
 
 
 def formats_of(workload: Workload[Any, Any] | None) -> Mapping[str, Callable[..., Any]]:
-    """Return the formats that a workload adds, by name: the functions that write them."""
+    """Return the formats that a workload adds: the functions that write them, by name."""
     found: Mapping[str, Callable[..., Any]] = getattr(workload, "export", {})
     return found
 
 
 def with_event_ticks(events: xr.Dataset, results: xr.Dataset, ticks: Ticks) -> xr.Dataset:
-    """Return the events of the ticks that are asked for."""
+    """Return the events of the requested ticks."""
     if ticks is None:
         return events
     clock = clock_of(results)
@@ -160,7 +160,7 @@ def with_event_ticks(events: xr.Dataset, results: xr.Dataset, ticks: Ticks) -> x
 
 
 def _written(writers: Mapping[Path, Writer], source: Path | None, *, overwrite: bool) -> list[Path]:
-    """Write every file under another name first, so that one that has its own name is whole."""
+    """Write every file under a temporary name first: a file with its final name is complete."""
     for path in writers:
         if kind := kind_unless_file(path):
             raise OutputError(f"{path}: is {kind}, not a file. Choose another place.")
@@ -189,7 +189,7 @@ def _written(writers: Mapping[Path, Writer], source: Path | None, *, overwrite: 
 
 
 def tables(data: xr.Dataset) -> dict[tuple[str, ...], list[str]]:
-    """Return the variables that share a table, by their dimensions; a lone number has none."""
+    """Return the variables of each table by their dimensions; scalars are in no table."""
     found: dict[tuple[str, ...], list[str]] = {}
     for name, variable in data.data_vars.items():
         if variable.dims:
@@ -249,7 +249,7 @@ def rows(data: xr.Dataset, dims: tuple[str, ...]) -> Parts:
 def event_rows(events: xr.Dataset, first: tuple[str, ...] = ()) -> pd.DataFrame:
     """Return a list of events as rows, some columns first.
 
-    Of a column with several values, each is a column: ``recipe_0``, ``recipe_1``.
+    A column with several values per event becomes several columns: ``recipe_0``, ``recipe_1``.
     """
     import pandas as pd
 
@@ -267,12 +267,12 @@ def event_rows(events: xr.Dataset, first: tuple[str, ...] = ()) -> pd.DataFrame:
 
 
 def _when(data: xr.Dataset) -> tuple[str, ...]:
-    """Return the columns that say where and when an event happened."""
-    return RUN, copies_of(data), clock_of(data)  # those of them that the events have
+    """Return the names of the columns for run, copy and tick; events may lack some of them."""
+    return RUN, copies_of(data), clock_of(data)
 
 
 def codebook(data: xr.Dataset, lists: Mapping[str, xr.Dataset]) -> pd.DataFrame:
-    """Return unit and meaning of every variable, and in which table it is."""
+    """Return a table with the unit, the meaning and the exported table of every variable."""
     import pandas as pd
 
     found = [(one, "_".join(map(str, data[one].dims))) for one in data.data_vars if data[one].dims]
@@ -332,12 +332,12 @@ def _as_netcdf(
 
 
 def _plain(data: xr.Dataset) -> xr.Dataset:
-    """Return the dataset without the storage of the file from which it was read."""
+    """Return the dataset without the storage options of the file that it was read from."""
     return data.drop_encoding()
 
 
 def _encoding(data: xr.Dataset) -> dict[str, dict[str, Any]]:
-    """Store texts as characters: not every program reads netCDF-4's strings."""
+    """Return an encoding of texts as characters: not every program reads netCDF-4's strings."""
     return {
         str(name): {"dtype": "S1"} for name, one in data.variables.items() if one.dtype.kind in "UO"
     }
@@ -350,4 +350,4 @@ FORMATS: dict[
     "parquet": _as_tables("parquet", _write_parquet),
     "netcdf": _as_netcdf,
 }
-"""What makes the writers of the files of a format."""
+"""Functions that return the writers of the files of each format."""

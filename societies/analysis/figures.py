@@ -1,4 +1,4 @@
-"""Which figures are there besides the overview of a run? Each is a function of labelled results.
+"""Which figures can be drawn in addition to a run's overview? Each is a function of results.
 
 A figure compares: its first argument has a dataset for each file, or for each value of the key that
 a study varies. Colours are those of Okabe and Ito, which colour-blind people can distinguish.
@@ -58,11 +58,11 @@ MEASURES = ("income", "consumption", "wealth")
 """Quantities of agents that an economy records with ``record.measures``."""
 MAKES_TOOLS = DEVICE_TYPES[MAKER[TOOL]]
 RIDGES = 8
-"""Days whose distributions are drawn one above the other."""
+"""Number of days whose distributions are drawn above each other."""
 
 
 def series(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
-    """Draw variables over time, a panel each."""
+    """Draw variables over time, one panel for each."""
     first = next(iter(cases.values()))
     clock, copies = clock_of(first), copies_of(first)
     plain = [str(n) for n, v in first.data_vars.items() if {*v.dims} == {clock, copies}]
@@ -96,7 +96,7 @@ def income(cases: Cases, *, bands: str = INTERVAL) -> Any:
 
 
 def gini(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
-    """Compare Gini coefficients over time, of every quantity recorded: gini, gini_income, ..."""
+    """Compare the Gini coefficients of all recorded quantities over time: gini, gini_income, ..."""
     first = next(iter(cases.values()))
     there = [str(name) for name in first.data_vars if str(name).startswith("gini")]
     chosen = list(variables) or [n for n in there if n != "gini_paper"]
@@ -106,14 +106,14 @@ def gini(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) 
 
 
 def _quantity(coefficient: xr.DataArray) -> str:
-    """Say of which quantity a Gini coefficient is."""
+    """Return a label that names the quantity of a Gini coefficient."""
     about = str(coefficient.attrs.get("long_name", coefficient.name))
     of = about.replace("over living agents ", "").replace("Gini coefficient of", "Gini of")
     return words(of, 60)
 
 
 def distribution(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
-    """Draw how a quantity of agents is distributed: Lorenz curves, and a ridge for each day."""
+    """Draw the distribution of a quantity over agents: Lorenz curves and densities of some days."""
     first = next(iter(cases.values()))
     likely = ("agent_wealth", "agent_income", "agent_utility")
     name = variables[0] if variables else next((n for n in likely if n in first), "")
@@ -150,7 +150,7 @@ def _lorenz(axes: Any, cases: Cases, name: str) -> None:
 
 
 def _ridges(axes: Any, label: str, data: xr.Dataset, name: str) -> None:
-    """Draw the density of the agents on some days, one above the other."""
+    """Draw the densities of some days above each other."""
     clock = ticks_of(data[name])
     ticks = data[clock].values
     chosen = np.unique(np.linspace(0, len(ticks) - 1, RIDGES).round().astype(int))
@@ -192,12 +192,12 @@ def density(values: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray
 
 
 def sources(cases: Cases) -> Any:
-    """Draw with what units are extracted: shares by source, one above the other."""
+    """Draw the stacked shares of units extracted by hand and with each type of device."""
     return _stacked(cases, "extraction_share", "source", "Extracted with", "share of the units")
 
 
 def time(cases: Cases) -> Any:
-    """Draw what the day is spent on: shares of the time by activity, one above the other."""
+    """Draw the stacked shares of the working time by activity."""
     shares = {
         label: data.assign(time_budget=structure.time_budget(variable_of(data, "minutes")))
         for label, data in cases.items()
@@ -252,7 +252,7 @@ def _means(data: xr.Dataset, name: str, dim: str) -> xr.DataArray:
 
 
 def devices(cases: Cases, *, bands: str = INTERVAL) -> Any:
-    """Draw which part of tools and machines is made with devices that make devices."""
+    """Draw the shares of tools and machines that are made with devices."""
     shares = {label: variable_of(data, "device_maker_share") for label, data in cases.items()}
     makers = {label: MAKES_TOOLS in possible_types(data) for label, data in cases.items()}
     if not any(makers.values()):
@@ -272,7 +272,7 @@ def devices(cases: Cases, *, bands: str = INTERVAL) -> Any:
 
 
 def hhi(cases: Cases) -> Any:
-    """Draw how concentrated extraction is: quantiles of the Herfindahl index over resources."""
+    """Draw the concentration of extraction: quantiles of the Herfindahl index over resources."""
     figure, panels = new_panels(len(cases), wide=len(cases) == 1)
     for axes, (label, data) in zip(panels, cases.items(), strict=True):
         clock, copies = clock_of(data), copies_of(data)
@@ -295,12 +295,12 @@ def hhi(cases: Cases) -> Any:
 
 
 def interdependence(cases: Cases, *, bands: str = INTERVAL) -> Any:
-    """Draw how many resources are in the devices that extract."""
+    """Draw the number of resources contained in the devices that extract."""
     return series(cases, variables=["interdependence"], bands=bands)
 
 
 def shock(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
-    """Draw series relative to their level before the first shock, and when they have recovered."""
+    """Draw series relative to their level before the first shock, and mark their recovery."""
     chosen = list(variables) or ["utility"]
     figure, panels = new_panels(len(chosen), wide=len(chosen) == 1)
     for axes, name in zip(panels, chosen, strict=True):
@@ -329,7 +329,7 @@ def shock(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
 
 
 def _of_agents(data: xr.Dataset, name: str) -> Any:
-    """Return a quantity of agents on the last day recorded: (copy, agent)."""
+    """Return a quantity of agents on the last recorded day: (copy, agent)."""
     values = variable_of(data, name)
     if "agent" not in values.dims:
         raise ConfigError(f"{option('variables', name)}: is no quantity of agents")
@@ -357,4 +357,4 @@ FIGURES: dict[str, Callable[..., Any]] = {
     "sweep": sweep,
     "sensitivity": sensitivity,
 }
-"""Figures of any results that have what they show, in addition to the workload's overview."""
+"""Figures for all results that have their variables, in addition to the workload's overview."""

@@ -1,8 +1,8 @@
 """How unequally is a quantity divided: Gini, Lorenz, Theil, Atkinson, top shares, and mobility?
 
-Every function takes any quantity of agents, income, wealth, consumption or utility alike, and
-says in the attribute ``long_name`` of which it is. Values that are missing (agents that have left)
-are left out. Other dimensions are kept.
+Every function takes any quantity of agents (income, wealth, consumption, utility) and names it in
+the attribute ``long_name`` of the result. Missing values (agents that were removed) are ignored.
+Other dimensions are retained.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def gini(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
     """Return the Gini coefficient: half the mean difference of two agents, relative to the mean.
 
     ``2 sum(i x_i) / (n sum(x)) - (n + 1) / n`` over values in ascending order, i from 1, as for
-    all Gini coefficients of the package: 0 if all have the same, ``(n - 1) / n`` if one has all;
-    0 as well if the sum is 0. Below 0 nothing is defined: with negative values the result is
-    missing where the sum is not positive, and may be above 1 elsewhere.
+    all Gini coefficients of the package: 0 if all values are equal or all are 0, ``(n - 1) / n`` if
+    one agent has everything. The coefficient is meant for values from 0 on: with negative values
+    the result is missing if the sum is not positive, and may exceed 1 otherwise.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def gini(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
     """
 
     def of(x: Array) -> Array:
-        ordered, n = np.sort(x, axis=-1), _count(x)  # what is missing comes last
+        ordered, n = np.sort(x, axis=-1), _count(x)  # missing values come last
         rank = np.arange(1, x.shape[-1] + 1)
         total = np.nansum(ordered, axis=-1)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -56,9 +56,9 @@ def gini(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
 
 
 def lorenz(data: xr.DataArray, dim: str = "agent", *, points: int = POINTS) -> xr.DataArray:
-    """Return the Lorenz curve: which share of all the poorest share of the agents has.
+    """Return the Lorenz curve: the share of the total that each poorest share of agents has.
 
-    Linear between agents, so that the area between it and the diagonal is half of the Gini
+    It is linear between agents, so the area between it and the diagonal is half of the Gini
     coefficient.
 
     Parameters
@@ -125,7 +125,7 @@ def theil(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
 
 
 def atkinson(data: xr.DataArray, dim: str = "agent", *, epsilon: float = 0.5) -> xr.DataArray:
-    """Return Atkinson's index: the part of the total that equality would save at equal welfare.
+    """Return Atkinson's index: the part of the total not needed for equal welfare under equality.
 
     ``1 - mean((x/m)^(1 - epsilon))^(1 / (1 - epsilon))``, for epsilon 1 one minus the geometric
     mean over the mean m (Atkinson, 1970). Missing where a value is negative or the sum is 0.
@@ -159,10 +159,10 @@ def atkinson(data: xr.DataArray, dim: str = "agent", *, epsilon: float = 0.5) ->
 
 
 def top_share(data: xr.DataArray, dim: str = "agent", *, top: float = 0.1) -> xr.DataArray:
-    """Return the share of the total that the richest have.
+    """Return the share of the total that the richest agents have.
 
-    Where the part is no whole number of agents the next one counts with the fraction: of 48 agents
-    the richest 10 % are four and 0.8 of the fifth.
+    If the part is not a whole number of agents, the next agent counts with the fraction: of 48
+    agents the richest 10 % are four and 0.8 of the fifth.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def top_share(data: xr.DataArray, dim: str = "agent", *, top: float = 0.1) -> xr
         raise ConfigError(f"{option('top', top)}: must be above 0 and at most 1")
 
     def of(x: Array) -> Array:
-        ordered = -np.sort(-x, axis=-1)  # the richest first, what is missing last
+        ordered = -np.sort(-x, axis=-1)  # the richest first, missing values last
         counted = np.clip(top * _count(x)[..., None] - np.arange(x.shape[-1]), 0, 1)
         total = np.nansum(x, -1)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -191,17 +191,17 @@ def top_share(data: xr.DataArray, dim: str = "agent", *, top: float = 0.1) -> xr
 def mobility(
     data: xr.DataArray, since: int | None = None, dim: str = "agent", *, clock: str | None = None
 ) -> xr.DataArray:
-    """Return the rank correlation between a tick and every other: 1 if nobody changes place.
+    """Return the rank correlation between a tick and every other: 1 if all ranks stay the same.
 
-    Spearman's coefficient; ties have their mean rank. An agent that is missing at one of the two
-    ticks does not count there.
+    This is Spearman's coefficient; ties have their mean rank. An agent that is missing at one of
+    the two ticks is left out of their coefficient.
 
     Parameters
     ----------
     data : DataArray with the dimensions ``dim`` and ``clock``
-    since : the tick that others are compared with; default: the first
-    dim : who is ranked
-    clock : the dimension of ticks; default: the one that has the clock's name, or ends in it
+    since : tick that the others are compared with; default: the first
+    dim : dimension of the agents that are ranked
+    clock : dimension of ticks; default: the one whose name is or ends in the clock's name
 
     Returns
     -------
@@ -210,7 +210,7 @@ def mobility(
     Raises
     ------
     ConfigError
-        If there is no such dimension or tick.
+        If the dimension or the tick does not exist.
     """
     import xarray as xr
 
@@ -242,7 +242,7 @@ def mobility(
 
 
 def _ranks(x: Array) -> Array:
-    """Return the ranks along the last axis from 1, ties with their mean; what is missing stays."""
+    """Return ranks along the last axis from 1; ties have their mean; missing values stay so."""
     flat = x.reshape(-1, x.shape[-1])
     found = np.full(flat.shape, np.nan)
     for row, values in zip(found, flat, strict=True):
@@ -258,7 +258,7 @@ def _count(x: Array) -> Array:
 
 
 def _relative(x: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the values over their mean, and where that is defined: none below 0, some above."""
+    """Return values / mean, and where it is defined: no value below 0 and a positive sum."""
     total, least = np.nansum(x, -1), np.min(np.where(np.isnan(x), np.inf, x), -1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return x / (total / _count(x))[..., None], (total > 0) & (least >= 0)
@@ -275,7 +275,7 @@ def _over(
 
 
 def _named(found: xr.DataArray, data: xr.DataArray, name: str, meaning: str) -> xr.DataArray:
-    """Return the array with a name, a unit and what it is of."""
+    """Return the array with a name, a unit, and a meaning that names the quantity of ``data``."""
     of = data.attrs.get("long_name", data.name or "values")
     found = found.rename(name)
     found.attrs = {"units": "1", "long_name": meaning.format(of)}

@@ -1,4 +1,4 @@
-"""How well is a mean over replicates known, and how far apart are the replicates?"""
+"""How uncertain is a mean over replicates, and how much do the replicates differ?"""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ def mean_interval(
 ) -> xr.Dataset:
     """Return the mean over replicates and the bootstrap interval of the mean.
 
-    The interval has the percentiles of means of samples that are drawn from the replicates with
-    replacement (Efron, 1979), the same samples everywhere along the other dimensions. It says how
-    well the mean is known and becomes narrower with more replicates; with fewer than about ten it
-    is too narrow. Values that are missing are left out.
+    Samples are drawn from the replicates with replacement (Efron, 1979), the same along all other
+    dimensions; the ends of the interval are percentiles of the samples' means. The interval shows
+    the uncertainty of the mean and gets narrower with more replicates; with fewer than about ten
+    it is too narrow. Missing values are ignored.
 
     Parameters
     ----------
     data : DataArray with the dimension ``dim``
-    dim : what is repeated: ``"society"``, ``"replicate"``, ``"run"``
+    dim : dimension of the replicates: ``"society"``, ``"replicate"``, ``"run"``
     level : part of the samples whose mean lies in the interval
     resamples : number of samples
-    seed : of the samples
+    seed : seed of the samples
 
     Returns
     -------
-    Dataset with ``mean``, ``low`` and ``high``, without ``dim``; of one replicate ``low`` and
+    Dataset with ``mean``, ``low`` and ``high``, without ``dim``; with one replicate ``low`` and
     ``high`` are missing
 
     Raises
     ------
     ConfigError
-        If there is no such dimension, the level is not between 0 and 1, or the runs are replicates
-        of several points.
+        If the dimension does not exist, the level is not between 0 and 1, or the runs are
+        replicates of several points.
     """
     _require_replicates(data, dim)
     _require_level(level)
@@ -63,16 +63,16 @@ def mean_interval(
 def quantile_interval(
     data: xr.DataArray, dim: str = "society", *, level: float = 0.9
 ) -> xr.Dataset:
-    """Return the median over replicates and the quantiles between which a part of them lies.
+    """Return the median over replicates and the quantiles that enclose the given part of them.
 
-    The quantiles say how different replicates are; with more replicates they are known better and
-    become no narrower. They are interpolated linearly, as `numpy.quantile` does.
+    The quantiles show how much replicates differ. More replicates make them more precise, but not
+    closer to each other. They are interpolated linearly, as by `numpy.quantile`.
 
     Parameters
     ----------
     data : DataArray with the dimension ``dim``
-    dim : what is repeated
-    level : the part of the replicates in the middle: 0.9 for the quantiles 0.05 and 0.95
+    dim : dimension of the replicates
+    level : part of the replicates between the quantiles: 0.9 for the quantiles 0.05 and 0.95
 
     Returns
     -------
@@ -81,8 +81,8 @@ def quantile_interval(
     Raises
     ------
     ConfigError
-        If there is no such dimension, the level is not between 0 and 1, or the runs are replicates
-        of several points.
+        If the dimension does not exist, the level is not between 0 and 1, or the runs are
+        replicates of several points.
     """
     _require_replicates(data, dim)
     _require_level(level)
@@ -97,7 +97,7 @@ def quantile_interval(
 def _three(
     middle: xr.DataArray, name: str, ends: NDArray[Any], attributes: dict[str, Any], about: str
 ) -> xr.Dataset:
-    """Return middle and ends as a dataset, with units and meanings."""
+    """Return the middle and the ends of an interval as a dataset, with units and meanings."""
     import xarray as xr
 
     unit, meaning = middle.attrs.get("units", "1"), middle.attrs.get("long_name", middle.name or "")
@@ -112,7 +112,7 @@ def _three(
 
 
 def _require_replicates(data: xr.DataArray, dim: str) -> None:
-    """Raise ConfigError if what is repeated mixes replicates with the points of a study."""
+    """Raise ConfigError if the dimension mixes replicates with several points of a study."""
     require_dims(data, dim)
     if "point" in data.coords and data["point"].dims == (dim,):
         counts = np.unique(data["point"].values, return_counts=True)[1]

@@ -1,4 +1,4 @@
-"""Who traded how much with whom on a day? A sparse table of the volumes, and a figure of it."""
+"""How much did each pair of agents trade on a day? A sparse table of volumes, and its figure."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from societies.analysis.drawing import Cases
 
 NETWORK = "trade_network"
-"""The table of links, which ``record.network`` asks for."""
+"""Table of links; ``record.network`` records it."""
 SWAPS, SALES = "resource_trades", "device_trades"
-"""The tables of swaps and of sales of devices, which ``record.trade_log`` asks for."""
+"""Tables of swaps and of sales of devices; ``record.trade_log`` records them."""
 LINK, TYPE = "link", "device_type"
 MOST_LISTED = 12
-"""Numbers that an error lists."""
+"""Most numbers that an error message lists."""
 PLACE = ("run", "society", "day", "giver", "taker")
-"""Columns that say where a link is: of a study the run, of a result the society."""
+"""Columns that identify a link; a study has the run and a result the society."""
 TRADED = ("units", "swaps")
 WITH_DEVICES = ("units_paid", "devices")
 MOST_NAMED = 60
-"""Agents whose numbers fit around a circle."""
+"""Most agents whose numbers fit around the circle."""
 
 ABOUT = {
     "run": ("", "number of the run"),
@@ -56,7 +56,7 @@ Chosen = int | Sequence[int] | None
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Links, and of which days and societies they are all that there were.
+    """Links, and the days and societies for which they are complete.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Network:
     types: Sequence[str] = ()
 
     def chosen(self, **asked: Chosen) -> Columns:
-        """Return the links of days and societies, or runs; there may be none."""
+        """Return the links of some days and societies, or runs; the result may be empty."""
         kept = np.ones(len(self.columns["day"]), bool)
         for name, numbers in asked.items():
             if numbers is None:
@@ -108,20 +108,19 @@ def trade_network(
         trades are added up; or its table ``trade_network`` or ``resource_trades``, as
         `open_results` returns them.
     day, society : int or several, optional
-        Which of those that are recorded; default: all.
+        Recorded days and societies to return; default: all.
     run : int or several, optional
-        The same of a study, which has runs in place of societies.
+        The same for a study, which has runs in place of societies.
 
     Returns
     -------
     xarray.Dataset along ``link``
-        A link for each society, day and ordered pair of agents of whom one gave the other anything,
-        in this order: ``society``, ``day``, ``giver``, ``taker`` (int64), ``units`` that went from
-        giver to taker in swaps, of all resources (int64, units), and ``swaps`` between the two
-        (int64). A swap gives something both ways, so each pair is there twice. With devices also
-        ``units_paid`` by the giver for devices (int64, units) and ``devices`` that the giver sold,
-        (link, device_type) int64. A study has ``run`` in place of society. A day on which nobody
-        traded has no links.
+        A link for each society, day and ordered pair of agents in which the first gave the second
+        something, sorted by ``society``, ``day``, ``giver``, ``taker`` (int64). ``units`` are those
+        given in swaps, of all resources (int64, units), ``swaps`` those between the two (int64).
+        In a swap both agents give, so each pair has two links. With devices also ``units_paid`` by
+        the giver for devices (int64, units) and ``devices`` sold by the giver, (link, device_type)
+        int64. A study has ``run`` in place of society. A day without trade has no links.
 
     Raises
     ------
@@ -175,9 +174,9 @@ def _of_file(path: str | PathLike[str], day: Chosen) -> Network:
 
 
 def _recorded(data: xr.Dataset, table: str) -> dict[str, list[int]]:
-    """Return the days and the societies, or runs, of which a table has all links.
+    """Return the days and the societies, or runs, for which a table has all links.
 
-    The table does not say it: on some of these days nobody may have traded.
+    They do not follow from the table, because some of these days may have no trade.
     """
     config = read_text(str(data.attrs["configuration"]), "configuration").data
     if RUN in data.dims:
@@ -194,7 +193,7 @@ def _recorded(data: xr.Dataset, table: str) -> dict[str, list[int]]:
 
 
 def _listed(numbers: Sequence[int]) -> str:
-    """Return numbers as text; many that follow each other by the first and the last."""
+    """Return numbers as a text; for many consecutive numbers only the first and the last."""
     if len(numbers) > MOST_LISTED and numbers[-1] - numbers[0] == len(numbers) - 1:
         return f"{numbers[0]} to {numbers[-1]}"
     more = f", ... ({len(numbers)} in all)" if len(numbers) > MOST_LISTED else ""
@@ -202,14 +201,14 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _of_links(table: xr.Dataset) -> Columns:
-    """Return the columns of a file's own table of links; unused rows have no day."""
+    """Return the columns of a file's table of links, without unused rows, which have no day."""
     there = _used(table)
     names = (*PLACE, *TRADED, *WITH_DEVICES)
     return {name: table[name].values[there].astype(np.int64) for name in names if name in table}
 
 
 def _of_log(swaps: xr.Dataset) -> Columns:
-    """Add the swaps of a log up to links."""
+    """Add up the swaps of a trade log to links."""
     there = _used(swaps)
     names = ("society", "day", "a", "b", "units_given", "units_taken")
     society, day, a, b, given, taken = (swaps[one].values[there].astype(np.int64) for one in names)
@@ -219,7 +218,7 @@ def _of_log(swaps: xr.Dataset) -> Columns:
 
 
 def _of_sales(sales: xr.Dataset, types: int) -> Columns:
-    """Add the sales of devices of a log up to links: units to the seller, devices to the buyer."""
+    """Add up the sales of a trade log to links: units go to the seller, devices to the buyer."""
     there = _used(sales)
     names = ("society", "day", "buyer", "seller", "device_type", "units_paid")
     society, day, buyer, seller, kind, paid = (
@@ -239,7 +238,7 @@ def _used(table: xr.Dataset) -> NDArray[np.bool_]:
 
 
 def _added(places: NDArray[np.int64], amounts: Columns) -> Columns:
-    """Add up the amounts of equal places, (place, row), and put these in order."""
+    """Add up the amounts of rows with equal `PLACE` columns, and sort by these columns."""
     links, row = np.unique(places.T, axis=0, return_inverse=True)
     row = row.ravel()  # NumPy 2.0 gives it two dimensions
     found: Columns = dict(zip(PLACE[1:], links.T.astype(np.int64), strict=True))
@@ -251,7 +250,7 @@ def _added(places: NDArray[np.int64], amounts: Columns) -> Columns:
 
 
 def _joined(one: Columns, other: Columns) -> Columns:
-    """Return the links of both, with 0 of what one of them lacks."""
+    """Return the links of both, with 0 in columns that one of them lacks."""
     counts = [len(each["giver"]) for each in (one, other)]
     stacked = [np.stack([each[name] for name in PLACE[1:]]) for each in (one, other)]
     places = np.concatenate(stacked, axis=1)
@@ -280,14 +279,14 @@ def _dataset(columns: Columns, types: Sequence[str] = ()) -> xr.Dataset:
 def draw_trade_network(
     cases: Cases, *, day: int | None = None, society: int | None = None, run: int | None = None
 ) -> Any:
-    """Draw who traded how much with whom: links between agents, and the table of volumes.
+    """Draw the trade volumes between agents: as links, and as a table of volumes.
 
     Parameters
     ----------
     cases : one result with ``record.network`` or ``record.trade_log``, or a study with the first
-    day : of those that are recorded; default: the last
-    society : of those that are recorded; default: the first
-    run : of a study; default: the first
+    day : a recorded day; default: the last
+    society : a recorded society; default: the first
+    run : run of a study; default: the first
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -330,7 +329,7 @@ def draw_trade_network(
 
 
 def _agents(data: xr.Dataset, run: int | None) -> int:
-    """Return how many agents a society has, or a run of a study."""
+    """Return the number of agents in a society, or in a run of a study."""
     if "agents" in data.coords:
         return int(data["agents"].sel({RUN: run}))
     if RUN in data.dims:
@@ -339,7 +338,7 @@ def _agents(data: xr.Dataset, run: int | None) -> int:
 
 
 def _circle(axes: Any, volume: Any) -> None:
-    """Draw agents on a circle, larger the more they gave, and links, darker the more went over."""
+    """Draw agents on a circle (larger if they gave more) and links (darker for more units)."""
     from matplotlib.collections import LineCollection
 
     count = len(volume)

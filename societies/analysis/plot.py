@@ -1,4 +1,4 @@
-"""Which figure shows a result? The one that its workload draws, or one that compares results."""
+"""Which figure is drawn for a result: its workload's overview, or one that compares results?"""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     Source: TypeAlias = str | PathLike[str] | xr.Dataset
 
 OVERVIEW = "overview"
-"""The figure that a workload draws of one run; of several, and of a study, what fits."""
+"""The figure that a workload draws of one run; for several runs or a study the fitting figure."""
 
 _UNDATED: dict[str, dict[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-"""What keeps the date out of a figure, so that the same run gives the same bytes."""
+"""Metadata options that leave the date out of a figure, so that equal runs give equal bytes."""
 
 
 def plot_overview(
@@ -42,22 +42,22 @@ def plot_overview(
     variables: str | Sequence[str] | None = None,
     **options: Any,
 ) -> list[Path]:
-    """Draw a figure of a run, or of several, as PNG and SVG, or in the format that is asked for.
+    """Draw a figure of one or several runs as PNG and SVG, or in the requested format.
 
     Parameters
     ----------
     source : path or xarray.Dataset, or several
-        Result files, or what :func:`societies.open_results` returns. Several are drawn over each
-        other.
+        Result files, or datasets from :func:`societies.open_results`. Several are drawn in the
+        same panels.
     out : path, optional
-        A folder for the figures, made if missing; or one figure, whose ending is its format:
-        ``fig.pdf``. Default: beside the first file, or the current folder for a dataset.
+        A folder for the figures, made if missing; or a single file, whose suffix is the format:
+        ``fig.pdf``. Default: the folder of the first file, or the current folder for a dataset.
     figure : str
-        ``"overview"``, which its workload draws, or one that `societies.analysis.figure` names.
+        ``"overview"``, drawn by the workload, or a figure listed in `societies.analysis.figure`.
     variables : list of str or text with commas, optional
-        What to draw, if the figure leaves a choice.
+        Variables to draw, if the figure leaves a choice.
     options
-        Keyword arguments of the figure: ``bands="quantiles"``, of a plate ``palette="viridis"``.
+        Keyword arguments of the figure: ``bands="quantiles"``, for a plate ``palette="viridis"``.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def plot_overview(
     Raises
     ------
     ConfigError
-        If there is no such figure, variable or option.
+        If the figure, a variable or an option does not exist.
     SocietiesError
-        If matplotlib is missing, there is no variable to draw, or no tick is complete yet.
+        If matplotlib is missing, the file has no variable to draw, or no tick is complete yet.
     OutputError
         If the file cannot be read or a figure cannot be written.
     """
@@ -111,12 +111,12 @@ def make_figure(
     variables: str | Sequence[str] | None = None,
     **options: Any,
 ) -> Any:
-    """Return a figure of a run, or of several, to be changed, shown or saved.
+    """Return a figure of one or several runs, to be changed, shown or saved.
 
     Parameters
     ----------
     source, figure, variables, options
-        As of `societies.plot_overview`.
+        As for `societies.plot_overview`.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def make_figure(
     Raises
     ------
     ConfigError, SocietiesError, OutputError
-        As of `societies.plot_overview`.
+        As for `societies.plot_overview`.
     """
     _require_matplotlib()
     import matplotlib
@@ -139,7 +139,7 @@ def make_figure(
         opened: dict[str, Any] = {}
         for one in sources:
             data = open_results(one) if isinstance(one, str | PathLike) else nullcontext(one)
-            # Runs of one name may lie in several folders.
+            # Results in different folders may have the same name.
             opened[unused(_name(one), opened)] = stack.enter_context(data)
         name = next(iter(opened))
         with _about(sources[0]):
@@ -156,7 +156,7 @@ def make_figure(
 def _compared(
     opened: Mapping[str, Any], figure: str, chosen: list[str] | None, options: Mapping[str, Any]
 ) -> Any:
-    """Return a figure of those that every result has."""
+    """Return a figure that compares the results."""
     from societies.analysis.figures import FIGURES
     from societies.analysis.study_figures import cases_of
 
@@ -212,7 +212,7 @@ def _name(source: Any) -> str:
 
 
 def _require_ticks(results: Any) -> None:
-    """Raise an error for a file in which nothing is complete, or that counts in no ticks."""
+    """Raise an error for a file without a complete tick, or without ticks at all."""
     if RUN in results.dims:
         return
     clock, _ = clock_and_copies(results)
@@ -222,12 +222,12 @@ def _require_ticks(results: Any) -> None:
 
 @contextmanager
 def _about(source: Source) -> Iterator[None]:
-    """Say of which file an error is."""
+    """Add the name of the file to errors."""
     name = str(source) if isinstance(source, str | PathLike) else _name(source)
     try:
         yield
     except ConfigError:
-        raise  # of an option
+        raise  # it is about an option, not about the file
     except OutputError as error:
         told = str(error).startswith(str(Path(name).absolute()))
         raise OutputError(f"{error}" if told else f"{name}: {error}") from error
@@ -236,8 +236,8 @@ def _about(source: Source) -> Iterator[None]:
 
 
 def _require_matplotlib() -> None:
-    # Figures are only written, so no backend is needed. matplotlib refuses to be imported where
-    # the variable names one that it lacks, as a notebook's does for a shell of another environment.
+    # Figures are only written, so no backend is needed. The import of matplotlib fails if the
+    # variable names an unknown backend, such as a notebook's in a shell of another environment.
     backend = os.environ.pop("MPLBACKEND", None)
     try:
         import matplotlib  # noqa: F401
@@ -249,7 +249,7 @@ def _require_matplotlib() -> None:
 
 
 def _install() -> str:
-    """Say what to type: for this checkout, or for an installation from elsewhere."""
+    """Return the command that installs matplotlib, for a checkout or another installation."""
     root = Path(__file__).resolve().parents[2]
     if (root / "pyproject.toml").is_file():
         return f"pip install -e {shlex.quote(f'{root}[plot]')}"
@@ -257,12 +257,12 @@ def _install() -> str:
 
 
 def _targets(out: Path, name: str, figure: Any) -> list[Path]:
-    """Return which files to write: one, if `out` ends in a format, or two into a folder.
+    """Return the files to write: one if the suffix of `out` is a format, else two in a folder.
 
     Raises
     ------
     OutputError
-        If it ends in what looks like a format but is none.
+        If the suffix looks like a format but is unknown.
     """
     known, ending = figure.canvas.get_supported_filetypes(), out.suffix[1:].lower()
     if ending and not out.is_dir():

@@ -1,4 +1,4 @@
-"""Which variables and ticks of a result does an analysis ask for, and does the file have them?"""
+"""Which variables and ticks of a result does the caller select, and does the file have them?"""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ RUN = "run"
 
 
 def names(text: str | Iterable[str]) -> list[str]:
-    """Return names that are given as a sequence or as a text with commas."""
+    """Return names from a sequence or from a text with commas."""
     parts = text.split(",") if isinstance(text, str) else list(text)
     return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
 def with_variables(results: xr.Dataset, chosen: Sequence[str]) -> xr.Dataset:
-    """Return the dataset with the variables chosen and no others.
+    """Return the dataset with only the chosen variables.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def with_variables(results: xr.Dataset, chosen: Sequence[str]) -> xr.Dataset:
 
 
 def unknown(name: str, there: Iterable[str]) -> ConfigError:
-    """Return the error for a variable that is not there, with the name that may be meant."""
+    """Return the error for a missing variable; it suggests a similar name."""
     known = sorted(there)
     return ConfigError(
         f"{option('variables', name)}: the file has no such variable{suggestion(name, known)}"
@@ -56,10 +56,10 @@ def unknown(name: str, there: Iterable[str]) -> ConfigError:
 
 
 def with_ticks(results: xr.Dataset, asked: Ticks) -> xr.Dataset:
-    """Return the dataset with the ticks that are asked for, both ends of a range included.
+    """Return the dataset with only the selected ticks, both ends of a range included.
 
-    Variables that are recorded only now and then (``agent_day``) keep those of their own ticks that
-    are among the ones asked for.
+    Variables with their own dimension of ticks (``agent_day``) retain those of their ticks that are
+    among the selected ones.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def with_ticks(results: xr.Dataset, asked: Ticks) -> xr.Dataset:
     Raises
     ------
     ConfigError
-        If it is none of these, or no tick of the file is among them.
+        If ``asked`` is none of these, or selects no tick of the file.
     """
     if asked is None:
         return results
@@ -91,10 +91,10 @@ def with_ticks(results: xr.Dataset, asked: Ticks) -> xr.Dataset:
 
 
 def workload_of(results: xr.Dataset) -> Workload[Any, Any] | None:
-    """Return the workload that made a result, as far as it is known and installed.
+    """Return the workload that made a result, None if it is unknown or not installed.
 
-    A dataset that was worked with may have lost its attributes: then a workload counts all of
-    whose headlines are there.
+    A processed dataset may have lost its attributes; then the workload is one whose headline
+    variables are all present.
     """
     configuration = results.attrs.get("configuration")
     if configuration is not None:
@@ -139,7 +139,7 @@ def _read(asked: Ticks) -> slice | list[int]:
 
 
 def _among(ticks: NDArray[np.int64], wanted: slice | list[int]) -> NDArray[np.bool_]:
-    """Return which ticks are wanted; a step counts from the beginning of the range."""
+    """Return True for selected ticks; a step counts from the beginning of the range."""
     if isinstance(wanted, list):
         return np.isin(ticks, wanted)
     first = wanted.start if wanted.start is not None else (ticks[0] if len(ticks) else 0)
@@ -158,12 +158,12 @@ def _shown(asked: Ticks) -> object:
 
 
 def ticks_of(data: xr.DataArray) -> str:
-    """Return the dimension of the ticks of an array that may have lost the file's attributes.
+    """Return the dimension of ticks of an array that may have lost the file's attributes.
 
     Raises
     ------
     ConfigError
-        If it has none.
+        If it has no such dimension.
     """
     clock = clock_of(data.to_dataset(name="data"))
     found = [str(d) for d in data.dims if d == clock or str(d).endswith(f"_{clock}")]

@@ -1,9 +1,9 @@
 """Which parameters does an outcome depend on: Sobol indices and Morris's elementary effects.
 
-SALib makes both from the outcomes at the points of a design, whose groups of points (trajectories)
-must be whole and in order. The coordinates of a study say which point a run is, and what differs
-between the points of a group: rows in another order are put in order, groups that lack points are
-left out, with a warning, and what is no design is refused.
+SALib computes both from the outcomes at the points of a design, whose groups of points
+(trajectories) must be complete and in order. The coordinates of a study identify the point of each
+run: rows are sorted, incomplete groups are left out with a warning, and points that are not from a
+design raise an error.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
 NO_KEYS = ("run", "point", "replicate", "seed", "status", "error", "wall_time")
-"""Coordinates along the runs of a study that are no key of the configuration."""
+"""Coordinates along the runs of a study that are not keys of the configuration."""
 
 
 def varied(study: xr.DataArray | xr.Dataset, dim: str = "run") -> list[str]:
     """Return the keys that a study varies: coordinates along its runs that have several values.
 
-    The order of the design where the study says it, else that of the coordinates.
+    The order is that of the design if the study records it, else that of the coordinates.
     """
     import xarray as xr
 
@@ -50,19 +50,19 @@ def varied(study: xr.DataArray | xr.Dataset, dim: str = "run") -> list[str]:
 def over_replicates(data: xr.DataArray, dim: str = "run") -> xr.DataArray:
     """Return the mean over the replicates of every point, in the order of the points.
 
-    Which runs are of one point is what the coordinate ``point`` says. Without it all replicates
-    must have the same points in the same order, which their parameters show; a study without the
-    coordinate ``replicate`` has a run for each point then.
+    The coordinate ``point`` identifies the runs of one point. Without it all replicates must have
+    the same points in the same order, which is checked by their parameters; a study that also lacks
+    the coordinate ``replicate`` has one run for each point.
 
     Warns
     -----
     UserWarning
-        If some points have fewer replicates than others: their means are of those.
+        If some points have fewer replicates than others: their means are over fewer runs.
 
     Raises
     ------
     ConfigError
-        If runs of one point have different parameters, or one replicate is there twice.
+        If runs of one point have different parameters, or a replicate occurs twice.
     """
     require_dims(data, dim)
     if "point" in data.coords:
@@ -128,17 +128,17 @@ def sobol(
     """Return Sobol indices of an outcome at the points of a Saltelli design.
 
     ``first`` is the part of the outcome's variance that a parameter explains alone, ``total`` the
-    part in which it takes part at all (Saltelli et al., 2010; Jansen's estimator of the total).
-    Intervals are of SALib: normal, with the standard deviation over bootstrap samples.
+    part that it explains alone or with others (Saltelli et al., 2010; Jansen's estimator of the
+    total). Intervals are SALib's: normal, with the standard deviation over bootstrap samples.
 
     Parameters
     ----------
     outcome : DataArray along ``dim``, (2 + k) N points for k parameters, (2 + 2 k) N with second
         order, with the coordinate ``point`` or in the order of the design; replicates of a point
-        are averaged before. Other dimensions, days for example, are kept
-    names : the parameters; default: the keys that the study varies. Where they are coordinates,
-        their order is found from the design
-    dim : the runs
+        are averaged first. Other dimensions, days for example, are retained
+    names : names of the parameters; default: the keys that the study varies. If they are
+        coordinates, their order is found from the design
+    dim : dimension of the runs
     second_order : whether the design is one for indices of pairs
     level, resamples, seed : of the intervals
 
@@ -151,7 +151,7 @@ def sobol(
     Raises
     ------
     ConfigError
-        If the points are no such design, or an outcome is missing or infinite.
+        If the points are not such a design, or an outcome is missing or infinite.
     SocietiesError
         If SALib is not installed.
     """
@@ -167,7 +167,7 @@ def sobol(
             calc_second_order=second_order,
             num_resamples=resamples,
             conf_level=level,
-            seed=seed + 1,  # SALib takes 0 for no seed at all
+            seed=seed + 1,  # SALib treats 0 as no seed
         )
         return {
             **_with_ends("first", found["S1"], found["S1_conf"]),
@@ -198,30 +198,30 @@ def morris(
     """Return Morris's measures of elementary effects at the points of his design.
 
     An elementary effect is the change of the outcome from one point of a trajectory to the next,
-    over the step of the one parameter that differs, whose whole range is 1 (Morris, 1991;
+    divided by the step of the one parameter that differs, as a part of its range (Morris, 1991;
     Campolongo et al., 2007).
 
     Parameters
     ----------
     outcome : DataArray along ``dim``, k + 1 points for each trajectory, with the coordinate
-        ``point`` or in the order of the design; replicates of a point are averaged before. It needs
+        ``point`` or in the order of the design; replicates of a point are averaged first. It needs
         the coordinates of the parameters
-    names : the parameters; default: the keys that the study varies
-    dim : the runs
-    levels : values of each parameter in the design; default: what the study says, or else what the
-        points show
+    names : names of the parameters; default: the keys that the study varies
+    dim : dimension of the runs
+    levels : number of values of each parameter in the design; default: as recorded in the study,
+        else as found from the points
     level, resamples, seed : of the interval of ``mu_star``
 
     Returns
     -------
-    Dataset along ``parameter``: ``mu`` mean effect, ``mu_star`` mean of its size with ``_low`` and
-    ``_high``, ``sigma`` standard deviation over trajectories
+    Dataset along ``parameter``: ``mu`` mean effect, ``mu_star`` mean absolute effect with ``_low``
+    and ``_high``, ``sigma`` standard deviation over trajectories
 
     Raises
     ------
     ConfigError
-        If the points are no such design, or an outcome is missing or infinite, or the number of
-        levels is not known.
+        If the points are not such a design, an outcome is missing or infinite, or the number of
+        levels is unknown.
     SocietiesError
         If SALib is not installed.
     """
@@ -295,7 +295,7 @@ def _everywhere(
     of: Callable[[NDArray[np.float64]], dict[str, NDArray[np.float64]]],
     dims: Mapping[str, tuple[str, ...]],
 ) -> xr.Dataset:
-    """Return what a function makes of the outcomes, at every place of the other dimensions."""
+    """Apply a function to the outcomes at every index of the other dimensions."""
     import xarray as xr
 
     ordered = outcome.transpose(dim, ...).astype(float)
@@ -304,7 +304,7 @@ def _everywhere(
     found: list[dict[str, NDArray[np.float64]]] = []
     for y in flat.T:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # of outcomes that do not vary
+            warnings.simplefilter("ignore")  # about outcomes that do not vary
             one = of(y)
         found.append(one if np.ptp(y) > 0 else {k: np.full_like(v, np.nan) for k, v in one.items()})
     coords = {d: ordered[d] for d in others if d in ordered.coords}

@@ -1,5 +1,5 @@
-"""How is an economy organised, and how does it get over a shock? Concentration, interdependence,
-the use of time, recovery, and whether inequality rises and falls with income.
+"""How is an economy organised, and how does it recover from a shock? Measures of concentration,
+interdependence, time use and recovery, and the relation of inequality and income.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 def hhi(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
     """Return the Herfindahl-Hirschman index: the sum of squared shares.
 
-    1/n if all of n have the same, 1 if one has all, 0 if nobody has anything (as in the series
-    ``hhi`` of the economy, which is of the units extracted of each resource). Values that are
-    missing are left out; where all are, so is the index.
+    It is 1/n if all n values are equal, 1 if one has everything, 0 if all are 0 (as in the series
+    ``hhi`` of the economy, computed from the units extracted of each resource). Missing values are
+    ignored; if all are missing, so is the index.
 
     Parameters
     ----------
     data : DataArray with the dimension ``dim``, not negative
-    dim : over whose shares: agents, resources, sources
+    dim : dimension of the shares: agents, resources, sources
 
     Returns
     -------
@@ -46,11 +46,11 @@ def hhi(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
 def interdependence(
     extracted: xr.DataArray, contained: Sequence[float], dim: str = "source"
 ) -> xr.DataArray:
-    """Return how many resources the device contains that extracted a unit, mean over units.
+    """Return the number of resources in the device that extracted a unit, mean over units.
 
-    A tool is made of so many resources, a machine of so many tools, and so on; who works by hand
-    depends on nobody. The series ``interdependence`` of the economy is that of a whole society;
-    this one can be that of every agent or group.
+    A tool is made of several resources, a machine of several tools, and so on; extraction by hand
+    counts 0. The series ``interdependence`` of the economy is for a whole society; this function
+    also computes it for every agent or group.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ def interdependence(
 
     Returns
     -------
-    DataArray without ``dim``, float64; 0 where nothing was extracted, missing for who is missing
+    DataArray without ``dim``, float64; 0 where nothing was extracted, missing where units are
 
     Raises
     ------
     ConfigError
-        If there is no such dimension, or another number of sources.
+        If the dimension does not exist, or has another number of sources.
     """
     import xarray as xr
 
@@ -85,12 +85,12 @@ def interdependence(
 
 
 def resources_contained(results: xr.Dataset) -> list[float]:
-    """Return how many resources each source of a result contains: hand, tool, machine, ...
+    """Return the number of resources in each source of a result: hand, tool, machine, ...
 
     Raises
     ------
     ConfigError
-        If it is no result of the economy with devices.
+        If it is not a result of the economy with devices.
     """
     said = yaml.safe_load(str(results.attrs.get("configuration", "")))
     devices = said.get("device") if isinstance(said, Mapping) else None
@@ -104,7 +104,7 @@ def resources_contained(results: xr.Dataset) -> list[float]:
 
 
 def time_budget(minutes: xr.DataArray, dim: str = "activity") -> xr.DataArray:
-    """Return the shares of the time worked that each activity takes.
+    """Return the share of each activity in the working time.
 
     Parameters
     ----------
@@ -130,35 +130,35 @@ def recovery_time(
     hold: int = 10,
     clock: str | None = None,
 ) -> xr.Dataset:
-    """Return how long a series takes to come back after a shock at the end of a tick.
+    """Return how long a series takes to recover after a shock at the end of a tick.
 
-    The level before is the mean of the ticks up to the shock. The series falls when it is below
-    the part ``to`` of that level, and is back on the first tick after its first fall from which on
-    it is at that part, or above, for ``hold`` ticks: in every value that is recorded, from this
-    tick to one that is at least ``hold - 1`` ticks later. A series that never falls has a recovery
-    time of 0, one that does not come back, or has no level above 0, a missing one. Ticks that are
-    not recorded, or whose value is missing, say nothing: where only every tenth is recorded, times
-    are known to ten ticks.
+    The level before is the mean of the ticks up to the shock; the threshold is ``to`` times this
+    level. A series falls when it is below the threshold. It has recovered on the first tick after
+    its first fall from which on it is at or above the threshold for ``hold`` ticks: in all
+    recorded values from this tick to one at least ``hold - 1`` ticks later. The recovery time is 0
+    if the series never falls, and missing if it does not recover or if the level is not above 0.
+    Ticks that are not recorded, or whose value is missing, are ignored: if only every tenth tick is
+    recorded, times are known to ten ticks.
 
     Parameters
     ----------
     series : DataArray with the dimension of ticks
-    at : the tick at whose end the shock comes; the first one concerned is the next
-    to : part of the level before, above 0
-    before : ticks over which the level before is the mean
-    hold : ticks for which it stays
-    clock : the dimension of ticks; default: the one that has the clock's name, or ends in it
+    at : tick at whose end the shock comes; the next tick is the first one affected
+    to : threshold as a part of the level before, above 0
+    before : number of ticks over which the level before is the mean
+    hold : number of ticks that the series must stay at or above the threshold
+    clock : dimension of ticks; default: the one whose name is or ends in the clock's name
 
     Returns
     -------
-    Dataset without the clock: ``recovery_time`` [ticks] from the shock until the series is back,
-    ``level`` before, ``lowest`` value after the shock, and ``loss``, the part of the level that was
-    lost at the worst, 0 or less if it never fell below
+    Dataset without the clock: ``recovery_time`` [ticks] from the shock until the recovery,
+    ``level`` before, ``lowest`` value after the shock, and ``loss``, the largest loss as a part of
+    the level, 0 or less if the series never fell below the level
 
     Raises
     ------
     ConfigError
-        If the file has no ticks before the shock, or not ``hold`` after it.
+        If the file has no ticks before the shock, or fewer than ``hold`` after it.
     """
     import xarray as xr
 
@@ -201,7 +201,7 @@ def recovery_time(
 
 
 def _recovered(values: NDArray[Any], least: float, since: NDArray[Any], hold: int) -> float:
-    """Return when values are back at the least, in ticks since the first one concerned."""
+    """Return the number of ticks until values reach the required level again, from the first."""
     known = ~np.isnan(values)
     if np.isnan(least) or not known.any():
         return np.nan
@@ -217,23 +217,23 @@ def _recovered(values: NDArray[Any], least: float, since: NDArray[Any], hold: in
 
 
 def kuznets(income: xr.DataArray, inequality: xr.DataArray, *, bins: int = 12) -> xr.Dataset:
-    """Return inequality by income, and the parabola through it: does it rise, then fall?
+    """Return inequality by income, and a parabola fitted to it: does it rise, then fall?
 
-    Kuznets (1955) expected inequality to rise and fall as an economy grows. The parabola is that of
-    least squares in the logarithm of income over all points; the curve has fallen again if
+    Kuznets (1955) expected inequality to rise, then fall as an economy grows. The parabola in the
+    logarithm of income is fitted to all points by least squares; inequality rises and falls if
     ``curvature`` is below 0 and ``turning_point`` lies among the incomes.
 
     Parameters
     ----------
-    income : DataArray, above 0; its logarithm counts
+    income : DataArray, above 0; its logarithm is used
     inequality : DataArray of the same dimensions, such as ``gini``
-    bins : intervals of income that hold equally many points each
+    bins : number of intervals of income with equal numbers of points
 
     Returns
     -------
     Dataset along ``bin``: ``income`` and ``inequality``, means of the points of the bin, and their
-    number ``points``; and the numbers ``constant``, ``slope``, ``curvature`` (of 1, ``ln income``
-    and its square) and ``turning_point`` [unit of income], missing if there is none
+    number ``points``; also the coefficients ``constant``, ``slope``, ``curvature`` (of 1,
+    ``ln income`` and its square) and ``turning_point`` [unit of income], missing if none exists
 
     Raises
     ------
@@ -248,7 +248,7 @@ def kuznets(income: xr.DataArray, inequality: xr.DataArray, *, bins: int = 12) -
     if len(np.unique(x)) < 3 or len(x) < bins:
         raise ConfigError(f"{len(x)} points with income are too few for a curve of {bins} bins")
     curvature, slope, constant = np.polyfit(x - x.mean(), y, 2)
-    shift = float(x.mean())  # centred, the fit does not cancel
+    shift = float(x.mean())  # centred values avoid cancellation in the fit
     constant, slope = constant - slope * shift + curvature * shift**2, slope - 2 * curvature * shift
     turn = float(np.exp(-slope / (2 * curvature))) if curvature else np.nan
     order = np.array_split(np.argsort(x, kind="stable"), bins)

@@ -1,4 +1,4 @@
-"""Which figures show a study: outcomes over the keys that it varies, and what they depend on?"""
+"""Which figures show a study: its outcomes over the varied keys, and their sensitivity?"""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
     from societies.analysis.drawing import Cases
 
 SEQUENTIAL = "cividis"
-"""A colour map that is the same to colour-blind people, and rises in brightness."""
+"""A colour map that colour-blind readers see alike, with increasing brightness."""
 MOST_TICKS = 10
-"""Places along an axis that are labelled."""
+"""Most labels along an axis."""
 DOTS: dict[str, Any] = {"marker": "o", "markersize": 4}
-"""A line over the points of a study has a dot at each: both are the same statistic."""
+"""Style of a line over the points of a study, with a dot at each point."""
 
 
 def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]:
-    """Return the cases of one file: of a study of one key with few values, one for each of them."""
+    """Return the cases of one file; a study of one key with few values has a case for each."""
     if RUN not in data.dims:
         return {label: data}
     done = data
@@ -76,7 +76,7 @@ def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]
 
 
 def _left_out(study: xr.Dataset, done: xr.Dataset) -> str:
-    """Say how many runs of a study are not shown, and points with them; nothing if all are."""
+    """Return a text with the numbers of runs and points that are not shown; "" if all are."""
     runs, lost = study.sizes[RUN], study.sizes[RUN] - done.sizes[RUN]
     points = len(np.setdiff1d(study["point"].values, done["point"].values))
     all_of = f", among them all of {counted(points, 'point')}" if points else ""
@@ -84,7 +84,7 @@ def _left_out(study: xr.Dataset, done: xr.Dataset) -> str:
 
 
 def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
-    """Draw the last tick of a study over its keys: lines with bands, of two keys a heat map."""
+    """Draw the last tick of a study over its keys: lines with bands, or a heat map of two keys."""
     study = _study(cases)
     keys = varied(study)
     chosen = (
@@ -112,7 +112,7 @@ def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
 
 
 def _at(study: xr.Dataset, name: str) -> str:
-    """Say of which tick an outcome is."""
+    """Return a text that names the tick of an outcome."""
     clock = clock_of(study)
     return f", {clock} {study[clock].values[-1]}" if clock in study[name].dims else ""
 
@@ -133,7 +133,7 @@ def _over_one(axes: Any, study: xr.Dataset, values: Any, key: str, shown: str) -
 
 
 def _ticks(axes: Any, side: str, labels: Sequence[str]) -> None:
-    """Label places along an axis, wrapped; of many, some that have room."""
+    """Label positions along an axis with wrapped texts; if there are many, only some of them."""
     each = -(-len(labels) // MOST_TICKS)
     figure, columns = axes.figure, axes.get_subplotspec().get_gridspec().ncols
     inches = (
@@ -165,7 +165,7 @@ def _over_two(
 
 
 def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
-    """Draw what an outcome of a study depends on: Sobol indices or Morris's effects."""
+    """Draw the sensitivity of a study's outcome: Sobol indices or Morris's effects."""
     from matplotlib.lines import Line2D
 
     study = _study(cases)
@@ -227,7 +227,7 @@ def _study(cases: Cases) -> xr.Dataset:
 
 
 def _design(study: xr.Dataset) -> tuple[str, dict[str, Any]]:
-    """Return the method of a study's design and its options, as its file says."""
+    """Return the method and the options of a study's design, as recorded in its file."""
     try:
         said = json.loads(str(study.attrs.get("design", "")))
     except ValueError:

@@ -1,4 +1,4 @@
-"""With which columns does every table of events in an economy's file begin?"""
+"""Which columns does every table of events in an economy's file begin with?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ROOM = 16
 
 
 def of_day(events: str) -> tuple[Column, Column]:
-    """Return the society and the day of some events, such as "trade"."""
+    """Return the columns for the society and the day of events such as "trade"."""
     return (
         Column("society", "int32", "", "number of the society"),
         Column("day", "int32", "day", f"day of the {events}"),

@@ -1,7 +1,8 @@
 """What does `societies verify` count, so that it can say which rules of the economy were tried?
 
-A phase of the market changes arrays even if nobody trades. So what the phases are there for is
-counted by itself, and by type of device, because each type takes other branches.
+A phase of the market changes arrays even if no agent trades, so a changed array does not show that
+a rule was tried. Therefore the effects themselves (swaps, inventions, ...) are counted, separately
+for each type of device, because each type takes different branches.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from societies.workload.checking.coverage import Count, State, falls, rises
 from societies.workload.declare.phases import Step as AnyStep
 
 MADE_FASTER = {"tool": "tools", "machine": "machines"}
-"""Types for whose making there are devices; the end of the series that tells of these."""
+"""Types that can be made with a device, and the suffix of the series that records it."""
 
 
 def part(step: AnyStep, day: int) -> str:
-    """Return under which name it is noted whether a step did anything: its rounds are one."""
+    """Return the name under which a step is counted; all rounds of a phase have the same name."""
     if step.phase == "shocks":
         return f"shocks (day {day})"
     device_type = step.arguments.get("device_type", -1)
@@ -29,7 +30,7 @@ def part(step: AnyStep, day: int) -> str:
 
 
 def counts(p: Parameters) -> dict[str, Count]:
-    """Return what is counted in societies of these parameters."""
+    """Return the quantities that are counted in societies with these parameters."""
     found = {
         "units extracted": Count(("extraction",), rises("held"), "units extracted"),
         "units consumed": Count(("consumption",), falls("held"), "units consumed"),
@@ -53,7 +54,7 @@ def counts(p: Parameters) -> dict[str, Count]:
 
 
 def _of_devices(p: Parameters) -> dict[str, Count]:
-    """Return what is counted where there are devices, for each type that may be invented."""
+    """Return the quantities counted with devices, for each type that can be invented."""
     assert p.devices is not None
     found = {}
     for device_type, name in enumerate(DEVICE_TYPES):
@@ -100,7 +101,7 @@ def _of_devices(p: Parameters) -> dict[str, Count]:
 
 
 def _unequal_swaps(before: State, after: State) -> float:
-    """Count the agents who hold another number of units than before a round, two for a swap."""
+    """Return half the number of agents whose number of units changed: each swap has two agents."""
     held = (after["held"] - before["held"]).sum(axis=2)
     return float(np.count_nonzero(held) / 2)
 
@@ -110,7 +111,7 @@ def _overtime(before: State, after: State) -> float:
 
 
 def _rises_of(array: str, device_type: int) -> Callable[[State, State], float]:
-    """Return by how much an array (society, agent, device_type, ...) has risen for a type."""
+    """Return a function: the increase of an array (society, agent, device_type, ...) for a type."""
 
     def of(before: State, after: State) -> float:
         return float(np.maximum(after[array] - before[array], 0)[:, :, device_type].sum())
@@ -119,7 +120,7 @@ def _rises_of(array: str, device_type: int) -> Callable[[State, State], float]:
 
 
 def _changes(array: str, device_type: int) -> Callable[[State, State], float]:
-    """Return how many entries of an array (society, device_type, ...) have changed for a type."""
+    """Return a function: the changed entries of an array (society, device_type, ...) for a type."""
 
     def of(before: State, after: State) -> float:
         return float(np.count_nonzero((after[array] != before[array])[:, device_type]))
@@ -128,7 +129,10 @@ def _changes(array: str, device_type: int) -> Callable[[State, State], float]:
 
 
 def _present(array: str, source: int) -> Callable[[State, State], float]:
-    """Return the sum over agents of what the phase has counted anew for a source of extraction."""
+    """Return a function: the sum over agents of an array (society, agent, source) for a source.
+
+    The phase sets the array anew each day, so its values before the phase do not matter.
+    """
 
     def of(before: State, after: State) -> float:
         return float(after[array][:, :, source].sum())

@@ -1,11 +1,10 @@
-"""How are the tables of thousands of different curves made in seconds, to the last bit?
+"""How are the tables of thousands of curves computed in seconds and yet correctly rounded?
 
 The definition is `reference_py.economy.tables`, which computes every entry with 60 decimal digits
-and rounds it once. Here entries are computed with twice the digits of a double, all of a table at
-once, together with a bound of their error. Where an entry's interval contains no number halfway
-between two doubles, and it nearly never does, its rounding is known; each other entry is taken from
-the definition. So both give the same bits. The tables of several curves lie one after the other in
-one array.
+and rounds it once. Here all entries of a table are computed at once, with twice the digits of a
+double and with a bound of the error. Almost always the interval of an entry contains no number
+halfway between two doubles, and the rounding is certain. The few other entries are computed by the
+definition. So both give the same bits. The tables of several curves are concatenated in one array.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ EffortKey = tuple[float, float, float]
 """Largest and least effort, largest experience."""
 
 _AT_ONCE = 16384
-"""Entries of a step: its arrays stay in the second cache of a core."""
+"""Entries computed in one step, so few that the arrays stay in the level-2 cache of a core."""
 
 TINY = 1e-290
-"""More than what is lost where `LEAST` stands for a smaller argument."""
+"""Bound of the error made by replacing arguments below `LEAST` by `LEAST`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +57,8 @@ class UtilityTables:
 
     Attributes
     ----------
-    start, length : (curve,) uint32, places in ``marginal``; those in ``total`` begin at
-        ``start + curve`` and are one more
+    start, length : (curve,) uint32, first index and number of entries in ``marginal``; the part
+        in ``total`` begins at ``start + curve`` and has one entry more
     floor : (curve,) float64, util
     marginal, total : (entry,) float64, util
     """
@@ -86,7 +85,7 @@ class EffortTables:
 
     Attributes
     ----------
-    start, length : (curve,) uint32, places in ``minutes`` and ``total``
+    start, length : (curve,) uint32, first index and number of entries in ``minutes`` and ``total``
     minutes, total : (entry,) float64, min
     max_experience : (curve,) float64
     """
@@ -120,7 +119,7 @@ def utility_tables(keys: Sequence[UtilityKey], largest_holding: int) -> UtilityT
     """
     for key in keys:
         if tables.table_is_too_long(*key, largest_holding):
-            tables.utility_curve(*key, largest_holding)  # which refuses
+            tables.utility_curve(*key, largest_holding)  # raises the error
     room = [_longest(*key, largest_holding) for key in keys]
     start = _starts(room)
     lengths = np.zeros(len(keys), np.uint32)
@@ -140,10 +139,10 @@ def utility_tables(keys: Sequence[UtilityKey], largest_holding: int) -> UtilityT
 
 
 def _longest(scale: float, exponent: float, floor: float, largest_holding: int) -> int:
-    """Return a length that the table does not pass, and hardly falls short of.
+    """Return an upper bound of the table's length, hardly larger than the length.
 
-    U is concave, so unit x is worth at most the slope at x - 1; that is above the floor no further
-    than here.
+    U is concave, so unit x is worth at most the slope at x - 1. The bound is the last unit for
+    which this slope is above the floor.
     """
     power = math.log(exponent * floor / scale) / (1.0 / exponent - 1.0)
     ends = math.exp(power * (1.0 + 1e-12)) if power < 60.0 else math.inf
@@ -151,7 +150,7 @@ def _longest(scale: float, exponent: float, floor: float, largest_holding: int) 
 
 
 def _fill_marginal(values: Doubles, scale: float, exponent: float, floor: float) -> int:
-    """Write the table of marginal utility and return its length, up to which it is written."""
+    """Write the table of marginal utility into `values` and return its length."""
     for first in range(0, len(values), _AT_ONCE):
         part = values[first : first + _AT_ONCE]
         ends = _fill_part(part, first + 1, scale, exponent, floor)
@@ -161,7 +160,7 @@ def _fill_marginal(values: Doubles, scale: float, exponent: float, floor: float)
 
 
 def _fill_part(part: Doubles, unit: int, scale: float, exponent: float, floor: float) -> int:
-    """Write the marginal utility of units from this one on; return how many are above the floor."""
+    """Write the marginal utility of `unit` and later units; return how many are above the floor."""
     last = unit + len(part) - 1
     logs = logarithms(last)
     before = max(unit - 2, 0)  # the first logarithm is that of the unit before
@@ -240,7 +239,7 @@ def _effort_tables(
 
 
 def _pieces(room: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield first curve, and the one after the last, of stretches of about `_AT_ONCE` entries."""
+    """Yield pieces (first curve, last curve + 1) that have about `_AT_ONCE` entries each."""
     first = entries = 0
     for curve, count in enumerate(room):
         entries += count
@@ -257,15 +256,15 @@ def _efforts(
     steepness: Callable[[Doubles], Pair],
     slowness: float,
 ) -> Doubles:
-    """Return efforts, correctly rounded; NaN where that takes more digits."""
-    with np.errstate(all="ignore"):  # what is not finite is not decided
+    """Return correctly rounded efforts, NaN for entries that need more digits."""
+    with np.errstate(all="ignore"):  # `decided` is False for values that are not finite
         span = two_sum(high, -low)
         slope = Pair(span.high / slowness, span.low / slowness)
         inner = divide(times(slope, experience), most)
         decline = multiply(steepness(high), exp(_above_least(inner)))
         gap = multiply(span, exp(_above_least(decline)))
         effort = subtract(Pair(high, np.zeros_like(high)), gap)
-        # Of the argument's relative error 2**-100 its size is left in that of the power.
+        # A relative error of 2**-100 of the argument x gives the power one of abs(x) 2**-100.
         inner_error = (inner.high + 4.0) * 2.0**-100
         decline_error = decline.high * (inner_error + 2.0**-100) + TINY * decline.high
         gap_error = gap.high * (decline_error + (decline.high + 4.0) * 2.0**-100) + TINY
@@ -274,7 +273,7 @@ def _efforts(
 
 
 def _above_least(number: Pair) -> Pair:
-    """Return the number with the opposite sign, for `exp`, and no less than that takes."""
+    """Return the number with the opposite sign, at least `LEAST`, as an argument for `exp`."""
     small = number.high > -LEAST
     return Pair(np.where(small, LEAST, -number.high), np.where(small, 0.0, -number.low))
 
@@ -285,9 +284,9 @@ def _above_least(number: Pair) -> Pair:
 def running_sums(values: Doubles) -> Doubles:
     """Return the sums of the first 1, 2, ... values above 0, each exact and rounded once.
 
-    The values are whole multiples of the last place of the smallest, written in digits of 32 bits.
-    Sums of digits and what they carry are whole numbers. The three digits of a sum are added as
-    doubles, the upper two without error, so that a single rounding is left.
+    The values are integer multiples of the last place of the smallest, written in digits of 32
+    bits. Sums of digits and their carries are integers. The three digits of a sum are added as
+    doubles, the upper two without error, so only one rounding remains.
     """
     if not len(values):
         return values
@@ -311,7 +310,7 @@ _1, _32, _63 = np.uint64(1), np.uint64(32), np.uint64(63)
 
 
 def _sums_of_any(values: Doubles) -> Doubles:
-    """Return the same for values that differ by any factor."""
+    """Return the same as `running_sums` for values of any ratio to each other (slower)."""
     shift = 1074  # every double is a whole number of 2 ** -1074
     ratios = (value.as_integer_ratio() for value in values.tolist())
     wholes = ((numerator << shift) // denominator for numerator, denominator in ratios)
@@ -325,7 +324,7 @@ def _sums_of_any(values: Doubles) -> Doubles:
 def utility_curve(
     scale: float, exponent: float, min_marginal: float, largest_holding: int
 ) -> tables.UtilityCurve:
-    """Return what `reference_py.economy.tables.utility_curve` does."""
+    """Return the same as `reference_py.economy.tables.utility_curve`."""
     return utility_tables([(scale, exponent, min_marginal)], largest_holding).curve(0)
 
 
@@ -333,7 +332,7 @@ def utility_curve(
 def resource_effort(
     max_effort: float, min_effort: float, max_experience: float
 ) -> tables.EffortCurve:
-    """Return what `reference_py.economy.tables.resource_effort` does."""
+    """Return the same as `reference_py.economy.tables.resource_effort`."""
     return resource_effort_tables([(max_effort, min_effort, max_experience)]).curve(0)
 
 
@@ -341,17 +340,17 @@ def resource_effort(
 def device_effort(
     max_effort: float, min_effort: float, max_experience: float
 ) -> tables.EffortCurve:
-    """Return what `reference_py.economy.tables.device_effort` does."""
+    """Return the same as `reference_py.economy.tables.device_effort`."""
     return device_effort_tables([(max_effort, min_effort, max_experience)]).curve(0)
 
 
 def _starts(lengths: Sequence[int]) -> NDArray[np.uint32]:
-    """Return where each of some parts begins that lie one after the other.
+    """Return the first index of each of several concatenated parts.
 
     Raises
     ------
     ValueError
-        If kernels, which count entries in 32 bits, could not reach them all.
+        If there are 2**32 entries or more: kernels count entries in 32 bits.
     """
     if sum(lengths) >= 2**32:
         raise ValueError(f"the curves need tables of {sum(lengths)} entries, more than {2**32}")
@@ -359,7 +358,7 @@ def _starts(lengths: Sequence[int]) -> NDArray[np.uint32]:
 
 
 def _in_parallel(make: Callable[[int], Any], count: int) -> None:
-    """Call the function for 0, 1, ..., on all cores; NumPy works while others do."""
+    """Call ``make(0)``, ..., ``make(count - 1)`` in threads; NumPy releases the GIL."""
     workers = min(count, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     if workers < 2:
         for number in range(count):

@@ -1,8 +1,8 @@
-"""How is one computed with twice the digits of a double, for whole arrays at once?
+"""How does NumPy compute whole arrays with twice the digits of a double?
 
-A number is the unevaluated sum of two doubles, ``(high, low)``, of which ``high`` is the sum
-rounded. NumPy's elementwise + - x and / are those of IEEE 754, so every step is exact or has the
-error said here; u is 2**-53. Sources: T. J. Dekker, "A floating-point technique for extending the
+A number is the unevaluated sum of two doubles, ``(high, low)``; ``high`` is the sum rounded to a
+double. NumPy's elementwise + - x and / are those of IEEE 754, so every step is exact or has the
+error stated here; u is 2**-53. Sources: T. J. Dekker, "A floating-point technique for extending the
 available precision" (1971); M. Joldes, J.-M. Muller and V. Popescu, "Tight and rigorous error
 bounds for basic building blocks of double-word arithmetic" (2017).
 """
@@ -21,10 +21,10 @@ Doubles = NDArray[np.float64]
 
 _SPLITTER = 134217729.0  # 2**27 + 1
 _STEPS = 4096
-"""Entries of the table of 2**(i / 4096), which leaves less than 2**-13.5 to the series of `exp`."""
+"""Entries of the table of 2**(i / 4096); arguments of the series in `exp` are below 2**-13.5."""
 
 LEAST = -700.0
-"""Smallest argument of `exp`, whose result, 1e-304, stands for all that is smaller."""
+"""Smallest argument of `exp`; its result, 1e-304, also stands for all smaller results."""
 
 
 class Pair(NamedTuple):
@@ -62,7 +62,7 @@ def two_product(a: Doubles, b: Doubles) -> Pair:
 
 
 def add(a: Pair, b: Pair) -> Pair:
-    """Return a + b with a relative error below 3.1 u**2, also where most of them cancels."""
+    """Return a + b with a relative error below 3.1 u**2, even if a and b nearly cancel."""
     high, error = two_sum(a.high, b.high)
     low, rest = two_sum(a.low, b.low)
     high, error = _quick_sum(high, error + low)
@@ -75,19 +75,19 @@ def subtract(a: Pair, b: Pair) -> Pair:
 
 
 def times(a: Pair, b: Doubles) -> Pair:
-    """Return the product with doubles, with a relative error below 3 u**2."""
+    """Return the product of a pair and doubles with a relative error below 3 u**2."""
     high, error = two_product(a.high, b)
     return _quick_sum(high, error + a.low * b)
 
 
 def multiply(a: Pair, b: Pair) -> Pair:
-    """Return the product with a relative error below 5 u**2."""
+    """Return the product of two pairs with a relative error below 5 u**2."""
     high, error = two_product(a.high, b.high)
     return _quick_sum(high, error + (a.high * b.low + a.low * b.high))
 
 
 def divide(a: Pair, b: Doubles) -> Pair:
-    """Return the quotient by doubles, with a relative error below 4 u**2."""
+    """Return the quotient of a pair and doubles with a relative error below 4 u**2."""
     quotient = a.high / b
     product, error = two_product(quotient, b)
     return _quick_sum(quotient, ((a.high - product) - error + a.low) / b)
@@ -101,17 +101,17 @@ def sqrt(a: Doubles) -> Pair:
 
 
 _SIXTH = Pair(np.array(1 / 6), np.array(1 / 108086391056891904))
-"""1/6: what its double lacks is 2**-54 / 6."""
+"""1/6: the rounding error of its double is 2**-54 / 6."""
 
 
 def exp(x: Pair) -> Pair:
     """Return e**x with a relative error below (abs(x) + 4) x 2**-101, for x from -700 to 700.
 
-    With x = k ln 2 / 4096 + s it is 2**(k / 4096) (1 + s + s**2 (1/2 + s/6 + s**2 (...))), where
-    doubles do for the last bracket. The multiples of ln 2 / 4096 are exact but for their last part,
-    so s has the rounding of parts below abs(x) 2**-53, less than abs(x) 2**-103; the products
-    have less than 2**-101 together. tests/parity/test_curve_tables.py finds no more than
-    a thirtieth of the bound.
+    With x = k ln 2 / 4096 + s the result is 2**(k / 4096) (1 + s + s**2 (1/2 + s/6 + s**2 (...)));
+    for the last bracket doubles are enough. The multiples of ln 2 / 4096 are exact except for their
+    last part, so only parts below abs(x) 2**-53 of s are rounded: an error below abs(x) 2**-103.
+    The products add less than 2**-101 together. tests/parity/test_curve_tables.py finds errors of
+    at most a thirtieth of the bound.
     """
     (c1, c2, c3), powers = _ln2_step(), _powers()
     k = np.rint(x.high * (1.0 / (c1 + c2)))
@@ -136,7 +136,7 @@ def exp(x: Pair) -> Pair:
 
 @cache
 def _ln2_step() -> tuple[float, float, float]:
-    """Return ln 2 / 4096 in three parts, of which the first two have 30 bits each."""
+    """Return ln 2 / 4096 as a sum of three parts; the first two have 30 bits each."""
     context, parts = Context(prec=60), []
     left = context.divide(context.ln(Decimal(2)), Decimal(_STEPS))
     for bits in (30, 30, 53):
@@ -160,7 +160,7 @@ def _powers() -> Pair:
 
 
 def _pair(number: Decimal) -> tuple[Any, Any]:
-    """Return the two doubles that stand for a decimal number."""
+    """Return a decimal number as a sum of two doubles."""
     high = float(number)
     return high, float(Context(prec=60).subtract(number, Decimal(high)))
 
@@ -169,7 +169,8 @@ def _pair(number: Decimal) -> tuple[Any, Any]:
 def _logarithms(count: int) -> Pair:
     """Return the natural logarithms of 1 to ``count``, with an absolute error below 2**-98.
 
-    Newton's step from the logarithm y of doubles: ln n = y + ln(n e**-y), the latter nearly ln 1.
+    One step of Newton's method from the logarithm y in doubles: ln n = y + ln(n e**-y), where
+    n e**-y is nearly 1.
     """
     numbers = np.arange(1.0, count + 1.0)
     near = np.log(numbers)
@@ -179,14 +180,16 @@ def _logarithms(count: int) -> Pair:
 
 
 def logarithms(count: int) -> Pair:
-    """Return the natural logarithms of 1 to ``count``, which are computed once."""
+    """Return the natural logarithms of 1 to ``count``; they are computed once and cached."""
     room = 1 << max(14, (count - 1).bit_length())
     all_of_them = _logarithms(room)
     return Pair(all_of_them.high[:count], all_of_them.low[:count])
 
 
 def decided(number: Pair, error: Doubles) -> NDArray[np.bool_]:
-    """Return where ``high`` is the exact number rounded, if ``low`` is within ``error`` of it.
+    """Return True where ``high`` is certainly the exact number rounded to a double.
+
+    The exact number differs from ``high + low`` by at most ``error``.
 
     Ziv's test: both ends of the interval round to the same double.
     """

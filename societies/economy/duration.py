@@ -2,9 +2,9 @@
 
 Speeds were measured with 48 agents and 48 resources on processors of two cores
 (benchmarks/README.md) and on an H200 (benchmarks/results/economy-h200.csv), the reference's with 12
-to 24 of each on one core. That the time on CPUs grows with the resources is assumed. Other sizes
-and devices differ by a factor of a few, and a society with devices slows down as it invents: the
-estimate tells minutes from days, no more.
+to 24 of each on one core. On CPUs the time is assumed to be proportional to the resources. Other
+sizes and devices differ by a factor of a few, and a society with devices slows down as it invents:
+the estimate distinguishes minutes from days, no more.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ GPU = {
     "tools": (0.0073, 885e3),
     "all": (0.020, 293e3),
 }
-"""Seconds of a day however small it is, for its launches, and agent-days per second when full."""
+"""Least seconds per day (the time for launches), and agent-days per second of a fully used GPU."""
 
 
 def seconds(config: EconomyConfig, device: Device | None) -> float:
-    """Return how long the days of a run take, roughly; without a device in the reference."""
+    """Return the estimated seconds of a run; ``device`` is None for the reference."""
     kind = config.devices if config.trade else "no trade"
     agents = config.agents * config.replicates
     size = config.resources / 48

@@ -1,4 +1,4 @@
-"""Who carries out an economy: the two engines of the core, made from parameters alone."""
+"""How is an economy run without a configuration: the core's two engines, made from parameters."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from societies.workload.running import engines
 
 
 class DeviceEngine(engines.DeviceEngine[Parameters]):
-    """The societies of some parameters on an OpenCL device.
+    """Runs societies with given parameters on an OpenCL device.
 
     Parameters
     ----------
     device : Device
     parameters : Parameters
     workgroup : int, optional
-        Work-items per group; the results do not depend on it.
+        Work-items per workgroup; the results do not depend on it.
     only : collection of str, optional
-        Phases that will be run; the kernels of others are not built.
+        Phases that will be run; kernels of other phases are not built.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class DeviceEngine(engines.DeviceEngine[Parameters]):
         )
 
     def run_days(self, first: int, last: int) -> NDArray[Any]:
-        """Run days first to last, at most 64; (society, day, series) float64."""
+        """Run days first to last (at most 64) and return (society, day, series) float64."""
         self.run_ticks(first, last)
         return self.logs()["series"]
 
 
 class ReferenceEngine(engines.ReferenceEngine[Parameters]):
-    """The societies of some parameters in plain Python.
+    """Runs societies with given parameters in plain Python.
 
     Parameters
     ----------
@@ -63,6 +63,6 @@ class ReferenceEngine(engines.ReferenceEngine[Parameters]):
         super().__init__(WORKLOAD, parameters, first=first, copies=copies)
 
     def run_days(self, first: int, last: int) -> NDArray[np.float64]:
-        """Run days first to last; (society, day, series) float64."""
+        """Run days first to last and return (society, day, series) float64."""
         self.run_ticks(first, last)
         return self.logs()["series"]

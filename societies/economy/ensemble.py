@@ -1,8 +1,8 @@
-"""What are the parameters of societies that differ in them: rows of values, and curves they share?
+"""How are the parameters of an ensemble stored, whose societies have different parameters?
 
-Kernels read the values from a table with a row for each society of the launch, and a curve's number
-from tables with a part for each society. The curves lie one after the other; equal ones are there
-once. The reference is handed the `Parameters` of one society.
+Kernels read the values from a table with a row for each society of the launch, and the number of a
+curve from tables with a part for each society. All curves are concatenated; equal curves are stored
+once. The reference receives the `Parameters` of one society.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ Rows = NDArray[np.uint32]
 class Ensemble(Parameters):
     """Parameters of societies of the same shape with different values.
 
-    It has the shapes as attributes. What may differ between societies it does not have, so fields,
-    phases and schedule cannot depend on it: reading it is an AttributeError.
+    Shapes are attributes. Parameters that may differ between societies are not: reading one raises
+    an AttributeError, so fields, phases and schedule cannot depend on it.
 
     Parameters
     ----------
     config : EconomyConfig
     points : Points
-        The configuration of each society, by stretches of time.
+        The configuration of each society in each stretch of time.
 
     Attributes
     ----------
     points : Points
     bounds : Parameters
-        Of a society whose numbers become larger than those of any other.
+        Parameters of an imagined society whose numbers become larger than those of all others.
     """
 
     def __init__(self, config: EconomyConfig, points: Points) -> None:
@@ -83,12 +83,12 @@ class Ensemble(Parameters):
 
     @property
     def groups(self) -> int:
-        """How many groups of agents there are."""
+        """Number of groups of agents."""
         return int(self._groups)
 
     @property
     def trade_power(self) -> tuple[float, ...]:
-        """Not that of an ensemble."""
+        """Always raises an AttributeError: an ensemble has no single value."""
         raise AttributeError("trade_power may differ between societies")
 
     @property
@@ -97,12 +97,12 @@ class Ensemble(Parameters):
         return bool(self._utility.length.max() > self.largest_holding)
 
     def describe_curves(self) -> str:
-        """Say how many utility tables there are, and how long they are."""
+        """Return a text with the number of utility tables and their lengths."""
         length = self._utility.length
         return f"{len(length)} tables of {length.min()} to {length.max()} units"
 
     def only(self, society: int) -> Ensemble:
-        """Return the ensemble of one society alone, by its number."""
+        """Return an ensemble that has only the society of this number."""
         place, alone = society - self.first_society, object.__new__(Ensemble)
         alone._set(**vars(self))
         of = self.points.of[:, [place]]
@@ -111,17 +111,17 @@ class Ensemble(Parameters):
         return alone
 
     def of(self, place: int, day: int) -> Parameters:
-        """Return the parameters by which a society lives on a day."""
+        """Return the parameters of a society on a day; ``place`` is its index in the ensemble."""
         number = int(self.points.of[self.points.stretch(day), place])
         if number not in self._made:
             self._made[number] = self._single(number)
         made: Parameters = self._made[number]
         return made
 
-    # What kernels have.
+    # Tables and texts for the kernels.
 
     def lookups(self) -> list[str]:
-        """Return the lines of OpenCL C by which kernels read values."""
+        """Return the lines of OpenCL C with which kernels read values."""
         return table_lookups(values(self.points.configs[0]), "society")
 
     def curves(self) -> dict[str, NDArray[Any]]:
@@ -147,11 +147,11 @@ class Ensemble(Parameters):
         return found
 
     def rows(self, day: int) -> dict[str, NDArray[Any]]:
-        """Return the tables with a part for each society, as they are on a day."""
+        """Return the tables that have a part for each society, with the values of a day."""
         of = self.points.of[self.points.stretch(day)]
         return {name: rows[of] for name, rows in self._rows.items()}
 
-    # What is made of the points, once.
+    # Derived from the points, once.
 
     @cached_property
     def _group_values(self) -> list[list[single.GroupValues]]:
@@ -189,7 +189,7 @@ class Ensemble(Parameters):
 
     @cached_property
     def _rows(self) -> dict[str, NDArray[Any]]:
-        """The tables with a part for each point."""
+        """Tables that have a part for each point."""
         configs = self.points.configs
         found: dict[str, NDArray[Any]] = {
             VALUE_TABLE: np.array([table_row(values(config)) for config in configs]),
@@ -212,7 +212,7 @@ class Ensemble(Parameters):
         return np.array([single.of_groups(config, name) for config in self.points.configs])
 
     def _single(self, number: int) -> Parameters:
-        """Return the parameters of a point, whose curves are those of the ensemble."""
+        """Return the parameters of one point; its curves come from the ensemble's tables."""
         config = self.points.configs[number]
         devices, cache = None, self._made
         if self._making is not None:
@@ -257,7 +257,7 @@ def _of_efforts(name: str, tables: EffortTables) -> dict[str, NDArray[Any]]:
 
 
 def _shared(points: Iterable[list[list[Key]]]) -> tuple[list[Key], Rows]:
-    """Return the different keys, and which of them a point has for each group and resource."""
+    """Return the distinct keys, and the index of the key of each (point, group, resource)."""
     different: dict[Key, int] = {}
     rows = [
         [[different.setdefault(key, len(different)) for key in group] for group in groups]
@@ -269,7 +269,7 @@ def _shared(points: Iterable[list[list[Key]]]) -> tuple[list[Key], Rows]:
 def _own(
     numbers: Rows, curve: Callable[[int], Any], kind: str, made: dict[Any, Any]
 ) -> tuple[tuple[Any, ...], tuple[tuple[int, ...], ...]]:
-    """Return the curves of one point, (group, resource), and which of them holds where."""
+    """Return the distinct curves of one point, and the index of the curve of (group, resource)."""
     different, of = np.unique(numbers, return_inverse=True)
     for number in different.tolist():
         if (kind, number) not in made:
@@ -280,5 +280,5 @@ def _own(
 
 
 def ensemble(config: EconomyConfig, points: Points) -> Ensemble:
-    """Return the parameters of a configuration's societies, which are made once."""
+    """Return the parameters of a configuration's societies; they are made once and cached."""
     return once(config, "ensemble", lambda one: Ensemble(one, points))

@@ -1,4 +1,4 @@
-"""How did the society fare? One figure: the means of the day, and who worked with what."""
+"""Which figure gives an overview of a run: the daily means and the use of devices?"""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ _TYPE_COLOURS = (*_SOURCE_COLOURS[1:], "#009E73", "#CC79A7")
 def figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
     """Return the overview of a run.
 
-    A run with devices has three panels more: how many resources are in the devices used, with
-    what the units were extracted, and how many devices of each type are known, of the types that
-    its configuration allows; one with several groups has their utilities. Lines are what the legend
-    says; shares that stand one above the other are means over societies.
+    A run with devices has three more panels: the number of resources contained in the devices used,
+    the shares of units extracted by hand and with each type of device, and the number of known
+    devices of each type that the configuration allows. A run with several groups has a panel with
+    their utilities. The legend explains the lines; stacked shares are means over societies.
 
     Parameters
     ----------
     results : xarray.Dataset
-        Used are the variables ``units_extracted``, ``units_held``, ``units_traded``, ``utility``
-        and ``gini`` (with devices also ``interdependence``, ``extraction_share`` and
-        ``devices_known``) or, where these are not all there, the first six series; and for the
-        title, where present, the attributes ``agents``, ``resources`` and ``scenario``.
+        The figure shows the variables ``units_extracted``, ``units_held``, ``units_traded``,
+        ``utility`` and ``gini`` (with devices also ``interdependence``, ``extraction_share`` and
+        ``devices_known``) or, if one of them is missing, the first six series. The title uses the
+        attributes ``agents``, ``resources`` and ``scenario`` if present.
     bands : str
-        What a band is: "interval" of the mean, "quantiles" of the societies, "none".
+        Meaning of the bands: "interval" of the mean, "quantiles" of the societies, or "none".
 
     Returns
     -------
@@ -80,7 +80,7 @@ def figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
 
 
 SHOWN_NUMBERS = 4
-"""Most societies of an intervention that are named in the small print; of more their count is."""
+"""Most societies of an intervention that are listed in the small print; else their number is."""
 
 
 def happenings(results: xr.Dataset) -> list[Mark]:
@@ -99,7 +99,7 @@ def happenings(results: xr.Dataset) -> list[Mark]:
 
 
 def who(results: xr.Dataset) -> str:
-    """Say who was simulated, as far as the attributes tell."""
+    """Return a line with the agents, resources and scenario, as far as the attributes have them."""
     attrs = results.attrs
     parts = []
     if "agents" in attrs and "resources" in attrs:
@@ -114,7 +114,7 @@ def who(results: xr.Dataset) -> str:
 def possible_types(results: xr.Dataset) -> tuple[str, ...]:
     """Return the types of devices that can exist with the configuration of a result.
 
-    In a study that varies ``devices``, those that can exist in any of its runs.
+    For a study that varies ``devices``, return the types that can exist in any of its runs.
     """
     said = {configuration_of(results).get("devices")}
     if "devices" in results.coords:
@@ -123,7 +123,7 @@ def possible_types(results: xr.Dataset) -> tuple[str, ...]:
 
 
 def _draw_sources(axes: Any, results: xr.Dataset, shown: str) -> None:
-    """Draw the shares of the units extracted by hand and with each type, one above the other."""
+    """Draw the stacked shares of the units extracted by hand and with each type of device."""
     shares = numbers(results, "extraction_share", "source", "day", "society").mean("society")
     there = _possible(results, "source")
     names = [words(results["source"].values[i]).replace("_", " ") for i in there]
@@ -137,7 +137,7 @@ def _draw_sources(axes: Any, results: xr.Dataset, shown: str) -> None:
 
 
 def _possible(results: xr.Dataset, dim: str) -> list[int]:
-    """Return the places along a dimension of all but the devices that cannot exist."""
+    """Return the indices along a dimension, without devices that cannot exist."""
     shown = {*possible_types(results)}
     names = [str(one) for one in results[dim].values]
     return [i for i, one in enumerate(names) if one in shown or one not in DEVICE_TYPES]
@@ -155,7 +155,7 @@ def _draw_groups(axes: Any, results: xr.Dataset, shown: str) -> None:
 
 
 def _draw_known(axes: Any, results: xr.Dataset, shown: str) -> None:
-    """Draw how many devices of each type somebody knows how to make."""
+    """Draw the number of devices of each type that at least one agent knows how to make."""
     known = numbers(results, "devices_known", "device_type", "society", "day").values
     types = results["device_type"].values
     for i in _possible(results, "device_type"):

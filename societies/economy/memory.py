@@ -15,7 +15,7 @@ def leaves(p: Parameters) -> int:
 
 
 def candidates(p: Parameters) -> int:
-    """Return the most swaps that are ever ranked at once in a meeting.
+    """Return the largest number of swaps that a meeting ranks at once.
 
     A ranking is extended only while fewer than ``attempts`` swaps were queued, so before it the
     product of the two sale lists is below ``attempts`` and their sum at most ``attempts``; each
@@ -29,83 +29,83 @@ def candidates(p: Parameters) -> int:
 CANDIDATES_IN_LOCAL_MEMORY = 512
 
 RANKED_BY_COUNTING = 64
-"""Resources up to which menus are ranked by counting: SELECT_BY_RANK of primitives/select.cl."""
+"""Up to this number of resources menus are ranked by counting (SELECT_BY_RANK in select.cl)."""
 
 MOST_PAIRS = 2
-"""Most pairs of a workgroup of trading on a GPU: measured, benchmarks/LOG.md."""
+"""Most pairs per workgroup of trading on a GPU; measured, see benchmarks/LOG.md."""
 
 PAIRS_SPACE = 16 * 1024
 """Bytes of local memory for the pairs of such a workgroup."""
 
 PAIRS_BEFORE_TOGETHER = 8192
-"""Pairs of which a large GPU holds no more at once, so that two may share a workgroup."""
+"""Pairs that fill a large GPU; from this number on, two pairs may share a workgroup."""
 
 INVENTION_ORDER_LIMIT = 4096
-"""Agents whose order of invention fits local memory."""
+"""Most agents whose order of invention fits local memory."""
 
 ROW_LIMIT, DEVICE_ROW_LIMIT = 512, 256
-"""Resources whose extraction fits local memory, without and with devices."""
+"""Most resources for which extraction fits local memory, without and with devices."""
 
 EXTRACTION_ROWS, DEVICE_EXTRACTION_ROWS = 3, len(SOURCES) + 4
-"""Reals that extraction keeps of a resource beyond that (kernels/economy/extraction.cl)."""
+"""Reals per resource that extraction stores in global memory above this limit (extraction.cl)."""
 
 EXTRACTION_SPACE = 24 * 1024
-"""Bytes of local memory for agents whose days of extraction a workgroup walks side by side."""
+"""Bytes of local memory for the agents whose extraction one workgroup computes concurrently."""
 
 MOST_TOGETHER = 8
-"""Most agents of such a workgroup: each has its work-item, and memory for more is scarce."""
+"""Most agents of such a workgroup: each has one work-item, and local memory is scarce."""
 
 GROUPS_BEFORE_TOGETHER = 1024
-"""Workgroups that keep a large GPU busy: with more agents, a workgroup takes several."""
+"""Workgroups that keep a large GPU busy; with more agents, each workgroup takes several."""
 
 AGENTS_AT_ONCE = 1024
-"""Agents up to which each has a workgroup of many work-items for its extraction."""
+"""Up to this number of agents each has a workgroup of many work-items for its extraction."""
 
 UNITS_AHEAD = 7
-"""Units of each resource that extraction puts in order at once: one less than a power of two."""
+"""Units of each resource that extraction sorts at once: one less than a power of two."""
 
 ITEMS_AT_ONCE = 256
-"""Work-items of a workgroup that does at once what else follows step by step."""
+"""Work-items of a workgroup that computes in parallel what other forms compute step by step."""
 
 MEMORIES_SPACE = 24 * 1024
-"""Bytes of local memory for what all agents of a society remember of a type of device."""
+"""Bytes of local memory for the memories of all agents of a society for one type of device."""
 
 PORTABLE_SPACE = 32 * 1024 - 64
-"""Bytes of local memory that a kernel may take on any device."""
+"""Bytes of local memory that a kernel can use on every OpenCL device."""
 
 
 def statistics_at_once(p: Parameters) -> bool:
-    """Return whether a workgroup of a GPU has room for all statistics of a society."""
+    """Return True if all statistics of a society fit the local memory of a workgroup on a GPU."""
     rows = 16  # kernels/economy/society_at_once.cl
     needed: int = 8 * p.agents * p.resources + (8 * rows + 4) * p.agents + 24 * p.resources + 64
     return needed <= PORTABLE_SPACE
 
 
 def memories_fit(p: Parameters) -> bool:
-    """Return whether a workgroup has room for what all agents remember of a type of device."""
+    """Return True if the memories of all agents for a type of device fit local memory."""
     sets = p.agents * -(-p.agents // 32)  # kernels/economy/device_matching.cl
     needed: int = 10 * p.agents * partners_remembered(p) + 4 * sets
     return needed <= MEMORIES_SPACE and p.agents < 2**16 - 1
 
 
 def extraction_ahead(p: Parameters) -> bool:
-    """Return whether a workgroup of a GPU may put an agent's units of a day in order at once."""
+    """Return True if a workgroup of a GPU can sort all units of an agent's day at once."""
     marked: bool = p.resources <= 64  # as bits of a word
     return marked and p.devices is None and not has_band(p)
 
 
 def has_band(p: Parameters) -> bool:
-    """Return whether agents may take what pays nearly best."""
+    """Return True if agents may choose an option that pays nearly as much as the best."""
     return isinstance(p, Ensemble) or p.near_best_band > 0.0
 
 
 def extraction_at_once(p: Parameters, societies: int) -> bool:
-    """Return whether it does: not where there are agents enough to keep a GPU busy otherwise."""
+    """Return True if units are sorted at once: possible, and too few agents to fill a GPU."""
     return extraction_ahead(p) and societies * p.agents <= AGENTS_AT_ONCE
 
 
 def extraction_slots(p: Parameters) -> int:
-    """Return the agents whose extraction fits the local memory of a workgroup, at most 8."""
+    """Return how many agents' extraction fits the local memory of a workgroup, at most 8."""
     limit, _ = extraction_rows(p)
     if p.resources > limit:
         return 1
@@ -116,7 +116,7 @@ def extraction_slots(p: Parameters) -> int:
 
 
 def extraction_together(p: Parameters, societies: int) -> int:
-    """Return how many agents a workgroup of extraction takes: two, or more of many.
+    """Return the agents per workgroup of extraction: two, or more if there are many agents.
 
     Two keep a processor's core busier than one alone; eight share a GPU's.
     """
@@ -125,7 +125,7 @@ def extraction_together(p: Parameters, societies: int) -> int:
 
 
 def pair_slots(p: Parameters) -> int:
-    """Return the pairs whose meetings fit the local memory of a workgroup on a GPU, at most two."""
+    """Return how many pairs' meetings fit the local memory of a workgroup on a GPU, at most two."""
     count = candidates(p)
     if p.resources > RANKED_BY_COUNTING or count > CANDIDATES_IN_LOCAL_MEMORY:
         return 1
@@ -135,7 +135,7 @@ def pair_slots(p: Parameters) -> int:
 
 
 def pairs_together(p: Parameters, societies: int) -> int:
-    """Return how many pairs a workgroup of trading takes: one, or several of many."""
+    """Return the pairs per workgroup of trading: one, or several if there are many pairs."""
     pairs = societies * (p.agents // 2)
     return pair_slots(p) if pairs >= PAIRS_BEFORE_TOGETHER else 1
 
@@ -153,12 +153,12 @@ def extraction_in_global_memory(p: Parameters) -> int:
 
 
 def extraction_rows(p: Parameters) -> tuple[int, int]:
-    """Return the most resources whose rows fit local memory, and the reals of each resource."""
+    """Return the most resources whose rows fit local memory, and the reals per resource."""
     if p.devices is None:
         return ROW_LIMIT, EXTRACTION_ROWS
     return DEVICE_ROW_LIMIT, DEVICE_EXTRACTION_ROWS
 
 
 def orders_in_global_memory(p: Parameters) -> int:
-    """Return the numbers of agents that the inventions of a society need in global memory."""
+    """Return the uint32 entries per society that invention needs in global memory."""
     return 0 if p.agents <= INVENTION_ORDER_LIMIT else p.agents

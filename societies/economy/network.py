@@ -1,4 +1,4 @@
-"""Who gave how much to whom on chosen days: the table of links in the file of an economy."""
+"""Which agents gave how much to which on chosen days: the table of links in an economy's file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEVICE_FIELDS = {"units_paid": "link_paid", "devices": "link_devices"}
 
 
 def network_tables(config: EconomyConfig) -> list[Table]:
-    """Return the table of links, if any day has one."""
+    """Return the table of links, or nothing if links are recorded on no day."""
     if not config.record.network:
         return []
     columns = COLUMNS if config.devices == "none" else COLUMNS + DEVICE_COLUMNS
@@ -52,7 +52,7 @@ def write_network(file: ResultFile, config: EconomyConfig, day: int, state: Stat
 
 
 def links(state: State, first_society: int) -> dict[str, NDArray[Any]]:
-    """Return the links of a day by column, all but the day: (link,) int32.
+    """Return the links of a day by column, without the column of the day: (link,) int32.
 
     ``devices`` is (link, device_type). Societies come in their order, then givers, then takers.
     """

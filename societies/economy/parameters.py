@@ -1,7 +1,7 @@
-"""How does a configuration become the parameters of its societies: curves, group values, shocks?
+"""How are the parameters of societies made from a configuration: curves, group values, shocks?
 
-Keys that are declared as values or shapes are handed on by name
-(`societies.workload.declare.keys`). What differs by group and resource is made into tables here.
+Keys that are declared as values or shapes are passed on by name
+(`societies.workload.declare.keys`). Values that differ by group and resource become tables here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from societies.workload.declare.keys import shapes, values
 
 
 def parameters(config: EconomyConfig) -> Parameters:
-    """Resolve a configuration, whatever table it has."""
+    """Return the parameters of a configuration, without its table of points."""
     groups = groups_of(config)
     largest = largest_holding(config)
     utility, utility_of = _share([utility_keys(config, g) for g in groups])
@@ -70,7 +70,7 @@ def group_of_agent(config: EconomyConfig) -> tuple[int, ...]:
 
 
 def shocks(config: EconomyConfig) -> tuple[Shock, ...]:
-    """Return what is removed from the society, and when."""
+    """Return the shocks: what is removed from the society on which day."""
     return tuple(
         Shock(
             day=shock.day,
@@ -83,25 +83,25 @@ def shocks(config: EconomyConfig) -> tuple[Shock, ...]:
 
 
 def numeraire(config: EconomyConfig) -> int | None:
-    """Return the resource in whose units prices are recorded; None: in those of any."""
+    """Return the resource in whose units prices are recorded, None for units of any resource."""
     return None if config.record.numeraire == "any" else int(config.record.numeraire)
 
 
 def thresholds(groups: list[GroupValues]) -> tuple[tuple[int, ...], ...]:
-    """Return below what a draw must be for a unit to disappear, (group, resource)."""
+    """Return the thresholds (group, resource): a unit disappears if its draw is below."""
     lives = (g["consumption", "resource_lifetime"] for g in groups)
     return tuple(tuple(map(consumption_threshold, life)) for life in lives)
 
 
 def utility_keys(config: EconomyConfig, group: GroupValues) -> list[UtilityKey]:
-    """Return what the utility curve of each resource follows from."""
+    """Return the numbers that determine the utility curve of each resource."""
     floor = config.utility.min_marginal
     both = zip(group["utility", "scale"], group["utility", "exponent"], strict=True)
     return [(scale, exponent, floor) for scale, exponent in both]
 
 
 def effort_keys(group: GroupValues, section: str) -> list[EffortKey]:
-    """Return what the effort curve of each resource follows from."""
+    """Return the numbers that determine the effort curve of each resource."""
     names = ("max_effort", "min_effort", "max_experience")
     return list(zip(*(group[section, name] for name in names), strict=True))
 
@@ -120,13 +120,13 @@ def _device_parameters(config: EconomyConfig, groups: list[GroupValues]) -> Devi
 def _effort_curves(
     curve: Callable[[float, float, float], EffortCurve], groups: list[GroupValues], section: str
 ) -> tuple[tuple[EffortCurve, ...], tuple[tuple[int, ...], ...]]:
-    """Return the different curves, and which of them holds for a group and resource."""
+    """Return the distinct curves, and the index of the curve of each group and resource."""
     different, of = _share([effort_keys(group, section) for group in groups])
     return tuple(curve(*key) for key in different), of
 
 
 def of_groups(config: EconomyConfig, name: str) -> tuple[float, ...]:
-    """Return one number for each group, 1 if there are none."""
+    """Return one number for each group; (1.0,) if there are no groups."""
     return tuple(float(getattr(group, name, 1.0)) for group in config.groups or (None,))
 
 
@@ -155,7 +155,7 @@ Key = TypeVar("Key")
 
 
 def _share(keys: list[list[Key]]) -> tuple[list[Key], tuple[tuple[int, ...], ...]]:
-    """Return the distinct keys in order of appearance and, for each place, which one it is."""
+    """Return the distinct keys in order of appearance, and the index of the key of each entry."""
     distinct: dict[Key, int] = {}
     index = tuple(tuple(distinct.setdefault(key, len(distinct)) for key in row) for row in keys)
     return list(distinct), index

@@ -1,8 +1,8 @@
-"""Which kernels is a day made of: how many workgroups each has, and the memory in which it works.
+"""Which kernels run in a day, with how many workgroups and which working memory?
 
-What phases there are, the order of the day says (`reference_py.economy.schedule`). The kernel of a
-phase has the name of its function and is in the file of the same name in ``kernels/economy/``. A
-phase with a workgroup for each agent, and nothing else to say, needs no line here.
+The phases are defined by the order of the day (`reference_py.economy.schedule`). The kernel of a
+phase has the name of its reference function and is in the file of that function's module name in
+``kernels/economy/``. A phase that only needs a workgroup for each agent needs no line here.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ from societies.economy import memory, source
 from societies.workload.declare.phases import Joined, Launch, Phase, Rounds, Scratch, phase
 
 CLOCK = "day"
-"""Parameter of kernels and of the reference's functions that is handed the number of the day."""
+"""Name of the parameter of kernels and reference functions that receives the day's number."""
 
 
 def phases(p: Parameters, societies: int) -> dict[str, Phase]:
-    """Return every phase that so many societies of these parameters have, by name."""
+    """Return every phase of a run with ``societies`` societies of these parameters, by name."""
     there, agents = schedule.phases(p), societies * p.agents
     said = {name: one for name, one in _launched(p, societies).items() if name in there}
-    # Those come first, in their order: a file is expanded where it is included first, and must be
-    # there before another file includes it inside of an `#if`.
+    # The phases in `said` come first, in their order: a file is expanded where it is first
+    # included, and that must happen before another file includes it inside an `#if`.
     rest = {name: phase(_file(there[name]), agents) for name in there if name not in said}
     return {name: _alone(one) for name, one in (said | rest).items()}
 
 
 def _alone(one: Phase) -> Phase:
-    """Return a phase with a single work-item for each workgroup on CPUs, where that is faster.
+    """Return a phase whose workgroups have a single work-item on CPUs, which is faster.
 
-    The kernels rely on it there (``ALL_ALONE`` of kernels/primitives/real.cl).
+    Kernels built for CPUs rely on it (``ALL_ALONE`` in kernels/primitives/real.cl).
     """
     return replace(one, launches=tuple(replace(x, alone_on_cpu=True) for x in one.launches))
 
 
 def _file(function: Callable[..., None]) -> str:
-    """Return the kernel file that has the twin of a function."""
+    """Return the file of the kernel that corresponds to a reference function."""
     return f"economy/{function.__module__.rpartition('.')[2]}.cl"
 
 
 def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
-    """Return the phases that are more, or less, than a workgroup for each agent."""
+    """Return the phases that are launched differently from one workgroup for each agent."""
     agents, pairs = societies * p.agents, societies * (p.agents // 2)
     scores = Scratch((pairs, memory.scores_in_global_memory(p)))
     rows = Scratch((agents, memory.extraction_in_global_memory(p)))
-    # kernels/economy/menu.cl, menu_t: a real for each resource, a word, and at most half a word for
-    # each resource
+    # kernels/economy/menu.cl, menu_t: a real for each resource, a word, and at most half a word
+    # for each resource
     menu = p.resources + (p.resources + 5) // 4
     menus = {"menus": Scratch((agents, menu), shared="menus")}
     together = memory.extraction_together(p, societies)
@@ -128,9 +128,9 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
 
 
 def _at_once(p: Parameters, societies: int, usual: Phase) -> Phase:
-    """Return extraction in the form that a GPU takes where it has few agents.
+    """Return the form of extraction for GPUs with few agents.
 
-    Where nobody trades, an agent's day ends with it, and its statistics follow in the same launch.
+    Without trade an agent's day ends with extraction, and its statistics follow in the same launch.
     """
     (launch,) = usual.launches
     own = Launch(
@@ -147,7 +147,7 @@ def _at_once(p: Parameters, societies: int, usual: Phase) -> Phase:
 
 
 def _of_agents(p: Parameters, societies: int) -> tuple[Launch, ...]:
-    """Return what adds up the day of every agent."""
+    """Return the launches that sum up the day of every agent."""
     kernel = partial(Launch, "economy/statistics.cl")
     agents = societies * p.agents
     holdings = kernel(agents * TYPES, "device_holdings")
@@ -155,7 +155,7 @@ def _of_agents(p: Parameters, societies: int) -> tuple[Launch, ...]:
 
 
 def _of_societies(p: Parameters, societies: int) -> tuple[Launch, ...]:
-    """Return what fills the day's series."""
+    """Return the launches that compute the day's series."""
     kernel = partial(Launch, "economy/statistics.cl")
     compared = len(source.DISTRIBUTIONS)
     rows = Scratch((societies, compared, p.agents))
@@ -191,7 +191,7 @@ def _of_societies(p: Parameters, societies: int) -> tuple[Launch, ...]:
 
 
 def _of_agents_measures(p: Parameters, societies: int) -> tuple[Launch, ...]:
-    """Return what closes the accounts of every agent."""
+    """Return the launches that compute the economic measures of every agent."""
     kernel = partial(Launch, "economy/measures.cl")
     agents, row = societies * p.agents, Scratch((societies, p.agents))
     costs = Scratch((agents, 0 if p.devices is None else TYPES * p.resources))
@@ -201,7 +201,7 @@ def _of_agents_measures(p: Parameters, societies: int) -> tuple[Launch, ...]:
 
 
 def _of_measures(p: Parameters, societies: int) -> tuple[Launch, ...]:
-    """Return what fills the day's economic measures."""
+    """Return the launches that compute the economic measures of every society."""
     kernel = partial(Launch, "economy/measures.cl")
     quantities = len(measured(p))
     rows = Scratch((societies * quantities, p.agents))
@@ -212,15 +212,15 @@ def _of_measures(p: Parameters, societies: int) -> tuple[Launch, ...]:
 
 
 def _due(p: Parameters, day: int) -> list[int]:
-    """Return the shocks of the end of a day."""
+    """Return the indices of the shocks at the end of a day."""
     return [i for i, shock in enumerate(p.shocks) if shock.day == day]
 
 
 def reference(p: Parameters) -> dict[str, Callable[..., None]]:
-    """Return what carries out each phase in plain Python, by name.
+    """Return the function that runs each phase in plain Python, by the phase's name.
 
-    It is called with parameters, society and day, and by name with all that a step carries; the
-    function of the reference is handed what it has parameters for.
+    It is called with parameters, society and day, and with all arguments of the step by keyword; it
+    passes on those that the reference function has parameters for.
     """
     return {name: _called(function) for name, function in schedule.phases(p).items()}
 

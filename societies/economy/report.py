@@ -1,4 +1,4 @@
-"""What did a run of the economy do, in words of days and agents?"""
+"""What does the report of an economy run contain, in days and agents?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from societies.workload.running import report
 
 @dataclass(frozen=True)
 class RunReport(report.RunReport):
-    """What a run did; further attributes are those of every run."""
+    """Report of an economy run; it also has the attributes of every workload's report."""
 
     @property
     def agents(self) -> int:
@@ -23,10 +23,10 @@ class RunReport(report.RunReport):
 
     @property
     def agent_days_per_second(self) -> float:
-        """How fast it went."""
+        """Agent-days computed per second."""
         return self.work_per_second
 
     @property
     def means_over(self) -> str:
-        """What the numbers of the closing table are means over."""
+        """Text that says over which agents the means of the closing table are taken."""
         return "living agents" if self.copies == 1 else f"{self.copies} societies' agents"

@@ -1,4 +1,4 @@
-"""What goes into the file of an economy run: coordinates, variables and where each one is taken."""
+"""What does the file of an economy run contain, and which array does each variable come from?"""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
 
 
 def describe_tables(p: Parameters) -> str:
-    """Say how long the utility tables are, and whether one ends before utility does."""
+    """Return a text with the lengths of the utility tables, and whether one was cut off."""
     ended = " (cut off at more than an agent will hold)" if p.tables_cut_off else ""
     if isinstance(p, Ensemble):
         return f"{p.describe_curves()}{ended}"
@@ -59,18 +59,18 @@ def describe_tables(p: Parameters) -> str:
 
 
 ROOM_FOR_INVENTIONS = 4
-"""Inventions of each device for which a file has room at first."""
+"""Initial capacity of the table of inventions, in rows per device; the table grows when full."""
 
 
 def recorded_days(every: int, days: int) -> NDArray[np.int64]:
-    """Return the days on which something with this interval is recorded; none if it is 0."""
+    """Return the days on which a variable with this interval is recorded; none if it is 0."""
     if every == 0:
         return np.array([], dtype=np.int64)
     return np.arange(every, days + 1, every, dtype=np.int64)
 
 
 class Layout:
-    """Coordinates and variables of a configuration's file, and the writing of days into it.
+    """Defines the coordinates and variables of a configuration's file, and writes days into it.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Layout:
             "resource_day": record.agent_resource,
             "device_day": record.device if self.devices else 0,
         }
-        # Detail recorded as often as the series shares their coordinate.
+        # Details recorded at the same interval as the series share their coordinate of days.
         self.agent_day = "day" if record.agent == record.society else "agent_day"
         self.resource_day = "day" if record.agent_resource == record.society else "resource_day"
         self.device_day = "day" if record.device == record.society else "device_day"
@@ -196,7 +196,7 @@ class Layout:
 
     @property
     def _counts(self) -> np.dtype[Any]:
-        """The smallest type for a number of agents, with one number more for "not written"."""
+        """Smallest integer type for a number of agents and one more value for "not written"."""
         return np.min_scalar_type(self.config.agents + 1)
 
     def tables(self) -> list[Table]:
@@ -218,7 +218,7 @@ class Layout:
         return [Table("inventions", columns, config.replicates * room), *of_trade]
 
     def attributes(self) -> dict[str, str | int]:
-        """Return what was run: title, scenario, sizes."""
+        """Return the file's attributes that describe the run: title, scenario, sizes."""
         config = self.config
         return {
             "title": f"economy, {config.agents} agents x {config.resources} resources",
@@ -229,7 +229,7 @@ class Layout:
         }
 
     def begin(self, file: ResultFile, day: int, state: Callable[[], State]) -> None:
-        """Write what does not change; keep the state if the next day is to be replayed."""
+        """Write variables that never change; store the state if the next day will be replayed."""
         if "agent_group" in file.variables:
             sizes = self.config.group_sizes()
             file.write("agent_group", np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
@@ -237,7 +237,7 @@ class Layout:
             self.trade_log.begin(day, state())
 
     def write(self, file: ResultFile, block: Block) -> None:
-        """Write a block of days, and what is recorded of the state at its end.
+        """Write a block of days, and those parts of the state that are recorded at its end.
 
         Raises
         ------
@@ -258,13 +258,13 @@ class Layout:
             self.trade_log.begin(block.last, state)
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
-        """Write the components of every device that the society has a recipe for."""
+        """Write the components of every device for which the society has a recipe."""
         if self.devices:
             for name in RECIPES:
                 file.write(name, state[name])
 
     def finish(self, file: ResultFile, day: int, state: Callable[[], State]) -> None:
-        """Write nothing more at the end."""
+        """Do nothing: at the end of a run everything is written already."""
 
     def means(self, block: Block) -> dict[str, float]:
         """Return means over societies of the last day's series."""
@@ -273,7 +273,7 @@ class Layout:
         return {name: of_series[name] for name in self._reported()}
 
     def recorded_means(self, dataset: Any, day: int) -> dict[str, float]:
-        """Return the same from a file; nothing if its last day is none of those recorded."""
+        """Return the same means from a file, or {} if `day` was not recorded."""
         if day not in dataset["day"].values:
             return {}
         last = dataset.sel(day=day)
@@ -304,7 +304,7 @@ class Layout:
             if not wanted.any():
                 continue
             rows = days[wanted] // self._every["day"] - 1
-            # A slice of the days is no copy of all series, of which a study may want only a few.
+            # A slice does not copy: a study may need only a few of the series.
             block = series[:, int(wanted.argmax()) :: self._every["day"]]
             low, high = columns[0], columns[-1] + 1  # they ascend
             together = high - low == len(columns)
@@ -333,7 +333,7 @@ class Layout:
             file.write(name, block.logs[name][:, wanted], **place)
 
     def _write_inventions(self, file: ResultFile, inventions: NDArray[np.int32]) -> None:
-        """Append inventions, a row each as `Engine.events` gives them."""
+        """Append inventions, given as rows in the form of `Engine.events`."""
         society, day, inventor, device_type, resource = inventions[:, :5].T
         columns = {
             "society": society + self.config.first_society,
@@ -346,7 +346,7 @@ class Layout:
         file.append("inventions", columns)
 
     def _write_knowledge(self, file: ResultFile, first: int, knowing: NDArray[np.int32]) -> None:
-        """Write how many knew each device from day ``first`` on, if it is recorded.
+        """Write the number of agents that know each device on the block's recorded days.
 
         ``knowing`` is (society, day, device_type, resource) int32.
         """
@@ -360,7 +360,7 @@ class Layout:
             file.write("agents_knowing", values, **place)
 
     def _write_detail(self, file: ResultFile, day: int, state: dict[str, NDArray[Any]]) -> None:
-        """Write what is recorded of the state on this day, if anything is."""
+        """Write the details of the state that are recorded on this day."""
         for every, dim, details in self._details:
             if every and day % every == 0:
                 for name, detail in details.items():

@@ -1,4 +1,4 @@
-"""What does the core see of a day: its steps with labels, in the order that the reference defines.
+"""Which steps of a day does the core run, in the order that the reference defines?
 
 The order is `reference_py.economy.schedule`.
 """
@@ -20,7 +20,7 @@ class Step(phases.Step):
     ----------
     phase : str
     round : int, optional
-        Of a market call, counted from 0.
+        Round of the market, counted from 0.
     device_type : int, optional
         The type that a phase of the device market is about.
     """
@@ -47,7 +47,7 @@ class Step(phases.Step):
 
 
 def day_schedule(p: Parameters, day: int) -> list[Step]:
-    """Return the steps of a day, counted from 1; of day 0, what happens before the first."""
+    """Return the steps of a day, counted from 1; day 0 has the steps before the first day."""
     return [
         Step(
             one.function.__name__,
@@ -59,16 +59,16 @@ def day_schedule(p: Parameters, day: int) -> list[Step]:
 
 
 QUIET = -1
-"""Stands for every day after the first on which no shock is due."""
+"""Cache key of all days from the first on without a shock."""
 
 _KEPT: WeakKeyDictionary[Parameters, dict[int, tuple[Step, ...]]] = WeakKeyDictionary()
-"""Steps by day, of parameters that are in use: with those of an ensemble its tables would stay."""
+"""Cached steps by day for parameters in use. Weak: else an ensemble's tables stayed in memory."""
 
 
 def kept_schedule(p: Parameters, day: int) -> tuple[Step, ...]:
-    """Return the same as `day_schedule`, and the same tuple for days with the same steps.
+    """Return `day_schedule` from a cache: days with the same steps share one tuple.
 
-    Only shocks differ between the days after the first.
+    Days from the first on differ only in their shocks.
     """
     kept = _KEPT.setdefault(p, {})
     which = day if not day or any(one.day == day for one in p.shocks) else QUIET

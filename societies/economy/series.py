@@ -1,4 +1,4 @@
-"""What is recorded of every society and day: the series, in the order of the array ``series``."""
+"""Which series are recorded for every society and day, in the order of the array ``series``?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from societies.workload.declare.fields import Series
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 ACTIVITIES = ("hand",)
 DEVICE_ACTIVITIES = (*SOURCES[1:], *(f"making_{name}" for name in DEVICE_TYPES))
-"""What else time is spent on if there are devices."""
+"""Further activities that agents spend time on if there are devices."""
 
 
 SERIES: dict[str, Series] = {
@@ -66,7 +66,7 @@ DEVICE_SERIES: dict[str, Series] = {
     "overtime": Series("min", "minutes of making carried over per living agent"),
     "interdependence": Series("1", "resources contained in the devices that extract, per unit"),
 }
-"""What is recorded in addition if there are devices."""
+"""Series that are recorded in addition if there are devices."""
 
 GROUP_SERIES: dict[str, Series] = {
     "group_agents_alive": Series("agents", "agents in the simulation"),
@@ -83,17 +83,17 @@ GROUP_DEVICE_SERIES: dict[str, Series] = {
 }
 """Series recorded for each group if there is more than one; `series_table` holds one per group.
 
-Means over the group's living agents; NaN where nobody is left.
+They are means over the group's living agents, NaN if the group has none.
 """
 
 
 def series_of(p: Parameters) -> dict[str, Series]:
-    """Return the series of a society of these parameters."""
+    """Return the series of a society with these parameters."""
     return series_table(p.devices is not None, p.groups)
 
 
 def series_table(devices: bool, groups: int) -> dict[str, Series]:
-    """Return the series of a society with or without devices and of so many groups."""
+    """Return the series of a society with or without devices and with ``groups`` groups."""
     series = SERIES | DEVICE_SERIES if devices else SERIES
     of_groups = GROUP_SERIES | GROUP_DEVICE_SERIES
     return series | {
@@ -104,7 +104,7 @@ def series_table(devices: bool, groups: int) -> dict[str, Series]:
 
 
 def group_families(devices: bool, groups: int) -> dict[str, list[str]]:
-    """Return the names of the series of all groups by that of one; none if there is one group.
+    """Return the series names of all groups by family, such as "group_utility"; {} if one group.
 
     ``group_devices_made`` has a series for every type of each group.
     """

@@ -1,7 +1,7 @@
-"""What do the economy's kernels see of a configuration: macros, and accessors from the state table.
+"""Which macros and accessors do the economy's kernels get from a configuration?
 
-Kernels write ``held(agent, resource)`` and ``P(min_surplus)``; this module makes the text that
-gives both a meaning.
+Kernels use ``held(agent, resource)`` and ``P(min_surplus)``; this module generates the OpenCL text
+that defines both. Accessors follow from the table of the state.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DISTRIBUTIONS = ("utility", "three_days", "total", "extracted", "minutes", "tota
 """Quantities that are compared between agents: macros ``OF_...`` in the order of this list."""
 
 MOMENTS = ("sum", "gini", "median")
-"""What is kept of each of them: macros ``MOMENT_...``."""
+"""Statistics stored for each of these quantities: macros ``MOMENT_...``."""
 
 _C_TYPES = {"int32": "int", "float64": "real", "uint8": "uchar", "uint64": "ulong"}
 _LENGTHS = {
@@ -59,7 +59,7 @@ _LENGTHS = {
 
 
 def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
-    """Return the constant arrays of the kernels by the name of their parameter."""
+    """Return the constant arrays of the kernels by the name of the kernel parameter."""
     if isinstance(p, Ensemble):
         return {**p.curves(), **p.rows(0)}
     found: dict[str, NDArray[np.generic]] = {
@@ -88,7 +88,7 @@ def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
 
 
 def utility_lengths(curves: Sequence[UtilityCurve]) -> list[int]:
-    """Return the units that each utility table holds."""
+    """Return the number of units in each utility table."""
     return [len(curve.marginal) for curve in curves]
 
 
@@ -111,7 +111,7 @@ def _joined(tables: Sequence[Sequence[float]]) -> NDArray[np.float64]:
 def counts(p: Parameters) -> dict[str, int]:
     """Return the bounds of loops that work-items share, as arguments of every kernel.
 
-    They are known when the kernels are built, but PoCL 3.0 miscompiles
+    The bounds are known when the kernels are built, but PoCL 3.0 miscompiles
     ``for (i = lid; i < 1; i += lanes)`` before a barrier if the 1 is a constant: some shapes would
     give wrong results or crash (tests/primitives/test_collective.py).
     """
@@ -127,7 +127,7 @@ def counts(p: Parameters) -> dict[str, int]:
 def device_means() -> dict[str, list[str]]:
     """Return the series of devices that are means of real numbers, by the field of the state.
 
-    Their quantities are numbered one after the other; ``FIRST_...`` is the first of a field.
+    The series are numbered across fields; ``FIRST_...`` is the number of a field's first series.
     """
     return {
         "minutes_with": [f"minutes_{name}" for name in SOURCES],
@@ -138,7 +138,7 @@ def device_means() -> dict[str, list[str]]:
 
 
 def series_families(p: Parameters) -> dict[str, list[str]]:
-    """Return series that a kernel reaches by an index (type, source, group), in its order."""
+    """Return families of series that a kernel indexes (by type, source, group), in index order."""
     found = {"hhi": [f"hhi_{quarter}" for quarter in range(5)]}
     if p.devices is not None:
         found["extraction_share"] = [f"extraction_share_{name}" for name in SOURCES]
@@ -149,12 +149,12 @@ def series_families(p: Parameters) -> dict[str, list[str]]:
 
 
 def macros(p: Parameters) -> dict[str, int | float]:
-    """Return the configuration as macros: ``P_...`` are values, the others shapes and choices."""
+    """Return the configuration as macros: ``P_...`` are values, others are shapes and choices."""
     found: dict[str, int | float] = {
         **shape_macros(p.shapes),
         **_of_parameters(p),
         "ALL_ALONE": 1,  # on a CPU: kernels/primitives/real.cl, phases.py
-        "PAIRS": max(1, p.agents // 2),  # of a lone agent, which meets nobody: any number but 0
+        "PAIRS": max(1, p.agents // 2),  # must not be 0; a single agent has no meetings
         "LEAVES": memory.leaves(p),
         "LEVELS": memory.leaves(p).bit_length() - 1,
         "GROUPS": p.groups,
@@ -192,10 +192,10 @@ def macros(p: Parameters) -> dict[str, int | float]:
 
 
 def _of_parameters(p: Parameters) -> dict[str, int | float]:
-    """Return values, and what may be left out where all societies have the same parameters.
+    """Return values, and macros that omit code if all societies have the same parameters.
 
-    Of an ensemble nothing depends on its parameters, so all of them share the kernels: a number of
-    0 curves stands for any number.
+    For an ensemble no macro depends on parameter values, so all ensembles share the kernels: 0
+    curves means any number of curves.
     """
     if isinstance(p, Ensemble):
         switches = dict.fromkeys(("TABLED", "NEAR_BEST_BAND", "UNEQUAL_POWERS"), 1)
@@ -236,7 +236,7 @@ def _device_macros(p: Parameters) -> dict[str, int | float]:
 
 
 def _measure_macros(p: Parameters) -> dict[str, int | float]:
-    """Return where the economic measures of a society stand, and which they are."""
+    """Return the macros for the economic measures: their number and their positions."""
     if not p.measures:
         return {}
     names = measure_names(p)
@@ -253,7 +253,7 @@ def _measure_macros(p: Parameters) -> dict[str, int | float]:
 
 
 def _of_device_parameters(p: Parameters, devices: DeviceParameters) -> dict[str, int | float]:
-    """Return what may be left out where all societies have the same parameters of devices."""
+    """Return macros that omit code if all societies have the same parameters of devices."""
     if isinstance(p, Ensemble):
         return {"MAKING_CURVES": 0, "UNEQUAL_DEVICE_POWERS": 1}
     return {
@@ -282,7 +282,7 @@ def header(p: Parameters) -> str:
     state += [f"const uint {name}" for name in counts(p)]
     names = [*(f"state_{name}" for name in fields), *counts(p)]
     tabled = tables(p)
-    if tabled.pop(VALUE_TABLE, None) is not None:  # functions without other tables read values too
+    if tabled.pop(VALUE_TABLE, None) is not None:  # also read by functions without other tables
         state.append(f"__global const real *{VALUE_TABLE}")
         names.append(VALUE_TABLE)
     lines.append(_define("STATE_PARAMETERS", state))
@@ -309,8 +309,8 @@ def header(p: Parameters) -> str:
 def _resets(fields: Mapping[str, Array]) -> list[str]:
     """Return macros that give an agent's entries of every array their initial values.
 
-    ``RESET_AGENT``, ``RESET_AGENT_RESOURCE`` (of resource ``r``) and so on, a macro for each
-    combination of dimensions; further variables are named like the dimensions.
+    There is a macro for each combination of dimensions: ``RESET_AGENT``, ``RESET_AGENT_RESOURCE``
+    (of resource ``r``) and so on. Index variables other than ``r`` are named like the dimensions.
     """
     resets: dict[tuple[str, ...], list[str]] = {("agent",): [], ("agent", "resource"): []}
     for name, field in fields.items():

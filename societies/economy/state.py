@@ -1,6 +1,6 @@
-"""How do the core's fields follow from the economy's table of its state?
+"""How are the core's fields made from the economy's table of the state?
 
-The table, to which a field is added by one line, is `reference_py.economy.state`.
+The table is `reference_py.economy.state`; a new field is one line in it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from societies.workload.declare.fields import Field
 from societies.workload.declare.fields import initial_state as initial
 
 ALIVE = "alive"
-"""The field that says which agents are in the simulation."""
+"""Field that is nonzero for agents in the simulation."""
 
 MOST_UNITS = (2**31 - 1) // 2
-"""Half of what 32 bits count: room for what is held between two evenings."""
+"""Half of the largest int32: leaves room for units held in the course of a day."""
 
 
 def state_fields(p: Parameters) -> dict[str, Field]:
-    """Return the fields that a society of these parameters has.
+    """Return the fields of a society with these parameters.
 
-    Where agents are removed, files have nothing in their places: the zeros of the state are no
-    numbers of anybody.
+    If agents are removed, files have missing values for them, because the zeros in their state are
+    not observations.
     """
     removes = any(shock.remove == REMOVE_AGENT for shock in p.shocks)
     found = {}
@@ -42,5 +42,5 @@ def sizes(p: Parameters) -> dict[str, int]:
 
 
 def initial_state(p: Parameters) -> dict[str, NDArray[Any]]:
-    """Return every array of the state as it is before the streams are seeded, society first."""
+    """Return every array of the state before the random streams are seeded, (society, ...)."""
     return initial(state_fields(p), sizes(p), p.societies, p)

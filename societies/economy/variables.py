@@ -1,4 +1,4 @@
-"""Which variables can the file of an economy run hold, and of which arrays of the state?"""
+"""Which variables can the file of an economy run have, and which arrays do they come from?"""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ GROUPED: dict[str, tuple[tuple[str, ...], str, str]] = {
 """Variables that hold several series: dimensions after society and day, unit and meaning."""
 
 MADE_TYPES = ("tools", "machines")
-"""What device-making devices make."""
+"""Products of the devices that make devices."""
 
 
 def grouped(series: str) -> str | None:
-    """Return the variable that holds the series together with others, None if it is its own."""
+    """Return the variable that holds several series, this among them; None if it has its own."""
     prefixes = [name for name in GROUPED if series.startswith(f"{name}_")]
     return max(prefixes, key=len, default=None)
 
 
 @dataclass(frozen=True)
 class Detail:
-    """What is recorded of every agent on chosen days.
+    """A quantity of every agent that is recorded on chosen days.
 
     Attributes
     ----------
-    fields : of the state, one after the other along the last dimension if several
-    dims : in addition to society, day and agent
-    meaning : by the end of the day; "" for what the state says
+    fields : fields of the state; several are concatenated along the last dimension
+    dims : dimensions in addition to society, day and agent
+    meaning : meaning at the end of the day; "" for the meaning of the field
     """
 
     fields: tuple[str, ...]
@@ -72,7 +72,7 @@ class Detail:
     meaning: str = ""
 
     def variable(self, name: str, day: str, fields: Mapping[str, Field]) -> Variable:
-        """Return the variable of the file, along this dimension of days."""
+        """Return the variable of the file; ``day`` is the name of its dimension of days."""
         kind = fields[self.fields[0]]
         fill = float("nan") if kind.file_dtype == "float64" else -1
         dims = ("society", day, "agent", *self.dims)
@@ -96,7 +96,7 @@ AGENT_DEVICE_DETAIL = {
     "agent_units_paid": Detail(("units_paid",)),
     "agent_overtime": Detail(("overtime",)),
 }
-"""Variables per agent, and those that only devices bring."""
+"""Variables per agent without devices (above) and those that devices add."""
 
 AGENT_MEASURE_DETAIL = {
     "agent_income": Detail(("income",)),
@@ -135,7 +135,7 @@ _PRICES = {
 def measure_variables(devices: bool) -> dict[str, tuple[tuple[str, ...], str, str]]:
     """Return the variables of economic measures: dimensions after day, unit and meaning.
 
-    They stand in the order of `reference_py.economy.measures.measure_names`.
+    The order is that of `reference_py.economy.measures.measure_names`.
     """
     single = {n: one for n, one in _SINGLE.items() if devices or n not in DEVICE_SUMMED}
     return {
@@ -195,11 +195,11 @@ RESOURCE_DEVICE_DETAIL = {
     ),
     "made": Detail(("devices_made",), (*TYPE, *RESOURCE)),
 }
-"""Variables per agent and resource, and those that only devices bring."""
+"""Variables per agent and resource without devices (above) and those that devices add."""
 
 RECIPES = {
     "recipe": ((*TYPE, *RESOURCE, "component"), -1),
     "invented_on": ((*TYPE, *RESOURCE), 0),
     "inventor": ((*TYPE, *RESOURCE), -1),
 }
-"""Fields of the state that say of what devices are made: dimensions, value before an invention."""
+"""Fields of the state about the recipes of devices: dimensions, value before an invention."""

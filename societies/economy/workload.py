@@ -1,6 +1,6 @@
-"""What does the economy declare, from which running, verifying, capturing and timing it follow?
+"""What does the economy declare so that the core can run, verify, capture and time it?
 
-Its parts are imported when they are asked for, so that reading a configuration stays quick.
+Its parts are imported only when they are used, so that reading a configuration stays quick.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
     numbered = True
 
     def parameters(self, config: EconomyConfig) -> Parameters:
-        """Return the numbers and tables that societies live by."""
+        """Return the parameters of a configuration's societies: numbers and tables."""
         from societies.economy.ensemble import ensemble
         from societies.economy.parameters import parameters
         from societies.workload.running.points import points_of
@@ -59,7 +59,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return p.of(place, tick) if isinstance(p, Ensemble) else p
 
     def parameters_of_copies(self, p: Parameters, tick: int) -> Mapping[str, NDArray[Any]]:
-        """Return the tables of kernels that have a part for each society."""
+        """Return the kernels' tables that have a part for each society."""
         from societies.economy.ensemble import Ensemble
 
         return p.rows(tick) if isinstance(p, Ensemble) else {}
@@ -77,7 +77,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return sizes(p)
 
     def fields(self, p: Parameters) -> Mapping[str, Field]:
-        """Return the arrays that a society of these parameters has."""
+        """Return the arrays of a society with these parameters."""
         from societies.economy.state import state_fields
 
         return state_fields(p)
@@ -122,7 +122,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return reference(p)
 
     def contents(self, config: EconomyConfig) -> Layout:
-        """Return what the file holds."""
+        """Return the layout of the result file."""
         from societies.economy.results import Layout
 
         return Layout(self, config)
@@ -131,7 +131,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return one work-item for each resource, in whole warps.
 
         On a GPU that could not hold all workgroups of this size at once, each agent gets a single
-        warp, whose work-items serve several resources: twice as many agents are under way.
+        warp, whose work-items serve several resources: twice as many agents run concurrently.
         """
         from societies.workload.declare.phases import workgroup_size
 
@@ -144,9 +144,9 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return float(ticks * config.replicates * config.agents)
 
     def check(self, block: Block, p: Parameters) -> None:
-        """Stop before results are wrong: the ends of tables and counts are estimates (`bounds`).
+        """Raise an error before results get wrong: the ends of tables are estimates (`bounds`).
 
-        Half of the limit leaves room for what is held between two evenings.
+        Half of the limit leaves room for units held in the course of a day.
         """
         from societies.economy.config.conflicts import LARGEST_COUNT
         from societies.economy.series import series_of
@@ -161,13 +161,13 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
             )
 
     def counts(self, p: Parameters) -> Mapping[str, Count]:
-        """Return what tells whether the rules of the economy were tried."""
+        """Return the counts that show whether a run tried the rules of the economy."""
         from societies.economy.coverage import counts
 
         return counts(p)
 
     def part(self, step: Step, tick: int) -> str:
-        """Return the phase, with its type of device: the rounds of a market are one."""
+        """Return the name of the phase with its type of device; all rounds have the same name."""
         from societies.economy.coverage import part
 
         return part(step, tick)
@@ -179,19 +179,19 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return series_of(p)
 
     def limits(self, p: Parameters, tick: int) -> Mapping[str, ArrayLike]:
-        """Return limits of fields that have a name, on the evening of a day."""
+        """Return the named limits of fields for the evening of a day."""
         from societies.economy.limits import limits
 
         return limits(p, tick)
 
     def seconds(self, config: EconomyConfig, device: Device | None) -> float:
-        """Return how long a run takes, roughly."""
+        """Return the estimated duration of a run."""
         from societies.economy.duration import seconds
 
         return seconds(config, device)
 
     def plan_rows(self, config: EconomyConfig, p: Parameters) -> list[tuple[str, str]]:
-        """Return sizes, groups and tables."""
+        """Return the rows about sizes, groups and tables for the plan of a run."""
         from societies.economy.results import describe_tables
 
         return [
@@ -205,7 +205,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return ("units_extracted", "units_held", "units_traded", "utility", "gini")
 
     def report(self, config: EconomyConfig, **facts: Any) -> RunReport:
-        """Return a report that speaks of days and agents."""
+        """Return a report in days and agents."""
         from societies.economy.report import RunReport
 
         return RunReport(self, config, **facts)
@@ -225,7 +225,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         device: str | Device = "auto",
         progress: Callable[[int, int], None] | None = None,
     ) -> str:
-        """Say what an agent did on a day, and why; or how it lived over many days.
+        """Return a text on what an agent did on a day and why, or on its life over many days.
 
         Parameters
         ----------
@@ -234,13 +234,13 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         day : int, optional
             The day, from 1.
         days : str, optional
-            Instead of a day: its life from the first to the last of these days, 1:300.
+            Instead of a day: the life of the agent over these days, such as 1:300.
         society : int, optional
             The society; default: the first.
         start : path, optional
-            Begin with a checkpoint of a result.
+            Result file with a checkpoint to begin from.
         phase : str, optional
-            Only this part of the day: own_use.
+            Only this phase of the day, such as own_use.
         form : str
             text or json.
         full : bool
@@ -285,12 +285,12 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return json.dumps(found.data()) if form == "json" else text(found, full=full)
 
     def figure(self, results: xr.Dataset, *, bands: str = "interval") -> Any:
-        """Draw the day's means and, with devices, what they are used for.
+        """Draw the daily means and, with devices, their use.
 
         Parameters
         ----------
         bands : str
-            What a band is: interval (of the mean), quantiles (of the societies), none.
+            Meaning of the bands: interval (of the mean), quantiles (of the societies), none.
         """
         from societies.economy.figure import figure
 

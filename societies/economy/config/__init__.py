@@ -1,4 +1,4 @@
-"""What can be configured of an economy, and which keys contradict each other?"""
+"""Which keys does the configuration of an economy have, and which of them contradict each other?"""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class EconomyConfig(EconomyKeys):
     """A society of self-interested agents that extract, barter and consume resources."""
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield every contradiction between keys that are valid each by itself."""
+        """Yield every contradiction between keys that are each valid alone."""
         return economy_conflicts(self)
 
     def conflicts_in_turn(self, configs: Sequence[Any]) -> Iterator[Conflict]:
-        """Yield what becomes too large if a society has these parameters in turn."""
+        """Yield numbers that get too large in a society that has these parameters in turn."""
         return too_large_in_turn(configs)
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield what a run of so few days does not reach."""
+        """Yield keys without effect because the run ends before the day that they name."""
         return economy_warnings(self)

@@ -1,4 +1,4 @@
-"""How large can a society's numbers become: what sizes tables and keeps 32-bit counts safe?"""
+"""How large can a society's numbers become? The bounds size tables and protect 32-bit counts."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, TypeVar
 from societies.economy.config.keys import EconomyKeys
 
 CONCENTRATION = 64
-"""How many times what it can extract in a lifetime of its units an agent could hold by trade."""
+"""Bound of an agent's holdings, in multiples of the units that it can extract in their lifetime."""
 USUAL_CONCENTRATION = 4
-"""The same as a mean over a long run."""
+"""The same for the mean over a long run."""
 ALWAYS_TABLED = 2**14
-"""Units that utility tables are made for, however few an agent can hold: more than the usual curve
-has, so that small societies have its tables, and kernels of one text, whatever their days."""
+"""Least number of units in utility tables. It is more than the usual curve needs, so the tables and
+the kernels' text of small societies do not depend on the number of days."""
 
 
 Config = TypeVar("Config", bound=EconomyKeys)
 
 
 def envelope(configs: Sequence[Config]) -> Config:
-    """Return a configuration whose bounds are not below those of any of these, or all in turn.
+    """Return a configuration whose bounds hold for each of these, and for all of them in turn.
 
-    It is one to calculate with: nobody checks whether it could be run.
+    It serves to compute bounds; it need not be valid for a run.
     """
     first = configs[0]
 
@@ -57,13 +57,13 @@ def envelope(configs: Sequence[Config]) -> Config:
 
 def units_a_day(config: EconomyKeys) -> int:
     """Return more units than an agent can extract in a day."""
-    # A list without numbers is reported by itself.
+    # An empty list is reported elsewhere.
     least = min(_numbers(config, "extraction", "min_effort"), default=1.0)
     return math.floor(config.day_length * largest_factor(config) / least) + 2
 
 
 def largest_factor(config: EconomyKeys) -> float:
-    """Return how many times faster than by hand an agent can extract."""
+    """Return the largest factor by which devices speed up extraction."""
     factor = config.device.factor
     if config.devices == "none":
         return 1.0
@@ -75,8 +75,9 @@ def largest_factor(config: EconomyKeys) -> float:
 def largest_holding(config: EconomyKeys) -> int:
     """Return more units than an agent will ever hold.
 
-    At most everything that all agents extract in all days; and since units are consumed, not more
-    than many times what it extracts while they last. Never less than `ALWAYS_TABLED`.
+    It is at most everything that all agents extract in all days. Units are consumed, so it is also
+    at most `CONCENTRATION` times what one agent extracts while units last. It is at least
+    `ALWAYS_TABLED`.
     """
     most = min(config.agents * config.days * units_a_day(config), CONCENTRATION * _stock(config))
     return max(most, ALWAYS_TABLED)
@@ -88,7 +89,7 @@ def random_words(config: EconomyKeys) -> int:
 
 
 def _stock(config: EconomyKeys) -> int:
-    """Return what an agent holds that keeps all it extracts: a day's units times their lifetime."""
+    """Return the holdings of an agent that gives nothing away: a day's units times their life."""
     longest = max(_numbers(config, "consumption", "resource_lifetime"), default=1.0)
     return units_a_day(config) * min(config.days, math.ceil(longest))
 

@@ -1,7 +1,7 @@
 """Which keys of an economy's configuration contradict each other?
 
-Each key by itself is checked by its type. A contradiction names the key that is reported and the
-keys that it depends on, so that it can be left out when one of those is wrong by itself.
+The type of a key checks its value alone. A contradiction names the key that is reported and the
+keys that it depends on; it is not reported if one of those already has an error of its own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PER_RESOURCE = {
 
 
 def economy_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
-    """Yield every contradiction between keys that are valid each by itself."""
+    """Yield every contradiction between keys that are each valid alone."""
     yield from _too_large(config)
     yield from _device_conflicts(config)
     yield from _curve_conflicts(config)
@@ -53,7 +53,7 @@ def economy_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
 
 
 def too_large_in_turn(configs: Sequence[EconomyKeys]) -> Iterator[Conflict]:
-    """Yield what could become too large in a society that has these parameters in turn."""
+    """Yield numbers that could get too large in a society with these parameters in turn."""
     around = envelope(configs)
     yield from _too_large(around)
     yield from _device_conflicts(around)
@@ -87,7 +87,7 @@ def _too_large(config: EconomyKeys) -> Iterator[Conflict]:
     )
     held = largest_holding(config)
     if units_a_day(config) > LARGEST_DAILY_EXTRACTION + 2:
-        return  # that is reported by itself
+        return  # `_too_fast` reports it
     if held > LARGEST_COUNT:
         message = (
             f"at {units_a_day(config)} units a day an agent could come to hold {held}, more than "
@@ -103,7 +103,7 @@ def _too_large(config: EconomyKeys) -> Iterator[Conflict]:
 
 
 def _device_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
-    """Yield what cannot be with devices; without them nobody asks what they are made of."""
+    """Yield contradictions between keys of devices; without devices these keys are not used."""
     if config.devices == "none":
         return
     needs: tuple[Path, ...] = (("resources",), ("devices",))
@@ -139,7 +139,7 @@ def _device_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
 
 
 def _per_resource_values(config: EconomyKeys) -> dict[Path, PerResource[float]]:
-    """Return every value that may be a list: those of the sections, then of the groups."""
+    """Return every value that may be a list, first of the sections, then of the groups."""
     values: dict[Path, PerResource[float]] = {}
     holders: list[tuple[Path, Any]] = [((), config)]
     holders += [(("groups", g), group) for g, group in enumerate(config.groups)]
@@ -196,29 +196,29 @@ def _too_fast(config: EconomyKeys, place: Path, effort: float) -> Iterator[Confl
 def _too_long(
     config: EconomyKeys, exponent: float, floor: float, values: dict[Path, PerResource[float]]
 ) -> bool:
-    """Whether the table of this exponent is too long with the largest scale there is."""
+    """Return True if the table of this exponent is too long with the largest scale in use."""
     scales = [
         v for path, value in values.items() if path[-1] == "scale" for _, v in _each((), value)
     ]
-    # A list without numbers is reported by itself.
+    # An empty list is reported elsewhere.
     return table_is_too_long(max(scales, default=0.0), exponent, floor, largest_holding(config))
 
 
 def _effort_conflicts(
     config: EconomyKeys, prefix: Path, section: str, values: dict[Path, PerResource[float]]
 ) -> Iterator[Conflict]:
-    """Compare the two ends of effort that hold in one group, at the key that was written."""
+    """Compare the least and largest effort of one group; report the key that the user wrote."""
     low_path, high_path = (
         own if (own := (*prefix, section, name)) in values else (section, name)
         for name in ("min_effort", "max_effort")
     )
     if prefix and len(low_path) == len(high_path) == 2:
-        return  # the group has neither; the section itself is compared once
+        return  # the group overrides neither; the section is compared separately
     low, high = values[low_path], values[high_path]
     low_written = len(low_path) > 2 or "min_effort" in getattr(config, section).model_fields_set
     at_low = low_written and len(low_path) >= len(high_path)
     path = low_path if at_low else high_path
-    # zip ends with a list of the wrong length, which is reported by itself
+    # zip stops at the end of a list of the wrong length, which is reported elsewhere
     pairs = zip(_spread(config, low), _spread(config, high), strict=False)
     for r, (least, most) in enumerate(pairs):
         some_list = isinstance(low, tuple) or isinstance(high, tuple)
@@ -275,7 +275,7 @@ def _size_kind(group: GroupConfig) -> str:
 
 
 def _size_conflicts(config: EconomyKeys, kind: str, sizes: tuple[Path, ...]) -> Iterator[Conflict]:
-    """Compare the groups' sizes, which are all counts or all shares, with the society's."""
+    """Compare the groups' sizes (all counts or all shares) with the number of agents."""
     needs = (("agents",), *sizes)
     if kind == "count":
         total = sum(config.group_sizes())
@@ -292,7 +292,7 @@ def _size_conflicts(config: EconomyKeys, kind: str, sizes: tuple[Path, ...]) -> 
 
 
 def _intervention_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
-    """Yield what is missing of an intervention that removes something, or too much of it."""
+    """Yield missing or superfluous keys of interventions that remove something."""
     for i, one in enumerate(config.interventions):
         path: Path = ("interventions", i)
         if one.remove is None:
@@ -314,7 +314,7 @@ def _intervention_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
 
 def _shock_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     removed: dict[str, dict[int | str, Path]] = {"agent": {}, "resource": {}}
-    said: tuple[Path, ...] = ()  # on which the count of what is left depends
+    said: tuple[Path, ...] = ()  # keys on which the number of remaining agents or resources depends
     yield from _intervention_conflicts(config)
     for s, (path, shock) in enumerate(config.removals()):
         what = shock.remove
@@ -339,7 +339,7 @@ def _shock_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
 
 
 def _record_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
-    """Refuse series of no day at all, and a trade log of what is not run."""
+    """Yield conflicts of `record`: series of no day, a trade log of societies that are not run."""
     every = config.record.society
     if every > config.days:
         message = (
@@ -356,7 +356,7 @@ def _record_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
 
 
 def economy_warnings(config: EconomyKeys) -> Iterator[Conflict]:
-    """Yield what a run of so few days does not reach: somebody takes a quick look, or is wrong."""
+    """Yield days after the run's last day: a mistake, or the days were reduced for a trial run."""
     days = config.days
     for s, shock in enumerate(config.shocks):
         if shock.day > days:

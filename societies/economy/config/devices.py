@@ -1,4 +1,4 @@
-"""What can be configured of devices: their market, what they take and bring, inventions."""
+"""Which keys configure devices: their market, costs, benefits and inventions?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ A_DEVICE = (
     *("a tool", "a machine", "a factory", "an industry"),
     *("a tool-making machine", "a machine-making factory"),
 )
-"""The device types as messages name them."""
+"""Names of the device types in messages, with their article."""
 
 MAX_DEVICE_EFFORT = "Effort for making one device without any experience"
 MIN_DEVICE_EFFORT = "Effort for making one device at full experience; at most max_effort"

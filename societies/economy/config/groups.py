@@ -1,4 +1,4 @@
-"""What can be configured of groups of unlike agents?"""
+"""Which keys configure groups of agents with different parameters?"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What can be configured of an economy: every key of its YAML file, with unit, range and meaning.
+"""Which keys does an economy's YAML file have, with which unit, range and meaning?
 
-Defaults are those of the model's research configuration (docs/model.md); the words are the
-field's. A key that is a `value` or a `shape` is one line: kernels and reference have it by its
-name. The keys of a section are in the file that the section is imported from.
+Defaults are those of the model's research configuration (docs/model.md). A key that is a `value`
+or a `shape` is one line: kernels and reference read it by its name. The keys of a section are in
+the file that the section is imported from.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Between which numbers may keys of an economy lie?"""
+"""Which ranges of numbers do keys of an economy allow?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from societies.config.model import LARGEST_REAL, SMALLEST_REAL
 
 LONGEST_EXPERIENCE = 100_000  # entries of an effort table
 MOST_RESOURCES = 1024
-MOST_ATTEMPTS = 256  # a meeting keeps its queue in local memory
+MOST_ATTEMPTS = 256  # a meeting has its queue in local memory
 MOST_ROUNDS = 100_000
 DEFAULT_MENU = 6
 DEFAULT_RESOURCES_IN_TOOL = 5

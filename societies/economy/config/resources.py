@@ -1,6 +1,6 @@
-"""What can be configured of resources: their use, extraction, consumption and market.
+"""Which keys configure resources: their utility, extraction, consumption and market?
 
-Lists give one number per resource. The texts of keys that a group may override are the same there.
+Lists give one number per resource. Keys that a group may override have the same text in `groups`.
 """
 
 from __future__ import annotations

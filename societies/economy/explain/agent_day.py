@@ -1,4 +1,4 @@
-"""What does one agent do on a day: a listener records it in parts, with its holdings in between."""
+"""How is one agent's day recorded: its events in parts, and its holdings between the parts?"""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ PHASES = {
     "consumption": ("consumption",),
     "shocks": ("shocks",),
 }
-"""Parts of a day that are reported by themselves, and the steps of the schedule in each."""
+"""Parts of a day that are reported separately, and the steps of the schedule in each."""
 
 
 @dataclass
 class Snapshot:
-    """What is the agent's at some moment.
+    """State of the agent at one moment.
 
     Attributes
     ----------
     held, value, experience : lists over resources
     set_aside : units locked for tools that it will make
     device_minutes, device_experience, to_make : (device_type, resource)
-    utility : util, of all that is held
-    alive : whether it is in the simulation
+    utility : utility of all its holdings, util
+    alive : True if the agent is in the simulation
     """
 
     held: list[int]
@@ -65,7 +65,7 @@ class Snapshot:
 
 
 SNAPSHOT = [one.name for one in fields(Snapshot) if one.name != "utility"]
-"""Arrays of the state of which a snapshot keeps the agent's part."""
+"""Arrays of the state whose entries for the agent a snapshot copies."""
 
 
 @dataclass
@@ -75,11 +75,11 @@ class Section:
     Attributes
     ----------
     phase : name of the part
-    device_type : the type that it is about, -1 for none
-    market : number of the resource market, from 1, for a part that is one
+    device_type : type of device that the part is about, -1 if none
+    market : number of the resource market, from 1, if the part is one
     before, after : Snapshot
     events : list of (Place, event), in order
-    steps : what the schedule ran
+    steps : steps of the schedule in this part
     """
 
     phase: str
@@ -92,7 +92,7 @@ class Section:
 
     @property
     def rounds(self) -> list[int]:
-        """Numbers of the rounds that it has."""
+        """Numbers of the rounds in this part."""
         return [step.round for step in self.steps if step.phase == self.phase]
 
 
@@ -103,11 +103,11 @@ class Trace:
     Attributes
     ----------
     society, day, agent : int
-    sections : list of Section, those asked for
+    sections : list of Section, only the requested ones
     morning, evening : Snapshot, before and after the day
     recipes : (device_type, resource) lists of components, in the morning
-    reached : str, how the morning was reached
-    checked : str, whether the day ends as on the device
+    reached : str, text on how the morning's state was computed
+    checked : str, text on whether the day was compared with the device's
     state_sha256 : hash of the society's state in the evening
     """
 
@@ -124,7 +124,7 @@ class Trace:
     state_sha256: str
 
     def data(self) -> dict[str, Any]:
-        """Return the day as plain data, everything included; None for a number that is not."""
+        """Return the whole day as plain data, with None for numbers that are not finite."""
         whole = {
             "society": self.society,
             "day": self.day,
@@ -159,7 +159,7 @@ class Trace:
 
 
 def _without_nan(data: Any) -> Any:
-    """Return nested data with None for every real number that JSON does not have."""
+    """Return nested data with None for every number that JSON cannot write (NaN, infinity)."""
     if isinstance(data, dict):
         return {name: _without_nan(value) for name, value in data.items()}
     if isinstance(data, list | tuple):
@@ -168,7 +168,7 @@ def _without_nan(data: Any) -> Any:
 
 
 class AgentListener(TradeListener):
-    """Records all that one agent does in a day, in sections."""
+    """Records all actions of one agent in a day, in sections."""
 
     def __init__(self, agent: int) -> None:
         super().__init__(agent)
@@ -176,7 +176,7 @@ class AgentListener(TradeListener):
         self._utility = 0.0
 
     def begin(self, step: Step, society: Any) -> None:
-        """Open a section with the first of its steps."""
+        """Open a section if this step is the first of one."""
         super().begin(step, society)
         phase = next((name for name, steps in PHASES.items() if step.phase in steps), "")
         last = self.sections[-1] if self.sections else None
@@ -191,11 +191,11 @@ class AgentListener(TradeListener):
         self.events = self.sections[-1].events
 
     def end(self, society: Any) -> None:
-        """Note where the agent stands after the step."""
+        """Record a snapshot of the agent after the step."""
         self.sections[-1].after = self.snapshot(society)
 
     def snapshot(self, society: Any) -> Snapshot:
-        """Return what is the agent's now."""
+        """Return the current state of the agent."""
         own = {
             name: copy.deepcopy(getattr(society, name)[self.agent])
             for name in SNAPSHOT
@@ -205,44 +205,44 @@ class AgentListener(TradeListener):
         return Snapshot(utility=self._utility, **own)
 
     def on_utility(self, agent: int, utility: float) -> None:
-        """What the agent holds now is worth this much to it."""
+        """Record the current utility of the agent's holdings."""
         if agent == self.agent:
             self._utility = utility
 
     def on_meeting(self, a: int, b: int, attempt: int, **facts: Any) -> None:
-        """Two agents see each other's menus; they look again after every swap."""
+        """Record that two agents see each other's menus (again after every swap)."""
         if attempt == 0 and self.concerns(a, b):
             self.keep(Meeting(a, b, **facts))
 
     def on_pair(self, a: int, b: int, **facts: Any) -> None:
-        """Two agents are paired for device trade."""
+        """Record that two agents are paired for device trade."""
         if self.concerns(a, b):
             self.keep(Pairing(a, b, **facts))
 
     def on_unit(self, agent: int, **facts: Any) -> None:
-        """A unit is extracted."""
+        """Record an extracted unit."""
         if self.concerns(agent):
             self.keep(Unit(**facts))
 
     def on_own_use(self, agent: int, considered: list[dict[str, Any]], **facts: Any) -> None:
-        """The agent decides for a device, or for none."""
+        """Record the agent's decision for a device, or for none."""
         if self.concerns(agent):
             self.keep(OwnUse(**facts, considered=[Considered(**one) for one in considered]))
 
     def on_made(self, agent: int, **facts: Any) -> None:
-        """A device is made."""
+        """Record that the agent makes a device."""
         if self.concerns(agent):
             self.keep(Made(**facts))
 
     def on_attempt(self, agent: int, **facts: Any) -> None:
-        """An agent tries to invent something of a type."""
+        """Record that the agent tries to invent a device of a type."""
         if self.concerns(agent):
             self.keep(Attempt(**facts))
 
     def on_invented(self, **facts: Any) -> None:
-        """Anybody invents something; the others can learn it from now on."""
+        """Record an invention by any agent; other agents can learn it from now on."""
         self.keep(Invented(**facts))
 
     def on_removed(self, **facts: Any) -> None:
-        """A shock takes a resource or an agent from the society."""
+        """Record that a shock removes a resource or an agent from the society."""
         self.keep(Removed(**facts))

@@ -1,4 +1,4 @@
-"""What is recorded of one agent over many days: `life` fills it in, `report_life` words it."""
+"""Which data describe one agent's life? `life` records them, `report_life` writes the text."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 PARTS = ("extraction", "swaps", "sales", "payments", "consumption", "devices", "other")
-"""Parts of a day's change of wealth. `other` is units made into devices, and shocks."""
+"""Parts of a day's change of wealth; `other` is units used to make devices, and shocks."""
 
 MOST_TURNS = 10
-"""Days that are reported as those that changed the rank most."""
+"""Number of days to report, of those that changed the rank most."""
 
 
 @dataclass(frozen=True)
 class Swapped:
-    """What an agent swapped with another in one round of a market.
+    """The swaps of an agent with another in one round of a market.
 
     Attributes
     ----------
@@ -31,15 +31,15 @@ class Swapped:
 
 @dataclass(frozen=True)
 class Dealt:
-    """What devices an agent sold to another, or bought of it, in one round.
+    """The devices that an agent sold to another, or bought from it, in one round.
 
     Attributes
     ----------
-    sold : whether it sold them
-    device_type, count : which and how many
+    sold : True if the agent sold them
+    device_type, count : type and number of the devices
     resources : of the devices bought; several if the round had several deals
     partner : int
-    util : utility of the units received, or of those paid
+    util : utility of the units received or paid, util
     """
 
     sold: bool
@@ -59,8 +59,8 @@ class Day:
     day : int
     rank : 1 is the wealthiest of the living
     wealth, wealth_devices, income : util
-    change : what the day's change of wealth consists of, by `PARTS`; with `mean`, that of the
-        mean of the other living agents
+    change : the day's change of wealth by `PARTS`; `mean` is the same for the mean of the other
+        living agents
     extracted : units by resource
     sources : units by source (`SOURCES`)
     minutes : minutes worked, making devices included
@@ -68,7 +68,7 @@ class Day:
     made : devices by type and resource
     invented : type and resource
     swaps, deals : in the order of the day
-    overtook, overtaken_by : agents that it left behind, and that left it behind, since yesterday
+    overtook, overtaken_by : agents whose rank fell below, or rose above, its own since yesterday
     """
 
     day: int
@@ -96,13 +96,13 @@ class Life:
     Attributes
     ----------
     agents, resources, society, agent : numbers
-    first, last : the days asked for
-    days : of `Day`; fewer if the agent was removed
-    before : its rank and wealth on the evening before, None where they are not known
-    mean_wealth : (day,) of the living agents
+    first, last : the requested days
+    days : list of `Day`; fewer than requested if the agent was removed
+    before : rank and wealth on the evening before the first day, None if unknown
+    mean_wealth : (day,) mean wealth of the living agents, util
     removed_on : day on which the agent was removed, or None
-    devices : whether there are any
-    reached : where it was run
+    devices : True if the economy has devices
+    reached : text on how the days were run
     """
 
     agents: int
@@ -136,7 +136,7 @@ class Life:
         return self.days[at - 1].rank if at else self.before[0] if self.before else None
 
     def data(self) -> dict[str, Any]:
-        """Return all of it as plain data, for JSON."""
+        """Return the life as plain data, for JSON."""
         found = asdict(self)
         for one, day in zip(found["days"], self.days, strict=True):
             one["made"] = [[device_type, r, n] for (device_type, r), n in day.made.items()]

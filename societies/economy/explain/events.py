@@ -1,7 +1,7 @@
-"""What does the reference report of a day: one class for each kind of event.
+"""Which events does the reference report during a day: one class for each kind.
 
-All values come from the reference, which reports them where it decides. ``refused`` is its reason
-why something was not done, None if it was.
+All values come from the reference, which reports them where it decides. ``refused`` is the reason
+why an action was not carried out, None if it was.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 Reason = tuple[str, Sequence[int]]
-"""Words, and the agents or resources that they are about."""
+"""A text, and the agents or resources that it is about."""
 
 NAN = float("nan")
 
 
 def worded(reason: Reason | None, names: Mapping[int, str] | None = None) -> str:
-    """Return why agents refused, or "".
+    """Return the reason why agents refused as a text, or "".
 
     Parameters
     ----------
     names : mapping, optional
-        What to call some of the agents, "it" or "the other"; the rest go by number.
+        Names for some of the agents, such as "it" or "the other"; others are named by number.
     """
     words, about = reason or ("", ())
     who = [(names or {}).get(agent, f"a{agent}") for agent in about]
@@ -30,14 +30,14 @@ def worded(reason: Reason | None, names: Mapping[int, str] | None = None) -> str
 
 
 def worded_of_resources(reason: Reason | None) -> str:
-    """Return why an agent makes no device, or ""; the reason is about resources."""
+    """Return the reason why an agent makes no device as a text, or ""; it names resources."""
     words, about = reason or ("", ())
     return f"{words} {', '.join(f'r{r}' for r in about)}" if about else words
 
 
 @dataclass
 class Meeting:
-    """Two agents meet in the resource market and see what the other offers.
+    """Two agents meet in the resource market and see each other's offers.
 
     Attributes
     ----------
@@ -53,13 +53,13 @@ class Meeting:
 
 @dataclass
 class Proposal:
-    """One offer in a bargain: A gives so many units and takes so many.
+    """One offer in a bargain: A gives ``given`` units and takes ``taken`` units.
 
     Attributes
     ----------
-    by : agent
+    by : agent that makes the offer
     given, taken : units, from A's side
-    surplus_a, surplus_b : util that each would gain
+    surplus_a, surplus_b : util that A and B would gain
     """
 
     by: int
@@ -79,10 +79,11 @@ class Bargain:
     a, b : agents
     give, take : resources; A gives ``give`` and takes ``take``
     most_a, least_b : units of ``give`` for a unit of ``take``
-        What A would pay at most and B accept at least, by their marginal utilities before.
+        The most that A would pay and the least that B would accept, by their marginal utilities
+        before the swap.
     rate : units of ``take`` for a unit of ``give``
-    value_a, value_b : each [give, take], util that one unit more is worth, before the swap
-    value_a_after, value_b_after : the same afterwards; empty without a swap
+    value_a, value_b : [give, take], marginal utility of one more unit before the swap, util
+    value_a_after, value_b_after : the same after the swap; empty without a swap
     """
 
     a: int
@@ -111,16 +112,16 @@ class DeviceTry:
 
     Attributes
     ----------
-    device_type, resource : what the device is; resource None if none was wanted
+    device_type, resource : the device; resource is None if the buyer wanted none
     goods : resources for which the seller can make the device
     offered : resources with which the buyer would pay
-    worth, cost : util, to the buyer and to the seller
+    worth, cost : util, worth to the buyer and cost to the seller
     units : units of each offered resource to be paid
-    paid, received : util that these are worth to the buyer and to the seller
+    paid, received : utility of the payment to the buyer and to the seller, util
     surplus_buyer, surplus_seller : util that each gained; NaN without a deal
-    value_buyer, value_seller : util that one unit more of each offered resource is worth, before
-    value_buyer_after, value_seller_after : the same after the deal; empty without one
-    from_stock : whether the seller had a whole device; else it promises to make one
+    value_buyer, value_seller : marginal utility of each offered resource before the deal, util
+    value_buyer_after, value_seller_after : the same after the deal; empty without a deal
+    from_stock : True if the seller had a whole device; else it promises to make one
     """
 
     buyer: int
@@ -145,7 +146,7 @@ class DeviceTry:
 
     @property
     def sold(self) -> bool:
-        """Whether the device changed hands."""
+        """True if the device was sold."""
         return bool(self.value_buyer_after)
 
 
@@ -155,9 +156,9 @@ class Pairing:
 
     Attributes
     ----------
-    a, b : agents; A was drawn and took B
-    gained : util that A gained in what it remembers of deals with B, for this type
-    met : whether A had met everybody left today for this type, so that B was drawn at random
+    a, b : agents; A was drawn and chose B
+    gained : util that A gained in the deals with B that it remembers, for this type
+    met : True if A had already met all remaining agents today for this type; then B was drawn
     """
 
     a: int
@@ -173,8 +174,8 @@ class Unit:
     Attributes
     ----------
     source : 0 by hand, else 1 + the type of the device
-    start, minutes : when in the working day, and how long it takes
-    value : util, its marginal utility; ``gain`` per minute
+    start, minutes : begin in the working day, and duration, min
+    value : marginal utility of the unit, util; ``gain`` is per minute
     """
 
     resource: int
@@ -187,7 +188,7 @@ class Unit:
 
 @dataclass
 class Considered:
-    """A device that an agent knows and may make for itself; ``refused`` says why not."""
+    """A device that an agent can make and considers for its own use; see ``refused``."""
 
     resource: int
     benefit: float
@@ -197,12 +198,12 @@ class Considered:
 
 @dataclass
 class OwnUse:
-    """An agent decides to make a device for itself, or to make none any more.
+    """An agent decides to make a device for itself, or to stop making them.
 
     Attributes
     ----------
-    resource : None if none gains
-    considered : all devices of the type that it knows
+    resource : resource of the device, None if no device would gain
+    considered : all devices of the type that the agent knows
     """
 
     device_type: int
@@ -218,10 +219,10 @@ class Made:
 
     Attributes
     ----------
-    by : type of the device that sped it, None by hand
-    experience : with making it, before
-    parts : resources, or those whose device of the type ``component`` is a part
-    component : None of a tool, which is made of resources
+    by : type of the device that sped up the work, None without a device
+    experience : experience in making it, before
+    parts : resources that are the parts, or whose devices of the type ``component`` are
+    component : type of the parts; None for a tool, which is made of resources
     """
 
     device_type: int
@@ -239,10 +240,10 @@ class Attempt:
 
     Attributes
     ----------
-    considered : resources, or components, that it tries; none if it has too few
-    open : those whose device nobody knows
-    experience : with all that is considered
-    probability : of finding one of the open devices
+    considered : resources, or components, that the agent tries; empty if it has too few
+    open : resources whose device no agent knows
+    experience : experience with everything that is considered
+    probability : probability of inventing one of the open devices
     """
 
     device_type: int
@@ -254,7 +255,7 @@ class Attempt:
 
 @dataclass
 class Invented:
-    """Somebody invents a device."""
+    """An agent invents a device."""
 
     agent: int
     device_type: int
@@ -269,7 +270,7 @@ class Removed:
     Attributes
     ----------
     what : resource or agent
-    index : which one, also where the configuration says random
+    index : its index; the one that was drawn if the configuration says random
     """
 
     what: str
@@ -283,7 +284,7 @@ def complete(event: Any, facts: Mapping[str, Any]) -> None:
 
 
 def plain(event: Any) -> dict[str, Any]:
-    """Return the facts of an event by name, reasons in words."""
+    """Return the facts of an event by name, with reasons as texts."""
     facts = {one.name: getattr(event, one.name) for one in fields(event)}
     if "refused" in facts:
         words = worded_of_resources if isinstance(event, Considered) else worded

@@ -1,8 +1,8 @@
-"""How did one agent live over many days: what it had, earned, made and traded, and how it ranked.
+"""How is an agent's life over many days recorded: wealth, income, production, trades and rank?
 
-The society is run on any device. On the days asked for it is run step by step, and after each step
-of a market the agent's holdings are compared with those before. So nothing is replayed, and a life
-takes little longer than the run. `report_life` puts it into words.
+The society is run on any OpenCL device. The requested days are run step by step, and the agent's
+holdings are compared before and after each step of a market. So nothing is replayed, and recording
+a life takes little longer than the run. `report_life` writes it as a text.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def days_of(text: str) -> tuple[int, int]:
     Raises
     ------
     ConfigError
-        If it is none.
+        If the text does not have this form.
     """
     match = re.fullmatch(r"(\d{1,9}):(\d{1,9})", text)
     if not match or not 1 <= int(match[1]) <= int(match[2]):
@@ -57,7 +57,7 @@ def life(
     device: str | Device = "auto",
     progress: Progress | None = None,
 ) -> Life:
-    """Say how an agent lived; parameters and errors are those of `trace`, ``days`` first:last."""
+    """Return an agent's life; parameters and errors as for `trace`, ``days`` is first:last."""
     first, last = days_of(days)
     number = config.first_society if society is None else society
     require_there(config, last, agent, number, word="days")
@@ -89,7 +89,7 @@ def life(
 
 
 def _live(engine: Engine, found: Life, *, known: bool, progress: Progress | None) -> None:
-    """Run the days asked for and note what happens; ``known``: the day before has measures."""
+    """Run the requested days and record them; ``known``: the day before the first has measures."""
     agent = found.agent
     evening = _evening(engine, found.devices)
     wealth = evening["wealth"] if known else None
@@ -135,7 +135,7 @@ DEALS = ("devices_sold", "income_sales", "spending_devices", "bought", "device_p
 
 
 def _evening(engine: Engine, devices: bool) -> dict[str, NDArray[Any]]:
-    """Return what is read of the only society every evening."""
+    """Return the arrays of the only society that are read every evening."""
     names = EVENING + DEVICE_EVENING if devices else EVENING
     return {name: array[0] for name, array in engine.arrays(*names).items()}
 
@@ -158,9 +158,9 @@ def _steps(engine: Engine, found: Life, day: int) -> Iterator[tuple[Step, tuple[
 
 
 def _partner(order: NDArray[Any], agent: int) -> int | None:
-    """Return whom the agent meets: positions 0 and 1 meet, 2 and 3, ...; the last may be left.
+    """Return the partner of the agent: positions 0 and 1 meet, 2 and 3, and so on.
 
-    A market that did not open has no order.
+    It is None if the agent is the last of an odd number, or if the market did not open.
     """
     if agent not in order:
         return None
@@ -196,14 +196,14 @@ def _dealt(
 
 
 def _ranks(evening: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
-    """Return each agent's rank by wealth among the living; 1 is the wealthiest."""
+    """Return each agent's rank by wealth among the living agents; 1 is the wealthiest."""
     wealth = np.where(evening["alive"] > 0, evening["wealth"], -np.inf)
     ranks: NDArray[np.int64] = 1 + (wealth[None, :] > wealth[:, None]).sum(axis=1)
     return ranks
 
 
 def _changes(before: dict[str, NDArray[Any]] | None, evening: dict[str, Any]) -> dict[str, Any]:
-    """Return each agent's change of wealth in its `PARTS`; (agent,) each."""
+    """Return each agent's change of wealth by `PARTS`, as arrays (agent,)."""
     zero = np.zeros_like(evening["wealth"])
     was = before if before is not None else {}
     devices = evening.get("wealth_devices", zero) - was.get("wealth_devices", zero)

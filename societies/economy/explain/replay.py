@@ -1,8 +1,8 @@
-"""How is a day run again: one society's day in the reference, which reports to a listener.
+"""How is a day replayed: one society's day in the reference, which reports to a listener?
 
-The reference gives the same bits as every device, so what it reports of a day is what happened on
-the device. `TradeListener` records the trades; `trace` and `trade_log` record more. No result
-depends on any of it.
+The reference gives the same bits as every OpenCL device, so the events that it reports are those
+of the device's run. `TradeListener` records the trades; `trace` and `trade_log` record more.
+Listeners do not change results.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from societies.workload.running.engines import ReferenceEngine
 
 
 def parameters_of_one(p: Parameters, number: int) -> Parameters:
-    """Return the parameters of society ``number`` alone, which lives as it does among others."""
+    """Return the parameters of society ``number`` alone; its results are those in the ensemble."""
     if isinstance(p, Ensemble):
         return p.only(number)
     return dataclasses.replace(p, first_society=number, societies=1)
 
 
 def state_of_one(state: Mapping[str, NDArray[Any]], place: int) -> State:
-    """Return the state of the society at this place of an ensemble, as one of its own."""
+    """Return the state of the society at index ``place`` of an ensemble, as an ensemble of one."""
     return {name: array[place : place + 1] for name, array in state.items()}
 
 
 @dataclass(frozen=True)
 class Place:
-    """When in the day something happens.
+    """Time of an event within a day.
 
     Attributes
     ----------
     step : Step
-    market : int, the resource market that was opened last, from 1; 0: none yet
+    market : int, number of the current resource market, from 1; 0 before the first
     """
 
     step: Step
@@ -59,13 +59,13 @@ class Listener:
     Parameters
     ----------
     agent : int, optional
-        Record only what concerns this agent.
+        Record only events that concern this agent.
 
     Attributes
     ----------
     events : list of (Place, event), in the order of the reference
-    step : Step, the one that runs
-    market : int, how many resource markets were opened today
+    step : Step, the current one
+    market : int, number of resource markets opened so far today
     """
 
     def __init__(self, agent: int | None = None) -> None:
@@ -75,25 +75,25 @@ class Listener:
         self.market = 0
 
     def receive(self, event: str, facts: dict[str, Any]) -> None:
-        """Record an event, if it is of a kind that is recorded."""
+        """Record an event if this listener records its kind."""
         method = getattr(self, f"on_{event}", None)
         if method is not None:
             method(**facts)
 
     def begin(self, step: Step, society: Any) -> None:
-        """Note that a step begins, and the society before it."""
+        """Record that a step begins; ``society`` is in its state before the step."""
         self.step = step
         self.market += step.phase == "matching"
 
     def end(self, society: Any) -> None:
-        """Note the society after the step."""
+        """Record that the step ended; ``society`` is in its state after the step."""
 
     def keep(self, event: Any) -> None:
-        """Add an event that happens now."""
+        """Append an event with the current step and market."""
         self.events.append((Place(self.step, self.market), event))
 
     def concerns(self, *agents: int) -> bool:
-        """Return whether events of these agents are recorded."""
+        """Return True if events of at least one of these agents are recorded."""
         return self.agent is None or self.agent in agents
 
 
@@ -110,11 +110,11 @@ def replay(
     ----------
     workload : the economy
     p : Parameters, of one society
-    before : mapping, the state in the morning (its kept arrays), of one society
+    before : mapping, the checkpointed arrays of one society's state in the morning
     day : int
     listener : Listener
-        Receives what the reference reports. One of an agent also receives, between steps, what the
-        agent's holdings are worth to it.
+        Receives the events. A listener for one agent also receives the utility of this agent's
+        holdings between steps.
     """
     from reference_py.economy.statistics import report_utility
 
@@ -137,7 +137,7 @@ def replay(
 def require_same(
     p: Parameters, day: int, device: Mapping[str, NDArray[Any]], reference: Mapping[str, Any]
 ) -> None:
-    """Raise DeviceError unless the device's day ended as it does in the reference, bit for bit."""
+    """Raise DeviceError unless the device's day ended in the same state as the reference's."""
     fields = state_fields(p)
     difference = first_difference(
         "day", day, "end of the day", kept(fields, device), kept(fields, reference)
@@ -158,32 +158,32 @@ class TradeListener(Listener):
         self._try: DeviceTry | None = None
 
     def on_bargain(self, a: int, b: int, **facts: Any) -> None:
-        """Two agents begin to bargain over two resources, or cannot."""
+        """Record that two agents begin to bargain over two resources, or cannot."""
         self._bargain = None
         if self.concerns(a, b):
             self._bargain = Bargain(a, b, **facts)
             self.keep(self._bargain)
 
     def on_proposal(self, **facts: Any) -> None:
-        """One of them proposes quantities."""
+        """Record the quantities that one of them proposes."""
         if self._bargain is not None:
             self._bargain.proposals.append(Proposal(**facts))
             self._bargain.refused = facts["refused"]
 
     def on_swap(self, **facts: Any) -> None:
-        """The last proposal was carried out."""
+        """Record that the last proposal was carried out."""
         if self._bargain is not None:
             complete(self._bargain, facts)
 
     def on_device_offer(self, buyer: int, seller: int, **facts: Any) -> None:
-        """A seller names what it can make, a buyer with what it would pay."""
+        """Record the devices that a seller offers and the resources that the buyer would pay."""
         self._try = None
         if self.concerns(buyer, seller):
             self._try = DeviceTry(buyer, seller, **facts)
             self.keep(self._try)
 
     def _add_to_try(self, **facts: Any) -> None:
-        """Add what the reference reports further of a try."""
+        """Add facts that the reference reports later about the same try."""
         if self._try is not None:
             complete(self._try, facts)
 

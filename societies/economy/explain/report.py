@@ -1,6 +1,6 @@
-"""How is an agent's day put into words: lines of text from the events and holdings recorded.
+"""How is an agent's day written as a text, from its recorded events and holdings?
 
-Long lists are summarised unless everything is asked for.
+Long lists are shortened unless ``full`` is set.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from societies.economy.explain.words import (
 
 
 def text(trace: Trace, *, full: bool = False) -> str:
-    """Return the day in words; ``full`` leaves nothing out."""
+    """Return the day as a text; with ``full`` nothing is left out."""
     return "\n".join(_lines(trace, full))
 
 
@@ -301,4 +301,4 @@ REPORTS: dict[str, Callable[[Trace, Section, bool], Iterator[str]]] = {
     "consumption": _consumption,
     "shocks": _shocks,
 }
-"""What puts each part of the day into words."""
+"""Functions that write the text of each part of the day."""

@@ -1,4 +1,4 @@
-"""How is an agent's life put into words: what made it rich or poor, and the days that mattered."""
+"""How is an agent's life written as a text: what made it rich or poor, and on which days?"""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from societies.economy.explain.words import (
 )
 
 STRETCHES = 10
-"""Parts of the time that are summed up in the table, unless every day is asked for."""
+"""Rows of the table unless ``full``: the days are divided into this number of parts."""
 
 PARTNERS = 5
 
 NOTHING = 1e-6
-"""Util up to which a difference is one of rounding."""
+"""Differences up to this, in util, are treated as rounding errors."""
 
 WORDS = {
     "extraction": "extraction",
@@ -39,7 +39,7 @@ EARNED = ("extraction", "swaps", "sales")
 
 
 def text(life: Life, *, full: bool = False) -> str:
-    """Return the life in words; ``full`` has a row for every day and leaves nothing out."""
+    """Return the life as a text; with ``full`` every day has a row and nothing is left out."""
     return "\n".join(_lines(life, full))
 
 
@@ -113,7 +113,7 @@ def _times(own: float, mean: float) -> str:
 
 
 def _difference(own: Counter[str], mean: Counter[str]) -> Iterator[str]:
-    """Say which parts make up the distance to the others' change of wealth."""
+    """Yield the parts that make up the difference from the others' change of wealth."""
     parts = {name: own[name] - mean[name] for name in PARTS}
     total = sum(parts.values())
     if not total:
@@ -278,7 +278,7 @@ def _turns(life: Life) -> Iterator[str]:
 
 
 def _why(day: Day) -> str:
-    """Say what of the day differed most from the others', in the direction of the rank."""
+    """Return the part of the day's change that explains the change of rank best."""
     parts = {name: day.change[name] - day.mean[name] for name in day.change}
     total = sum(parts.values())
     rose = len(day.overtook) >= len(day.overtaken_by)
@@ -300,7 +300,7 @@ def _agents(numbers: list[int]) -> str:
 
 
 def _happened(day: Day) -> str:
-    """Say what the agent invented, sold, bought and made that day."""
+    """Return a text on what the agent invented, sold, bought and made that day."""
     parts = [f"invented {name_of(t)} r{r}" for t, r in day.invented]
     for sold, word in ((True, "sold"), (False, "bought")):
         deals = sorted((d for d in day.deals if d.sold is sold), key=lambda d: -d.util)

@@ -1,4 +1,4 @@
-"""How are the markets of an agent's day put into words: partners, deals, and what was refused?"""
+"""How are the markets of an agent's day written as a text: partners, deals and refusals?"""
 
 from __future__ import annotations
 
@@ -68,20 +68,20 @@ SWAP_HEAD = [
 ]
 """Columns of the swaps of a market.
 
-The price and its limits by marginal utilities are units got for a unit given. What one more unit
-is worth to the agent stands there before and after the swap.
+The price, and its limits by marginal utilities, are units received for a unit given. The marginal
+utility of one more unit is given before and after the swap.
 """
 
 
 class _View(NamedTuple):
-    """A swap as one of the two sees it.
+    """A swap from the side of one of the two agents.
 
     Attributes
     ----------
     give, gets : (units, resource)
     worth_given, worth_got : (before, after), util of one more unit
-    price, low, high : units got for a unit given, and the limits by marginal utilities
-    gains : util of the agent and of the other
+    price, low, high : units received for a unit given, and the limits by marginal utilities
+    gains : util gained by the agent and by the other
     """
 
     other: int

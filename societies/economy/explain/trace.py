@@ -1,7 +1,7 @@
-"""What did an agent do on one day, and why: its day in the reference, event by event.
+"""How is one agent's day traced, event by event?
 
-The society is brought to the morning of that day on any device, or from a checkpoint; the day
-itself runs in the reference, which reports to a listener. `report` puts the day into words.
+The days before are run on any OpenCL device, or skipped by starting from a checkpoint; the day
+itself runs in the reference, which reports to a listener. `report` writes the day as a text.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def trace(
     device: str | Device = "auto",
     progress: Progress | None = None,
 ) -> Trace:
-    """Say what an agent did on a day, and why.
+    """Return what an agent did on a day, and why.
 
     Parameters
     ----------
@@ -53,23 +53,23 @@ def trace(
     society : int, optional
         Number of the society; default: the configuration's first.
     start : path, optional
-        A result of this configuration (``days`` and ``record`` aside): begin with its newest
-        checkpoint before the day instead of day 0.
+        A result file of this configuration (``days`` and ``record`` may differ): begin with its
+        newest checkpoint before the day instead of day 0.
     phase : str, optional
-        Only this part of the day, one of `PHASES`.
+        Return only this part of the day, one of `PHASES`.
     device : str or Device
-        Where the days before are run.
+        Device on which the days before are run.
     progress : callable, optional
         Called with (days done, days).
 
     Raises
     ------
     ConfigError
-        If there is no such day, agent, society or part of a day.
+        If the day, agent, society or part of the day does not exist.
     DeviceError
-        If the device fails, or its day is not that of the reference.
+        If the device fails, or its day differs from the reference's.
     OutputError
-        If there is no checkpoint to begin with.
+        If the file has no checkpoint to begin with.
     """
     number = config.first_society if society is None else society
     require_there(config, day, agent, number)
@@ -128,7 +128,7 @@ def trace(
 
 
 def run_days(engine: Engine, first: int, last: int, progress: Progress | None, end: int) -> None:
-    """Run days first to last and show the progress; the days up to ``end`` are still to come."""
+    """Run days first to last and report progress as a part of all days up to ``end``."""
     at_once = LOG_TICKS if isinstance(engine, DeviceEngine) else 1
     if progress:
         progress(first - 1, end)
@@ -151,7 +151,7 @@ def _recipes(state: State) -> list[list[list[int]]]:
 def require_there(
     config: EconomyConfig, day: int, agent: int, society: int, word: str = "day"
 ) -> None:
-    """Raise ConfigError unless there are such a day (of the option ``word``), agent and society."""
+    """Raise ConfigError unless the day (given by option ``word``), agent and society exist."""
     if not 1 <= day <= config.days:
         raise ConfigError(
             f"{option(word, day)}: the configuration has days 1 to {config.days}"
@@ -170,7 +170,7 @@ def require_there(
 
 
 def _require_phase(p: Parameters, day: int, phase: str | None) -> None:
-    """Raise ConfigError unless the day has such a part."""
+    """Raise ConfigError unless the day has the part ``phase``."""
     if phase is None:
         return
     there = {step.phase for step in day_schedule(p, day)}

@@ -1,7 +1,7 @@
-"""Which trades were made on chosen days, and what went into what on the last day?
+"""How are the trades of chosen days and the input-output matrix of the last day recorded?
 
-Both follow from replaying a day in the reference, from the device's state in the morning
-(`replay`); the state in the evening must then be the device's, bit for bit.
+Both come from replaying a day in the reference, from the device's state in the morning (`replay`).
+The state in the evening must then be the same as the device's, bit for bit.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ DEVICE_TRADES = (
 
 
 class TradeLog:
-    """What a run records of the days that it replays: all trades, and what went into what.
+    """Records all trades, and the input-output matrix, of the days that a run replays.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class TradeLog:
         self._morning: State | None = None
 
     def societies(self, day: int) -> int:
-        """Return how many societies are replayed on a day, the first ones of the ensemble."""
+        """Return the number of societies replayed on a day; they are the ensemble's first."""
         if day == self._matrix_day:
             return self.config.replicates
         return len(self._logged.get(day, ()))
@@ -189,20 +189,20 @@ class TradeLog:
         return result
 
     def begin(self, day: int, state: State) -> None:
-        """Keep the state after a day if the next one is to be replayed."""
+        """Store the state after a day if the next day will be replayed."""
         self._morning = dict(state) if self.societies(day + 1) else None
 
     def write(
         self, file: ResultFile, p: Parameters, day: int, state: State, stop: Interruption
     ) -> None:
-        """Replay the day that has just ended and write its trades, and what went into what.
+        """Replay the day that has just ended and write its trades and its input-output matrix.
 
         Raises
         ------
         LeftOut
-            If it was interrupted: nothing of the day counts then.
+            If the replay was interrupted; then nothing of the day is written.
         DeviceError
-            If a society's day did not end as it does in the reference.
+            If a society's day did not end in the same state as the reference's.
         """
         before = self._morning
         count = self.societies(day)
@@ -235,13 +235,13 @@ class TradeLog:
 
 
 def goods(config: EconomyConfig) -> list[str]:
-    """Name everything that is extracted or made: resources, then devices type by type."""
+    """Return the names of all goods: resources, then the devices of each type."""
     types = {"none": (), "tools": DEVICE_TYPES[:1], "all": DEVICE_TYPES}[config.devices]
     return [f"{kind} {r}" for kind in ("resource", *types) for r in range(config.resources)]
 
 
 class _FlowListener(TradeListener):
-    """Records all trades of a day, and counts what goes into what of ``count`` goods."""
+    """Records all trades of a day, and adds up the inputs of each of ``count`` goods."""
 
     def __init__(self, p: Parameters, count: int) -> None:
         super().__init__()
@@ -250,7 +250,7 @@ class _FlowListener(TradeListener):
         self.made = np.zeros(count)
 
     def on_unit(self, *, resource: int, source: int, minutes: float, **_: Any) -> None:
-        """A unit is extracted: labour and, with a device, its minutes."""
+        """Add the labour of an extracted unit and the minutes of the device, if one was used."""
         self.made[resource] += 1.0
         self.matrix[-1, resource] += minutes
         if source > 0:
@@ -267,7 +267,7 @@ class _FlowListener(TradeListener):
         component: int | None,
         **_: Any,
     ) -> None:
-        """A device is made: labour, minutes of the device that helps, and components."""
+        """Add the labour of a device, the minutes of the device used to make it, and its parts."""
         output = self._device(device_type, resource)
         self.made[output] += 1.0
         self.matrix[-1, output] += minutes

@@ -1,4 +1,4 @@
-"""How does a report write numbers, lists and lines? Resources are r0, agents a0, values util."""
+"""How do reports format numbers, lists and lines? Resources are r0, agents a0, values util."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from reference_py.economy.devices import DEVICE_TYPES
 
 WIDTH = 100
 A_FEW = 8
-"""Entries of a list that are written out where not everything is asked for."""
+"""Most entries of a list that a report without ``full`` writes."""
 
 
 def wrapped(line: str, indent: str = "") -> list[str]:
-    """Return the line in pieces that fit the width."""
+    """Return the line in pieces of at most `WIDTH` characters."""
     inner = line.lstrip(" ")
     indent += " " * (len(line) - len(inner))
     return textwrap.wrap(
@@ -27,12 +27,12 @@ def wrapped(line: str, indent: str = "") -> list[str]:
 
 
 def number(x: float) -> str:
-    """Write a number as people read it: four digits, or all before the point."""
+    """Return a number with four digits, or with all digits before the point."""
     return f"{x:,.0f}" if abs(x) >= 10000 else f"{x:.4g}"
 
 
 def short(x: float) -> str:
-    """Write a number in a table: three digits, or all before the point."""
+    """Return a number for a table: three digits, or all digits before the point."""
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
 
 
@@ -42,24 +42,24 @@ def name_of(device_type: int) -> str:
 
 
 def listed(parts: list[str], full: bool, most: int = A_FEW) -> str:
-    """Join the parts, leaving out most of a long list unless everything is asked for."""
+    """Join the parts; unless ``full``, only the first ``most`` and the number of the others."""
     if full or len(parts) <= most:
         return ", ".join(parts) or "nothing"
     return f"{', '.join(parts[:most])} and {len(parts) - most} more"
 
 
 def resources(numbers: Iterable[int]) -> str:
-    """Name resources."""
+    """Return the names of resources."""
     return " ".join(f"r{r}" for r in numbers) or "nothing"
 
 
 def counted(count: int, what: str) -> str:
-    """Say how many."""
+    """Return a count with its noun, in the plural unless the count is 1."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def rounds(numbers: Iterable[int]) -> str:
-    """Write the numbers of rounds, runs of them together."""
+    """Return a text with the numbers of rounds; consecutive ones are joined, such as 3-5."""
     runs: list[list[int]] = []
     for n in sorted(set(numbers)):
         if runs and n == runs[-1][1] + 1:
@@ -72,7 +72,7 @@ def rounds(numbers: Iterable[int]) -> str:
 
 
 def aligned(rows: list[list[str]]) -> Iterator[str]:
-    """Yield the rows with their columns under each other; wider ones than a page are wrapped."""
+    """Yield the rows as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]

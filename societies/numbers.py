@@ -19,8 +19,9 @@ LARGEST_COUNT = 2**31 - 1
 MOST_WORKERS = 1024
 
 
-def whole(text: str) -> int:
-    """Read the value of an option that is a whole number."""
+def whole(text: str | int) -> int:
+    """Read the value of an option that is a whole number; a default is a number already."""
+    text = str(text)
     # `int` takes digits of other alphabets and underscores, and fails for thousands of digits.
     if re.fullmatch(r"\s*[-+]?[0-9]{1,20}\s*", text) and abs(int(text)) <= LARGEST:
         return int(text)

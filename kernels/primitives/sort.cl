@@ -98,7 +98,7 @@ COLLECTIVE void sort_entries(__local void *keys, __local uint *payload, const bo
                 sort_store(keys, payload, reals, place, entry);
             }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the order, for all
+    barrier(CLK_LOCAL_MEM_FENCE);  // the order, before all read it
 }
 #else
 // ---------------------------------------------------------------- a network

@@ -73,6 +73,7 @@ WITHOUT_TWIN = {
 }
 WITH_TWIN = [name for name in FILES if name not in WITHOUT_TWIN]
 GENERATED = {
+    "societies/opencl/select.py": "an empty kernel, which shows if PoCL can link",
     "societies/opencl/shim.py": "the kernel around a device function",
     "societies/opencl/structs.py": "the kernel that asks for the layout of a struct",
 }

@@ -16,7 +16,7 @@ out. Here pytest collects once; every mutant is a fork in which the code of one 
 and runs the tests that reach its statement, first those that killed its neighbours, then the short
 ones, until one fails. A mistake in what is executed when a module is imported is a fork from
 before that, which imports and collects anew, seconds each. In which modules, and with which tests:
-`rooms`; what of a module changes no result: `planting`.
+`mutated`; what of a module changes no result: `planting`.
 """
 
 import argparse
@@ -43,8 +43,8 @@ import pytest
 import yaml
 from _pytest.runner import runtestprotocol
 from covering import ALL_IMPORTED, QUIET, alone, covered, find_functions, in_processes, swap
+from mutated import TESTS, planted
 from planting import ROOT, file_of, mutants, planted_code
-from rooms import TESTS, planted
 
 SURVIVORS = Path(__file__).parent / "survivors.yaml"
 FOLDER = Path(tempfile.gettempdir()) / "societies-mutants"

@@ -84,7 +84,7 @@ def test_steps_are_equal_in_the_scale(said, expected):
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ({"low": 1, "high": 2, "steps": 1}, "needs steps, a whole number of at least 2"),
+        ({"low": 1, "high": 2, "steps": 1}, "needs steps, a whole number from 2 to 1,000,000"),
         ({"low": 1, "high": 2, "steps": True}, "needs steps"),
         ({"low": 1, "high": 2}, "needs steps"),
         ({"low": 2, "high": 2, "steps": 3}, "low must be less than high"),

@@ -451,7 +451,7 @@ def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:
         if dim == clock and dim not in results.coords and clock in results.attrs.values():
             raise OutputError(
                 f"has no figure, as its run records no number for each {words(clock)}; "
-                "`societies export FILE --to csv` writes what it holds as tables"
+                "`societies export --to csv` writes what it holds as tables"
             )
         if dim not in results.coords or results[dim].dims != (dim,):
             raise OutputError(f"has no coordinate '{words(dim)}', so it cannot be drawn")

@@ -136,6 +136,7 @@ def described(workload: Any, config: Any) -> list[str]:
     lines = []
     for one in workload.programs(workload.parameters(config)):
         why = why_not(one)
-        how = "in your list" if not why else f"runs only with --allow-programs, {why}"
+        allowed = option("allow_programs", True)
+        how = "in your list" if not why else f"runs only with {allowed}, {why}"
         lines.append(f"program {one}: {how}")
     return lines

@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from societies.errors import OriginWarning
+from societies.errors import BuildError, OriginWarning
 from societies.kerneltext.source import amalgamate, without_comments
 from societies.paths import data_directory
 from societies.words import counted
@@ -154,7 +154,13 @@ def _file_of(module: str) -> Path | None:
 @lru_cache(maxsize=64)
 def _with_includes(files: tuple[str, ...]) -> tuple[Path, ...]:
     """Return the files of kernels and of all that they include."""
-    return tuple(path.resolve() for path in amalgamate(files).files.values())
+    try:
+        found = amalgamate(files).files.values()
+    except (
+        BuildError
+    ):  # a model whose kernels are not written yet runs in plain Python all the same
+        return ()
+    return tuple(path.resolve() for path in found)
 
 
 def _twins(modules: Iterable[str]) -> list[str]:

@@ -8,8 +8,8 @@
 //     group_barrier(CLK_LOCAL_MEM_FENCE);  // what it orders
 //
 // and is launched on a CPU with groups of ONE work-item, for which all of this is a plain loop. The
-// host sees to that (`alone_on_cpu` of a `Launch`, societies/workload/declare/phases.py). Results never
-// depend on it. No local memory.
+// host sees to that (`alone_on_cpu` of a `Launch`, societies/workload/declare/phases.py). Results
+// never depend on it. No local memory.
 //
 // Twin: none; nothing is computed here.
 

@@ -72,7 +72,7 @@ def checks() -> Iterator[Job]:
         300,
         "-m pytest -q -p no:cacheprovider -p no:benchmark tests/physics/test_laplace_forms.py "
         "tests/physics/test_laplace_launches.py tests/physics/raytracer/test_fading.py "
-        "tests/sweep/test_kept_programs.py",
+        "tests/sweep/test_program_cache.py",
     )
 
 

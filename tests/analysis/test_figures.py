@@ -495,7 +495,7 @@ def test_what_cannot_be_drawn_says_why(asked, error, message):
 
 def test_a_search_says_that_it_has_no_figure():
     data = xr.Dataset({"value": ("game", [1, 2])}, attrs={"clock": "superstep", "copies": "game"})
-    said = "has no figure, as its run records no number for each superstep; `societies export FILE"
+    said = "has no figure, as .* no number for each superstep; `societies export --to csv` writes"
     with pytest.raises(OutputError, match=said):
         make_figure(data)
 

@@ -29,8 +29,10 @@ SCENARIOS = {
 
 
 def test_all_that_the_documentation_names_are_there():
-    page = (CONFIGS.parent / "README.md").read_text()
-    table = re.findall(r"^\| \[`(\S+)`\]\(configs/(\S+)\.yaml\) \|", page, re.MULTILINE)
+    pages = ("README.md", "docs/games.md", "docs/physics.md")
+    text = "\n".join((CONFIGS.parent / page).read_text() for page in pages)
+    row = r"^\| \[`(\S+)`\]\((?:\.\./)?configs/(\S+)\.yaml\) \|"
+    table = re.findall(row, text, re.MULTILINE)
     assert all(name == file for name, file in table)
     assert sorted(name for name, _ in table) == shipped_configurations()
 

@@ -56,7 +56,19 @@ _TYPES = frozenset(
     for width in ("", 2, 3, 4, 8, 16)
 ) | {"char", "short", "int", "long", "bool", "size_t", "ptrdiff_t"}
 _NOT_CALLS = frozenset(
-    ("if", "for", "while", "switch", "return", "do", "else", "defined", "__attribute__", "aligned")
+    (
+        "if",
+        "for",
+        "while",
+        "switch",
+        "return",
+        "do",
+        "else",
+        "defined",
+        "__attribute__",
+        "aligned",
+        "volatile",
+    )
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+OPENCL[ \t]+FP_CONTRACT[ \t]+OFF", re.MULTILINE)

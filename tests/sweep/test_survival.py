@@ -341,6 +341,7 @@ def test_processes_are_renewed_and_replaced(tmp_path, straight, monkeypatch):
 def test_dask_logs_nothing_while_it_computes(caplog):
     """A scheduler that is killed gave pages of tracebacks; ours says it in a line."""
     logger = executors.logging.getLogger("distributed.client")
+    logger.disabled = False  # another test may have left it silent
     silenced = executors._silence()
     logger.error("Failed to reconnect")
     executors.logging.getLogger("asyncio").error("Task exception was never retrieved")

@@ -55,11 +55,11 @@ INLINED void alone_in_order(void)
 // barrier on PoCL, an empty instruction (docs/design/parallel-form.md; GPUs need none, and in the
 // form for CPUs one work-item is alone where returns come before barriers).
 #if !DEVICE_IS_CPU && defined(POCL_DEVICE_ADDRESS_BITS)
-INLINED void behind_barrier(void)
+INLINED void empty_instruction(void)
 {
     __asm__ volatile("");
 }
-#define barrier(fence) (barrier(fence), behind_barrier())
+#define barrier(fence) (barrier(fence), empty_instruction())
 #endif
 
 // The number itself, unknown to the compiler. Where PoCL knows that a loop that work-items share,

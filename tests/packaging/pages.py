@@ -170,6 +170,25 @@ CHANGES = (
     ),
     Change(
         "tests/faults/README.md",
+        "for signal in INT TERM HUP KILL; do python tests/faults/kills.py --signal $signal "
+        "--count 200 --jobs 16; done",
+        "python tests/faults/kills.py --signal TERM --count 2 --jobs 1",
+        "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
+    ),
+    Change(
+        "tests/faults/README.md",
+        "--count 1000 --seed 1",
+        "--count 20 --seed 1",
+        "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
+    ),
+    Change(
+        "tests/faults/README.md",
+        "--tables 1000 --seed 1",
+        "--tables 20 --seed 1",
+        "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
+    ),
+    Change(
+        "tests/faults/README.md",
         "--configurations 2500 --seed 1",
         "--configurations 20 --seed 1",
         "minutes to hours; tests/faults/test_faults.py runs a few of each as well",

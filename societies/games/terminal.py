@@ -15,9 +15,6 @@ from societies.errors import ConfigError, option
 from societies.texts import read_text, shown, whole_number
 from societies.words import counted
 
-LONGEST_GAME = 2**20
-"""Largest size of a file with moves, in bytes."""
-
 LEAST_SECONDS, MOST_SECONDS = 0.001, 3600
 
 

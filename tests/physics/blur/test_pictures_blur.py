@@ -266,14 +266,14 @@ def test_a_pipe_is_no_picture(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "background"),
+    ("name", "written"),
     [
         ("a.ppm", "a-blurred.ppm.png"),
         ("a.tga", "a-blurred.tga.png"),
         ("a", "a-blurred.picture.png"),
     ],
 )
-def test_kinds_that_are_not_written_become_png(tmp_path, name, beside):
+def test_kinds_that_are_not_written_become_png(tmp_path, name, written):
     """Of a name of its own: a-blurred.png is that of a.png, which stays as it is."""
     kind = "TGA" if name.endswith("tga") else "PPM"
     Image.fromarray(COLOURS).save(tmp_path / name, format=kind)
@@ -284,11 +284,11 @@ def test_kinds_that_are_not_written_become_png(tmp_path, name, beside):
     report = societies.run(config, device="reference", out=tmp_path / "2.h5")
     planned = dict(societies.plan(config, device="reference").rows)
     rows = dict(report.rows)
-    assert rows["picture"] == planned["blurred picture"] == str(tmp_path / beside)
+    assert rows["picture"] == planned["blurred picture"] == str(tmp_path / written)
     assert rows["kind of picture"] == planned["kind of picture"]
     assert re.match("PNG: .* is read, but not written", rows["kind of picture"])
     assert (tmp_path / "a-blurred.png").read_bytes() == before
-    with Image.open(tmp_path / beside) as found:
+    with Image.open(tmp_path / written) as found:
         assert found.format == "PNG"
     elsewhere = config_of(image=str(tmp_path / name), out=str(tmp_path / "other.bmp"))
     planned = dict(societies.plan(elsewhere, device="reference").rows)

@@ -73,6 +73,25 @@ class Source:
         return "\n".join("" if _LINE.match(row) else row for row in self.text.split("\n"))
 
 
+class Generated(str):
+    """Kernel text that is in no file: the name of the part, which other text must not have too.
+
+    Attributes
+    ----------
+    text : may include kernel files, and refer to ``files`` by ``#line``
+    files : real files by the names that the text gives them
+    """
+
+    text: str
+    files: Mapping[str, Path]
+
+    def __new__(cls, name: str, text: str, files: Mapping[str, Path] | None = None) -> Generated:
+        """Return the name, which is a string like that of a file."""
+        made = super().__new__(cls, name)
+        made.text, made.files = text, dict(files or {})
+        return made
+
+
 def line_origins(text: str) -> list[tuple[str, int]]:
     """Return for each line of an amalgamated text the part and the line that it came from."""
     result = []
@@ -116,6 +135,12 @@ def amalgamate(
     kernels = data_directory("kernels")
     seen: set[Path] = set()
     for source in sources:
+        if isinstance(source, Generated):
+            for name, file in source.files.items():
+                result.files[name] = file
+                result.lines[name] = read_text(file, LONGEST_KERNEL).split("\n")
+            _insert(str(source), source.text, kernels, kernels.resolve(), seen, result)
+            continue
         path = Path(source) if Path(source).is_absolute() else kernels / source
         if not os.path.isfile(path):
             raise BuildError(f"kernel file '{source}' not found (looked at {path})")
@@ -133,8 +158,15 @@ def _expand(path: Path, kernels: Path, seen: set[Path], result: Source) -> None:
     except ConfigError as error:
         raise BuildError(str(error)) from None
     name = path.relative_to(kernels).as_posix() if path.is_relative_to(kernels) else str(path)
-    rows, includes = _read(text)
     result.files[name] = path
+    _insert(name, text, path.parent, kernels, seen, result)
+
+
+def _insert(
+    name: str, text: str, folder: Path, kernels: Path, seen: set[Path], result: Source
+) -> None:
+    """Append a text, whose includes are looked up in ``folder`` and in ``kernels``."""
+    rows, includes = _read(text)
     result.lines[name] = list(rows)
     result.text += _line_directive(1, name)
     for number, row in enumerate(rows, start=1):
@@ -144,13 +176,14 @@ def _expand(path: Path, kernels: Path, seen: set[Path], result: Source) -> None:
             continue
         wanted = include[1] if include[1] is not None else include[2]
         if not wanted:
-            raise BuildError(f'{path}:{number}: #include needs a file name: #include "file.cl"')
-        candidates = [(path.parent / wanted), (kernels / wanted)]
+            shown = result.shown(name)
+            raise BuildError(f'{shown}:{number}: #include needs a file name: #include "file.cl"')
+        candidates = [(folder / wanted), (kernels / wanted)]
         found = next((c for c in candidates if os.path.isfile(c)), None)
         if found is None:
             raise BuildError(
-                f"{path}:{number}: include file '{wanted}' not found\n"
-                f"    looked in {path.parent} and {kernels}"
+                f"{result.shown(name)}:{number}: include file '{wanted}' not found\n"
+                f"    looked in {folder} and {kernels}"
             )
         _expand(found.resolve(), kernels, seen, result)
         result.text += _line_directive(number + 1, name)

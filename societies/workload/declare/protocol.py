@@ -329,6 +329,10 @@ class Workload(Generic[C, P]):
         """Return lists of events that kernels append to."""
         return {}
 
+    def origin(self, config: C) -> Mapping[str, str]:
+        """Return further attributes of the file about the origin of its results."""
+        return {}
+
     def finish(self, p: P) -> Sequence[Step]:
         """Return the steps after the last tick, which compute results of the end of the run.
 

@@ -60,6 +60,7 @@ def origin(workload: Workload[Any, Any], config: WorkloadConfig) -> dict[str, st
             if config.table is None
             else {TABLE: config.table.sha256, VARIED: ", ".join(config.table.columns)}
         ),
+        **workload.origin(config),
     }
 
 

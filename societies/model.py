@@ -1,0 +1,430 @@
+"""What a model of one file imports: its rules are plain Python, and that is all there is.
+
+A `Model` names its phases, which are functions of its module. They are the reference, and are
+translated to kernels; docs/write-a-model.md says what can be.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial, wraps
+from types import FunctionType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.copies import Copy
+from reference_py.primitives.bounded import Bounded
+from reference_py.primitives.permute import random_matching, random_permutation
+from reference_py.primitives.reduce import reduce_sum
+from reference_py.primitives.rng import Rng
+from reference_py.primitives.softmath import soft_exp, soft_log, soft_pow
+from societies.config.model import shape, value
+from societies.errors import ConfigError, SocietiesWarning
+from societies.kerneltext.source import Generated
+from societies.opencl.debug import checked_mode
+from societies.translate import (
+    Declared,
+    RuleError,
+    TranslationError,
+    Unit,
+    entry_of,
+    files_of,
+    rules_sha256,
+)
+from societies.workload import (
+    Count,
+    Events,
+    Field,
+    Launch,
+    Phase,
+    Scratch,
+    Series,
+    Source,
+    Step,
+    Workload,
+    falls,
+    rises,
+)
+from societies.workload.declare.config import DailyConfig, key
+from societies.workload.declare.protocol import C, P
+from societies.workload.running.points import once, points_of
+
+FAULT = "fault"
+"""Field of a checked build: the number of the first place where a rule went wrong; 0: none."""
+
+NUMBER = "python_number"
+"""Field with the number of a society, for phases that plain Python carries out."""
+
+_NUMBERS = """
+// Note the number of each society, for a phase that plain Python carries out.
+__kernel void note_numbers(__global uint *state_python_number,
+                           __global const uint *{copies}_numbers, const uint copies)
+{{
+    const size_t copy = get_global_id(0);
+    if (copy < copies) state_python_number[copy] = {copies}_numbers[copy];
+}}
+"""
+_WARNED: set[str] = set()
+"""Messages of phases that cannot be translated, each of which is shown once."""
+
+
+class Model(Workload[C, P]):
+    """A workload of one file of Python.
+
+    Attributes
+    ----------
+    start, day : names of the phases before the first day, and of those of a day in order; each is
+        a function of the module, ``phase(config, society, day)``. One with a last parameter that is
+        named like a dimension, ``phase(config, society, day, agent)``, is called for every entry
+        """
+
+    start: ClassVar[tuple[str, ...]] = ()
+    day: ClassVar[tuple[str, ...]] = ()
+    clock, copies, work = "day", "society", "society-day"
+    numbered = True
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Make the hash of the rules a part of the version."""
+        super().__init_subclass__(**more)
+        declared = cls.__dict__.get("version")
+        if isinstance(declared, str):
+            cls._declared = declared
+            del cls.version
+        cls.version = property(_version)  # type: ignore[assignment]
+
+    _declared: ClassVar[str] = "1"
+
+    # ---------------------------------------------------------------- what a model may override
+
+    def kernels(self, p: P, copies: int) -> Mapping[str, Phase]:
+        """Return the phases that have kernels written by hand, instead of translated ones."""
+        return {}
+
+    def schedule(self, p: P, tick: int, seen: Mapping[str, NDArray[Any]]) -> Iterable[Step]:
+        """Return the phases of a day in order; of day 0, those before the first."""
+        return _steps(self.day if tick else self.start)
+
+    # ---------------------------------------------------------------- rules
+
+    def rules(self) -> dict[str, FunctionType]:
+        """Return the function of every phase.
+
+        Raises
+        ------
+        ConfigError
+            If the module has no such function.
+        """
+        module = sys.modules[type(self).__module__]
+        found = {}
+        for name in dict.fromkeys((*self.start, *self.day, *self.further)):
+            function = getattr(module, name, None)
+            if not isinstance(function, FunctionType):
+                raise ConfigError(
+                    f"{getattr(module, '__file__', module.__name__)}: the model {self.name} names "
+                    f"the phase {name}, and the file has no function of this name"
+                )
+            found[name] = function
+        return found
+
+    further: ClassVar[tuple[str, ...]] = ()
+    """Phases that `schedule` names in addition to those of `start` and `day`."""
+
+    def rules_sha256(self) -> str:
+        """Return the hash of all rules, without comments."""
+        return rules_sha256(self.rules().values(), [type(self)])
+
+    def origin(self, config: C) -> Mapping[str, str]:
+        """Return the text of the rules and its hash, for the file."""
+        files = files_of(self.rules().values())
+        text = "\n".join(f"# {name}\n" + "\n".join(file.lines) for name, file in files.items())
+        return {"rules_sha256": self.rules_sha256(), "rules": text}
+
+    # ---------------------------------------------------------------- what follows
+
+    def arrays(self, p: P) -> dict[str, Field]:
+        """Return all arrays of the state; a checked build has one more."""
+        found = super().arrays(p)
+        hidden = partial(Field, (), compared=False, checkpointed=False)
+        if checked_mode():
+            found[FAULT] = hidden(dtype="int32", unit="1", meaning="first place of a fault")
+        if self.untranslated(p):
+            found[NUMBER] = hidden(dtype="uint32", unit="1", meaning="number of the society")
+        return found
+
+    def unit(self, p: P) -> Unit:
+        """Return the translation of all phases that can be translated."""
+        return _translated(self, p)[0]
+
+    def untranslated(self, p: P) -> dict[str, TranslationError]:
+        """Return the reasons of those that cannot, by phase."""
+        return _translated(self, p)[1]
+
+    def phases(self, p: P, copies: int) -> Mapping[str, Phase]:
+        """Return every phase with its kernel."""
+        unit, refused = _translated(self, p)
+        by_hand = self.kernels(p, copies)
+        text = unit.text
+        if refused:
+            text += _NUMBERS.format(copies=self.copies)
+        file = Generated(unit.name, text, {name: one.path for name, one in unit.files.items()})
+        host = partial(_require_no_fault, unit, self) if unit.checked else None
+        found: dict[str, Phase] = {}
+        for name in self.rules():
+            if name in by_hand:
+                found[name] = by_hand[name]
+            elif name in refused:
+                found[name] = self._in_python(p, name, copies, file)
+            else:
+                found[name] = Phase((self._launch(unit, name, copies, file),), host=host)
+        return found
+
+    def _launch(self, unit: Unit, name: str, copies: int, file: Generated) -> Launch:
+        kernel = unit.kernels[name]
+        entries = unit.declared.lengths[kernel.entry] if kernel.entry else 1
+        items = copies * entries
+        scratch = {}
+        if kernel.words:
+            scratch["scratch"] = Scratch((kernel.words, items), "int64")
+        return Launch(
+            file,
+            kernel=kernel.name,
+            global_size=items,
+            items=64 if kernel.entry else 32,
+            alone_on_cpu=not kernel.entry,
+            scratch=scratch,
+            arguments={"copies": copies},
+        )
+
+    def _in_python(self, p: P, name: str, copies: int, file: Generated) -> Phase:
+        """Return a phase that plain Python carries out for every society."""
+        reason = str(_translated(self, p)[1][name])
+        if reason not in _WARNED:
+            _WARNED.add(reason)
+            warnings.warn(
+                f"the phase {name} is carried out by plain Python, which is slow:\n{reason}",
+                SocietiesWarning,
+                stacklevel=2,
+            )
+        if points_of(p) is not None:
+            raise ConfigError(
+                f"the phase {name} cannot be translated, so its configuration cannot differ "
+                f"between copies\n{reason}"
+            )
+        note = Launch(file, kernel="note_numbers", global_size=copies, items=32,
+                      arguments={"copies": copies})  # fmt: skip
+        function = self.reference(p)[name]
+        return Phase((note,), host=partial(_on_host, function, p, self.fields(p)))
+
+    def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
+        """Return for every phase the function of the module, called for every entry."""
+        declared = _declared(self, p)
+        return {
+            name: _whole(function, name, entry_of(function, declared), declared)
+            for name, function in self.rules().items()
+        }
+
+    def source(self, p: P) -> Source:
+        """Return the values of the kernels' parameters."""
+        unit = self.unit(p)
+        return Source({}, arguments={**unit.arguments, **self.parameters_of_copies(p, 0)})
+
+    def parameters_of_copy(self, p: P, place: int, tick: int) -> P:
+        """Return the configuration of one copy."""
+        points = points_of(p) if isinstance(p, DailyConfig) else None
+        if points is None:
+            return p
+        of = points.of[points.stretch(tick)]
+        found: P = points.configs[of[min(place, len(of) - 1)]]
+        return found
+
+    def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
+        """Return the table of keys that differ between copies: (copy, key)."""
+        points = points_of(p) if isinstance(p, DailyConfig) else None
+        columns = self.unit(p).columns
+        if points is None or not columns:
+            return {}
+        rows = np.array([[_number(one, path) for path in columns] for one in points.configs])
+        return {"value_table": rows[points.of[points.stretch(tick)]]}
+
+    def changes(self, p: P) -> Sequence[int]:
+        """Return the days after which configurations change."""
+        points = points_of(p) if isinstance(p, DailyConfig) else None
+        return points.after if points is not None else ()
+
+    def work_done(self, config: C, ticks: int) -> float:
+        """Return the days of all societies."""
+        return float(ticks * self.count(config))
+
+
+def _steps(names: tuple[str, ...], made: dict[tuple[str, ...], tuple[Step, ...]] = {}) -> Any:  # noqa: B006
+    """Return the steps of some phases, always the same tuple."""
+    if names not in made:
+        made[names] = tuple(Step(name) for name in names)
+    return made[names]
+
+
+def _version(model: Any) -> str:
+    """Return the version that a model declares, and the hash of its rules."""
+    if "_hashed" not in model.__dict__:
+        model.__dict__["_hashed"] = model.rules_sha256()[:10]
+    return f"{model._declared} rules {model.__dict__['_hashed']}"
+
+
+def _number(config: Any, path: str) -> float:
+    for part in path.split("."):
+        config = getattr(config, part)
+    return float(config)
+
+
+def _declared(model: Model[Any, Any], p: Any) -> Declared:
+    fields = dict(model.fields(p))
+    if checked_mode():
+        fields[FAULT] = Field((), "int32", "1", "fault")
+    points = points_of(p) if isinstance(p, DailyConfig) else None
+    return Declared(
+        fields=fields,
+        lengths=model.lengths(p),
+        series=tuple(model.series(p)),
+        settings=p,
+        others=() if points is None else points.configs,
+        events={name: one.columns for name, one in model.events(p).items()},
+        arguments=model.step_arguments,
+        ended="ended" in fields,
+        copies=model.copies,
+        clock=model.clock,
+    )
+
+
+def _translated(model: Model[Any, Any], p: Any) -> tuple[Unit, dict[str, TranslationError]]:
+    """Return the translation of a model's phases, and why some cannot be translated."""
+    made: Callable[[Any], tuple[Unit, dict[str, TranslationError]]] = partial(_translate, model)
+    return once(p, f"translation {model.name} {checked_mode()}", made)
+
+
+def _translate(model: Model[Any, Any], p: Any) -> tuple[Unit, dict[str, TranslationError]]:
+    unit = Unit(_declared(model, p), checked=checked_mode())
+    refused: dict[str, TranslationError] = {}
+    by_hand = set(model.kernels(p, 1))
+    for name, function in model.rules().items():
+        if name in by_hand:
+            continue
+        try:
+            unit.phase(function, name)
+        except TranslationError as error:
+            if error.wrong:
+                raise
+            refused[name] = error
+    return unit, refused
+
+
+def _whole(
+    function: Callable[..., None], name: str, entry: str, declared: Declared
+) -> Callable[..., None]:
+    """Return a phase in plain Python as engines call it: for all entries, errors with their line.
+
+    It raises `RuleError` if the rule raises an error.
+    """
+    names = list(inspect.signature(function).parameters)[2:]
+
+    @wraps(function)
+    def carried_out(config: Any, society: Any, day: int, **arguments: int) -> None:
+        given = {declared.clock: day, "tick": day, **arguments}
+        values = [given[one] for one in names if one != entry]
+        try:
+            if not entry:
+                function(config, society, *values)
+                return
+            for i in range(declared.lengths[entry]):
+                function(config, society, *values, i)
+        except Exception as error:
+            raise _explained(error, function, name, declared, society.index, day) from error
+
+    return carried_out
+
+
+def _explained(
+    error: Exception, function: Any, name: str, declared: Declared, index: int, day: int
+) -> RuleError:
+    """Return an error that says where in the rules another one was raised."""
+    file, line = inspect.getsourcefile(function) or "", 0
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    where = f"{declared.clock} {day}, {declared.copies} {index}, phase {name}"
+    source = inspect.getsource(sys.modules[function.__module__]).split("\n")
+    shown = source[line - 1].strip() if 0 < line <= len(source) else ""
+    said = f"{type(error).__name__}: {error}"
+    return RuleError(f"{file}:{line}: {said}\n    {shown}\n  in {where}")
+
+
+def _on_host(
+    function: Callable[..., None],
+    p: Any,
+    fields: Mapping[str, Field],
+    arrays: Mapping[str, Any],
+    tick: int,
+    **arguments: int,
+) -> None:
+    """Carry out a phase in plain Python, for the societies that are on a device."""
+    numbers = arrays[NUMBER].get()
+    names = [name for name in (*fields, "series") if name in arrays]
+    state = {name: arrays[name].get() for name in names}
+    for place, number in enumerate(numbers.tolist()):
+        copy = Copy(number, {name: values[place].tolist() for name, values in state.items()})
+        if "ended" in state and state["ended"][place] >= 0:
+            continue
+        function(p, copy, tick, **arguments)
+        for name, values in state.items():
+            made = getattr(copy, name)
+            values[place] = list(made.values()) if isinstance(made, dict) else made
+    for name, values in state.items():
+        arrays[name].set(values)
+
+
+def _require_no_fault(
+    unit: Unit, model: Model[Any, Any], arrays: Mapping[str, Any], tick: int, **arguments: int
+) -> None:
+    """Raise RuleError if a phase noted a fault."""
+    faults = arrays[FAULT].get()
+    if not faults.any():
+        return
+    place = int(np.flatnonzero(faults)[0])
+    file, line, what = unit.sites[int(faults[place]) - 1]
+    count = int((faults != 0).sum())
+    many = f" (one of {count})" if count > 1 else ""
+    raise RuleError(
+        f"{file.path}:{line}: {what}\n    {file.line(line).strip()}\n"
+        f"  on {model.clock} {tick}, in the {model.copies} with index {place} of the launch{many}"
+    )
+
+
+__all__ = [
+    "Bounded",
+    "Count",
+    "DailyConfig",
+    "Events",
+    "Field",
+    "Model",
+    "Phase",
+    "Rng",
+    "Series",
+    "Step",
+    "falls",
+    "key",
+    "random_matching",
+    "random_permutation",
+    "reduce_sum",
+    "rises",
+    "shape",
+    "soft_exp",
+    "soft_log",
+    "soft_pow",
+    "value",
+]

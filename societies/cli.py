@@ -718,6 +718,23 @@ def check(
         print(printable(line), file=sys.stderr if verbose else sys.stdout)
 
 
+@app.command(cls=ConfigCommand)
+def kernel(
+    config: ConfigPath,
+    phase: Annotated[
+        str | None, typer.Option(metavar="P", help="A phase; default: all of the model.")
+    ] = None,
+    override: Override = None,
+    debug: Debug = False,
+) -> None:
+    """Print the OpenCL C that carries out CONFIG's phases, or one of them."""
+    from societies.workload.checking.kernels import kernel_text
+    from societies.workload.declare.registry import workload
+
+    settings = _load(_find_config(config), override)
+    print(kernel_text(workload(settings.workload), settings, phase), end="")
+
+
 @app.command()
 def schema(
     workload: Annotated[

@@ -81,7 +81,7 @@ class Model(Workload[C, P]):
     start, day : names of the phases before the first day, and of those of a day in order; each is
         a function of the module, ``phase(config, society, day)``. One with a last parameter that is
         named like a dimension, ``phase(config, society, day, agent)``, is called for every entry
-        """
+    """
 
     start: ClassVar[tuple[str, ...]] = ()
     day: ClassVar[tuple[str, ...]] = ()
@@ -182,6 +182,15 @@ class Model(Workload[C, P]):
             else:
                 found[name] = Phase((self._launch(unit, name, copies, file),), host=host)
         return found
+
+    def kernel_text(self, p: P, phase: str) -> str:
+        """Return the text of a translated phase, with the lines of the rules as comments."""
+        unit = self.unit(p)
+        if phase not in unit.kernels:
+            refused = self.untranslated(p).get(phase)
+            return super().kernel_text(p, phase) if refused is None else f"// {refused}\n"
+        rows = unit.text_of([phase]).split("\n")
+        return "\n".join(row for row in rows if not row.startswith("#line"))
 
     def _launch(self, unit: Unit, name: str, copies: int, file: Generated) -> Launch:
         kernel = unit.kernels[name]

@@ -57,6 +57,11 @@ class Source:
         """Return an independent copy."""
         return Source(self.text, dict(self.files), dict(self.lines))
 
+    def own_text(self, source: str) -> str:
+        """Return the lines of a part without those of other parts, by its name or its file."""
+        names = [name for name, path in self.files.items() if str(path).endswith(str(source))]
+        return "\n".join(self.lines[names[0] if names else source])
+
     def shown(self, name: str) -> str:
         """Return the name of a part as a message shows it: the real path if it has one."""
         return str(self.files.get(name, name))

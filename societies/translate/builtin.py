@@ -12,9 +12,9 @@ from reference_py.primitives import bounded as bounded_module
 from reference_py.primitives import reduce, softmath
 from reference_py.primitives.permute import random_matching, random_permutation
 from reference_py.primitives.rng import Rng
-from societies.translate import draws, lists
+from societies.translate import draws, lists, storing
 from societies.translate.function import Function
-from societies.translate.loops import Generators, list_of, walk
+from societies.translate.loops import Generators, list_of
 from societies.translate.membership import whole
 from societies.translate.messages import FROM_CONFIG
 from societies.translate.operators import binary
@@ -33,6 +33,7 @@ from societies.translate.values import (
     literal,
     wide,
 )
+from societies.translate.walks import walk
 
 Made = Callable[[Function, ast.Call, str], Value]
 
@@ -49,9 +50,8 @@ def _one_number(f: Function, node: ast.Call) -> Number:
 
 def _float(f: Function, node: ast.Call, name: str) -> Value:
     argument = node.args[0] if len(node.args) == 1 else None
-    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-        if argument.value in ("inf", "-inf", "nan"):
-            return literal(float(argument.value))
+    if isinstance(argument, ast.Constant) and argument.value in ("inf", "-inf", "nan"):
+        return literal(float(argument.value))
     value = _one_number(f, node)
     if value.kind == REAL:
         return value
@@ -190,9 +190,7 @@ def _pure(node: ast.ListComp) -> bool:
     return not any(isinstance(one, ast.Call) for one in ast.walk(node.elt))
 
 
-def list_from(
-    f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] = ()
-) -> List:
+def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] = ()) -> List:
     """Return a new list of the values of a list, a range or a generator."""
     if len(node.args) != 1 or any(one.arg not in keywords for one in node.keywords):
         f.error(node, "takes one list here")
@@ -212,19 +210,19 @@ def list_from(
             whole(f, value, node)
             return value if value.fresh else lists.copied(f, value, name)
         f.error(node, "this is no list")
+    made: List
     steps = walk(f, argument, [ast.Pass()])
     if steps.most is None:
         f.error(node, *FROM_CONFIG)
     k = f.cname("k")
-    with f.aside() as lines:
-        with f.block(f"for (long {k} = 0; {steps.more(k)}; ++{k})"):
-            value = steps.item(k)
-            if isinstance(value, List):
-                f.error(node, "a slice of rows", "Write a comprehension: [list(row) for row in x].")
-            parts = value if isinstance(value, tuple) else (value,)
-            kinds = tuple(f.number(one, node).kind for one in parts)
-            made = lists.new(f, name, kinds, steps.most)
-            lists.add(f, made, value, node, sure=True)
+    with f.aside() as lines, f.block(f"for (long {k} = 0; {steps.more(k)}; ++{k})"):
+        value = steps.item(k)
+        if isinstance(value, List):
+            f.error(node, "a slice of rows", "Write a comprehension: [list(row) for row in x].")
+        parts = value if isinstance(value, tuple) else (value,)
+        kinds = tuple(f.number(one, node).kind for one in parts)
+        made = lists.new(f, name, kinds, steps.most)
+        storing.add(f, made, value, node, sure=True)
     f.emit(f"{made.counter} = 0;")
     f.splice(lines)
     return made

@@ -1,4 +1,4 @@
-"""Calls of the functions of a model: each becomes a function in C, once for each kind of arguments."""
+"""Calls of the functions of a model: each becomes a function in C for each kind of arguments."""
 
 from __future__ import annotations
 
@@ -10,23 +10,12 @@ from types import FunctionType
 from typing import Any
 
 from societies.translate import lists
-from societies.translate.function import (
-    Again,
-    Frame,
-    Function,
-    Instance,
-    bindings_of,
-    known,
-)
+from societies.translate.frames import Again, Frame, Instance, bindings_of
+from societies.translate.function import Function, known
 from societies.translate.messages import FROM_CONFIG, TranslationError
+from societies.translate.results import end_of_function, returns_number, structure
 from societies.translate.source import SourceFile, definition, without_docstring
-from societies.translate.statements import (
-    end_of_function,
-    returns_number,
-    store,
-    store_name,
-    structure,
-)
+from societies.translate.statements import store, store_name
 from societies.translate.values import (
     CTYPES,
     FIXED,
@@ -166,7 +155,11 @@ def _key(f: Function, value: Value, exact: bool) -> Any:
     if isinstance(value, Settings):
         return "settings", value.path
     if isinstance(value, Known):
-        return "known", type(value.value), value.value if _hashable(value.value) else id(value.value)
+        return (
+            "known",
+            type(value.value),
+            value.value if _hashable(value.value) else id(value.value),
+        )
     if isinstance(value, Inner):
         return "inner", value.node, value.owner
     return type(value).__name__
@@ -304,7 +297,9 @@ def inlined(
     made, file = definition(function)
     body = without_docstring(made)
     places = [i for i, one in enumerate(body) if _is_yield(one)]
-    yields = [one for one in ast.walk(made) if isinstance(one, ast.Yield | ast.YieldFrom | ast.Return)]
+    yields = [
+        one for one in ast.walk(made) if isinstance(one, ast.Yield | ast.YieldFrom | ast.Return)
+    ]
     if len(places) != 1 or len(yields) != 1:
         f.error(node, f"{function.__name__} has more than one plain yield, or a return",
                 "Write the statements before and after the block.")  # fmt: skip
@@ -337,5 +332,3 @@ def inlined(
 
 def _is_yield(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield)
-
-

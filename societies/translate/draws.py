@@ -195,5 +195,3 @@ def soft(name: str, count: int) -> object:
         return Number(f"{name}({texts})", REAL, min(value.life for value in values))
 
     return made
-
-

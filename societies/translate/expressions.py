@@ -10,9 +10,8 @@ import numpy as np
 
 from societies.config.model import VALUE, Section
 from societies.config.problems import suggestion
-from societies.translate import lists
+from societies.translate import lists, storing
 from societies.translate.function import Function, handles, known
-from societies.translate.loops import slice_of
 from societies.translate.membership import whole
 from societies.translate.messages import no_such_function
 from societies.translate.values import (
@@ -36,6 +35,7 @@ from societies.translate.values import (
     Variable,
     literal,
 )
+from societies.translate.walks import slice_of
 
 _TOO_LARGE = "a whole number of more than 64 bits", "Write it as a real number: 1e22."
 
@@ -57,9 +57,9 @@ def _name(f: Function, node: ast.Name, name: str) -> Value:
     found = f.lookup(node.id, node)
     if isinstance(found, Variable):
         return f.number(found, node)
-    if isinstance(found, Number) and isinstance(found.known, int) and found.literal:
-        if not LEAST < found.known <= MOST:
-            f.error(node, *_TOO_LARGE)
+    large = isinstance(found, Number) and found.literal and isinstance(found.known, int)
+    if large and not LEAST < found.known <= MOST:  # type: ignore[union-attr,operator]
+        f.error(node, *_TOO_LARGE)
     return found
 
 
@@ -84,9 +84,12 @@ def _attribute(f: Function, node: ast.Attribute, name: str) -> Value:
 def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
     """Return a key of the configuration."""
     if not hasattr(owner.value, node.attr):
-        keys = getattr(type(owner.value), "model_fields", vars(owner.value))
+        names = (name for name in dir(owner.value) if not name.startswith("_"))
+        keys = list(getattr(type(owner.value), "model_fields", names))
         near = suggestion(node.attr, keys)
-        f.error(node, f"the configuration has no key '{node.attr}'{near}", f"It has {', '.join(keys)}.")
+        f.error(
+            node, f"the configuration has no key '{node.attr}'{near}", f"It has {', '.join(keys)}."
+        )
     value = getattr(owner.value, node.attr)
     path = f"{owner.path}.{node.attr}" if owner.path else node.attr
     if _differs(f, path, owner, node.attr, value):
@@ -106,7 +109,9 @@ def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
         return Number(c, kind, FIXED, low, high, value if kind != WORD else None)
     if isinstance(value, list | tuple):
         if not value:
-            f.error(node, f"the list '{path}' is empty", "Ask for its length in Python, on the host.")
+            f.error(
+                node, f"the list '{path}' is empty", "Ask for its length in Python, on the host."
+            )
         return table(f, value, node, f"config_{path.replace('.', '_')}")
     if callable(value):
         f.error(node, f"'{node.attr}' is a method of the configuration",
@@ -236,7 +241,9 @@ def _subscript(f: Function, node: ast.Subscript, name: str) -> Value:
         whole(f, made, node)
         return slice_of(f, made, node, name or "part")
     where, i = f.ordered([node.value, node.slice])
-    if isinstance(where, tuple) or (isinstance(where, Known) and isinstance(where.value, tuple | list)):
+    if isinstance(where, tuple) or (
+        isinstance(where, Known) and isinstance(where.value, tuple | list)
+    ):
         return _of_tuple(f, where, i, node)
     if isinstance(where, Known) and isinstance(where.value, dict):
         return _of_dictionary(f, where.value, i, node)
@@ -247,7 +254,9 @@ def _subscript(f: Function, node: ast.Subscript, name: str) -> Value:
     return lists.entry(f, where, f.number(i, node), node)
 
 
-def _of_tuple(f: Function, where: tuple[Value, ...] | Known, i: Value, node: ast.Subscript) -> Value:
+def _of_tuple(
+    f: Function, where: tuple[Value, ...] | Known, i: Value, node: ast.Subscript
+) -> Value:
     number = f.number(i, node)
     if isinstance(where, Known):
         made = table(f, where.value, node)
@@ -324,9 +333,7 @@ def _method(f: Function, method: Method, node: ast.Call, name: str) -> Value:
     if isinstance(owner, Events):
         if method.name != "append" or len(node.args) != 1:
             f.error(node, "events are appended", f"Write .append(({f.unit.declared.clock}, ...)).")
-        lists.events_append(f, owner, f.expression(node.args[0]), node)
+        storing.events_append(f, owner, f.expression(node.args[0]), node)
         return Known(None)
     assert isinstance(owner, List)
     return list_method(f, owner, method.name, node, name)
-
-

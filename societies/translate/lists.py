@@ -10,11 +10,11 @@ from dataclasses import replace
 from societies.config.problems import suggestion
 from societies.translate.function import Function
 from societies.translate.messages import BOUNDED, FROM_CONFIG, UNKNOWN_MOST, WRITE_REAL
+from societies.translate.storing import add, joined
 from societies.translate.values import (
     BOOL,
     CALLED,
     FIELDS,
-    FIXED,
     INT,
     LEAST,
     LISTED,
@@ -26,8 +26,6 @@ from societies.translate.values import (
     REAL,
     WORD,
     Column,
-    Events,
-    Known,
     List,
     Number,
     Value,
@@ -52,7 +50,13 @@ LARGEST_LIST = 2**28
 
 
 def new(
-    f: Function, name: str, kinds: Sequence[str], most: int, *, inner: int = 0, bounded: bool = False
+    f: Function,
+    name: str,
+    kinds: Sequence[str],
+    most: int,
+    *,
+    inner: int = 0,
+    bounded: bool = False,
 ) -> List:
     """Make room for a list; its length is kept in a variable.
 
@@ -125,15 +129,14 @@ def get(f: Function, where: List, i: str, own: bool | None = None) -> Value:
             where, base=base, dims=where.dims[1:], length=length, counter=counter, lengths="",
             most=where.dims[1], own=where.own if own is None else own, fresh=False, local=False,
         )  # fmt: skip
-    numbers = tuple(_loaded(where, i, k) for k in range(len(where.columns)))
+    numbers = tuple(loaded(where, i, k) for k in range(len(where.columns)))
     return numbers if where.pairs else numbers[0]
 
 
-def _loaded(where: List, i: str, k: int) -> Number:
+def loaded(where: List, i: str, k: int) -> Number:
+    """Return a number of an entry."""
     column, text = where.columns[k], at(where, i, k)
-    if column.kind in (INT, BOOL, MAYBE) and column.ctype not in ("long", "int"):
-        text = f"(long){text}"
-    elif column.kind == INT and column.ctype == "int":
+    if column.kind == INT and column.ctype != "long":
         text = f"(long){text}"
     if column.kind == BOOL:
         text = f"(int){text}"
@@ -167,9 +170,9 @@ def entry(f: Function, where: List, i: Number, node: ast.AST) -> Value:
         if not where.rows:
             f.access(where.field, "read", own, node)
     text = index(f, where, i, node)
-    if where.rows and not text.isidentifier() and not text.isdigit():
-        text = f.kept(Number(text, INT)).text
-    elif where.rows and i.life == NAME:  # a row stays that row when the index is assigned again
+    if (where.rows and not text.isidentifier() and not text.isdigit()) or (
+        where.rows and i.life == NAME
+    ):
         text = f.kept(Number(text, INT)).text
     return get(f, where, text, own)
 
@@ -210,68 +213,7 @@ def field_list(f: Function, name: str, node: ast.AST) -> List:
 def scalar_of(f: Function, where: List, node: ast.AST) -> Number:
     """Return the number of a field without dimensions."""
     f.access(where.field, "read", False, node)
-    return _loaded(where, "0", 0)
-
-
-def store_field(f: Function, name: str, value: Value, node: ast.AST) -> None:
-    """Assign a field of the society."""
-    if name == "index":
-        f.error(node, f"the number of a {f.unit.declared.copies} cannot be assigned")
-    where = field_list(f, name, node)
-    if isinstance(value, List):
-        f.access(name, "replace", False, node)
-        _fill(f, where, value, node)
-        return
-    if where.dims:
-        f.error(node, f"the field '{name}' is a list", "Assign its entries, or a new list.")
-    f.access(name, "write", False, node)
-    f.emit(f"{at(where, '0')} = {stored(f, where, 0, f.number(value, node), node)};")
-
-
-def store_row(f: Function, where: List, i: Number, value: List, node: ast.AST) -> None:
-    """Assign a row of a field."""
-    if not where.rows or not where.field:
-        f.error(node, "a list is assigned to an entry", "Write rows[i].clear(), and append to it.")
-    own = is_entry(f, where, i)
-    f.access(where.field, "replace", own, node)
-    row = entry(f, where, i, node)
-    assert isinstance(row, List)
-    if row.rows:
-        f.error(node, "a row of several dimensions is assigned", "Assign its entries in loops.")
-    _fill(f, row, value, node)
-
-
-def _fill(f: Function, where: List, value: List, node: ast.AST) -> None:
-    """Copy a list into a field or a row of it, which has a fixed length."""
-    if not value.fresh:
-        hint = "Write list(...) around the name, so that there are two lists in Python as well."
-        f.error(node, "a field and a name would stand for one list", hint)
-    if len(where.dims) != 1 or value.pairs or value.rows:
-        f.error(node, "a list of another shape than the field", "Assign its entries in a loop.")
-    f.require(f"{value.length} == {where.length}", node, "a list of another length than the field")
-    k = f.cname("k")
-    number = _loaded(value, k, 0)
-    with f.block(f"for (long {k} = 0; {k} < {where.length} && {k} < {value.length}; ++{k})"):
-        f.emit(f"{at(where, k)} = {stored(f, where, 0, number, node)};")
-
-
-def assign_series(f: Function, node: ast.Dict) -> None:
-    """Translate ``society.series = {...}``."""
-    series = list(f.unit.declared.series)
-    keys = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
-    for wanted in series:
-        if wanted not in keys:
-            f.error(node, f"the series '{wanted}' is missing", "Every phase gives all of them.")
-    pointer = f.use("state_series", "__global real *state_series")
-    for value, key in zip(f.ordered(node.values), keys, strict=True):
-        if key not in series:
-            near = suggestion(str(key), series)
-            f.error(node, f"there is no series '{key}'{near}", f"Declared: {', '.join(series)}.")
-        number = f.number(value, node)
-        if number.kind != REAL:
-            f.error(node, f"the series '{key}' gets {CALLED[number.kind]}", "Write float(...).")
-        f.emit(f"{pointer}[{series.index(str(key))}] = {bare(number.text)};  // {key}")
-    f.access("series", "write", False, node)
+    return loaded(where, "0", 0)
 
 
 # -------------------------------------------------------------------- entries
@@ -306,63 +248,13 @@ def stored(f: Function, where: List, k: int, value: Number, node: ast.AST) -> st
     return bare(text) if ctype in ("long", "real") else f"({ctype}){text}"
 
 
-def put(f: Function, where: List, i: Number, value: Value, node: ast.AST) -> None:
-    """Assign an entry of a list."""
-    if where.rows:
-        f.error(node, "a row gets a number", "Name an entry of the row: x[i][k].")
-    if where.space == "table":
-        f.error(node, "the configuration and constants cannot be changed", "Copy it: list(...).")
-    if where.field:
-        first = len(where.dims) == len(f.unit.declared.fields[where.field].dims)
-        own = is_entry(f, where, i) if first else where.own
-        f.access(where.field, "write", own, node)
-    place = index(f, where, i, node)
-    for k, text in enumerate(_texts(f, where, value, node)):
-        f.emit(f"{at(where, place, k)} = {text};")
-
-
-def _texts(f: Function, where: List, value: Value, node: ast.AST) -> list[str]:
+def texts(f: Function, where: List, value: Value, node: ast.AST) -> list[str]:
     """Return the texts of the numbers of an entry."""
     parts = value if isinstance(value, tuple) else (value,)
     if len(parts) != len(where.columns):
         many = "one number" if len(where.columns) == 1 else f"{len(where.columns)} numbers"
         f.error(node, f"the entries of the list have {many}, and this has {len(parts)}")
     return [stored(f, where, k, f.number(one, node), node) for k, one in enumerate(parts)]
-
-
-def add(f: Function, where: List, value: Value, node: ast.AST, *, sure: bool = False) -> None:
-    """Append an entry; ``sure``: the list has room, as the translator found its bound."""
-    n = where.counter
-    if where.rows:
-        _add_row(f, where, value, node)
-        return
-    texts = _texts(f, where, value, node)
-    stores = [f"{at(where, n, k)} = {text};" for k, text in enumerate(texts)]
-    f.require(f"{n} < {where.most}", node, f"the list has more than {where.most} entries")
-    if sure and not f.unit.checked and len(stores) == 1:
-        f.emit(stores[0].replace(f"[{flat(where, n)}]", f"[{flat(where, f'{n}++')}]", 1))
-        return
-    with f.block("" if sure and not f.unit.checked else f"if ({n} < {where.most})"):
-        for text in stores:
-            f.emit(text)
-        f.emit(f"++{n};")
-
-
-def _add_row(f: Function, where: List, value: Value, node: ast.AST) -> None:
-    """Append a row to a list of lists."""
-    if not isinstance(value, List) or value.rows or value.pairs:
-        f.error(node, "the list has lists as entries, and gets something else")
-    if not value.fresh:
-        f.error(node, "a name and an entry would stand for one list", "Write list(...) around it.")
-    n = where.counter
-    f.require(f"{n} < {where.most}", node, f"the list has more than {where.most} entries")
-    f.require(f"{value.length} <= {where.dims[1]}", node, "a row is longer than the first one may be")
-    with f.block(f"if ({n} < {where.most})"):
-        row = get(f, where, n)
-        assert isinstance(row, List)
-        f.emit(f"{row.counter} = least_long({value.length}, {where.dims[1]});")
-        copy(f, value, replace(row, counter=""), row.counter)
-        f.emit(f"++{n};")
 
 
 def copy(f: Function, source: List, target: List, length: str = "") -> None:
@@ -396,109 +288,6 @@ def copied(f: Function, source: List, name: str = "", most: int = 0) -> List:
     return made
 
 
-def bind(f: Function, name: str, value: List, node: ast.AST) -> None:
-    """Let a name stand for a list: for a field or a row as another name, for a new list itself."""
-    scope, several = f.frame.scope, f.frame.bindings[name] > 1
-    before = scope.get(name)
-    if before is not None and not isinstance(before, List):
-        f.error(node, f"'{name}' stood for {f.called(before)} before", "Give the list another name.")
-    if isinstance(before, List) and not before.local and not before.field and not value.base:
-        f.error(node, f"'{name}' is a list that was handed to the function",
-                "Give the new list another name.")  # fmt: skip
-    if not value.fresh:
-        _bind_alias(f, name, value, before, several, node)
-        return
-    if not several and not f.fact("kinds", name):
-        if value.bounded and (kinds := f.fact("entries", name)) and kinds != value.kinds:
-            f.error(node, "the entries are of another kind than the list says")
-        scope[name] = replace(value, fresh=False)
-        return
-    if before is None:
-        most = max(value.most, f.fact("most", name) or 0)
-        kinds = f.fact("kinds", name) or value.kinds
-        inner = max(value.dims[1] if value.rows else 0, f.fact("inner", name) or 0)
-        bounded = value.bounded and not f.fact("unbounded", name)
-        made = new(f, name, kinds, most, inner=inner, bounded=bounded)
-        before = scope[name] = replace(made, fresh=False)
-    assert isinstance(before, List)
-    if value.field or before.field:
-        f.error(node, f"'{name}' stood for a field before", "Give the list another name.")
-    if before.bounded and not value.bounded:
-        f.learn(("unbounded", name), True)
-    if value.most > before.most:
-        f.learn(("most", name), value.most)
-    if value.rows and value.dims[1] > before.dims[1]:
-        f.learn(("inner", name), value.dims[1])
-    if value.kinds != before.kinds:
-        f.learn(("kinds", name), joined(f, name, before.kinds, value.kinds, node))
-    copy(f, value, before)
-
-
-def joined(
-    f: Function, name: str, first: Sequence[str], second: Sequence[str], node: ast.AST
-) -> tuple[str, ...]:
-    """Return the kinds of entries of a list that gets entries of two kinds."""
-    found = []
-    for a, b in zip(first, second, strict=False):
-        kinds = {a, b}
-        if len(kinds) == 1:
-            found.append(a)
-        elif kinds <= {INT, BOOL, MAYBE, NONE}:
-            found.append(MAYBE if kinds & {MAYBE, NONE} else INT)
-        else:
-            f.error(node, f"'{name}' has {CALLED[a]} as entries, and {CALLED[b]} here", WRITE_REAL)
-    if len(first) != len(second):
-        f.error(node, f"'{name}' has entries of {len(first)} numbers, and of {len(second)} here")
-    return tuple(found)
-
-
-def _bind_alias(
-    f: Function, name: str, value: List, before: Value | None, several: bool, node: ast.AST
-) -> None:
-    if not value.field and not value.base and value.space != "table":
-        f.error(node, "two names for one list", f"Write {name} = list(...), which is a list of its own.")
-    if isinstance(before, List):
-        same = (before.field, before.dims, before.columns) == (value.field, value.dims, value.columns)
-        if not same:
-            f.error(node, f"'{name}' stood for another list before", "Give the second another name.")
-    if value.field:
-        f.access(value.field, "alias", value.own and not several, node)
-    if value.base:
-        old = before.base if isinstance(before, List) else ""
-        place = old or f.cname(f"{name}_at")
-        f.declared[place] = "long"
-        f.emit(f"{place} = {value.base};")
-        if value.counter:  # of a list of lists: the length of the row is at the row's place
-            f.error(node, "a row of a list of lists gets a name", "Write rows[i][k] where it is used.")
-        value = replace(value, base=place, own=value.own and not several)
-    f.frame.scope[name] = value
-
-
-def returned(f: Function, value: List, node: ast.AST) -> None:
-    """Translate the return of a list, which must be a new one."""
-    if not (value.fresh or value.local):
-        f.error(node, "a list that is not the function's own is returned", "Return list(...) of it.")
-    if value.rows:
-        f.error(node, "a list of lists is returned", "Hand it to the function, which fills it.")
-    result = f.instance.result
-    if result is None:
-        most = max(value.most, f.fact("most", "return") or 0)
-        columns = tuple(
-            replace(c, pointer=f"result{i or ''}") for i, c in enumerate(value.columns)
-        )
-        space = "private" if most <= f.unit.private else "scratch"
-        if space == "scratch":
-            f.use("stride", "const size_t stride")
-        result = List(columns, space, "(*result_n)", most, "(*result_n)")
-        f.instance.result = result
-    if not isinstance(result, List) or result.kinds != value.kinds:
-        f.error(node, "returns another kind of value than elsewhere", "Return one kind of value.")
-    if value.most > result.most:
-        f.learn(("most", "return"), value.most)
-    copy(f, value, result)
-    f.emit("return;")
-
-
 # -------------------------------------------------------------------- new lists
 
 
@@ -522,7 +311,7 @@ def display(f: Function, node: ast.List | ast.Tuple, name: str) -> List:
         kinds = joined(f, name or "list", kinds, [f.number(v, node).kind for v in more], node)
     made = new(f, name, kinds, len(values))
     for i, value in enumerate(values):
-        for k, text in enumerate(_texts(f, made, value, node)):
+        for k, text in enumerate(texts(f, made, value, node)):
             f.emit(f"{at(made, str(i), k)} = {text};")
     f.emit(f"{made.counter} = {len(values)};")
     return made
@@ -550,36 +339,9 @@ def repeated(f: Function, filled: ast.List, count: ast.expr, name: str) -> List:
     f.require(f"{n.text} <= {made.most}", count, "the list is longer than was reckoned")
     f.emit(f"{made.counter} = {'' if n.positive else '0 > '}{bare(wide(n))}"
            f"{'' if n.positive else f' ? 0 : {bare(wide(n))}'};")  # fmt: skip
-    texts = _texts(f, made, value, filled)
+    entries = texts(f, made, value, filled)
     k = f.cname("k")
     with f.block(f"for (long {k} = 0; {k} < {made.length}; ++{k})"):
-        for i, text in enumerate(texts):
+        for i, text in enumerate(entries):
             f.emit(f"{at(made, k, i)} = {text};")
     return made
-
-
-def events_append(f: Function, events: Events, value: Value, node: ast.AST) -> None:
-    """Append a row to a list of events."""
-    name, columns = events.name, f.unit.declared.events[events.name]
-    parts = value if isinstance(value, tuple) else ()
-    if len(parts) != columns:
-        f.error(node, f"a row of '{name}' has {columns} numbers", f"Write .append(({f.unit.declared.clock}, ...)).")  # noqa: E501
-    numbers = [f.number(one, node) for one in parts]
-    if any(one.kind not in (INT, BOOL) for one in numbers):
-        f.error(node, f"a row of '{name}' has whole numbers", "Write int(...).")
-    f.access(name, "write", False, node)
-    if f.unit.entry:
-        f.error(node, "a phase for each entry has no order, so it cannot append events",
-                "Append in a phase of the whole society.")  # fmt: skip
-    log = f.use(f"{name}_log", f"__global int *{name}_log")
-    count = f.use(f"{name}_count", f"__global uint *{name}_count")
-    rows = f.use(f"{name}_rows", f"const uint {name}_rows")
-    f.use("copy", "const size_t copy")
-    copies = f.use("copies", "const uint copies")
-    with f.block(f"if ({count}[copy] < {rows})"):
-        place = f"((size_t){count}[copy] * {copies} + copy) * {columns}"
-        for k, number in enumerate(numbers):
-            f.emit(f"{log}[{place} + {k}] = (int){number.text};")
-    f.emit(f"++{count}[copy];")
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from societies.translate import lists
+from societies.translate import lists, storing
 from societies.translate.function import Function
 from societies.translate.messages import BOUNDED
 from societies.translate.values import (
@@ -64,9 +64,7 @@ def contains(f: Function, node: ast.Compare) -> Number | bool:
     return Number(f"(!{flag})" if negate else flag, BOOL, FIXED, 0, 1)
 
 
-def _range(
-    f: Function, node: ast.Compare, among: ast.expr
-) -> tuple[Number, Number, Number] | None:
+def _range(f: Function, node: ast.Compare, among: ast.expr) -> tuple[Number, Number, Number] | None:
     """Return a number, and the bounds of the range that it is looked for in."""
     if not (isinstance(among, ast.Call) and isinstance(among.func, ast.Name)):
         return None
@@ -75,7 +73,9 @@ def _range(
         return None
     wanted, *ends = f.numbers([node.left, *among.args], node)
     if len(ends) > 2:
-        f.error(node, "'in' a range with a step", "Write low <= x < high and (x - low) % step == 0.")
+        f.error(
+            node, "'in' a range with a step", "Write low <= x < high and (x - low) % step == 0."
+        )
     low = ends[0] if len(ends) == 2 else Number("0", INT, FIXED, 0, 0, 0, True)
     return wanted, low, ends[-1]
 
@@ -138,7 +138,7 @@ def _learned(f: Function, where: List, value: Value, node: ast.AST) -> None:
         if name and before is None:
             f.learn(("entries", name), kinds)
         if name and before is not None and len(before) == len(kinds):
-            made = lists.joined(f, name, before, kinds, node)
+            made = storing.joined(f, name, before, kinds, node)
             if made != before:
                 f.learn(("entries", name), made)
 
@@ -151,7 +151,7 @@ def _append(f: Function, where: List, node: ast.Call, target: str) -> Value:
             f.learn(("inner", name), value.most)
         f.error(node, "a list is appended to a list of numbers", "Append its entries in a loop.")
     _learned(f, where, value, node)
-    lists.add(f, where, value, node)
+    storing.add(f, where, value, node)
     return Known(None)
 
 
@@ -162,7 +162,7 @@ def _extend(f: Function, where: List, node: ast.Call, target: str) -> Value:
     k = f.cname("k")
     n = f.kept(Number(value.length, INT))
     with f.block(f"for (long {k} = 0; {k} < {n.text}; ++{k})"):
-        lists.add(f, where, lists.get(f, value, k), node)
+        storing.add(f, where, lists.get(f, value, k), node)
     return Known(None)
 
 

@@ -63,10 +63,13 @@ LOOP_ELSE = (
     "Keep in a variable whether the loop broke off, and ask it after the loop.",
 )
 _TABLE = "Fill a table in the configuration, on the host, and read its entries."
-_SOFT = "Write soft_exp, soft_log or soft_pow of societies.model, which have the same bits everywhere."
+_SOFT = "Write soft_exp, soft_log or soft_pow of societies.model: the same bits everywhere."
 
 STATEMENTS: dict[type[ast.AST], tuple[str, str]] = {
-    ast.Try: ("an error cannot be caught in a kernel", "Ask before: if count > 0: x = total / count."),
+    ast.Try: (
+        "an error cannot be caught in a kernel",
+        "Ask before: if count > 0: x = total / count.",
+    ),
     ast.Raise: ("a kernel cannot raise an error", "Write assert, which a checked build looks at."),
     ast.With: (
         "this with cannot be translated",

@@ -10,7 +10,7 @@ from societies.translate import lists
 from societies.translate.calls import call_user, callable_of
 from societies.translate.draws import helper, stride
 from societies.translate.function import Function
-from societies.translate.loops import Generators, each, walk
+from societies.translate.loops import Generators, each
 from societies.translate.membership import whole
 from societies.translate.values import (
     BOOL,
@@ -28,8 +28,9 @@ from societies.translate.values import (
     Variable,
     wide,
 )
+from societies.translate.walks import walk
 
-_SORT = """// Put x[0 .. n-1] in ascending order (Shell's sort): whole numbers, so equal ones are the same.
+_SORT = """// Put the whole numbers x[0 .. n-1] in ascending order (Shell's sort).
 static void {name}({space}{ctype} *x, const long n{stride})
 {{
     long gap = 1;
@@ -271,7 +272,9 @@ def _of_list(f: Function, node: ast.Call, word: str) -> Value:
     key = keywords.get("key")
 
     def inside(value: Value) -> None:
-        parts = [f.kept(f.number(v, node)) for v in (value if isinstance(value, tuple) else (value,))]
+        parts = [
+            f.kept(f.number(v, node)) for v in (value if isinstance(value, tuple) else (value,))
+        ]
         value = tuple(parts) if isinstance(value, tuple) else parts[0]
         own = ranks(f, key, value, node)
         for part in [*parts, *own]:
@@ -320,5 +323,3 @@ def each_value(
         if isinstance(value, List):
             f.error(node, "a list of lists, where numbers are needed", "Write a comprehension.")
         inside(value)
-
-

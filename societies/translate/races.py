@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from societies.translate.function import Access
+from societies.translate.frames import Access
 from societies.translate.messages import TranslationError
 
 

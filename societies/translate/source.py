@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -91,8 +92,8 @@ def rules_sha256(functions: Iterable[FunctionType], classes: Iterable[type] = ()
     classes : their methods and attributes count, too: what declares fields and their first values
     """
     hashed = hashlib.sha256()
-    for name, text in sorted(_texts(functions, classes).items()):
-        hashed.update(f"{name}\n{text}\n".encode())
+    for text in sorted(_texts(functions, classes)):
+        hashed.update(f"{text}\n".encode())
     return hashed.hexdigest()
 
 
@@ -124,8 +125,6 @@ def _reached(functions: Iterable[FunctionType]) -> Iterator[FunctionType]:
 def _has_source(function: FunctionType) -> bool:
     """Return whether a function is a rule: written in a file that is no part of Python."""
     root = str(function.__module__).partition(".")[0]
-    import sys
-
     return root not in sys.stdlib_module_names and root not in ("numpy", "societies")
 
 
@@ -142,23 +141,24 @@ def _globals_of(function: FunctionType) -> dict[str, Any]:
     return found
 
 
-def _texts(functions: Iterable[FunctionType], classes: Iterable[type]) -> Mapping[str, str]:
-    texts = {}
+def _texts(functions: Iterable[FunctionType], classes: Iterable[type]) -> set[str]:
+    """Return the texts of all rules, of the constants that they use, and of what classes declare.
+
+    The name of a module does not count: a file that gets another name has the same rules.
+    """
+    texts = set()
     for function in _reached(functions):
-        name = f"{function.__module__}.{function.__qualname__}"
-        texts[name] = _text(definition(function)[0])
+        texts.add(f"{function.__qualname__}: {_text(definition(function)[0])}")
         for used, value in _globals_of(function).items():
             if isinstance(value, bool | int | float | str | tuple | list):
-                texts[f"{function.__module__}:{used}"] = repr(value)
+                texts.add(f"{used} = {value!r}")
     for one in classes:
         tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(one)))
         body = tree.body[0]
         assert isinstance(body, ast.ClassDef)
         for statement in without_docstring(body):
             if not _describes(statement):
-                texts[f"{one.__module__}.{one.__qualname__}.{ast.dump(statement)[:60]}"] = _text(
-                    statement
-                )
+                texts.add(_text(statement))
     return texts
 
 
@@ -189,5 +189,5 @@ def _text(node: object) -> str:
         ]
         return f"{type(node).__name__}({', '.join(parts)})"
     if isinstance(node, list):
-        return f"[{', '.join(map(_text, node))}]"
+        return f"[{', '.join(_text(one) for one in node)}]"
     return repr(node)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from types import FunctionType
 
-from societies.translate import lists
+from societies.translate import lists, storing
 from societies.translate.function import Function, handles
-from societies.translate.messages import DICTIONARY, LOOP_ELSE, STATEMENTS, WRITE_REAL
+from societies.translate.messages import DICTIONARY, LOOP_ELSE, STATEMENTS
 from societies.translate.operators import binary
 from societies.translate.values import (
     BOOL,
@@ -18,7 +18,6 @@ from societies.translate.values import (
     MAYBE,
     NAME,
     NONE,
-    NOTHING,
     REAL,
     Events,
     Inner,
@@ -75,7 +74,9 @@ def _expression(f: Function, node: ast.Expr) -> None:
 @handles(ast.Return)
 def _return(f: Function, node: ast.Return) -> None:
     if f.shielded:
-        f.error(node, "a return inside of with", "Assign the result, and return it after the block.")
+        f.error(
+            node, "a return inside of with", "Assign the result, and return it after the block."
+        )
     if f.returned is None:  # of a phase
         if node.value is not None:
             f.error(node, "a phase returns nothing", "Write to a field of the society.")
@@ -111,7 +112,7 @@ def _annotated(f: Function, node: ast.AnnAssign) -> None:
 def _to(f: Function, target: ast.expr, value_node: ast.expr, node: ast.stmt) -> None:
     if isinstance(target, ast.Attribute) and target.attr == "series":
         if isinstance(value_node, ast.Dict):
-            lists.assign_series(f, value_node)
+            storing.assign_series(f, value_node)
             return
     elif isinstance(value_node, ast.Dict):
         f.error(value_node, *DICTIONARY)
@@ -124,7 +125,9 @@ def _to(f: Function, target: ast.expr, value_node: ast.expr, node: ast.stmt) -> 
     store(f, target, f.expression(value_node, name), node)
 
 
-def _several(f: Function, target: ast.Tuple | ast.List, node: ast.expr, at: ast.stmt) -> list[Value]:
+def _several(
+    f: Function, target: ast.Tuple | ast.List, node: ast.expr, at: ast.stmt
+) -> list[Value]:
     """Return the values that several targets get; nothing stored can change them."""
     if isinstance(node, ast.Tuple | ast.List):
         found = f.ordered(node.elts)
@@ -157,14 +160,14 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
         if not isinstance(where, List):
             f.error(target, "only entries of lists can be assigned", "Use a list or a field.")
         if isinstance(value, List):
-            lists.store_row(f, where, f.number(place, target), value, target)
+            storing.store_row(f, where, f.number(place, target), value, target)
         else:
-            lists.put(f, where, f.number(place, target), value, target)
+            storing.put(f, where, f.number(place, target), value, target)
     elif isinstance(target, ast.Attribute):
         owner = f.expression(target.value)
         if not isinstance(owner, Society):
             f.error(target, "only fields of the society can be assigned")
-        lists.store_field(f, target.attr, value, target)
+        storing.store_field(f, target.attr, value, target)
     elif isinstance(target, ast.Tuple | ast.List):
         if not isinstance(value, tuple) or len(value) != len(target.elts):
             f.error(node, "not as many values as names")
@@ -177,9 +180,8 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
 def store_name(f: Function, name: str, value: Value, node: ast.AST) -> None:
     """Let a name stand for a value."""
     scope, several = f.frame.scope, f.frame.bindings[name] > 1
-    before = scope.get(name)
     if isinstance(value, List):
-        lists.bind(f, name, value, node)
+        storing.bind(f, name, value, node)
     elif isinstance(value, Known) and (value.value is None or isinstance(value.value, bool)):
         _store_number(f, name, f.number(value, node), node)
     elif isinstance(value, Stream):
@@ -283,10 +285,10 @@ def _augmented(f: Function, node: ast.AugAssign) -> None:
         f.splice(lines)
     made = binary(f, node.op, old, value, node)
     if place is not None:
-        lists.put(f, where, place, made, target)
+        storing.put(f, where, place, made, target)
     else:
         assert isinstance(target, ast.Attribute)
-        lists.store_field(f, target.attr, made, target)
+        storing.store_field(f, target.attr, made, target)
 
 
 # -------------------------------------------------------------------- conditions
@@ -362,73 +364,6 @@ def _jump(f: Function, node: ast.Break | ast.Continue) -> None:
 # -------------------------------------------------------------------- results
 
 
-def returns_number(f: Function, node: ast.expr | None, at: ast.AST) -> None:
-    """Translate ``return`` in a function of the module."""
-    value: Value = Known(None) if node is None else f.expression(node)
-    result = f.instance.result
-    if isinstance(value, Known) and value.value is None and f.fact("kind", "return") is None:
-        if result is None:
-            f.emit("return;")
-            f.nothing = True
-            return
-        f.learn(("kind", "return"), MAYBE)
-    if isinstance(value, List):
-        if result is not None and not isinstance(result, List):
-            f.error(at, "returns a list here and a number elsewhere", "Return one kind of value.")
-        lists.returned(f, value, at)
-        return
-    if isinstance(value, tuple):
-        numbers = [f.number(one, at) for one in value]
-        kinds = tuple(one.kind for one in numbers)
-        if result is not None and result != kinds:
-            f.error(at, "returns a tuple of other kinds than elsewhere", WRITE_REAL)
-        f.instance.result = kinds
-        made = structure(f, kinds)
-        f.emit(f"return ({made}){{{', '.join(bare(one.text) for one in numbers)}}};")
-        return
-    number = f.number(value, at)
-    kind = f.fact("kind", "return") or number.kind
-    if isinstance(result, str) and result != number.kind:
-        both = {result, number.kind}
-        if both <= {INT, MAYBE, NONE, BOOL}:
-            kind = MAYBE if both & {MAYBE, NONE} else INT
-            if kind != result:
-                f.learn(("kind", "return"), kind)
-        else:
-            what = f"returns {CALLED[number.kind]} here and {CALLED[result]} elsewhere"
-            f.error(at, what, "Return one kind of number everywhere: write 0.0 instead of 0.")
-    elif result is not None and not isinstance(result, str):
-        f.error(at, "returns a number here and something else elsewhere")
-    if kind == MAYBE and number.kind == REAL:
-        f.error(at, "returns None elsewhere, and a real number here",
-                "Return a truth value and a number: return True, x.")  # fmt: skip
-    if f.nothing and kind != MAYBE:
-        f.learn(("kind", "return"), MAYBE)
-    f.instance.result = kind
-    f.emit(f"return {bare(number.text)};")
-
-
-def end_of_function(f: Function) -> None:
-    """End a function whose last statement may be reached: it returns None."""
-    if f.frame.assigned is None or f.instance.result is None:
-        return
-    result = f.instance.result
-    if result in (INT, BOOL):
-        f.learn(("kind", "return"), MAYBE)
-    if result != MAYBE:
-        f.error(f.frame.node, "the function ends without a result on some way through it",
-                "Return a value at its end.")  # fmt: skip
-    f.emit(f"return {NOTHING.text};")
-
-
-def structure(f: Function, kinds: tuple[str, ...]) -> str:
-    """Return the type in C of a tuple of numbers."""
-    name = "tuple_of_" + "_".join(kind.replace("?", "") for kind in kinds)
-    members = " ".join(f"{CTYPES[kind]} _{i};" for i, kind in enumerate(kinds))
-    f.unit.structures[name] = f"typedef struct {{ {members} }} {name};"
-    return name
-
-
 @handles(ast.With)
 def _with(f: Function, node: ast.With) -> None:
     from societies.translate.calls import inlined
@@ -436,9 +371,10 @@ def _with(f: Function, node: ast.With) -> None:
     for item in node.items:
         call = item.context_expr
         function = f.expression(call.func) if isinstance(call, ast.Call) else None
-        inner = getattr(function.value, "__wrapped__", None) if isinstance(function, Known) else None
+        inner = (
+            getattr(function.value, "__wrapped__", None) if isinstance(function, Known) else None
+        )
         if len(node.items) > 1 or not isinstance(inner, FunctionType):
             f.error(node, *STATEMENTS[ast.With])
         assert isinstance(call, ast.Call)
         inlined(f, inner, call, node, item.optional_vars)
-

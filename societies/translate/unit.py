@@ -10,20 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from types import FunctionType
 from typing import Any, Protocol
 
-from societies.kerneltext.source import amalgamate, without_comments
-from societies.translate.function import (
-    Again,
-    Frame,
-    Function,
-    Instance,
-    Line,
-    bindings_of,
-)
+from societies.translate.frames import Again, Frame, Instance, Line, bindings_of
+from societies.translate.function import Function
 from societies.translate.messages import TranslationError
+from societies.translate.names import PRELUDE, reserved_names
 from societies.translate.races import require_no_races, require_one_name
 from societies.translate.source import SourceFile, definition, without_docstring
 from societies.translate.values import (
@@ -35,9 +28,6 @@ from societies.translate.values import (
     Variable,
 )
 
-PRELUDE = "primitives/python.cl"
-"""Kernel file with Python's operators in C, which every translated text includes."""
-
 PRIVATE = 64
 """Largest number of entries of a list in private memory; longer ones are in scratch memory."""
 
@@ -45,19 +35,6 @@ MOST_WORDS = 2**31 // 8
 """Largest number of entries of the lists of a phase, of 8 bytes each, for one work-item."""
 
 _WORD = re.compile(r"§(\d+):(\d+)§")
-_KEYWORDS = """auto break case char const continue default do double else enum extern float for goto
-if inline int long register restrict return short signed sizeof static struct switch typedef union
-unsigned void volatile while bool half uchar ushort uint ulong real size_t kernel global local
-private constant image sampler event true false NULL copy item entries stride fault scratch copies
-main rotate bitselect vload vstore popcount clz"""
-_BUILTINS = """abs abs_diff add_sat hadd rhadd clamp mad mad_hi max min mul_hi sub_sat upsample
-acos asin atan atan2 cbrt ceil copysign cos cosh cross degrees distance dot erf exp exp2 exp10 expm1
-fabs fast_distance fast_length fast_normalize fdim floor fma fmax fmin fmod fract frexp hypot ilogb
-ldexp length lgamma log log2 log10 log1p logb maxmag minmag mix modf nan nextafter normalize pow
-pown powr radians remainder remquo rint rootn round rsqrt select sign sin sincos sinh smoothstep
-sqrt step tan tanh tgamma trunc any all isequal isfinite isgreater isinf isless isnan isnormal
-isordered isunordered signbit shuffle barrier mem_fence prefetch printf atom_add atomic_add as_int
-as_long as_double convert_int convert_long get_global_id get_local_id get_group_id"""
 
 
 class FieldLike(Protocol):
@@ -224,6 +201,7 @@ class Unit:
             rebound = f.frame.bindings[name] > 0
             if name == entry:
                 f.entry = c
+                f.instance.parameters.append(f"const long {c}")
                 high = self.declared.lengths[entry] - 1
                 if rebound:
                     f.error(f.frame.node, f"'{name}' is the entry of the work-item and stays it")
@@ -324,7 +302,7 @@ class Unit:
             return str(bases[int(found[1])] + int(found[2]))
 
         parts = [f"#define CHECKED {int(self.checked)}", f'#include "{PRELUDE}"']
-        body = "\n".join([one.head + "".join(l.text for l in one.lines) for one in order])
+        body = "\n".join([one.head + "".join(line.text for line in one.lines) for one in order])
         structures = [text for name, text in self.structures.items() if name in body]
         helpers = [text for name, text in self.helpers.items() if f"{name}(" in body]
         parts += [*structures, *helpers]
@@ -352,8 +330,10 @@ class Unit:
         arguments = list(made.uses)
         if kernel.entry:
             entries = declared.lengths[kernel.entry]
-            lines.append(f"    const size_t copy = item / {entries}, stride = copies * {entries}ul;")
-            arguments += [f"(long)(item % {entries})"]
+            lines.append(
+                f"    const size_t copy = item / {entries}, stride = copies * {entries}ul;"
+            )
+            arguments.insert(0, f"(long)(item % {entries})")
         else:
             lines.append("    const size_t copy = item, stride = copies;")
         lines.append("    if (copy >= copies) return;")
@@ -394,14 +374,3 @@ def _with_lines(one: Instance) -> str:
         parts.append(line.text)
         at = (line.file, line.number + 1)
     return "\n".join([*parts, "}"])
-
-
-@cache
-def reserved_names() -> frozenset[str]:
-    """Return the names that variables and functions of rules cannot have in C."""
-    text = without_comments(amalgamate([PRELUDE], {"CHECKED": 1}).text)
-    found = re.findall(r"^(?:static|INLINED|WHOLE)[^()]*?(\w+)\(", text, re.MULTILINE)
-    found += re.findall(r"^\s*#define\s+(\w+)", text, re.MULTILINE)
-    found += re.findall(r"\}\s*(\w+);", text)
-    return frozenset([*found, *_KEYWORDS.split(), *_BUILTINS.split()])
-

@@ -1,4 +1,4 @@
-"""What is known of a value of a rule while it is translated: its kind, its text in C, its bounds."""
+"""What is known of a value while its rule is translated: its kind, its text in C, its bounds."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ again, always."""
 
 LEAST, MOST = -(2**63), 2**63 - 1
 """Bounds of a whole number on a device. The least one stands for None."""
+
+LONGEST = 2**24
+"""Largest length of a list that may follow from the bounds of a number."""
 
 CALLED = {
     INT: "a whole number",
@@ -81,7 +84,9 @@ class Number:
     @property
     def most(self) -> int | None:
         """Largest value, if it follows from the configuration."""
-        return self.known if isinstance(self.known, int) else self.high
+        if isinstance(self.known, int):
+            return self.known
+        return self.high if self.high is not None and self.high <= LONGEST else None
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,9 @@ class Program:
             lambda: f"sum({self.list()})",
             lambda: f"sum(m * n % 5 for m, n in zip({self.list()}, {self.list()}))",
             lambda: f"sum(i * v % 11 for i, v in enumerate({self.list()}, {r.randint(0, 2)}))",
-            lambda: f"sum(v + w for v in range({r.randint(0, 3)}) for w in {self.list()} if w != v)",
+            lambda: (
+                f"sum(v + w for v in range({r.randint(0, 3)}) for w in {self.list()} if w != v)"
+            ),
             lambda: f"min({self.list()}, default={r.randint(-3, 3)})",
             lambda: f"max(({e()} + v for v in {self.list()}), default=0)",
             lambda: f"max({self.list()}, key=lambda v: (v % 5, -v), default=0)",
@@ -292,7 +294,11 @@ class Program:
         return [f"society.grid{place} = ({self.number()}) % 97"]
 
     def row(self, d):
-        return [f"row = society.grid[{self.number(2)} % {ROWS}]", "row[1] += 1", "row[2] = row[1] % 50"]
+        return [
+            f"row = society.grid[{self.number(2)} % {ROWS}]",
+            "row[1] += 1",
+            "row[2] = row[1] % 50",
+        ]
 
     def stored_real(self, d):
         return [f"society.xr[({self.number()}) % {AGENTS}] = max(-1e6, min(1e6, {self.real()}))"]
@@ -309,7 +315,9 @@ class Program:
 
     def appended(self, d):
         how = self.random.choice(["p.append(V)", "p.insert(W, V)"])
-        how = how.replace("V", f"({self.number()}) % 1009").replace("W", f"{self.number(3)} % 9 - 4")
+        how = how.replace("V", f"({self.number()}) % 1009").replace(
+            "W", f"{self.number(3)} % 9 - 4"
+        )
         return ["if len(p) < 20:", f"    {how}"]
 
     def popped(self, d):
@@ -447,9 +455,8 @@ class Program:
 
 
 SIMPLE = ["a_number"] * 4 + ["a_real"] * 3
-SIMPLE += """several stored small in_grid row stored_real added added_entry appended popped changed
-new_list new_list matched whole_field pairs table offsets own_stream none""".split()
-COMPOUND = "if_ if_ for_ for_ for_list zipped enumerated while_".split()
+SIMPLE += ["several", "stored", "small", "in_grid", "row", "stored_real", "added", "added_entry", "appended", "popped", "changed", "new_list", "new_list", "matched", "whole_field", "pairs", "table", "offsets", "own_stream", "none"]
+COMPOUND = ["if_", "if_", "for_", "for_", "for_list", "zipped", "enumerated", "while_"]
 
 
 def program(random: Random, name: str) -> str:

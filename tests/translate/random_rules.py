@@ -120,7 +120,7 @@ def main() -> int:
                     bad.append(f"seed {seed} {mode or 'plain'}: {differs}")
                     print(bad[-1], flush=True)
             done, seed = done + len(texts), seed + 1
-            if seed % 10 == 0:
+            if seed % 2 == 0:
                 print(f"{done} programs, {len(bad)} rounds differ", flush=True)
     lines = [f"{done} programs of seeds {options.seed} to {seed - 1}, {SOCIETIES} societies, "
              f"{DAYS} days, plain and checked: {len(bad)} rounds differ",

@@ -67,7 +67,7 @@ from societies.version import package_version
 
 if TYPE_CHECKING:
     from societies.config import WorkloadConfig
-    from societies.kerneltext.source import Source
+    from societies.kerneltext.source import AmalgamatedText
 
 
 class _Commands(typer.core.TyperGroup):
@@ -1062,7 +1062,7 @@ def _find_config(path: Path) -> Path:
     return find_config(path)
 
 
-def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], Source]:
+def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], AmalgamatedText]:
     """Return what makes the text of all kernels of a configuration from further macros."""
     from societies.workload.declare.registry import workload
     from societies.workload.running.engines import text

@@ -165,7 +165,7 @@ def test_the_second_one_ends_at_once_and_a_closed_terminal_is_one():
 def test_a_program_that_a_signal_may_have_ended_has_not_lost(monkeypatch):
     monkeypatch.setattr(external, "SIGNAL_SECONDS", 0.0)
     player = external.Player("uci", path="/no/such/program")
-    program = external.Program(player, "8/8/8/8/8/8/8/8 w - - 0 1")
+    program = external.ExternalProgram(player, "8/8/8/8/8/8/8/8 w - - 0 1")
     program._require_own_fault()
     signals.counts(signal.SIGTERM)
     with pytest.raises(signals.Stopped):

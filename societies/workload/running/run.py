@@ -114,9 +114,10 @@ def run(
 
     Parameters
     ----------
-    config : WorkloadConfig or path
+    config : WorkloadConfig, path or Setup
         From `load_config` or `config_from_dict`; it names its workload. Or a YAML file, or the
-        name of a shipped configuration: ``economy/quickstart``.
+        name of a shipped configuration: ``economy/quickstart``. Or a `societies.workload.Setup`,
+        whose workload need not be installed.
     device : str or Device
         ``auto`` (a GPU if there is one, else a CPU), ``cpu``, ``gpu``, ``reference`` (plain
         Python), ``PLATFORM:INDEX``, part of a name, or what `choose_device` returned.

@@ -11,7 +11,7 @@ import pytest
 
 from reference_py.economy import tables
 from societies.economy import curves, double_double
-from societies.economy.double_double import Pair, decided, exp, logarithms
+from societies.economy.double_double import DoubleDouble, decided, exp, logarithms
 
 ANY = 10**9  # a largest holding that never ends a table
 
@@ -171,9 +171,9 @@ def test_arithmetic_of_pairs_keeps_within_its_bounds():
     """Also where two numbers nearly cancel: there the last parts are all that is left."""
     rng, u = np.random.default_rng(6), Fraction(1, 2**53)
     high = doubles(rng, 300, 3)
-    a = Pair(high, high * rng.uniform(-1, 1, 300) * 2.0**-54)
+    a = DoubleDouble(high, high * rng.uniform(-1, 1, 300) * 2.0**-54)
     near = np.where(np.arange(300) % 2, -high, doubles(rng, 300, 3))
-    b = Pair(near, near * rng.uniform(-1, 1, 300) * 2.0**-54)
+    b = DoubleDouble(near, near * rng.uniform(-1, 1, 300) * 2.0**-54)
     c = doubles(rng, 300, 3)
     found = {
         "add": (double_double.add(a, b), lambda x, y, _: x + y, Fraction(31, 10)),
@@ -202,10 +202,10 @@ def test_logarithms_of_any_count_are_as_many():
 
 def test_an_interval_with_a_number_halfway_is_not_decided():
     half = np.spacing(1.0) / 2
-    numbers = Pair(np.ones(4), np.array([0.0, half * 0.999, half, -half / 2]))
+    numbers = DoubleDouble(np.ones(4), np.array([0.0, half * 0.999, half, -half / 2]))
     error = np.array([half * 0.999, half * 0.01, 1e-30, 1e-30])
     assert decided(numbers, error).tolist() == [False, False, False, False]
-    assert decided(Pair(np.ones(1), np.array([half / 2])), np.array([half / 4])).all()
+    assert decided(DoubleDouble(np.ones(1), np.array([half / 2])), np.array([half / 4])).all()
 
 
 @pytest.mark.parametrize("ends", [(-16.0, 16.0), (-650.0, 650.0), (-1e-6, 1e-6)])
@@ -213,7 +213,7 @@ def test_powers_keep_within_their_bound(ends):
     rng, context = np.random.default_rng(1), Context(prec=70)
     high = rng.uniform(*ends, 300)
     low = high * rng.uniform(-1, 1, 300) * 2.0**-54
-    found = exp(Pair(high, low))
+    found = exp(DoubleDouble(high, low))
     for x, more, a, b in zip(high, low, found.high, found.low, strict=True):
         exact = context.exp(context.add(Decimal(float(x)), Decimal(float(more))))
         given = context.add(Decimal(float(a)), Decimal(float(b)))

@@ -41,9 +41,9 @@ from societies.economy.variables import (
     grouped,
     measure_variables,
 )
-from societies.output import Column, Coordinate, ResultFile, Table, Variable
+from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.fields import Series, State, file_values
-from societies.workload.declare.protocol import Block, Workload
+from societies.workload.declare.protocol import Block, Setup
 from societies.workload.declare.varying import coordinates
 
 DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
@@ -69,20 +69,19 @@ def recorded_days(every: int, days: int) -> NDArray[np.int64]:
     return np.arange(every, days + 1, every, dtype=np.int64)
 
 
-class Layout:
+class DayRecorder:
     """Defines the coordinates and variables of a configuration's file, and writes days into it.
 
     Parameters
     ----------
-    workload : the economy
-    config : EconomyConfig
+    setup : Setup of the economy
     """
 
-    def __init__(self, workload: Workload[Any, Parameters], config: EconomyConfig) -> None:
-        self.config, self.p = config, workload.parameters(config)
-        self.fields = workload.fields(self.p)
+    def __init__(self, setup: Setup[EconomyConfig, Parameters]) -> None:
+        config = setup.config
+        self.config, self.p, self.fields = config, setup.p, setup.fields
         self.devices = config.devices != "none"
-        self.trade_log = TradeLog(workload, config)
+        self.trade_log = TradeLog(setup)
         self.groups = len(config.group_sizes())
         record = config.record
         self._every = {
@@ -199,7 +198,7 @@ class Layout:
         """Smallest integer type for a number of agents and one more value for "not written"."""
         return np.min_scalar_type(self.config.agents + 1)
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[EventTable]:
         """Return the tables of events in the file."""
         config = self.config
         of_trade = [*network_tables(config), *self.trade_log.tables()]
@@ -215,7 +214,7 @@ class Layout:
             Column("resource", "int32", "index", meaning),
             Column("recipe", "int32", "index", DEVICE_STATE["recipe"].meaning, dim="component"),
         )
-        return [Table("inventions", columns, config.replicates * room), *of_trade]
+        return [EventTable("inventions", columns, config.replicates * room), *of_trade]
 
     def attributes(self) -> dict[str, str | int]:
         """Return the file's attributes that describe the run: title, scenario, sizes."""

@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError, option
-from societies.workload import Block, Events, Field, Phase, Series, Source, Step, Workload
+from societies.workload import Block, Events, Field, Phase, Series, Setup, Source, Step, Workload
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from reference_py.economy.parameters import Parameters
-    from societies.economy.report import RunReport
-    from societies.economy.results import Layout
+    from societies.economy.report import EconomyReport
+    from societies.economy.results import DayRecorder
     from societies.opencl import Device
     from societies.workload.checking.coverage import Count
 
@@ -121,11 +121,11 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
         return reference(p)
 
-    def contents(self, config: EconomyConfig) -> Layout:
+    def contents(self, setup: Setup[Any, Any]) -> DayRecorder:
         """Return the layout of the result file."""
-        from societies.economy.results import Layout
+        from societies.economy.results import DayRecorder
 
-        return Layout(self, config)
+        return DayRecorder(setup)
 
     def work_items(self, p: Parameters, copies: int, device: Any) -> int:
         """Return one work-item for each resource, in whole warps.
@@ -204,11 +204,11 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return the variables of the closing table."""
         return ("units_extracted", "units_held", "units_traded", "utility", "gini")
 
-    def report(self, config: EconomyConfig, **facts: Any) -> RunReport:
+    def report(self, config: EconomyConfig, **facts: Any) -> EconomyReport:
         """Return a report in days and agents."""
-        from societies.economy.report import RunReport
+        from societies.economy.report import EconomyReport
 
-        return RunReport(self, config, **facts)
+        return EconomyReport(self, config, **facts)
 
     def trace(
         self,
@@ -255,12 +255,12 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
             raise ConfigError(f"{option('form', form)}: choose text or json")
         if (day is None) == (days is None):
             raise ConfigError(f"give either {option('day')} or {option('days')}")
+        setup = Setup(self, config)
         if days is not None:
             if phase is not None:
                 raise ConfigError(f"{option('phase', phase)}: is for one day ({option('day')})")
             lived = life(
-                self,
-                config,
+                setup,
                 days=days,
                 agent=agent,
                 society=society,
@@ -272,8 +272,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
             return json.dumps(lived.data()) if data else report_life.text(lived, full=full)
         assert day is not None
         found = trace(
-            self,
-            config,
+            setup,
             day=day,
             agent=agent,
             society=society,

@@ -25,7 +25,7 @@ from reference_py.games.ngtsg import (
     make,
     select,
 )
-from reference_py.games.ngtsg.parameters import NO_LEVEL, NOTHING, Game, SearchParameters
+from reference_py.games.ngtsg.parameters import NO_LEVEL, NOTHING, GameFunctions, SearchParameters
 from societies.games.ngtsg.groups import FOLDER, ITEMS, by_groups, over_nodes
 from societies.games.ngtsg.host import on_host
 from societies.games.ngtsg.small_batches import Few
@@ -34,7 +34,7 @@ from societies.workload.running.engines import LOG_TICKS
 
 if TYPE_CHECKING:
     from societies.games.ngtsg.config import SearchConfig
-    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.protocol import Contents, Setup
     from societies.workload.running.report import RunReport
 
 BEGIN = Step("begin"), Step("first_depth")
@@ -96,7 +96,7 @@ class SearchWorkload(Workload[C, P]):
     clock, copies, work = "superstep", "game", "node"
     counted_by, timed, open_ended = "nodes_taken", True, True
     numpy = True
-    rules: ClassVar[Game]
+    rules: ClassVar[GameFunctions]
     file: ClassVar[str]
     together: ClassVar[bool] = False
 
@@ -370,11 +370,11 @@ class SearchWorkload(Workload[C, P]):
         """Return the reason of the end: the root is closed."""
         return "the root is closed"
 
-    def contents(self, config: C) -> Contents:
+    def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file: results, and a row for each superstep."""
         from societies.games.ngtsg.results import SearchContents
 
-        return SearchContents(self, config)
+        return SearchContents(setup)
 
     def report(self, config: C, **facts: Any) -> RunReport:
         """Return a report with the result of the search."""

@@ -15,13 +15,13 @@ import numpy as np
 from reference_py.physics.raytracer.parameters import Parameters, Scene
 from societies.physics.raytracer import figure
 from societies.physics.raytracer.config import RaytracerConfig
-from societies.physics.raytracer.layout import Layout, layout, margins
+from societies.physics.raytracer.layout import SphereArrays, layout, margins
 from societies.workload import Field, Phase, Source, Step, Workload, phase, word_macros
 
 if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.raytracer.view import Look
-    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.protocol import Contents, Setup
     from societies.workload.declare.view import View
     from societies.workload.running.report import RunReport
 
@@ -152,11 +152,11 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         """Return the number of rays that leave the camera."""
         return float(config.width * config.height * ticks * self.count(config))
 
-    def contents(self, config: RaytracerConfig) -> Contents:
+    def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file; at the end they also write the picture next to it."""
         from societies.physics.raytracer.picture import WithPicture
 
-        return WithPicture(self, config)
+        return WithPicture(setup)
 
     def require_outputs(self, config: RaytracerConfig, results: Path) -> None:
         """Refuse, before the run starts, to replace a file that Societies did not write."""
@@ -188,13 +188,13 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         return SceneView(self, config, device)
 
 
-def laid_out(p: Parameters) -> Layout:
+def laid_out(p: Parameters) -> SphereArrays:
     """Return the spheres in the layout that kernels read."""
     return _laid_out(p.scene, p.num, p.form == "tree")
 
 
 @lru_cache(maxsize=4)
-def _laid_out(scene: Scene, num: Any, tree: bool) -> Layout:
+def _laid_out(scene: Scene, num: Any, tree: bool) -> SphereArrays:
     """Return the layout of a scene; it is cached, so moves of the camera do not repeat it."""
     return layout(scene.spheres.astype(num), tree=tree)
 

@@ -722,14 +722,14 @@ def kernel(
         str | None, typer.Option(metavar="P", help="A phase; default: all of the model.")
     ] = None,
     override: Override = None,
-    debug: Debug = False,
 ) -> None:
     """Print the OpenCL C that carries out CONFIG's phases, or one of them."""
+    from societies.workload import Setup
     from societies.workload.checking.kernels import kernel_text
     from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override)
-    print(kernel_text(workload(settings.workload), settings, phase), end="")
+    print(kernel_text(Setup(workload(settings.workload), settings), phase), end="")
 
 
 @app.command()

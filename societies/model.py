@@ -23,7 +23,7 @@ from reference_py.primitives.permute import random_matching, random_permutation
 from reference_py.primitives.reduce import reduce_sum
 from reference_py.primitives.rng import Rng
 from reference_py.primitives.softmath import soft_exp, soft_log, soft_pow
-from societies.config.model import shape, value
+from societies.config.model import key, shape, value
 from societies.errors import ConfigError, SocietiesWarning
 from societies.kerneltext.source import Generated
 from societies.opencl.debug import checked_mode
@@ -50,7 +50,7 @@ from societies.workload import (
     falls,
     rises,
 )
-from societies.workload.declare.config import DailyConfig, key
+from societies.workload.declare.config import DailyConfig
 from societies.workload.declare.protocol import C, P
 from societies.workload.running.points import once, points_of
 
@@ -270,11 +270,17 @@ class Model(Workload[C, P]):
         return float(ticks * self.count(config))
 
 
-def _steps(names: tuple[str, ...], made: dict[tuple[str, ...], tuple[Step, ...]] = {}) -> Any:  # noqa: B006
+_LISTED: dict[tuple[str, ...], tuple[Step, ...]] = {}
+
+
+def _steps(
+    names: tuple[str, ...], made: dict[tuple[str, ...], tuple[Step, ...]] = _LISTED
+) -> tuple[Step, ...]:
     """Return the steps of some phases, always the same tuple."""
     if names not in made:
         made[names] = tuple(Step(name) for name in names)
-    return made[names]
+    steps: tuple[Step, ...] = made[names]
+    return steps
 
 
 def _version(model: Any) -> str:

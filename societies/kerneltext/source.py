@@ -168,7 +168,7 @@ def _expand(path: Path, kernels: Path, seen: set[Path], result: AmalgamatedText)
 
 
 def _insert(
-    name: str, text: str, folder: Path, kernels: Path, seen: set[Path], result: Source
+    name: str, text: str, folder: Path, kernels: Path, seen: set[Path], result: AmalgamatedText
 ) -> None:
     """Append a text, whose includes are looked up in ``folder`` and in ``kernels``."""
     rows, includes = _read(text)

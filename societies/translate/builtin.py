@@ -196,7 +196,8 @@ def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] 
         f.error(node, "takes one list here")
     argument = node.args[0]
     if isinstance(argument, Generators):
-        return list_of(f, argument, name)
+        made: List = list_of(f, argument, name)
+        return made
     if isinstance(argument, ast.List | ast.Tuple):
         return lists.display(f, argument, name)
     if not (isinstance(argument, ast.Call | ast.Subscript)):
@@ -210,7 +211,6 @@ def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] 
             whole(f, value, node)
             return value if value.fresh else lists.copied(f, value, name)
         f.error(node, "this is no list")
-    made: List
     steps = walk(f, argument, [ast.Pass()])
     if steps.most is None:
         f.error(node, *FROM_CONFIG)

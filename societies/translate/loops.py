@@ -159,7 +159,8 @@ def each(
     frame = f.frame
     scope, assigned = dict(frame.scope), frame.assigned
     most: int | None = 1
-    opened, fields, mark = 0, (), len(f.instance.accesses)
+    opened, mark = 0, len(f.instance.accesses)
+    fields: tuple[str, ...] = ()
     for one in node.generators:
         if one.is_async:
             f.error(node, "a rule waits for nothing")

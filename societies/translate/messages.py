@@ -34,7 +34,7 @@ class TranslationError(SocietiesError):
 
 
 class RuleError(SocietiesError):
-    """A rule raised an error, or computed what a device cannot hold; where, and in which society."""
+    """A rule raised an error, or computed what a device cannot hold: where, in which society."""
 
 
 DICTIONARY = (

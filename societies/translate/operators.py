@@ -237,11 +237,12 @@ def _unary(f: Function, node: ast.UnaryOp, name: str) -> Value:
         return Known(found) if isinstance(found, bool) else found
     value = f.present(f.number(f.expression(node.operand), node), node)
     if value.literal and value.known is not None:
-        made = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+        signs: dict[type[ast.unaryop], Callable[[Any], Any]]
+        signs = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
         if isinstance(node.op, ast.Invert) and value.kind == REAL:
             f.error(node, "~ of a real number", "Write int(...).")
-        known = int(value.known) if isinstance(value.known, bool) else value.known
-        return literal(made[type(node.op)](known))
+        plain = int(value.known) if isinstance(value.known, bool) else value.known
+        return literal(signs[type(node.op)](plain))
     kind = REAL if value.kind == REAL else INT
     flipped = (
         None if value.high is None else -value.high, None if value.low is None else -value.low,

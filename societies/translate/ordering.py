@@ -201,8 +201,8 @@ def _by_function(f: Function, function: object, value: Value, node: ast.AST) -> 
     assigned = frame.assigned
     frame.scope[name] = f.steady(value)
     frame.assigned = {*(assigned or ()), name}
-    argument = ast.copy_location(ast.Name(name, ast.Load()), node)  # type: ignore[arg-type]
-    call = ast.copy_location(ast.Call(argument, [argument], []), node)  # type: ignore[arg-type]
+    argument = ast.copy_location(ast.Name(name, ast.Load()), node)
+    call = ast.copy_location(ast.Call(argument, [argument], []), node)
     found = call_user(f, function, call, "")  # type: ignore[arg-type]
     frame.assigned = assigned
     del frame.scope[name]

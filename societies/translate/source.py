@@ -179,8 +179,8 @@ def _describes(statement: ast.stmt) -> bool:
 def _text(node: object) -> str:
     """Return a syntax tree as text that does not depend on the version of Python."""
     if isinstance(node, ast.FunctionDef):
-        parts = [node.name, node.args, without_docstring(node), node.decorator_list]
-        return f"FunctionDef({', '.join(map(_text, parts))})"
+        inside = [node.name, node.args, without_docstring(node), node.decorator_list]
+        return f"FunctionDef({', '.join(map(_text, inside))})"
     if isinstance(node, ast.AST):
         parts = [
             f"{name}={_text(value)}"
@@ -189,5 +189,6 @@ def _text(node: object) -> str:
         ]
         return f"{type(node).__name__}({', '.join(parts)})"
     if isinstance(node, list):
-        return f"[{', '.join(_text(one) for one in node)}]"
+        parts = [_text(one) for one in node]
+        return f"[{', '.join(parts)}]"
     return repr(node)

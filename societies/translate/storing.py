@@ -78,7 +78,7 @@ def assign_series(f: Function, node: ast.Dict) -> None:
     for value, key in zip(f.ordered(node.values), keys, strict=True):
         if key not in series:
             near = suggestion(str(key), series)
-            f.error(node, f"there is no series '{key}'{near}", f"Declared: {', '.join(series)}.")
+            f.error(node, f"there is no series '{key!s}'{near}", f"Declared: {', '.join(series)}.")
         number = f.number(value, node)
         if number.kind != REAL:
             f.error(node, f"the series '{key}' gets {CALLED[number.kind]}", "Write float(...).")

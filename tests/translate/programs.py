@@ -326,8 +326,12 @@ class Program:
         return ["if len(p) > 3:", f"    {name} = {how}"]
 
     def changed(self, d):
-        how = self.random.choice(["p.sort()", "p.reverse()", "p.sort(key=lambda v: -v % 7)",
-                                  "p.remove(p[-1])", "society.xi.sort()", "p[0] = p[-1] % 31"])  # fmt: skip
+        how = self.random.choice(
+            [
+                *("p.sort()", "p.reverse()", "p.sort(key=lambda v: -v % 7)", "p.remove(p[-1])"),
+                *("society.xi.sort()", "p[0] = p[-1] % 31"),
+            ]
+        )
         return ["if p:", f"    {how}"]
 
     def new_list(self, d):
@@ -454,8 +458,10 @@ class Program:
         ]
 
 
-SIMPLE = ["a_number"] * 4 + ["a_real"] * 3
-SIMPLE += ["several", "stored", "small", "in_grid", "row", "stored_real", "added", "added_entry", "appended", "popped", "changed", "new_list", "new_list", "matched", "whole_field", "pairs", "table", "offsets", "own_stream", "none"]
+SIMPLE = ["a_number"] * 4 + ["a_real"] * 3 + ["new_list"] * 2
+SIMPLE += ["several", "stored", "small", "in_grid", "row", "stored_real", "added", "added_entry"]
+SIMPLE += ["appended", "popped", "changed", "matched", "whole_field", "pairs", "table", "offsets"]
+SIMPLE += ["own_stream", "none"]
 COMPOUND = ["if_", "if_", "for_", "for_", "for_list", "zipped", "enumerated", "while_"]
 
 

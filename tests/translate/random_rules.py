@@ -23,6 +23,7 @@ from programs import AGENTS, COLUMNS, HEAD, ROWS, program
 
 from societies.model import DailyConfig, Field, Model, key
 from societies.translate import TranslationError
+from societies.workload import Setup
 from societies.workload.checking.verify import verify
 
 DAYS, SOCIETIES = 4, 5
@@ -87,7 +88,7 @@ def outcome(texts: list[str], folder: Path) -> tuple[str, int]:
     config = RandomConfig(workload="random_rules", replicates=SOCIETIES, days=DAYS)
     if refused := model.untranslated(config):
         raise next(iter(refused.values()))
-    report = verify(model, config, ticks=DAYS)
+    report = verify(Setup(model, config), ticks=DAYS)
     return "" if report.identical else str(report), len(names)
 
 
@@ -111,11 +112,11 @@ def main() -> int:
             for mode in ("", "checked"):
                 os.environ["SOCIETIES_DEBUG"] = mode
                 try:
-                    differs, count = outcome(texts, Path(folder))
+                    differs, _ = outcome(texts, Path(folder))
                 except TranslationError as error:
-                    differs, count = f"refused: {error}", 0
+                    differs = f"refused: {error}"
                 except Exception as error:
-                    differs, count = f"{type(error).__name__}: {error}", 0
+                    differs = f"{type(error).__name__}: {error}"
                 if differs:
                     bad.append(f"seed {seed} {mode or 'plain'}: {differs}")
                     print(bad[-1], flush=True)

@@ -112,7 +112,7 @@ REFUSED = {
     "society.wealth[0] = 0": ("has real numbers and gets a whole number", "0.0 for 0"),
     "society.money[0] = society.money[0] * 0.9": ("gets a real one", "int(...), which cuts"),
     "society.money[0] = None": ("gets None", "store -1"),
-    "x = None\nif day > 2:\n    x = 0.5": ("'x' is None in line 33 and a real number", "truth value"),
+    "x = None\nif day > 2:\n    x = 0.5": ("'x' is None in line 33 and", "truth value"),
     "x = society.wealth[society.wealth[0]]": ("an index is a real number", "int(...)"),
     "for i in range(society.wealth[0]):\n    pass": ("range of a real number", "range(int("),
     "x = 1.0 in society.wealth": ("whether a list contains a real number", "any(x == y"),
@@ -137,7 +137,7 @@ REFUSED = {
     "for m in society.money:\n    society.money = [1] * 7": (
         "'money' gets a new list in line 34, in a loop over it", "list(...money)"),
     "p = [1] * 7\nsociety.money = p": ("a field and a name would stand for one list", "list(...)"),
-    "p = [1, 2]\nfor x in p:\n    p = [3]": ("'p' is assigned while a loop goes through", "another"),
+    "p = [1, 2]\nfor x in p:\n    p = [3]": ("'p' is assigned while a loop", "another"),
     "p = [1, 2] + [3]": ("lists are not added", "Append the entries"),
     "p = [[0] * 3] * 3": ("a list of lists by *", "for _ in range(m)"),
     "p = [1, 2]\np[0:1] = [3]": ("a slice cannot be assigned", "a loop"),

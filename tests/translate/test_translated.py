@@ -18,7 +18,7 @@ from societies.errors import ConfigError, SocietiesWarning
 from societies.model import Model
 from societies.opencl import choose_device
 from societies.translate import RuleError
-from societies.workload import Step
+from societies.workload import Setup, Step
 from societies.workload.checking.verify import verify
 from societies.workload.declare import registry
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
@@ -28,10 +28,10 @@ def config_of(**more):
     return VillageConfig(workload="village", replicates=3, days=8, **more)
 
 
-@pytest.mark.parametrize("mode", ["", "checked"])
+@pytest.mark.parametrize("mode", ["", pytest.param("checked", marks=pytest.mark.ci)])
 def test_every_corner_has_the_bits_of_python(monkeypatch, mode):
     monkeypatch.setenv("SOCIETIES_DEBUG", mode)
-    report = verify(WORKLOAD, config_of(), ticks=8)
+    report = verify(Setup(WORKLOAD, config_of()), ticks=8)
     assert report.identical, str(report)
     assert report.coverage.acted.keys() >= {"begin", "work", "meet", "corners", "grow"}
 
@@ -157,7 +157,7 @@ def plain(config, society, day):
     model = RandomRules(module_of(text, tmp_path), ("plain", "odd"))
     config = RandomConfig(workload="random_rules", replicates=2, days=3, first_society=4)
     with pytest.warns(SocietiesWarning, match="carried out by plain Python, which is slow") as seen:
-        report = verify(model, config, ticks=3)
+        report = verify(Setup(model, config), ticks=3)
     assert report.identical, str(report)
     assert "statistics.median has no twin on devices" in str(seen[0].message)
     assert ".py:9:" in str(seen[0].message)
@@ -187,5 +187,5 @@ def test_societies_differ_in_their_values(monkeypatch):
     config = with_table(VillageConfig(workload="village", days=5), table)
     text = WORKLOAD.unit(config).text_of(["pay"])
     assert "value_table[copy * 2 + " in text
-    report = verify(WORKLOAD, config, ticks=5)
+    report = verify(Setup(WORKLOAD, config), ticks=5)
     assert report.identical, str(report)

@@ -88,10 +88,10 @@ def corners(config, society, day):
     large = society.money[0] + LARGE
     society.wide[0] = large * (day + 1) + (-7 // 2) * 10 + (-7 % 3) + -7 // society.age[0]
     society.wide[1] = (society.money[0] % -5) + (1 << 40) + (-9 >> 70) + (~day)
-    society.wide[2] = 100 * (2 < day <= 4 != 9) + (day or 7) + (0 and rng.below(9))
+    society.wide[2] = 100 * (2 < day <= 4 != 9) + (day or 7) + (society.box and rng.below(9))
     at = -1
     for at in range(3, 30, 7):
-        if rng.below(4) == 0:
+        if rng.below(at) == 0:
             break
     society.wide[3] = at
     queue: list[int] = Bounded(4)

@@ -6,10 +6,10 @@ from typing import Any
 
 from societies.config.problems import suggestion
 from societies.errors import ConfigError
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup
 
 
-def kernel_text(workload: Workload[Any, Any], config: Any, phase: str | None) -> str:
+def kernel_text(setup: Setup[Any, Any], phase: str | None) -> str:
     """Return the text of a phase's kernels, or of those of all phases.
 
     Raises
@@ -17,11 +17,10 @@ def kernel_text(workload: Workload[Any, Any], config: Any, phase: str | None) ->
     ConfigError
         If the workload has no such phase.
     """
-    p = workload.parameters(config)
-    phases = workload.phases(p, 1)
+    phases = setup.phases
     if phase is not None and phase not in phases:
         near = suggestion(phase, phases)
         raise ConfigError(f"no phase '{phase}'{near} (known: {', '.join(phases)})")
     names = list(phases) if phase is None else [phase]
-    texts = dict.fromkeys(workload.kernel_text(p, name) for name in names)
+    texts = dict.fromkeys(setup.workload.kernel_text(setup.p, name) for name in names)
     return "\n".join(text for text in texts if text)

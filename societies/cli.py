@@ -955,13 +955,17 @@ def new(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to; default: the current folder.")
     ] = None,
+    template: Annotated[
+        str,
+        typer.Option(metavar="T", help="exchange, market, network, minimal, or kernel for OpenCL."),
+    ] = "exchange",
 ) -> None:
-    """Begin a workload of your own: write a small package that runs, tests included."""
-    from societies.scaffold import write_workload
+    """Begin a model of your own: write a small package that runs, tests included."""
+    from societies.scaffold import TEMPLATES, write_workload
 
-    folder = write_workload(name, out)
+    folder = write_workload(name, out, template)
     words = shlex.quote(str(folder))
-    print(f"{folder}: a workload, the Boltzmann wealth model, to be changed into your own")
+    print(f"{folder}: a model to be changed into your own: {TEMPLATES[template]}")
     print("it is known to societies once it is installed:")
     print(f"  pip install -e {words}")
     print(f"  societies run {words}/{name}.yaml")

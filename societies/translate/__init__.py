@@ -4,12 +4,12 @@ A construct is translated if its meaning in Python can be had exactly; otherwise
 the line and what to write instead. docs/write-a-model.md has the language.
 """
 
-from societies.translate import expressions, loops, statements, truth
+from societies.translate import builtin, expressions, loops, statements, truth
 from societies.translate.messages import RuleError, TranslationError
 from societies.translate.source import files_of, rules_sha256
 from societies.translate.unit import Declared, Kernel, Unit, entry_of
 
-LANGUAGE = (expressions, loops, statements, truth)
+LANGUAGE = (builtin, expressions, loops, statements, truth)
 """Modules that register what they translate."""
 
 __all__ = [

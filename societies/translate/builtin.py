@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 from reference_py.primitives import bounded as bounded_module
@@ -13,10 +14,11 @@ from reference_py.primitives import reduce, softmath
 from reference_py.primitives.permute import random_matching, random_permutation
 from reference_py.primitives.rng import Rng
 from societies.translate import draws, lists, storing
-from societies.translate.function import Function
-from societies.translate.loops import Generators, list_of
-from societies.translate.membership import whole
-from societies.translate.messages import FROM_CONFIG
+from societies.translate.draws import alone, draw
+from societies.translate.function import Function, handles
+from societies.translate.loops import Generators, list_from
+from societies.translate.membership import method as list_method
+from societies.translate.messages import no_such_function
 from societies.translate.operators import binary
 from societies.translate.ordering import each_value, extreme, in_order
 from societies.translate.values import (
@@ -24,16 +26,18 @@ from societies.translate.values import (
     FIXED,
     INT,
     REAL,
+    Events,
     Known,
     List,
+    Method,
     Number,
+    Stream,
     Value,
     as_real,
     bare,
     literal,
     wide,
 )
-from societies.translate.walks import walk
 
 Made = Callable[[Function, ast.Call, str], Value]
 
@@ -190,52 +194,6 @@ def _pure(node: ast.ListComp) -> bool:
     return not any(isinstance(one, ast.Call) for one in ast.walk(node.elt))
 
 
-def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] = ()) -> List:
-    """Return a new list of the values of a list, a range or a generator."""
-    if len(node.args) != 1 or any(one.arg not in keywords for one in node.keywords):
-        f.error(node, "takes one list here")
-    argument = node.args[0]
-    if isinstance(argument, Generators):
-        made: List = list_of(f, argument, name)
-        return made
-    if isinstance(argument, ast.List | ast.Tuple):
-        return lists.display(f, argument, name)
-    if not (isinstance(argument, ast.Call | ast.Subscript)):
-        value = f.expression(argument)
-        if isinstance(value, List):
-            whole(f, value, node)
-            return lists.copied(f, value, name)
-    elif isinstance(argument, ast.Call) and not _is_walk(f, argument):
-        value = f.expression(argument, name)
-        if isinstance(value, List):
-            whole(f, value, node)
-            return value if value.fresh else lists.copied(f, value, name)
-        f.error(node, "this is no list")
-    steps = walk(f, argument, [ast.Pass()])
-    if steps.most is None:
-        f.error(node, *FROM_CONFIG)
-    k = f.cname("k")
-    with f.aside() as lines, f.block(f"for (long {k} = 0; {steps.more(k)}; ++{k})"):
-        value = steps.item(k)
-        if isinstance(value, List):
-            f.error(node, "a slice of rows", "Write a comprehension: [list(row) for row in x].")
-        parts = value if isinstance(value, tuple) else (value,)
-        kinds = tuple(f.number(one, node).kind for one in parts)
-        made = lists.new(f, name, kinds, steps.most)
-        storing.add(f, made, value, node, sure=True)
-    f.emit(f"{made.counter} = 0;")
-    f.splice(lines)
-    return made
-
-
-def _is_walk(f: Function, node: ast.Call) -> bool:
-    """Return whether a call is one of range, zip, enumerate and reversed."""
-    if not isinstance(node.func, ast.Name) or node.func.id in f.frame.scope:
-        return False
-    function = f.lookup(node.func.id, node)
-    return isinstance(function, Known) and function.value in (range, zip, enumerate, reversed)
-
-
 def _list(f: Function, node: ast.Call, name: str) -> Value:
     if not node.args:
         f.error(node, "how many entries will the list have at most?", "Write Bounded(most).")
@@ -268,6 +226,14 @@ def _fresh_word(f: Function, node: ast.Call, name: str) -> Value:
     f.error(node, "a stream without a state", "Write Rng.load(society.stream) or Rng.seed(...).")
 
 
+def reduced(f: Function, node: ast.Call, name: str) -> Value:
+    """Translate ``reduce_sum``, which adds up a list of its own."""
+    made = list_from(f, node, "terms")
+    if made.kind != REAL or made.pairs or made.rows:
+        f.error(node, "reduce_sum of something else than real numbers", "Write sum(...) of whole.")
+    return f.kept(Number(alone("reduce_sum_alone", made), REAL))
+
+
 BUILTIN: dict[Any, Made] = {
     float: _float,
     int: _int,
@@ -292,7 +258,7 @@ BUILTIN: dict[Any, Made] = {
     math.isfinite: _of_math("isfinite", BOOL),
     random_permutation: draws.permutation,
     random_matching: draws.matching,
-    reduce.reduce_sum: draws.reduced,
+    reduce.reduce_sum: reduced,
     bounded_module.Bounded: _bounded,
     Rng: _fresh_word,
     Rng.load: draws.load,
@@ -301,3 +267,43 @@ BUILTIN: dict[Any, Made] = {
     softmath.soft_log: draws.soft("soft_log", 1),  # type: ignore[dict-item]
     softmath.soft_pow: draws.soft("soft_pow", 2),  # type: ignore[dict-item]
 }
+
+
+@handles(ast.Call)
+def _call(f: Function, node: ast.Call, name: str) -> Value:
+    from societies.translate.calls import call_user, callable_of
+
+    function = f.expression(node.func)
+    if isinstance(function, Method):
+        return _method(f, function, node, name)
+    user = callable_of(function)
+    value = function.value if isinstance(function, Known) else None
+    try:
+        made = BUILTIN.get(value) if value is not None else None
+    except TypeError:  # not hashable
+        made = None
+    if made is not None:
+        return made(f, node, name)
+    refused = no_such_function(value) if value is not None else None
+    if refused is not None:
+        f.error(node, *refused)
+    if user is not None:
+        return call_user(f, user, node, name)
+    if isinstance(value, ModuleType):
+        f.error(node, f"the module {value.__name__} is no function")
+    called = getattr(value, "__name__", "this")
+    f.error(node, f"{called} cannot be translated", "Write it as a function of this file.")
+
+
+def _method(f: Function, method: Method, node: ast.Call, name: str) -> Value:
+
+    owner = method.owner
+    if isinstance(owner, Stream):
+        return draw(f, owner, method.name, node)
+    if isinstance(owner, Events):
+        if method.name != "append" or len(node.args) != 1:
+            f.error(node, "events are appended", f"Write .append(({f.unit.declared.clock}, ...)).")
+        storing.events_append(f, owner, f.expression(node.args[0]), node)
+        return Known(None)
+    assert isinstance(owner, List)
+    return list_method(f, owner, method.name, node, name)

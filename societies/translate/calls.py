@@ -11,8 +11,12 @@ from typing import Any
 
 from societies.translate import lists
 from societies.translate.frames import Again, Frame, Instance, bindings_of
-from societies.translate.function import Function, known
-from societies.translate.messages import FROM_CONFIG, TranslationError
+from societies.translate.function import Function, handles, known
+from societies.translate.messages import (
+    FROM_CONFIG,
+    STATEMENTS,
+    TranslationError,
+)
 from societies.translate.results import end_of_function, returns_number, structure
 from societies.translate.source import SourceFile, definition, without_docstring
 from societies.translate.statements import store, store_name
@@ -80,10 +84,11 @@ def call_user(f: Function, function: FunctionType | Inner, node: ast.Call, name:
 
 def _frame_of(inner: Inner) -> Frame:
     """Return the frame in which an inner function is defined."""
-    for frame in inner.owner.frames:
+    frames: list[Frame] = inner.owner.frames
+    for frame in frames:
         if any(one is inner.node for one in ast.walk(frame.node)):
             return frame
-    return inner.owner.frames[0]
+    return frames[0]
 
 
 def _definition(
@@ -187,7 +192,7 @@ def _translated(
     facts: dict[Any, Any] = {}
     active = list(f.unit.active)
     while True:
-        made = f.unit.instance(name)
+        made: Instance = f.unit.instance(name)
         frame = Frame(node, file, dict(names), {}, bindings_of(node), outer)
         inside = Function(f.unit, frame, made, facts)
         inside.returned = partial(returns_number, inside)
@@ -332,3 +337,17 @@ def inlined(
 
 def _is_yield(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield)
+
+
+@handles(ast.With)
+def _with(f: Function, node: ast.With) -> None:
+    for item in node.items:
+        call = item.context_expr
+        function = f.expression(call.func) if isinstance(call, ast.Call) else None
+        inner = (
+            getattr(function.value, "__wrapped__", None) if isinstance(function, Known) else None
+        )
+        if len(node.items) > 1 or not isinstance(inner, FunctionType):
+            f.error(node, *STATEMENTS[ast.With])
+        assert isinstance(call, ast.Call)
+        inlined(f, inner, call, node, item.optional_vars)

@@ -24,45 +24,12 @@ from societies.translate.values import (
     wide,
 )
 
-_PERMUTE = """// The numbers 0 .. n-1 in a random order. Twin: reference_py/primitives/permute.py
-static void {name}(rng_t *rng, {space}long *order, const long n{stride})
-{{
-    for (long i = 0; i < n; ++i) order[{i}] = i;
-    for (long last = n - 1; last > 0; --last) {{
-        const long place = rng_below(rng, (uint)last + 1u);
-        const long taken = order[{place}];
-        order[{place}] = order[{last}];
-        order[{last}] = taken;
-    }}
-}}"""
 
-_REDUCE = """// The sum in the fixed tree. Twin: reference_py/primitives/reduce.py
-static real {name}({space}real *x, const long n{stride})
-{{
-    for (long step = 1; step < n; step *= 2)
-        for (long p = 0; p + step < n; p += 2 * step) x[{p}] += x[{q}];
-    return n > 0 ? x[{zero}] : 0.0;
-}}"""
-
-
-def helper(f: Function, template: str, base: str, made: List, **places: str) -> str:
-    """Return the name of a function in C for lists in one space of memory."""
-    scratch = made.space == "scratch"
-    name = f"{base}_{made.space}"
-    texts = {key: f"L({text})" if scratch else text for key, text in places.items()}
-    f.unit.helpers[name] = template.format(
-        name=name,
-        ctype=made.columns[0].ctype,
-        space=f.unit.space(made.space),
-        stride=", const size_t stride" if scratch else "",
-        **texts,
-    )
-    return name
-
-
-def stride(made: List) -> str:
-    """Return the last argument of a helper."""
-    return ", stride" if made.space == "scratch" else ""
+def alone(name: str, made: List, *before: str) -> str:
+    """Return the call of a function in C of a whole list, for the space of memory it lies in."""
+    stride = "stride" if made.space == "scratch" else "1"
+    arguments = [*before, made.columns[0].pointer, made.length, stride]
+    return f"{name}_{made.space}({', '.join(arguments)})"
 
 
 DRAWS = {"below": 1, "uniform": 0, "next": 0, "bernoulli": 1, "binomial": 2, "pack": 0}
@@ -139,9 +106,7 @@ def permutation(f: Function, node: ast.Call, name: str) -> Value:
     made = lists.new(f, name or "order", (INT,), max(most, 0))
     f.require(f"{n.text} <= {made.most}", node, "the list is longer than was reckoned")
     f.emit(f"{made.counter} = most_long({bare(wide(n))}, 0);")
-    places = {"i": "i", "place": "place", "last": "last"}
-    call = helper(f, _PERMUTE, "random_permutation", made, **places)
-    f.emit(f"{call}({rng.address}, {made.columns[0].pointer}, {made.counter}{stride(made)});")
+    f.emit(f"{alone('permute_alone', made, rng.address)};")
     return made
 
 
@@ -170,18 +135,6 @@ def _stream_and_number(f: Function, node: ast.Call, what: str) -> tuple[Stream, 
     if n.kind not in (INT, BOOL):
         f.error(node, f"{what} gets {CALLED[n.kind]}", "Write int(...).")
     return rng, n
-
-
-def reduced(f: Function, node: ast.Call, name: str) -> Value:
-    """Translate ``reduce_sum``, which adds up a list of its own."""
-    from societies.translate.builtin import list_from
-
-    made = list_from(f, node, "terms")
-    if made.kind != REAL or made.pairs or made.rows:
-        f.error(node, "reduce_sum of something else than real numbers", "Write sum(...) of whole.")
-    places = {"p": "p", "q": "p + step", "zero": "0"}
-    call = helper(f, _REDUCE, "reduce_sum_alone", made, **places)
-    return f.kept(Number(f"{call}({made.columns[0].pointer}, {made.length}{stride(made)})", REAL))
 
 
 def soft(name: str, count: int) -> object:

@@ -6,14 +6,13 @@ import ast
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from societies.config.model import VALUE, Section
 from societies.config.problems import suggestion
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles, known
 from societies.translate.membership import whole
-from societies.translate.messages import no_such_function
+from societies.translate.messages import TOO_LARGE
+from societies.translate.tables import table
 from societies.translate.values import (
     CTYPES,
     FIXED,
@@ -22,8 +21,8 @@ from societies.translate.values import (
     MOST,
     REAL,
     WORD,
-    Column,
     Events,
+    Inner,
     Known,
     List,
     Method,
@@ -37,8 +36,6 @@ from societies.translate.values import (
 )
 from societies.translate.walks import slice_of
 
-_TOO_LARGE = "a whole number of more than 64 bits", "Write it as a real number: 1e22."
-
 
 @handles(ast.Constant)
 def _constant(f: Function, node: ast.Constant, name: str) -> Value:
@@ -47,7 +44,7 @@ def _constant(f: Function, node: ast.Constant, name: str) -> Value:
         return Known(value)
     if isinstance(value, int | float):
         if isinstance(value, int) and not LEAST < value <= MOST:
-            f.error(node, *_TOO_LARGE)
+            f.error(node, *TOO_LARGE)
         return literal(value)
     f.error(node, f"{value!r} cannot be translated", "Write a whole or a real number.")
 
@@ -59,7 +56,7 @@ def _name(f: Function, node: ast.Name, name: str) -> Value:
         return f.number(found, node)
     large = isinstance(found, Number) and found.literal and isinstance(found.known, int)
     if large and not LEAST < found.known <= MOST:  # type: ignore[union-attr,operator]
-        f.error(node, *_TOO_LARGE)
+        f.error(node, *TOO_LARGE)
     return found
 
 
@@ -171,51 +168,6 @@ def _limits(section: Any, name: str) -> tuple[int | None, int | None]:
     return low, high
 
 
-def table(f: Function, values: Any, node: ast.AST, name: str = "") -> List:
-    """Return a constant list: of the configuration, or of a module."""
-    rows = list(values)
-    if not rows:
-        f.error(node, "a constant list without entries", "Leave the loop out.")
-    first = rows[0]
-    sections = isinstance(first, Section)
-    if sections:
-        rows = [tuple(getattr(row, n) for n in type(first).model_fields) for row in rows]
-    entries = [row if isinstance(row, tuple | list) else (row,) for row in rows]
-    width = len(entries[0])
-    if any(len(one) != width for one in entries):
-        f.error(node, "a constant list with entries of different lengths", "Make them equal.")
-    columns, bounds = [], (None, None)
-    for i in range(width):
-        numbers = [one[i] for one in entries]
-        if not all(isinstance(one, int | float) for one in numbers):
-            f.error(node, "a constant list of something else than numbers",
-                    "Compare words where they are used: config.rule == \"fair\".")  # fmt: skip
-        real = any(isinstance(one, float) for one in numbers)
-        if real and not all(isinstance(one, float) for one in numbers):
-            f.error(node, "a constant list of whole and real numbers", "Write 1.0 instead of 1.")
-        if not real and not all(LEAST < one <= MOST for one in numbers):
-            f.error(node, *_TOO_LARGE)
-        if not real and width == 1:
-            bounds = (int(min(numbers)), int(max(numbers)))  # type: ignore[assignment]
-        c = _argument(f, name, i, width, np.array(numbers, "float64" if real else "int64"))
-        ctype = "real" if real else "long"
-        f.use(c, f"__global const {ctype} *{c}")
-        columns.append(Column(c, ctype, REAL if real else INT))
-    low, high = bounds
-    return List(tuple(columns), "table", str(len(rows)), len(rows), low=low, high=high)
-
-
-def _argument(f: Function, name: str, i: int, width: int, values: Any) -> str:
-    """Return the name of a kernel's argument with these values."""
-    base = (name or "fixed") + (f"_{i}" if width > 1 else "")
-    count, c = 1, base
-    while c in f.unit.arguments and not np.array_equal(f.unit.arguments[c], values):
-        count += 1
-        c = f"{base}_{count}"
-    f.unit.arguments[c] = values
-    return c
-
-
 def _of_society(f: Function, node: ast.Attribute) -> Value:
     """Return a field of the society, or its number."""
     declared = f.unit.declared
@@ -286,54 +238,9 @@ def _tuple(f: Function, node: ast.Tuple, name: str) -> Value:
 
 @handles(ast.List)
 def _list(f: Function, node: ast.List, name: str) -> Value:
-    return lists.display(f, node, name)
+    return storing.display(f, node, name)
 
 
 @handles(ast.Lambda)
 def _lambda(f: Function, node: ast.Lambda, name: str) -> Value:
-    from societies.translate.values import Inner
-
     return Inner(node, f)
-
-
-@handles(ast.Call)
-def _call(f: Function, node: ast.Call, name: str) -> Value:
-    from societies.translate.builtin import BUILTIN
-    from societies.translate.calls import call_user, callable_of
-
-    function = f.expression(node.func)
-    if isinstance(function, Method):
-        return _method(f, function, node, name)
-    user = callable_of(function)
-    value = function.value if isinstance(function, Known) else None
-    try:
-        made = BUILTIN.get(value) if value is not None else None
-    except TypeError:  # not hashable
-        made = None
-    if made is not None:
-        return made(f, node, name)
-    refused = no_such_function(value) if value is not None else None
-    if refused is not None:
-        f.error(node, *refused)
-    if user is not None:
-        return call_user(f, user, node, name)
-    if isinstance(value, ModuleType):
-        f.error(node, f"the module {value.__name__} is no function")
-    called = getattr(value, "__name__", "this")
-    f.error(node, f"{called} cannot be translated", "Write it as a function of this file.")
-
-
-def _method(f: Function, method: Method, node: ast.Call, name: str) -> Value:
-    from societies.translate.draws import draw
-    from societies.translate.membership import method as list_method
-
-    owner = method.owner
-    if isinstance(owner, Stream):
-        return draw(f, owner, method.name, node)
-    if isinstance(owner, Events):
-        if method.name != "append" or len(node.args) != 1:
-            f.error(node, "events are appended", f"Write .append(({f.unit.declared.clock}, ...)).")
-        storing.events_append(f, owner, f.expression(node.args[0]), node)
-        return Known(None)
-    assert isinstance(owner, List)
-    return list_method(f, owner, method.name, node, name)

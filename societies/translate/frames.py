@@ -5,17 +5,13 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from societies.translate.source import SourceFile
 from societies.translate.values import (
     List,
     Value,
 )
-
-if TYPE_CHECKING:
-    from societies.translate.function import Function
-
 
 Definition = ast.FunctionDef | ast.Lambda
 
@@ -63,7 +59,7 @@ class Frame:
     names: dict[str, Any]
     scope: dict[str, Value]
     bindings: Counter[str]
-    outer: tuple[Function, Frame] | None = None
+    outer: tuple[Any, Frame] | None = None
     assigned: set[str] | None = field(default_factory=set)
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from societies.translate.frames import Access, Again, Frame, Instance, Line
 from societies.translate.messages import EXPRESSIONS, STATEMENTS, TEXT, TranslationError
@@ -39,9 +39,6 @@ from societies.translate.values import (
     literal,
 )
 
-if TYPE_CHECKING:
-    from societies.translate.unit import Unit
-
 
 class Function:
     """Translates one function for one kind of arguments.
@@ -54,7 +51,7 @@ class Function:
     facts : what earlier passes have learnt of its names
     """
 
-    def __init__(self, unit: Unit, frame: Frame, instance: Instance, facts: dict[Any, Any]) -> None:
+    def __init__(self, unit: Any, frame: Frame, instance: Instance, facts: dict[Any, Any]) -> None:
         self.unit, self.frame, self.instance, self.facts = unit, frame, instance, facts
         self.frames = [frame]
         self.out: list[Line] = []

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from societies.config.problems import suggestion
 from societies.translate.function import Function
-from societies.translate.messages import BOUNDED, FROM_CONFIG, UNKNOWN_MOST, WRITE_REAL
-from societies.translate.storing import add, joined
+from societies.translate.messages import WRITE_REAL
 from societies.translate.values import (
     BOOL,
     CALLED,
@@ -181,7 +180,7 @@ def is_entry(f: Function, where: List, i: Number) -> bool:
     """Return whether an index of a field is the entry of the work-item."""
     if not f.entry or i.text != f.entry or not where.field:
         return False
-    return f.unit.declared.fields[where.field].dims[0] == f.unit.entry
+    return bool(f.unit.declared.fields[where.field].dims[0] == f.unit.entry)
 
 
 # -------------------------------------------------------------------- fields
@@ -193,8 +192,9 @@ def field_list(f: Function, name: str, node: ast.AST) -> List:
     if name in declared.events:
         f.error(node, f"'{name}' is a list of events", f"Write society.{name}.append((day, ...)).")
     if name not in declared.fields:
-        hint = f"Declared are {', '.join(declared.fields)}."
-        near = suggestion(name, declared.fields)
+        known = [one for one in declared.fields if one not in declared.hidden]
+        hint = f"Declared are {', '.join(known)}."
+        near = suggestion(name, known)
         f.error(node, f"the {declared.copies} has no field '{name}'{near}", hint)
     one = declared.fields[name]
     if one.dtype not in FIELDS:
@@ -289,59 +289,3 @@ def copied(f: Function, source: List, name: str = "", most: int = 0) -> List:
 
 
 # -------------------------------------------------------------------- new lists
-
-
-def display(f: Function, node: ast.List | ast.Tuple, name: str) -> List:
-    """Return the list of values that are written out."""
-    if not node.elts:
-        f.error(node, UNKNOWN_MOST, BOUNDED.format(name=name or "x"))
-    values = f.ordered(node.elts)
-    first = values[0]
-    parts = first if isinstance(first, tuple) else (first,)
-    if isinstance(first, List):
-        inner = max(one.most for one in values if isinstance(one, List))
-        made = new(f, name, first.kinds, len(values), inner=inner)
-        f.emit(f"{made.counter} = 0;")
-        for one in values:
-            add(f, made, one, node)
-        return made
-    kinds = tuple(f.number(one, node).kind for one in parts)
-    for value in values[1:]:
-        more = value if isinstance(value, tuple) else (value,)
-        kinds = joined(f, name or "list", kinds, [f.number(v, node).kind for v in more], node)
-    made = new(f, name, kinds, len(values))
-    for i, value in enumerate(values):
-        for k, text in enumerate(texts(f, made, value, node)):
-            f.emit(f"{at(made, str(i), k)} = {text};")
-    f.emit(f"{made.counter} = {len(values)};")
-    return made
-
-
-def repeated(f: Function, filled: ast.List, count: ast.expr, name: str) -> List:
-    """Return the list ``[value] * count``."""
-    if len(filled.elts) != 1:
-        f.error(filled, "a list of several entries, repeated", "Write a comprehension.")
-    value, times = f.ordered([filled.elts[0], count])
-    if isinstance(value, List):
-        hint = "In Python all entries are one list. Write [[0] * n for _ in range(m)]."
-        f.error(filled, "a list of lists by *", hint)
-    n = f.present(f.number(times, count), count)
-    if n.kind not in (INT, BOOL):
-        f.error(count, "a list is repeated by a real number", "Write int(...).")
-    most = n.most
-    if most is None:
-        f.error(count, *FROM_CONFIG)
-    parts = value if isinstance(value, tuple) else (value,)
-    numbers = [f.number(one, filled) for one in parts]
-    kinds = tuple(number.kind for number in numbers)
-    kinds = tuple(MAYBE if kind == NONE else kind for kind in kinds)
-    made = new(f, name, kinds, max(most, 0))
-    f.require(f"{n.text} <= {made.most}", count, "the list is longer than was reckoned")
-    f.emit(f"{made.counter} = {'' if n.positive else '0 > '}{bare(wide(n))}"
-           f"{'' if n.positive else f' ? 0 : {bare(wide(n))}'};")  # fmt: skip
-    entries = texts(f, made, value, filled)
-    k = f.cname("k")
-    with f.block(f"for (long {k} = 0; {k} < {made.length}; ++{k})"):
-        for i, text in enumerate(entries):
-            f.emit(f"{at(made, k, i)} = {text};")
-    return made

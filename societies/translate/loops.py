@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles
+from societies.translate.membership import whole
 from societies.translate.messages import FROM_CONFIG, LOOP_ELSE
 from societies.translate.statements import store
 from societies.translate.values import (
@@ -14,6 +15,7 @@ from societies.translate.values import (
     FIXED,
     INT,
     READ,
+    Known,
     List,
     Number,
     Value,
@@ -240,3 +242,49 @@ def _first(f: Function, value: Value, name: str, most: int, node: ast.AST) -> Li
     parts = value if isinstance(value, tuple) else (value,)
     kinds = tuple(f.number(one, node).kind for one in parts)
     return lists.new(f, name, f.fact("kinds", name) or kinds, most)
+
+
+def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] = ()) -> List:
+    """Return a new list of the values of a list, a range or a generator."""
+    if len(node.args) != 1 or any(one.arg not in keywords for one in node.keywords):
+        f.error(node, "takes one list here")
+    argument = node.args[0]
+    if isinstance(argument, Generators):
+        made: List = list_of(f, argument, name)
+        return made
+    if isinstance(argument, ast.List | ast.Tuple):
+        return storing.display(f, argument, name)
+    if not (isinstance(argument, ast.Call | ast.Subscript)):
+        value = f.expression(argument)
+        if isinstance(value, List):
+            whole(f, value, node)
+            return lists.copied(f, value, name)
+    elif isinstance(argument, ast.Call) and not _is_walk(f, argument):
+        value = f.expression(argument, name)
+        if isinstance(value, List):
+            whole(f, value, node)
+            return value if value.fresh else lists.copied(f, value, name)
+        f.error(node, "this is no list")
+    steps = walk(f, argument, [ast.Pass()])
+    if steps.most is None:
+        f.error(node, *FROM_CONFIG)
+    k = f.cname("k")
+    with f.aside() as lines, f.block(f"for (long {k} = 0; {steps.more(k)}; ++{k})"):
+        value = steps.item(k)
+        if isinstance(value, List):
+            f.error(node, "a slice of rows", "Write a comprehension: [list(row) for row in x].")
+        parts = value if isinstance(value, tuple) else (value,)
+        kinds = tuple(f.number(one, node).kind for one in parts)
+        made = lists.new(f, name, kinds, steps.most)
+        storing.add(f, made, value, node, sure=True)
+    f.emit(f"{made.counter} = 0;")
+    f.splice(lines)
+    return made
+
+
+def _is_walk(f: Function, node: ast.Call) -> bool:
+    """Return whether a call is one of range, zip, enumerate and reversed."""
+    if not isinstance(node.func, ast.Name) or node.func.id in f.frame.scope:
+        return False
+    function = f.lookup(node.func.id, node)
+    return isinstance(function, Known) and function.value in (range, zip, enumerate, reversed)

@@ -254,13 +254,6 @@ def _copy(f: Function, where: List, node: ast.Call, target: str) -> Value:
     return lists.copied(f, where, target)
 
 
-def _sort(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    from societies.translate.ordering import sort_in_place
-
-    sort_in_place(f, where, node)
-    return Known(None)
-
-
 def _reverse(f: Function, where: List, node: ast.Call, target: str) -> Value:
     _arguments(f, node, 0, 0)
     whole(f, where, node, "write")
@@ -287,6 +280,5 @@ METHODS: dict[str, Callable[[Function, List, ast.Call, str], Value]] = {
     "index": _index,
     "count": _count,
     "copy": _copy,
-    "sort": _sort,
     "reverse": _reverse,
 }

@@ -58,6 +58,7 @@ FROM_CONFIG = (
     "Write Bounded(most) and append, where `most` follows from the configuration.",
 )
 WRITE_REAL = "Write float(...), or 0.0 for 0."
+TOO_LARGE = "a whole number of more than 64 bits", "Write it as a real number: 1e22."
 LOOP_ELSE = (
     "else of a loop cannot be translated",
     "Keep in a variable whether the loop broke off, and ask it after the loop.",

@@ -7,7 +7,7 @@ from functools import cache
 
 from societies.kerneltext.source import amalgamate, without_comments
 
-PRELUDE = "primitives/python.cl"
+PRELUDE = "translate/python.cl"
 """Kernel file with Python's operators in C, which every translated text includes."""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from societies.translate import storing
 from societies.translate.function import Function, handles
 from societies.translate.values import (
     INT,
@@ -64,10 +65,8 @@ _ZERO = "division by zero"
 
 @handles(ast.BinOp)
 def _binary(f: Function, node: ast.BinOp, name: str) -> Value:
-    from societies.translate import lists
-
     if isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List):
-        return lists.repeated(f, node.left, node.right, name)
+        return storing.repeated(f, node.left, node.right, name)
     if isinstance(node.op, ast.Mult) and isinstance(node.right, ast.List):
         f.error(node, "a number before a list", "Write [0] * n.")
     left, right = f.ordered([node.left, node.right])

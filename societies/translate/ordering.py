@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from societies.translate import lists
 from societies.translate.calls import call_user, callable_of
-from societies.translate.draws import helper, stride
+from societies.translate.draws import alone
 from societies.translate.function import Function
-from societies.translate.loops import Generators, each
-from societies.translate.membership import whole
+from societies.translate.loops import Generators, each, list_from
+from societies.translate.membership import METHODS, whole
 from societies.translate.values import (
     BOOL,
     CALLED,
@@ -22,6 +22,7 @@ from societies.translate.values import (
     NONE,
     REAL,
     Inner,
+    Known,
     List,
     Number,
     Value,
@@ -30,28 +31,9 @@ from societies.translate.values import (
 )
 from societies.translate.walks import walk
 
-_SORT = """// Put the whole numbers x[0 .. n-1] in ascending order (Shell's sort).
-static void {name}({space}{ctype} *x, const long n{stride})
-{{
-    long gap = 1;
-    while (gap < n / 3) gap = 3 * gap + 1;
-    for (; gap > 0; gap /= 3)
-        for (long i = gap; i < n; ++i) {{
-            const {ctype} moved = x[{i}];
-            long j = i;
-            while (j >= gap && x[{before}] > moved) {{
-                x[{j}] = x[{before}];
-                j -= gap;
-            }}
-            x[{j}] = moved;
-        }}
-}}"""
-
 
 def in_order(f: Function, node: ast.Call, name: str) -> Value:
     """Translate ``sorted``."""
-    from societies.translate.builtin import list_from
-
     made = list_from(f, node, name, ("key", "reverse"))
     return _sorted(f, made, node, name)
 
@@ -91,9 +73,7 @@ def _sorted(f: Function, made: List, node: ast.Call, name: str) -> List:
     if key is None and any(kind in (MAYBE, NONE) for kind in made.kinds):
         f.error(node, "None has no order", "Sort those that are not None.")
     if key is None and made.kinds == (INT,) and not reverse:
-        places = {"i": "i", "j": "j", "before": "j - gap"}
-        call = helper(f, _SORT, "sort_alone", made, **places)
-        f.emit(f"{call}({made.columns[0].pointer}, {made.length}{stride(made)});")
+        f.emit(f"{alone('sort_alone', made)};")
         return made
     return _merged(f, made, key, reverse, node, name)
 
@@ -323,3 +303,11 @@ def each_value(
         if isinstance(value, List):
             f.error(node, "a list of lists, where numbers are needed", "Write a comprehension.")
         inside(value)
+
+
+def _sort(f: Function, where: List, node: ast.Call, target: str) -> Value:
+    sort_in_place(f, where, node)
+    return Known(None)
+
+
+METHODS["sort"] = _sort

@@ -125,7 +125,8 @@ def _reached(functions: Iterable[FunctionType]) -> Iterator[FunctionType]:
 def _has_source(function: FunctionType) -> bool:
     """Return whether a function is a rule: written in a file that is no part of Python."""
     root = str(function.__module__).partition(".")[0]
-    return root not in sys.stdlib_module_names and root not in ("numpy", "societies")
+    ours = root == "societies" and not function.__module__.startswith("societies.models.")
+    return root not in sys.stdlib_module_names and root != "numpy" and not ours
 
 
 def _globals_of(function: FunctionType) -> dict[str, Any]:

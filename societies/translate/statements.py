@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from types import FunctionType
 
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles
-from societies.translate.messages import DICTIONARY, LOOP_ELSE, STATEMENTS
+from societies.translate.messages import DICTIONARY, LOOP_ELSE
 from societies.translate.operators import binary
 from societies.translate.values import (
     BOOL,
@@ -362,19 +361,3 @@ def _jump(f: Function, node: ast.Break | ast.Continue) -> None:
 
 
 # -------------------------------------------------------------------- results
-
-
-@handles(ast.With)
-def _with(f: Function, node: ast.With) -> None:
-    from societies.translate.calls import inlined
-
-    for item in node.items:
-        call = item.context_expr
-        function = f.expression(call.func) if isinstance(call, ast.Call) else None
-        inner = (
-            getattr(function.value, "__wrapped__", None) if isinstance(function, Known) else None
-        )
-        if len(node.items) > 1 or not isinstance(inner, FunctionType):
-            f.error(node, *STATEMENTS[ast.With])
-        assert isinstance(call, ast.Call)
-        inlined(f, inner, call, node, item.optional_vars)

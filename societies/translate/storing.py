@@ -9,7 +9,7 @@ from dataclasses import replace
 from societies.config.problems import suggestion
 from societies.translate import lists
 from societies.translate.function import Function
-from societies.translate.messages import WRITE_REAL
+from societies.translate.messages import BOUNDED, FROM_CONFIG, UNKNOWN_MOST, WRITE_REAL
 from societies.translate.values import (
     BOOL,
     CALLED,
@@ -22,6 +22,7 @@ from societies.translate.values import (
     Number,
     Value,
     bare,
+    wide,
 )
 
 
@@ -70,19 +71,19 @@ def _fill(f: Function, where: List, value: List, node: ast.AST) -> None:
 def assign_series(f: Function, node: ast.Dict) -> None:
     """Translate ``society.series = {...}``."""
     series = list(f.unit.declared.series)
-    keys = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
+    keys = [str(key.value) if isinstance(key, ast.Constant) else "" for key in node.keys]
     for wanted in series:
         if wanted not in keys:
             f.error(node, f"the series '{wanted}' is missing", "Every phase gives all of them.")
     pointer = f.use("state_series", "__global real *state_series")
     for value, key in zip(f.ordered(node.values), keys, strict=True):
         if key not in series:
-            near = suggestion(str(key), series)
-            f.error(node, f"there is no series '{key!s}'{near}", f"Declared: {', '.join(series)}.")
+            near = suggestion(key, series)
+            f.error(node, f"there is no series '{key}'{near}", f"Declared: {', '.join(series)}.")
         number = f.number(value, node)
         if number.kind != REAL:
             f.error(node, f"the series '{key}' gets {CALLED[number.kind]}", "Write float(...).")
-        f.emit(f"{pointer}[{series.index(str(key))}] = {bare(number.text)};  // {key}")
+        f.emit(f"{pointer}[{series.index(key)}] = {bare(number.text)};  // {key}")
     f.access("series", "write", False, node)
 
 
@@ -282,3 +283,59 @@ def events_append(f: Function, events: Events, value: Value, node: ast.AST) -> N
         for k, number in enumerate(numbers):
             f.emit(f"{log}[{place} + {k}] = (int){number.text};")
     f.emit(f"++{count}[copy];")
+
+
+def display(f: Function, node: ast.List | ast.Tuple, name: str) -> List:
+    """Return the list of values that are written out."""
+    if not node.elts:
+        f.error(node, UNKNOWN_MOST, BOUNDED.format(name=name or "x"))
+    values = f.ordered(node.elts)
+    first = values[0]
+    parts = first if isinstance(first, tuple) else (first,)
+    if isinstance(first, List):
+        inner = max(one.most for one in values if isinstance(one, List))
+        made = lists.new(f, name, first.kinds, len(values), inner=inner)
+        f.emit(f"{made.counter} = 0;")
+        for one in values:
+            add(f, made, one, node)
+        return made
+    kinds = tuple(f.number(one, node).kind for one in parts)
+    for value in values[1:]:
+        more = value if isinstance(value, tuple) else (value,)
+        kinds = joined(f, name or "list", kinds, [f.number(v, node).kind for v in more], node)
+    made = lists.new(f, name, kinds, len(values))
+    for i, value in enumerate(values):
+        for k, text in enumerate(lists.texts(f, made, value, node)):
+            f.emit(f"{lists.at(made, str(i), k)} = {text};")
+    f.emit(f"{made.counter} = {len(values)};")
+    return made
+
+
+def repeated(f: Function, filled: ast.List, count: ast.expr, name: str) -> List:
+    """Return the list ``[value] * count``."""
+    if len(filled.elts) != 1:
+        f.error(filled, "a list of several entries, repeated", "Write a comprehension.")
+    value, times = f.ordered([filled.elts[0], count])
+    if isinstance(value, List):
+        hint = "In Python all entries are one list. Write [[0] * n for _ in range(m)]."
+        f.error(filled, "a list of lists by *", hint)
+    n = f.present(f.number(times, count), count)
+    if n.kind not in (INT, BOOL):
+        f.error(count, "a list is repeated by a real number", "Write int(...).")
+    most = n.most
+    if most is None:
+        f.error(count, *FROM_CONFIG)
+    parts = value if isinstance(value, tuple) else (value,)
+    numbers = [f.number(one, filled) for one in parts]
+    kinds = tuple(number.kind for number in numbers)
+    kinds = tuple(MAYBE if kind == NONE else kind for kind in kinds)
+    made = lists.new(f, name, kinds, max(most, 0))
+    f.require(f"{n.text} <= {made.most}", count, "the list is longer than was reckoned")
+    f.emit(f"{made.counter} = {'' if n.positive else '0 > '}{bare(wide(n))}"
+           f"{'' if n.positive else f' ? 0 : {bare(wide(n))}'};")  # fmt: skip
+    entries = lists.texts(f, made, value, filled)
+    k = f.cname("k")
+    with f.block(f"for (long {k} = 0; {k} < {made.length}; ++{k})"):
+        for i, text in enumerate(entries):
+            f.emit(f"{lists.at(made, k, i)} = {text};")
+    return made

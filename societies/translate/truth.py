@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from societies.translate.frames import Line
 from societies.translate.function import TRUTHS, Function, handles
+from societies.translate.membership import contains
 from societies.translate.messages import WRITE_REAL
 from societies.translate.operators import SYMBOLS, exact
 from societies.translate.values import (
@@ -94,8 +95,6 @@ def _comparison(f: Function, node: ast.Compare) -> Number | bool:
     if len(node.ops) == 1:
         op = node.ops[0]
         if isinstance(op, ast.In | ast.NotIn):
-            from societies.translate.membership import contains
-
             return contains(f, node)
         left, right = f.ordered([node.left, node.comparators[0]])
         return _compared(f, op, left, right, node)

@@ -64,6 +64,7 @@ class Declared:
     arguments : names of the arguments that steps may have
     ended : whether there is a field ``ended``, after which nothing happens to a copy
     copies, clock : name of a copy and of a tick
+    hidden : fields that messages do not name
     """
 
     fields: Mapping[str, FieldLike]
@@ -76,6 +77,7 @@ class Declared:
     ended: bool = False
     copies: str = "society"
     clock: str = "day"
+    hidden: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,6 @@ class Unit:
         self.reserved = reserved_names()
         self.instances: dict[Any, Instance] = {}
         self.finished: list[Instance] = []
-        self.helpers: dict[str, str] = {}
         self.structures: dict[str, str] = {}
         self.arguments: dict[str, Any] = {}
         self.kernels: dict[str, Kernel] = {}
@@ -135,7 +136,7 @@ class Unit:
 
     # ---------------------------------------------------------------- phases
 
-    def phase(self, function: FunctionType, name: str = "") -> Kernel:
+    def phase(self, function: Callable[..., None], name: str = "") -> Kernel:
         """Translate a phase.
 
         Raises
@@ -143,6 +144,7 @@ class Unit:
         TranslationError
             If a line of it, or of a function that it calls, cannot be translated.
         """
+        assert isinstance(function, FunctionType)
         node, file = definition(function)
         name = name or function.__name__
         names = [one.arg for one in node.args.args]
@@ -304,8 +306,7 @@ class Unit:
         parts = [f"#define CHECKED {int(self.checked)}", f'#include "{PRELUDE}"']
         body = "\n".join([one.head + "".join(line.text for line in one.lines) for one in order])
         structures = [text for name, text in self.structures.items() if name in body]
-        helpers = [text for name, text in self.helpers.items() if f"{name}(" in body]
-        parts += [*structures, *helpers]
+        parts += structures
         for one in reversed(order):
             parts.append(_with_lines(one))
         parts += [self._shell(one) for one in kernels]
@@ -347,7 +348,7 @@ class Unit:
                 size = math.prod(declared.lengths[dim] for dim in dims)
                 lines.append(f"    {name} += copy * {size};")
         if "scratch" in given:
-            lines.append(f"    scratch += FIRST_WORD(item, {max(kernel.words, 1)});")
+            lines.append(f"    scratch += FIRST_WORD(item, {max(kernel.words, 1)}ul);")
         if "fault" in given:
             lines.append("    fault += copy;")
         lines.append(f"    {made.name}({', '.join(arguments)});")

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     import ast
 
-    from societies.translate.function import Function
-
 INT, REAL, BOOL, MAYBE, WORD, NONE = "int", "real", "bool", "int?", "word", "none"
 """Kinds of numbers: whole, real, truth value, whole or None, word of 64 bits, None."""
 
@@ -128,7 +126,7 @@ class Inner:
     """A function that is defined in a function, or a lambda."""
 
     node: ast.FunctionDef | ast.Lambda
-    owner: Function
+    owner: Any
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from societies.translate import lists
+from societies.translate import lists, storing
 from societies.translate.function import Function
 from societies.translate.membership import whole
+from societies.translate.tables import table
 from societies.translate.values import (
     BOOL,
     INT,
@@ -143,12 +144,10 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         return _slice(f, node, body)
     if isinstance(node, ast.Tuple | ast.List):
-        made = lists.display(f, node, "among")
+        made = storing.display(f, node, "among")
     else:
         value = f.expression(node)
         if isinstance(value, Known) and isinstance(value.value, tuple | list | range):
-            from societies.translate.expressions import table
-
             made = table(f, value.value, node)
         elif isinstance(value, List):
             made = value

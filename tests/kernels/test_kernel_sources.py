@@ -60,6 +60,7 @@ ALWAYS_RUN = {
 """Loops that may hold a barrier although they are no ``do``: how often they run is compiled in."""
 
 WITHOUT_TWIN = {
+    "kernels/translate/python.cl": "operators of Python, whose definition is Python",
     "kernels/primitives/real.cl": "a type, in Python float, and a number hidden from compilers",
     "kernels/primitives/group.cl": "who works, not what is done",
     "kernels/economy/team.cl": "who works, not what is done",
@@ -76,6 +77,7 @@ GENERATED = {
     "societies/opencl/select.py": "an empty kernel, which shows if PoCL can link",
     "societies/opencl/shim.py": "the kernel around a device function",
     "societies/opencl/structs.py": "the kernel that asks for the layout of a struct",
+    "societies/translate/unit.py": "the kernels of rules in Python",
 }
 """Modules that generate kernel text, because it depends on what the user calls."""
 

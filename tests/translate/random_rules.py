@@ -1,7 +1,7 @@
 """Verify random programs: python tests/translate/random_rules.py --programs 5000 --out FILE.
 
-Each round writes some programs (`programs`) into one file, and verifies its phases for some days,
-in the plain build and in the checked one; Python itself is the reference.
+Each round writes some programs (`random_programs`) into one file, and verifies its phases for
+some days, in the plain build and in the checked one; Python itself is the reference.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Literal
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from programs import AGENTS, COLUMNS, HEAD, ROWS, program
+from random_programs import AGENTS, COLUMNS, HEAD, ROWS, program
 
 from societies.model import DailyConfig, Field, Model, key
 from societies.translate import TranslationError

@@ -1,35 +1,23 @@
-"""What a model of one file imports: its rules are plain Python, and that is all there is.
-
-A `Model` names its phases, which are functions of its module. They are the reference, and are
-translated to kernels; docs/write-a-model.md says what can be.
-"""
+"""What does a model of one file declare, and which phases, kernels and reference follow from it?"""
 
 from __future__ import annotations
 
-import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, wraps
+from functools import partial
 from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_py.copies import Copy
-from reference_py.primitives.bounded import Bounded
-from reference_py.primitives.permute import random_matching, random_permutation
-from reference_py.primitives.reduce import reduce_sum
-from reference_py.primitives.rng import Rng
-from reference_py.primitives.softmath import soft_exp, soft_log, soft_pow
-from societies.config.model import key, shape, value
 from societies.errors import ConfigError, SocietiesWarning
 from societies.kerneltext.source import Generated
+from societies.model.carried import FAULT, NUMBER, note_number, on_host, require_no_fault, whole
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
-    RuleError,
     TranslationError,
     Unit,
     entry_of,
@@ -37,38 +25,18 @@ from societies.translate import (
     rules_sha256,
 )
 from societies.workload import (
-    Count,
-    Events,
     Field,
     Launch,
     Phase,
     Scratch,
-    Series,
     Source,
     Step,
     Workload,
-    falls,
-    rises,
 )
 from societies.workload.declare.config import DailyConfig
 from societies.workload.declare.protocol import C, P
 from societies.workload.running.points import once, points_of
 
-FAULT = "fault"
-"""Field of a checked build: the number of the first place where a rule went wrong; 0: none."""
-
-NUMBER = "python_number"
-"""Field with the number of a society, for phases that plain Python carries out."""
-
-_NUMBERS = """
-// Note the number of each society, for a phase that plain Python carries out.
-__kernel void note_numbers(__global uint *state_python_number,
-                           __global const uint *{copies}_numbers, const uint copies)
-{{
-    const size_t copy = get_global_id(0);
-    if (copy < copies) state_python_number[copy] = {copies}_numbers[copy];
-}}
-"""
 _WARNED: set[str] = set()
 """Messages of phases that cannot be translated, each of which is shown once."""
 
@@ -168,11 +136,8 @@ class Model(Workload[C, P]):
         """Return every phase with its kernel."""
         unit, refused = _translated(self, p)
         by_hand = self.kernels(p, copies)
-        text = unit.text
-        if refused:
-            text += _NUMBERS.format(copies=self.copies)
-        file = Generated(unit.name, text, {name: one.path for name, one in unit.files.items()})
-        host = partial(_require_no_fault, unit, self) if unit.checked else None
+        file = Generated(unit.name, unit.text, {name: one.path for name, one in unit.files.items()})
+        host = partial(require_no_fault, unit, self) if unit.checked else None
         found: dict[str, Phase] = {}
         for name in self.rules():
             if name in by_hand:
@@ -224,16 +189,15 @@ class Model(Workload[C, P]):
                 f"the phase {name} cannot be translated, so its configuration cannot differ "
                 f"between copies\n{reason}"
             )
-        note = Launch(file, kernel="note_numbers", global_size=copies, items=32,
-                      arguments={"copies": copies})  # fmt: skip
+        note = self._launch(self.unit(p), note_number.__name__, copies, file)
         function = self.reference(p)[name]
-        return Phase((note,), host=partial(_on_host, function, p, self.fields(p)))
+        return Phase((note,), host=partial(on_host, function, p, self.fields(p)))
 
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
         """Return for every phase the function of the module, called for every entry."""
         declared = _declared(self, p)
         return {
-            name: _whole(function, name, entry_of(function, declared), declared)
+            name: whole(function, name, entry_of(function, declared), declared)
             for name, function in self.rules().items()
         }
 
@@ -298,8 +262,8 @@ def _number(config: Any, path: str) -> float:
 
 def _declared(model: Model[Any, Any], p: Any) -> Declared:
     fields = dict(model.fields(p))
-    if checked_mode():
-        fields[FAULT] = Field((), "int32", "1", "fault")
+    fields[FAULT] = Field((), "int32", "1", "fault")
+    fields[NUMBER] = Field((), "uint32", "1", "number")
     points = points_of(p) if isinstance(p, DailyConfig) else None
     return Declared(
         fields=fields,
@@ -312,6 +276,7 @@ def _declared(model: Model[Any, Any], p: Any) -> Declared:
         ended="ended" in fields,
         copies=model.copies,
         clock=model.clock,
+        hidden=(FAULT, NUMBER),
     )
 
 
@@ -334,112 +299,6 @@ def _translate(model: Model[Any, Any], p: Any) -> tuple[Unit, dict[str, Translat
             if error.wrong:
                 raise
             refused[name] = error
+    if refused:
+        unit.phase(note_number)
     return unit, refused
-
-
-def _whole(
-    function: Callable[..., None], name: str, entry: str, declared: Declared
-) -> Callable[..., None]:
-    """Return a phase in plain Python as engines call it: for all entries, errors with their line.
-
-    It raises `RuleError` if the rule raises an error.
-    """
-    names = list(inspect.signature(function).parameters)[2:]
-
-    @wraps(function)
-    def carried_out(config: Any, society: Any, day: int, **arguments: int) -> None:
-        given = {declared.clock: day, "tick": day, **arguments}
-        values = [given[one] for one in names if one != entry]
-        try:
-            if not entry:
-                function(config, society, *values)
-                return
-            for i in range(declared.lengths[entry]):
-                function(config, society, *values, i)
-        except Exception as error:
-            raise _explained(error, function, name, declared, society.index, day) from error
-
-    return carried_out
-
-
-def _explained(
-    error: Exception, function: Any, name: str, declared: Declared, index: int, day: int
-) -> RuleError:
-    """Return an error that says where in the rules another one was raised."""
-    file, line = inspect.getsourcefile(function) or "", 0
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    where = f"{declared.clock} {day}, {declared.copies} {index}, phase {name}"
-    source = inspect.getsource(sys.modules[function.__module__]).split("\n")
-    shown = source[line - 1].strip() if 0 < line <= len(source) else ""
-    said = f"{type(error).__name__}: {error}"
-    return RuleError(f"{file}:{line}: {said}\n    {shown}\n  in {where}")
-
-
-def _on_host(
-    function: Callable[..., None],
-    p: Any,
-    fields: Mapping[str, Field],
-    arrays: Mapping[str, Any],
-    tick: int,
-    **arguments: int,
-) -> None:
-    """Carry out a phase in plain Python, for the societies that are on a device."""
-    numbers = arrays[NUMBER].get()
-    names = [name for name in (*fields, "series") if name in arrays]
-    state = {name: arrays[name].get() for name in names}
-    for place, number in enumerate(numbers.tolist()):
-        copy = Copy(number, {name: values[place].tolist() for name, values in state.items()})
-        if "ended" in state and state["ended"][place] >= 0:
-            continue
-        function(p, copy, tick, **arguments)
-        for name, values in state.items():
-            made = getattr(copy, name)
-            values[place] = list(made.values()) if isinstance(made, dict) else made
-    for name, values in state.items():
-        arrays[name].set(values)
-
-
-def _require_no_fault(
-    unit: Unit, model: Model[Any, Any], arrays: Mapping[str, Any], tick: int, **arguments: int
-) -> None:
-    """Raise RuleError if a phase noted a fault."""
-    faults = arrays[FAULT].get()
-    if not faults.any():
-        return
-    place = int(np.flatnonzero(faults)[0])
-    file, line, what = unit.sites[int(faults[place]) - 1]
-    count = int((faults != 0).sum())
-    many = f" (one of {count})" if count > 1 else ""
-    raise RuleError(
-        f"{file.path}:{line}: {what}\n    {file.line(line).strip()}\n"
-        f"  on {model.clock} {tick}, in the {model.copies} with index {place} of the launch{many}"
-    )
-
-
-__all__ = [
-    "Bounded",
-    "Count",
-    "DailyConfig",
-    "Events",
-    "Field",
-    "Model",
-    "Phase",
-    "Rng",
-    "Series",
-    "Step",
-    "falls",
-    "key",
-    "random_matching",
-    "random_permutation",
-    "reduce_sum",
-    "rises",
-    "shape",
-    "soft_exp",
-    "soft_log",
-    "soft_pow",
-    "value",
-]

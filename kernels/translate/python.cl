@@ -4,8 +4,8 @@
 // operation is tested instead: the first mistake of a copy is noted by the number of its place.
 // Everything here is called by one work-item alone; nothing needs local memory or a barrier.
 
-#ifndef PRIMITIVES_PYTHON_CL
-#define PRIMITIVES_PYTHON_CL
+#ifndef TRANSLATE_PYTHON_CL
+#define TRANSLATE_PYTHON_CL
 
 #include "primitives/real.cl"
 #include "primitives/rng.cl"
@@ -26,11 +26,11 @@
 // Lists in scratch memory: of a work-item one after another on a CPU; interleaved on a GPU, where
 // neighbouring work-items then read neighbouring words.
 #if DEVICE_IS_CPU
-#define L(i) (i)
-#define FIRST_WORD(item, words) ((item) * (words))
+#define L(i) i
+#define FIRST_WORD(item, words) (item * words)
 #else
 #define L(i) ((size_t)(i) * stride)
-#define FIRST_WORD(item, words) (item)
+#define FIRST_WORD(item, words) item
 #endif
 
 #define NOTHING ((long)(-9223372036854775807L - 1))  // Python's None where a whole number may be
@@ -127,6 +127,56 @@ static long stream_binomial(rng_t *rng, const long n, const long threshold)
 {
     return threshold <= 0 || n <= 0 ? 0 : (long)rng_binomial(rng, (uint)n, (ulong)threshold);
 }
+
+// ---------------------------------------------------------------- whole lists
+
+// The numbers 0 .. n-1 in a random order. Twin: reference_py/primitives/permute.py
+#define PERMUTE_ALONE(name, space, AT) \
+    static void name(rng_t *rng, space long *order, const long n, const size_t stride) \
+    { \
+        for (long i = 0; i < n; ++i) order[AT(i)] = i; \
+        for (long last = n - 1; last > 0; --last) { \
+            const long place = rng_below(rng, (uint)last + 1u); \
+            const long taken = order[AT(place)]; \
+            order[AT(place)] = order[AT(last)]; \
+            order[AT(last)] = taken; \
+        } \
+    }
+
+// The whole numbers x[0 .. n-1] in ascending order (Shell's sort): equal ones are the same.
+#define SORT_ALONE(name, space, AT) \
+    static void name(space long *x, const long n, const size_t stride) \
+    { \
+        long gap = 1; \
+        while (gap < n / 3) gap = 3 * gap + 1; \
+        for (; gap > 0; gap /= 3) \
+            for (long i = gap; i < n; ++i) { \
+                const long moved = x[AT(i)]; \
+                long j = i; \
+                while (j >= gap && x[AT((j - gap))] > moved) { \
+                    x[AT(j)] = x[AT((j - gap))]; \
+                    j -= gap; \
+                } \
+                x[AT(j)] = moved; \
+            } \
+    }
+
+// The sum in the fixed tree, which changes the list. Twin: reference_py/primitives/reduce.py
+#define REDUCE_SUM_ALONE(name, space, AT) \
+    static real name(space real *x, const long n, const size_t stride) \
+    { \
+        for (long step = 1; step < n; step *= 2) \
+            for (long p = 0; p + step < n; p += 2 * step) x[AT(p)] += x[AT((p + step))]; \
+        return n > 0 ? x[AT(0)] : 0.0; \
+    }
+
+#define PLAIN(i) i
+PERMUTE_ALONE(permute_alone_private, __private, PLAIN)
+PERMUTE_ALONE(permute_alone_scratch, __global, L)
+SORT_ALONE(sort_alone_private, __private, PLAIN)
+SORT_ALONE(sort_alone_scratch, __global, L)
+REDUCE_SUM_ALONE(reduce_sum_alone_private, __private, PLAIN)
+REDUCE_SUM_ALONE(reduce_sum_alone_scratch, __global, L)
 
 // ---------------------------------------------------------------- the same, tested
 

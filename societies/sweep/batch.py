@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from societies.config.model import LARGEST_INTEGER, WorkloadConfig
 from societies.errors import SocietiesError
 from societies.output import Column, Coordinate, Table, Variable
-from societies.output.layout import nothing
+from societies.output.layout import is_clock, nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
 from societies.sweep.points import launch_config
@@ -321,6 +321,14 @@ class Shape:
     tables: dict[str, Table] = field(default_factory=dict)
 
 
+def _has_missing(one: Variable, clock: str) -> bool:
+    """Whether readers of a run's own file take some whole numbers of a variable for missing."""
+    dtype = np.dtype(one.dtype)
+    coded = one.none is not None or one.fill != nothing(dtype)
+    byte_of_tick = dtype.itemsize == 1 and any(is_clock(dim, clock) for dim in one.dims)
+    return dtype.kind in "iu" and (coded or byte_of_tick)
+
+
 def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> Shape:
     """Return dimensions and variables that a run of a configuration adds to a study."""
     contents = contents_of(chosen, config)
@@ -337,7 +345,12 @@ def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> 
     every = kept_variables({one.name: one for one in contents.variables()}, keep)
     # In a study a missing value must read as missing, whatever fill value a run's own file has.
     variables = {
-        name: replace(one, dims=tuple(dim for dim in one.dims if dim not in left_out), fill=None)
+        name: replace(
+            one,
+            dims=tuple(dim for dim in one.dims if dim not in left_out),
+            fill=None,
+            none=int(nothing(one.dtype)) if _has_missing(one, chosen.clock) else None,
+        )
         for name, one in every.items()
     }
     p = chosen.parameters(config)
@@ -347,7 +360,12 @@ def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> 
         of = fields[name]
         dims = (chosen.copies, *of.dims) if keep.copies else of.dims
         variables[FINAL.format(name)] = Variable(
-            FINAL.format(name), dims, of.file_dtype, of.unit, f"{of.meaning}, after the last tick"
+            FINAL.format(name),
+            dims,
+            of.file_dtype,
+            of.unit,
+            f"{of.meaning}, after the last tick",
+            none=of.file_none,
         )
         for dim in dims:
             if dim not in coordinates:

@@ -44,7 +44,8 @@ class SeriesAndDetail:
         self._every = recorded(config, "series", 1)
         self._detail_ticks = range(every, ticks + 1, every) if every else range(0)
         self._detail_dim = f"detail_{workload.clock}"
-        fields = workload.arrays(self._p).items()
+        self._fields = workload.arrays(self._p)
+        fields = self._fields.items()
         self._logged: dict[str, Field] = {
             name: one for name, one in fields if one.logged and name != SERIES
         }
@@ -88,7 +89,14 @@ class SeriesAndDetail:
             result += [Variable(name, (clock,), *facts) for name, facts in MEASURED.items()]
         kinds = (((clock,), self._logged), ((self._detail_dim,), detail), ((), self._final))
         return result + [
-            Variable(name, (copies, *when, *one.dims), one.file_dtype, one.unit, one.meaning)
+            Variable(
+                name,
+                (copies, *when, *one.dims),
+                one.file_dtype,
+                one.unit,
+                one.meaning,
+                none=one.file_none,
+            )
             for when, fields in kinds
             for name, one in fields.items()
         ]
@@ -124,7 +132,7 @@ class SeriesAndDetail:
         if block.last in self._detail_ticks:
             state, place = block.state(), self._detail_ticks.index(block.last)
             for name in self._detail:
-                values = file_values(self._detail, name, state)
+                values = file_values(self._fields, name, state)
                 file.write(self._detail_name(name), values, **{self._detail_dim: place})
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
@@ -132,7 +140,7 @@ class SeriesAndDetail:
         if self._final:
             last = state()
             for name in self._final:
-                file.write(name, file_values(self._final, name, last))
+                file.write(name, file_values(self._fields, name, last))
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
         """Do nothing: the checkpoint needs no additional data."""

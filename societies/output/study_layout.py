@@ -43,7 +43,7 @@ from societies.output.layout import (
     Variable,
     nothing,
 )
-from societies.output.tables import EVENT, Table, none_of, read_tables
+from societies.output.tables import EVENT, EventTable, none_of, read_tables
 from societies.output.trust import opened
 
 STUDY_VERSION = 2
@@ -83,7 +83,7 @@ class StudyLayout:
     points: Sequence[Mapping[str, Any]]
     definition: Any
     attributes: Mapping[str, Attribute]
-    tables: Mapping[str, Table] = field(default_factory=dict)
+    tables: Mapping[str, EventTable] = field(default_factory=dict)
 
     def shape(self, variable: Variable) -> tuple[int, ...]:
         """Return the lengths of a variable's dimensions, without the runs."""

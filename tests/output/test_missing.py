@@ -13,7 +13,7 @@ from societies.output import (
     Column,
     Coordinate,
     ResultFile,
-    Table,
+    EventTable,
     Variable,
     open_results,
 )
@@ -132,7 +132,7 @@ def test_what_a_run_has_not_written_yet_is_missing(tmp_path):
         Variable("nodes", ("kind",), "int64", "", "nodes"),
         Variable("moves", ("step", "kind"), "int16", "", "moves, -1: none", none=-1),
     ]
-    table = Table(
+    table = EventTable(
         "steps",
         (
             Column("step", "int32", "", "step"),

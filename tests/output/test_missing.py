@@ -12,12 +12,14 @@ from societies import analysis
 from societies.output import (
     Column,
     Coordinate,
-    ResultFile,
     EventTable,
+    ResultFile,
     Variable,
     open_results,
 )
 from societies.output.reading import event_tables
+from societies.workload.declare.contents import contents_of
+from societies.workload.declare.protocol import Setup
 
 CODED = {
     "chess_perft": {"root_moves"},
@@ -90,7 +92,7 @@ def test_no_other_variable_says_that_a_number_means_nothing():
     for name in small.names():
         for form in small.forms(name):
             config = small.small(name, **form)
-            contents = societies.workload.declare.contents.contents_of(small.workload(name), config)
+            contents = contents_of(Setup(small.workload(name), config))
             columns = [one for table in contents.tables() for one in table.columns]
             for one in [*contents.variables(), *columns]:
                 words = one.long_name

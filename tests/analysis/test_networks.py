@@ -220,6 +220,7 @@ def test_a_day_that_an_unfinished_run_has_not_reached_is_not_recorded(tmp_path):
         trade_network(path, day=7)
 
 
+@pytest.mark.ci
 def test_a_study_has_the_networks_of_its_days(tmp_path):
     """Societies 3 and 4 are runs 0 and 1 of the study, and those of one file; then nobody swaps."""
     base = {**TRADERS, "replicates": 1, "record": {"network": [5, 8]}}

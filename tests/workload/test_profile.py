@@ -68,6 +68,7 @@ def command(*words):
     )
 
 
+@pytest.mark.ci
 def test_the_command_prints_a_table_or_json(tmp_path):
     file, out = tmp_path / "small.yaml", tmp_path / "run.h5"
     file.write_text(societies.config.to_yaml(societies.config_from_dict(SOCIETY)))

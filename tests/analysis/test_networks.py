@@ -178,6 +178,7 @@ IDLE = {**SIZE, "days": 3, "replicates": 2, "trading": {"min_surplus": 1e12}}
 """A society in which no swap is worth its while."""
 
 
+@pytest.mark.ci
 def test_a_day_on_which_nobody_traded_is_a_day_without_links(tmp_path, shell):
     for name, record in (
         ("network", {"network": [3, 1]}),

@@ -156,6 +156,7 @@ def test_mobility_and_shares_are_those_of_the_living(recorded):
     assert bool(analysis.hhi(last.where(False)).isnull().all())  # of nobody there are no shares
 
 
+@pytest.mark.ci
 def test_exports_and_figures_have_no_removed_agents(tmp_path):
     recorded = run(tmp_path / "run.h5", 3)
     gini = float(analysis.gini(societies.open_results(recorded).agent_wealth)[:, -1].mean())
@@ -169,6 +170,7 @@ def test_exports_and_figures_have_no_removed_agents(tmp_path):
     assert f"Gini {gini:.3f}" in shown
 
 
+@pytest.mark.ci
 def test_without_removals_whole_numbers_stay_whole(tmp_path):
     with societies.open_results(run(tmp_path / "run.h5", 1, shocks=[])) as data:
         assert data.agent_units_held.dtype == data.held.dtype == np.int32

@@ -66,7 +66,7 @@ def straight(tmp_path_factory):
     return path, report.state_sha256
 
 
-@pytest.mark.sample
+@pytest.mark.ci
 def test_a_kept_state_begins_a_branch(tmp_path, parent, straight):
     out = tmp_path / "branch.h5"
     report = run(ensemble(), out, start=parent, day=7, values=VALUES)

@@ -168,7 +168,7 @@ def test_a_figure_of_it_is_refused_in_a_line(forged, shell, name, kind):
     assert len(err.splitlines()) == 1 and "internal error" not in err
 
 
-@pytest.mark.sample
+@pytest.mark.ci
 @pytest.mark.parametrize("name", COPY)
 def test_a_negative_number_of_complete_ticks_is_none(forged, shell, name):
     pytest.importorskip("matplotlib")

@@ -63,6 +63,7 @@ def test_the_present_layout_says_the_same(tmp_path):
             assert old[name].values.tobytes() == new[name].values.tobytes(), name
 
 
+@pytest.mark.ci
 @OTHER_COMMIT
 def test_a_stored_file_of_the_present_layout_stays_whole_and_is_continued(tmp_path):
     """Files written today must be good for ever: this one does not change with the code."""

@@ -53,7 +53,7 @@ def config(**settings):
 LONG = ("rows and scores in global memory", "devices of groups")
 
 
-@pytest.mark.sample
+@pytest.mark.ci
 @pytest.mark.parametrize("name", thorough_but(CASES.keys() - set(LONG), CASES))
 def test_the_plan_counts_what_is_allocated(name, allocated):
     asked = config(**CASES[name])

@@ -23,6 +23,7 @@ def phases(report):
     return {one.phase: one for one in report.profile.phases}
 
 
+@pytest.mark.ci
 def test_a_profile_counts_launches_and_bytes(tmp_path):
     plate = workload("laplace")
     p = plate.parameters(societies.config_from_dict(PLATE))

@@ -234,7 +234,9 @@ def _in_time(
             if name not in known:
                 known[name] = len(configs)
                 try:
-                    configs.append(made.get(name) or changed(config, base, setting))
+                    found = made.get(name) or changed(config, base, setting)
+                    _require_ticks(chosen, config, found)
+                    configs.append(found)
                 except ValueError as error:
                     raise _NotThen(str(error), newest) from None
             places.append(known[name])
@@ -248,6 +250,16 @@ def _in_time(
         if lines:
             raise _NotThen("\n".join(f"taken together, {line}" for line in lines), None)
     return Points(tuple(configs), of, after)
+
+
+def _require_ticks(chosen: Any, config: Any, one: Any) -> None:
+    """Raise ValueError if a configuration has another number of ticks than the run."""
+    ticks, wanted = chosen.ticks(one), chosen.ticks(config)
+    if ticks != wanted:
+        raise ValueError(
+            f"{chosen.ticks_key}: would be {ticks:,} with these values and is {wanted:,}; all "
+            f"copies of a launch have the same number: set {chosen.ticks_key}"
+        )
 
 
 def _name(setting: Mapping[Path, Any]) -> str:
@@ -268,6 +280,8 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
 
     The keys of an intervention are named after the clock and the copies, as in day, societies.
     """
+    if not config.interventions:
+        return
     base, wrong, chosen = plain_data(config), False, workload(config.workload)
     clock, copy, copies = chosen.clock, chosen.copies, chosen.copies_plural
     first, ticks = chosen.first(config), chosen.ticks(config)
@@ -286,7 +300,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
             yield Conflict((*path, "set"), "names no key that it changes")
         for key in one.set:
             try:
-                varying(type(config), base, key)
+                varying(type(config), base, key, later=True)
             except NotVarying as why:
                 wrong = True
                 yield Conflict((*path, "set", key), str(why))

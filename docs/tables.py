@@ -33,7 +33,7 @@ from societies.config.model import (
     VALUE,
 )
 from societies.economy.config import EconomyConfig
-from societies.economy.results import Layout
+from societies.economy.results import DayRecorder
 from societies.workload.declare.config import LARGEST_SEED
 from societies.workload.declare.registry import workload, workloads
 
@@ -96,7 +96,7 @@ def variables() -> Iterator[str]:
         ["variable", "dimensions", "type", "unit", "meaning"],
         [
             [f"`{v.name}`", ", ".join(v.dims), str(v.dtype), v.units, v.long_name]
-            for v in Layout(workload("economy"), config).variables()
+            for v in DayRecorder(workload("economy"), config).variables()
         ],
     )
 

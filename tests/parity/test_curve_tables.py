@@ -8,7 +8,7 @@ import pytest
 
 from reference_py.economy import tables
 from societies.economy import curves
-from societies.economy.double_double import Pair, decided, exp, logarithms
+from societies.economy.double_double import DoubleDouble, decided, exp, logarithms
 
 ANY = 10**9  # a largest holding that never ends a table
 
@@ -83,10 +83,10 @@ def test_what_is_undecided_is_computed_by_the_definition(monkeypatch):
 
 def test_an_interval_with_a_number_halfway_is_not_decided():
     half = np.spacing(1.0) / 2
-    numbers = Pair(np.ones(4), np.array([0.0, half * 0.999, half, -half / 2]))
+    numbers = DoubleDouble(np.ones(4), np.array([0.0, half * 0.999, half, -half / 2]))
     error = np.array([half * 0.999, half * 0.01, 1e-30, 1e-30])
     assert decided(numbers, error).tolist() == [False, False, False, False]
-    assert decided(Pair(np.ones(1), np.array([half / 2])), np.array([half / 4])).all()
+    assert decided(DoubleDouble(np.ones(1), np.array([half / 2])), np.array([half / 4])).all()
 
 
 @pytest.mark.parametrize("ends", [(-16.0, 16.0), (-650.0, 650.0), (-1e-6, 1e-6)])
@@ -94,7 +94,7 @@ def test_powers_keep_within_their_bound(ends):
     rng, context = np.random.default_rng(1), Context(prec=70)
     high = rng.uniform(*ends, 300)
     low = high * rng.uniform(-1, 1, 300) * 2.0**-54
-    found = exp(Pair(high, low))
+    found = exp(DoubleDouble(high, low))
     for x, more, a, b in zip(high, low, found.high, found.low, strict=True):
         exact = context.exp(context.add(Decimal(float(x)), Decimal(float(more))))
         given = context.add(Decimal(float(a)), Decimal(float(b)))

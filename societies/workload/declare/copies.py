@@ -12,16 +12,13 @@ from dataclasses import is_dataclass
 from functools import cached_property
 from inspect import getattr_static
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from societies.config.model import VALUE, Section
 from societies.workload.declare.keys import Number, Row, table_row
-
-if TYPE_CHECKING:
-    from societies.workload.running.points import Points
 
 
 def value_names(model: type[Section]) -> Iterator[str]:
@@ -52,12 +49,12 @@ class Copies:
 
     Parameters
     ----------
-    points : Points
+    points : `societies.workload.running.points.Points`
         The configuration of each copy in each stretch of time.
     make : function of a configuration that returns its parameters
     """
 
-    def __init__(self, points: Points, make: Callable[[Any], Any]) -> None:
+    def __init__(self, points: Any, make: Callable[[Any], Any]) -> None:
         self._points, self._made = points, [make(config) for config in points.configs]
         first, *others = [vars(one) for one in self._made]
         self._differ = {

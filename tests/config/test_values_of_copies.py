@@ -413,7 +413,7 @@ def test_eight_problems_of_a_table_are_reported_and_the_others_counted(wrong, mo
 )
 def test_whole_numbers_of_a_table_stand_for_either_kind(number, whole):
     from societies.sweep.points import _plain as of_sweep
-    from societies.workload.running.points import _plain as of_run
+    from societies.workload.declare.points import _plain as of_run
 
     for plain in (of_run, of_sweep):
         found = plain(np.float64(number))

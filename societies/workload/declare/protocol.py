@@ -30,6 +30,7 @@ from societies.workload.declare.fields import SERIES, Events, Field, Series, Sta
 from societies.workload.declare.keys import VALUE_TABLE, table_lookups
 from societies.workload.declare.naming import twins_of
 from societies.workload.declare.phases import Phase, Step, workgroup_size
+from societies.workload.declare.points import once, points_of
 
 if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
@@ -293,13 +294,12 @@ class Workload(Generic[C, P]):
         Default: the result of the configuration's method `parameters`, or else the configuration;
         `Copies` of these if copies differ.
         """
-        from societies.workload.running.points import once, points_of
 
         def made(one: Any) -> Any:
             own = getattr(one, "parameters", None)
             return own() if callable(own) else one
 
-        points = points_of(config)
+        points = points_of(self, config)
         if points is None:
             return made(config)  # type: ignore[no-any-return]
         return once(config, "copies", lambda _: Copies(points, made))  # type: ignore[return-value]

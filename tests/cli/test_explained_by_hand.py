@@ -464,6 +464,13 @@ class Counting:
         self.ran.append((first, last))
 
 
+def test_the_parameters_of_one_society_are_for_it_alone():
+    whole = WORKLOAD.parameters(config_from_dict({**SETTINGS, "interventions": []}))
+    one = parameters_of_one(whole, 4)
+    assert (one.first_society, one.societies, one.seed) == (4, 1, whole.seed)
+    assert (whole.first_society, whole.societies) == (3, 2)
+
+
 def test_days_are_run_and_told_one_by_one():
     engine, heard = Counting(), []
     trace.run_days(engine, 3, 5, lambda *one: heard.append(one), 8)

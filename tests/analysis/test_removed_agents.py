@@ -156,6 +156,7 @@ def test_mobility_and_shares_are_those_of_the_living(recorded):
     assert bool(analysis.hhi(last.where(False)).isnull().all())  # of nobody there are no shares
 
 
+@pytest.mark.ci
 def test_exports_and_figures_have_no_removed_agents(tmp_path):
     recorded = run(tmp_path / "run.h5", 3)
     gini = float(analysis.gini(societies.open_results(recorded).agent_wealth)[:, -1].mean())
@@ -169,11 +170,13 @@ def test_exports_and_figures_have_no_removed_agents(tmp_path):
     assert f"Gini {gini:.3f}" in shown
 
 
+@pytest.mark.ci
 def test_without_removals_whole_numbers_stay_whole(tmp_path):
     with societies.open_results(run(tmp_path / "run.h5", 1, shocks=[])) as data:
         assert data.agent_units_held.dtype == data.held.dtype == np.int32
 
 
+@pytest.mark.ci
 def test_what_was_never_invented_has_no_day(tmp_path):
     path = run(tmp_path / "run.h5", 1, shocks=[])
     events = societies.open_results(path, events="inventions")
@@ -198,6 +201,7 @@ def earlier(monkeypatch, path, **more):
         return run(path, 1, **more)
 
 
+@pytest.mark.ci
 def test_files_of_earlier_versions_are_read_without_removed_agents(tmp_path, monkeypatch):
     old, new = earlier(monkeypatch, tmp_path / "old.h5"), run(tmp_path / "new.h5", 1)
     with h5py.File(old) as raw:
@@ -206,6 +210,7 @@ def test_files_of_earlier_versions_are_read_without_removed_agents(tmp_path, mon
         xr.testing.assert_identical(one.drop_attrs(deep=False), other.drop_attrs(deep=False))
 
 
+@pytest.mark.ci
 def test_where_an_earlier_file_does_not_say_who_was_removed_agents_are_left_out(
     tmp_path, monkeypatch
 ):

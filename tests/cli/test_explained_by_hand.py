@@ -25,6 +25,7 @@ from societies.economy.schedule import DayStep
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
 from societies.workload.declare.fields import state_hash
+from societies.workload.declare.protocol import Setup
 
 # ---------------------------------------------------------------- events
 
@@ -320,7 +321,7 @@ LOG = {"trade_log": {"days": [3, 5], "societies": 2}}
 def test_what_a_log_needs(record, devices, stops, replayed, coordinates, tables):
     settings = {"agents": 4, "resources": 5, "days": 7, "replicates": 3, "devices": devices}
     config = config_from_dict({"workload": "economy", **settings, "record": record})
-    log = trade_log.TradeLog(WORKLOAD, config)
+    log = trade_log.TradeLog(Setup(WORKLOAD, config))
     assert log.stops() == stops
     replays = {day: log.societies(day) for day in range(1, 9)}
     assert {day: count for day, count in replays.items() if count} == replayed
@@ -382,8 +383,7 @@ def kept(tmp_path_factory):
 def test_a_day_is_reached_from_where_it_can_be(kept, day, start, reached, before):
     heard = []
     found = trace.trace(
-        WORKLOAD,
-        kept.config,
+        Setup(WORKLOAD, kept.config),
         day=day,
         agent=1,
         society=4,
@@ -408,7 +408,7 @@ def test_a_day_is_reached_from_where_it_can_be(kept, day, start, reached, before
 
 def test_a_part_of_a_day_and_parts_that_are_none(kept):
     trading = trace.trace(
-        WORKLOAD, kept.config, day=2, agent=0, phase="trading", device="reference"
+        Setup(WORKLOAD, kept.config), day=2, agent=0, phase="trading", device="reference"
     )
     assert trading.society == 3 and {part.phase for part in trading.sections} == {"trading"}
     for phase in ("own_use", "invention", "matching"):
@@ -443,7 +443,7 @@ def test_what_is_not_there(kept, day, agent, number, message):
 
 def test_a_removed_agent_has_no_day(kept):
     with pytest.raises(ConfigError, match="agent=2: was removed at the end of day 6, before day 8"):
-        trace.trace(WORKLOAD, kept.config, day=8, agent=2, society=4, device="reference")
+        trace.trace(Setup(WORKLOAD, kept.config), day=8, agent=2, society=4, device="reference")
     shocks = [(2, REMOVE_RESOURCE), (4, REMOVE_AGENT), (5, REMOVE_AGENT)]
     p = SimpleNamespace(shocks=[SimpleNamespace(day=day, remove=what) for day, what in shocks])
     state = {"alive": np.array([[1, 0, 1]]), "shock_target": np.array([[1, 0, 1]])}
@@ -493,8 +493,7 @@ def test_a_life_is_reached_from_where_it_can_be(kept, days, start, reached, know
     """Its units are those of the states; a measure of the evening before is not in a checkpoint."""
     heard = []
     found = life(
-        WORKLOAD,
-        kept.config,
+        Setup(WORKLOAD, kept.config),
         days=days,
         agent=1,
         society=4,
@@ -513,7 +512,7 @@ def test_a_life_is_reached_from_where_it_can_be(kept, days, start, reached, know
         assert day.extracted == {r: n for r, n in enumerate(extracted.tolist()) if n}
         assert day.wealth_devices == 0.0 and not day.made and not day.deals
         assert bool(day.change) == (known is not None or first == 1 or day.day > first)
-    plain = life(WORKLOAD, kept.config, days=days, agent=1, society=4, device="reference")
+    plain = life(Setup(WORKLOAD, kept.config), days=days, agent=1, society=4, device="reference")
     for one, other in zip(found.days[1:], plain.days[1:], strict=True):
         assert one == other
     assert found.mean_wealth == plain.mean_wealth

@@ -15,6 +15,7 @@ from societies.economy.results import DayRecorder, describe_tables, recorded_day
 from societies.economy.state import MOST_UNITS, state_fields
 from societies.economy.workload import WORKLOAD
 from societies.workload import Block
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.points import with_table
 
 SIZES = {"workload": "economy", "agents": 6, "resources": 5, "days": 30}
@@ -175,7 +176,7 @@ def test_a_detail_is_described_by_its_first_field():
 
 def test_the_means_of_the_last_day_are_those_of_the_file():
     """Over the societies, of every series that is known on that day and is in no family."""
-    recorder = DayRecorder(WORKLOAD, economy(replicates=2))
+    recorder = DayRecorder(Setup(WORKLOAD, economy(replicates=2)))
     names = list(series.SERIES)
     values = np.arange(2 * 3 * len(names), dtype=float).reshape(2, 3, len(names))
     found = recorder.means(Block(4, 6, {"series": values}, {}, dict, None))

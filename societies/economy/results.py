@@ -120,7 +120,7 @@ class DayRecorder:
         config = self.config
         societies = np.arange(config.first_society, config.first_society + config.replicates)
         result = [Coordinate("society", societies, "", "number of the society")]
-        result += coordinates(config, "society")
+        result += coordinates(config, "society", entries="resource")
         names = {
             "day": "day, counted from 1",
             "agent_day": "day of per-agent detail",

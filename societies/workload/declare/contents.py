@@ -62,7 +62,7 @@ class SeriesAndDetail:
         result = [
             Coordinate(workload.copies, numbers, "", f"number of the {workload.copies}"),
             Coordinate(clock, ticks, unit, f"{clock}, counted from 1"),
-            *coordinates(config, workload.copies),
+            *coordinates(config, workload.copies, {one.name for one in self.variables()}),
         ]
         if self._detail:
             meaning = f"{clock} of detail"

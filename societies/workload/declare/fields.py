@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.workload.declare.copies import initial_of
+
 if TYPE_CHECKING:
     from societies.output.ranges import Within
 
@@ -177,7 +179,7 @@ def initial_values(
 ) -> State:
     """Return the initial value of each array before broadcasting: a number or a smaller array."""
     given = {
-        name: field.initial(parameters) if callable(field.initial) else field.initial
+        name: initial_of(parameters, field.initial) if callable(field.initial) else field.initial
         for name, field in fields.items()
     }
     values = {name: np.asarray(value, fields[name].dtype) for name, value in given.items()}

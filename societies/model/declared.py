@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import FunctionType
 from typing import Any, ClassVar
@@ -33,9 +33,10 @@ from societies.workload import (
     Step,
     Workload,
 )
-from societies.workload.declare.config import DailyConfig
+from societies.workload.declare.copies import Copies
+from societies.workload.declare.keys import VALUE_TABLE
+from societies.workload.declare.points import once
 from societies.workload.declare.protocol import C, P
-from societies.workload.running.points import once, points_of
 
 _WARNED: set[str] = set()
 """Messages of phases that cannot be translated, each of which is shown once."""
@@ -184,7 +185,7 @@ class Model(Workload[C, P]):
                 SocietiesWarning,
                 stacklevel=2,
             )
-        if points_of(p) is not None:
+        if isinstance(p, Copies):
             raise ConfigError(
                 f"the phase {name} cannot be translated, so its configuration cannot differ "
                 f"between copies\n{reason}"
@@ -206,28 +207,13 @@ class Model(Workload[C, P]):
         unit = self.unit(p)
         return Source({}, arguments={**unit.arguments, **self.parameters_of_copies(p, 0)})
 
-    def parameters_of_copy(self, p: P, place: int, tick: int) -> P:
-        """Return the configuration of one copy."""
-        points = points_of(p) if isinstance(p, DailyConfig) else None
-        if points is None:
-            return p
-        of = points.of[points.stretch(tick)]
-        found: P = points.configs[of[min(place, len(of) - 1)]]
-        return found
-
     def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
-        """Return the table of keys that differ between copies: (copy, key)."""
-        points = points_of(p) if isinstance(p, DailyConfig) else None
+        """Return the table of what differs between copies and rules read: (copy, column)."""
         columns = self.unit(p).columns
-        if points is None or not columns:
+        if not isinstance(p, Copies) or not columns:
             return {}
-        rows = np.array([[_number(one, path) for path in columns] for one in points.configs])
-        return {"value_table": rows[points.of[points.stretch(tick)]]}
-
-    def changes(self, p: P) -> Sequence[int]:
-        """Return the days after which configurations change."""
-        points = points_of(p) if isinstance(p, DailyConfig) else None
-        return points.after if points is not None else ()
+        rows = np.array([[_number(one, path) for path in columns] for one in p._made])
+        return {VALUE_TABLE: rows[p._points.of[p._points.stretch(tick)]]}
 
     def work_done(self, config: C, ticks: int) -> float:
         """Return the days of all societies."""
@@ -264,13 +250,13 @@ def _declared(model: Model[Any, Any], p: Any) -> Declared:
     fields = dict(model.fields(p))
     fields[FAULT] = Field((), "int32", "1", "fault")
     fields[NUMBER] = Field((), "uint32", "1", "number")
-    points = points_of(p) if isinstance(p, DailyConfig) else None
+    made = p._made if isinstance(p, Copies) else [p]
     return Declared(
         fields=fields,
         lengths=model.lengths(p),
         series=tuple(model.series(p)),
-        settings=p,
-        others=() if points is None else points.configs,
+        settings=made[0],
+        others=made if isinstance(p, Copies) else (),
         events={name: one.columns for name, one in model.events(p).items()},
         arguments=model.step_arguments,
         ended="ended" in fields,

@@ -59,7 +59,7 @@ class Declared:
     lengths : of every dimension
     series : names of the series, in order, with the dimension of each ("": a number)
     settings : the configuration, or whatever rules get as their first argument
-    others : settings of other copies of a launch, if they differ
+    others : settings of all copies of a launch, if they differ
     events : lists of events by name, with their numbers of columns
     arguments : names of the arguments that steps may have
     ended : whether there is a field ``ended``, after which nothing happens to a copy

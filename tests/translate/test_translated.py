@@ -185,7 +185,7 @@ def test_societies_differ_in_their_values(monkeypatch):
     monkeypatch.setattr(registry, "_entries", lambda: {"village": _Entry()})
     table = {"tax": [0, 2, 9], "share": [0.0, 0.5, 1.0]}
     config = with_table(VillageConfig(workload="village", days=5), table)
-    text = WORKLOAD.unit(config).text_of(["pay"])
+    text = WORKLOAD.unit(WORKLOAD.parameters(config)).text_of(["pay"])
     assert "value_table[copy * 2 + " in text
     report = verify(Setup(WORKLOAD, config), ticks=5)
     assert report.identical, str(report)

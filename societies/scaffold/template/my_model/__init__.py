@@ -73,7 +73,7 @@ class MyModel(Workload):
 
     def source(self, p):
         """Return the macros of the kernels: what shapes arrays. Other keys are parameters there."""
-        return Source({"AGENTS": p.agents, **series_macros(self.series(p))}, work_items="LANES")
+        return Source({"AGENTS": p.agents, **series_macros(self.columns(p))}, work_items="LANES")
 
     def counts(self, p):
         """Return what `societies verify` counts, as phases may run without anything to do."""

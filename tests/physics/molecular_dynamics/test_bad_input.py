@@ -41,7 +41,7 @@ def configured(**settings):
         ({"velocities": "file"}, "velocities: there is no file of atoms"),
         ({"velocities": "zero", "thermostat": "rescale"}, "atoms that rest cannot be scaled"),
         ({"replicates": 2**31 - 1}, "random streams are needed"),
-        ({"atoms": "nowhere.xyz"}, "atoms: nowhere.xyz cannot be read: No such file"),
+        ({"atoms": "nowhere.xyz"}, "atoms: nowhere.xyz: cannot be read .No such file"),
     ],
 )
 def test_configurations(settings, message):

@@ -75,7 +75,7 @@ def read_bytes(path: str | os.PathLike[str], most: int, name: str = "") -> bytes
     try:
         found = content(path, most) if os.path.getsize(path) <= most else None
     except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or error
+        said = getattr(error, "strerror", "its name has a null character")
         raise ConfigError(f"{name}: cannot be read ({said})") from None
     if found is None or len(found) > most:
         raise ConfigError(f"{name}: is larger than {byte_limit(most)}, the most that is read")

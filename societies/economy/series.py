@@ -55,7 +55,7 @@ DEVICE_SERIES: dict[str, Series] = {
     **_of_types("devices_made", "devices", "devices made per living agent"),
     **_of_types("devices_traded", "devices", "devices sold per living agent"),
     **_of_types("devices_held", "devices", "minutes of use over lifetime per living agent"),
-    **_of_types("devices_known", "devices", "devices that somebody knows how to make"),
+    **_of_types("devices_known", "devices", "devices that at least one agent knows how to make"),
     **_of_types("inventions", "devices", "devices invented today"),
     "device_maker_share_tools": Series("1", "share of the tools made with a device machine"),
     "device_maker_share_machines": Series("1", "share of the machines made with a device factory"),

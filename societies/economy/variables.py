@@ -28,7 +28,7 @@ GROUPED: dict[str, tuple[tuple[str, ...], str, str]] = {
         "devices",
         "minutes of use left over lifetime, per living agent, before the night",
     ),
-    "devices_known": (TYPE, "devices", "devices that somebody knows how to make"),
+    "devices_known": (TYPE, "devices", "devices that at least one agent knows how to make"),
     "inventions": (TYPE, "devices", "devices invented today"),
     "device_maker_share": (
         ("made_type",),

@@ -192,7 +192,7 @@ def test_a_day_on_which_nobody_traded_is_a_day_without_links(tmp_path, shell):
             trade_network(path, day=2)
         figure = make_figure(path, "trade_network", day=1)
         assert not np.any(figure.axes[1].images[0].get_array().filled(0))
-        assert "nobody traded" in [text.get_text() for text in figure.axes[1].texts]
+        assert "no trade" in [text.get_text() for text in figure.axes[1].texts]
         assert figure.axes[0].get_title("left") == "Trade between agents, day 1"
     assert trade_network(tmp_path / "network.h5", society=1).sizes["link"] == 0
     with pytest.raises(ConfigError, match=r"^society=1: its trades are not recorded; recorded: 0$"):

@@ -260,7 +260,7 @@ def test_replicates_are_told_by_their_point():
     bare = mixed.drop_vars("point")  # the replicates have their points in different orders
     with pytest.raises(ConfigError, match="runs of point 0 have different values of 'x1'"):
         analysis.over_replicates(bare)
-    with pytest.raises(ConfigError, match="a replicate of a point is there twice"):
+    with pytest.raises(ConfigError, match="a replicate of a point appears twice"):
         analysis.over_replicates(xr.concat([data, data[:1]], "run"))
     other = data.assign_coords(x1=("run", data.x1.values + (data.replicate.values == 1)))
     with pytest.raises(ConfigError, match="runs of point 0 have different values of 'x1'"):

@@ -269,7 +269,7 @@ def test_the_driver_chooses_devices_and_says_what_it_has_not(shell, tmp_path):
     code, out, _ = drive(folder, "--device", listed[1].split()[0])
     assert code == 0 and "identical" in out
     code, out, err = drive(folder, "--device", "abacus")
-    assert (code, out) == (3, "") and "no device abacus; there is: 0:0 " in err
+    assert (code, out) == (3, "") and "no device abacus; available: 0:0 " in err
     shutil.move(folder, tmp_path / "elsewhere")
     assert drive(tmp_path / "elsewhere")[0] == 0
 

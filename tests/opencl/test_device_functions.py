@@ -309,7 +309,7 @@ def test_what_is_no_such_struct(program, item, said):
 
 def test_structs_by_name(program):
     assert program.struct("item_t").itemsize >= 1 + 8 + 16 + 1
-    with pytest.raises(DeviceError, match=r"no struct absent in this program; there is: .*item_t"):
+    with pytest.raises(DeviceError, match=r"no struct absent in this program; it has: .*item_t"):
         program.struct("absent")
     with pytest.raises(DeviceError, match=r"'struct owner' .*member a is of type"):
         program.struct("owner")

@@ -797,7 +797,7 @@ def main() -> int:
     chosen = parts(only=options.only, quick=options.quick, long=options.long)
     checks, files, launched = run_parts(chosen, options.jobs)
     if options.only in (None, "economy") and not checks.deals:
-        checks.failures.append("economy: nobody traded, so half of trading.cl was not run")
+        checks.failures.append("economy: no agent traded, so half of trading.cl was not run")
     if options.only is None:
         checks.failures += uncovered(files, launched)
     print(f"\nkernels of kernels/ launched: {', '.join(sorted(kernel_names() & launched))}")

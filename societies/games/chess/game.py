@@ -29,7 +29,7 @@ DRAWS = {
     STALEMATE: "stalemate",
     FIFTY: "fifty moves without capture or move of a pawn",
     THIRD: "the same position for the third time",
-    NO_PIECES: "nobody has enough pieces to mate",
+    NO_PIECES: "neither side has enough pieces to mate",
 }
 
 

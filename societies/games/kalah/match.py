@@ -84,7 +84,7 @@ class KalahMatch(MatchWorkload):
                 (),
                 "uint8",
                 "1",
-                "who is asked for a move: 1 the first player, 2 the second, 4 chance, 0 nobody",
+                "who is asked for a move: 1 the first player, 2 the second, 4 chance, 0 no player",
                 initial=FIRST | SECOND,
                 checkpointed=False,
             ),

@@ -193,7 +193,7 @@ class BlurConfig(WorkloadConfig):
             yield Conflict(("border",), message, (("kind",),))
         if self.arithmetic is not None and self.arithmetic not in ARITHMETICS[kind]:
             there = " or ".join(ARITHMETICS[kind])
-            message = f"{kind} has no arithmetic {self.arithmetic}; there is: {there}"
+            message = f"{kind} has no arithmetic {self.arithmetic}; choose {there}"
             yield Conflict(("arithmetic",), message, (("kind",),))
         if kind == "box" and self.kept_numbers == "bytes" and self.window > LARGEST_BOX:
             message = f"a box of bytes has a radius of {LARGEST_BOX} at most; set arithmetic: float"

@@ -153,7 +153,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
         size = ("atoms",) if self.atoms else ("cells",)
         needs: tuple[tuple[str, ...], ...] = (("cells",), ("density",), ("atoms",), ("cutoff",))
         if not 2 <= atoms <= MOST_ATOMS:
-            yield Conflict(size, f"{atoms} atoms; there must be 2 to {MOST_ATOMS}", needs)
+            yield Conflict(size, f"{atoms} atoms; the box takes 2 to {MOST_ATOMS}", needs)
             return
         if length < 2.0 * self.cutoff:
             yield Conflict(

@@ -78,7 +78,7 @@ def ticks_to_verify(
             f"verify: {asked} {plural(clock)} are asked for, the configuration has {ticks}"
             f"{raised(asked)}"
             if asked > 0
-            else f"verify: {asked} {plural(clock)} are asked for; there must be at least 1"
+            else f"verify: {asked} {plural(clock)} are asked for; the least is 1"
         )
     return ticks if asked is None else asked
 

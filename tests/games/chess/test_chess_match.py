@@ -110,7 +110,7 @@ def test_a_program_that_may_not_be_executed_is_not_called_missing(tmp_path):
     given = {"kind": "uci", "path": f"'{engine}' --fast"}
     with pytest.raises(ConfigError) as error:
         config(given, RANDOM)
-    said = f"players.0.path: {engine} is there, but may not be executed: chmod +x '{engine}'"
+    said = f"players.0.path: {engine} exists, but is not executable: chmod +x '{engine}'"
     assert said in str(error.value) and "no program" not in str(error.value)
     engine.chmod(0o755)
     config(given, RANDOM)

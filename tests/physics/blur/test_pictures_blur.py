@@ -350,7 +350,7 @@ GAUSSIAN = {"kind": "gaussian"}
         ("box has no sigma; set sigma: null", {"kind": "box", "sigma": 1.0}),
         ("neighbours has no radius; set radius: null", {"radius": 3}),
         ("gaussian needs a pixel everywhere", {"kind": "gaussian", "border": "available"}),
-        ("gaussian has no arithmetic seed; there is: float", GAUSSIAN | {"arithmetic": "seed"}),
+        ("gaussian has no arithmetic seed; choose float", GAUSSIAN | {"arithmetic": "seed"}),
         ("a radius of 1000 at most", {"kind": "box", "radius": 1001}),
         ("a radius up to 16; this is 20", GAUSSIAN | {"sigma": 5.0, "variant": "fused"}),
         ("have two forms", {"variant": "fused"}),

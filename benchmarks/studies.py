@@ -1,4 +1,4 @@
-"""How long does a study take, beside one launch by hand, Mesa's batch_run and joblib?
+"""How long does a study take, compared with one launch by hand, Mesa's batch_run and joblib?
 
 All run the same economy: every point of a Latin hypercube, some replicates each. ``hand`` is
 ``societies.run`` with a table of all runs, in this process and without a study. ``joblib`` and
@@ -16,7 +16,7 @@ machine only processor seconds can be compared.
         --device gpu --who sweep --rounds 1 --seconds 240
 
 A sweep has two rows: all of it, and the part within batches, which is what the devices did with
-what was prepared for them and read back. The difference is what a study costs beside its launches.
+what was prepared for them and read back. The difference is what a study costs next to its launches.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ for _name in ("fsync", "fdatasync"):
 _asked = os.environ.get("SOCIETIES_TEST_DEVICE", "")
 _opened: set[str] = set()
 _beside: set[str] = set()
-"""The CPU's devices that took small batches of a search, beside the device asked for."""
+"""The CPU's devices that took small batches of a search, next to the device asked for."""
 
 ON_PAPER = "on paper"
 """What stands for CuPy's version in tests that need no GPU (cuda_on_paper.py)."""
@@ -152,7 +152,7 @@ def _identity(device):
 def pytest_sessionfinish(session):
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["opened"] = sorted(_opened)
-        session.config.workeroutput["beside"] = sorted(_beside)
+        session.config.workeroutput["second"] = sorted(_beside)
     elif _asked and not _as_asked():
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -161,7 +161,7 @@ def pytest_sessionfinish(session):
 def pytest_testnodedown(node):
     output = getattr(node, "workeroutput", {})
     _opened.update(output.get("opened", ()))
-    _beside.update(output.get("beside", ()))
+    _beside.update(output.get("second", ()))
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -4,8 +4,8 @@
 //
 // An offer is made only if the one before it was refused. On a CPU a work-item works out a bargain
 // alone, on a GPU one of its two proposals or, where ladders of offers are long, the ladder up to a
-// step from which a team of work-items goes on together (team.cl). Local memory: there 12 bytes for
-// each of LADDER_LANES work-items.
+// step from which a team of work-items continues together (team.cl). Local memory: there 12 bytes
+// for each of LADDER_LANES work-items.
 #ifndef ECONOMY_BARGAINING_CL
 #define ECONOMY_BARGAINING_CL
 
@@ -402,7 +402,7 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
                 !(own_surplus(TABLES, s, rounded(at + s.rate), given_here + 1) > min_surplus))
                 atomic_min(last + turn, step);  // the least: any order gives the same
         }
-        // The last step, before any goes on; the next turn's stays as it is meanwhile.
+        // The last step, before any continues; the next turn's stays as it is meanwhile.
         barrier(CLK_LOCAL_MEM_FENCE);
         const uint end = last[turn];
         more = 0;

@@ -42,7 +42,7 @@
 typedef struct {
     real time, last_gain;
     uint taken;  // units of the order that have been extracted, from the first on
-    bool again;  // the day goes on, but with what has not been looked at
+    bool again;  // the day continues, but with what has not been looked at
     rng_t rng;
 } walk_t;
 
@@ -226,7 +226,7 @@ COLLECTIVE void extract_at_once(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t
     }
     uint going;
     do {
-        // Holdings and experience of all resources; all know whether the day goes on.
+        // Holdings and experience of all resources; all know whether the day continues.
         group_barrier(CLK_LOCAL_MEM_FENCE);
         look_ahead(STATE, TABLES, society, agent, holding, experienced, gain, minutes_of);
         group_barrier(CLK_LOCAL_MEM_FENCE);  // gains, before the least of them are found

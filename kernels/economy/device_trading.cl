@@ -127,7 +127,7 @@ COLLECTIVE real sellers_cost(DEAL_PARAMETERS, const uint resource)
     __local real *cost = local_malloc(RESOURCES * sizeof(real));
     __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
     for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == resource;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // which cost is asked for, before it is worked out
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // which cost is requested, before it is worked out
     costs(AGENT(seller), device_type, wanted, cost);
     const real found = cost[resource];
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again

@@ -438,7 +438,7 @@ MEASURE_DEVICE_STATE: dict[str, Array] = {
         _A,
         "float64",
         "util",
-        "what making the devices anew would cost, in proportion to the use left in them",
+        "what making the devices again would cost, in proportion to the use left in them",
         NOT_NEGATIVE,
         checkpointed=False,
     ),

@@ -7,8 +7,9 @@ that the file says is the same as before. Anything else is wrong: a value that c
 error that is not meant for users, a crash.
 
 Of a study a flip is reported if `open_results` and `--merge` refuse it as well, and if a sweep that
-goes on refuses it or computes the runs again that are damaged, and leaves all others as they were.
-Half of the flips of a study are in any byte, the others in any byte of a dataset chosen before.
+continues refuses it or computes the runs again that are damaged, and leaves all others as they
+were. Half of the flips of a study are in any byte, the others in any byte of a dataset chosen
+before.
 
     python tests/faults/flips.py --flips 1000 --seed 1
     python tests/faults/flips.py --flips 1000 --seed 1 --what studies
@@ -204,7 +205,7 @@ def contents(path: Path) -> dict[str, str]:
 
 
 def state(path: Path) -> str:
-    """Return what a file says to a run that goes on with it."""
+    """Return what a file says to a run that continues with it."""
     with ResultFile.resume(path) as file:
         checkpoint = file.latest_checkpoint()
         assert checkpoint is not None

@@ -332,7 +332,7 @@ def stop_one(
     folder: Path,
     lasted: dict[int, tuple[float, float]],
 ) -> tuple[str, str]:
-    """Stop a command by a signal and go on with it; return what came of it, and what is wrong.
+    """Stop a command by a signal and continue with it; return what came of it, and what is wrong.
 
     ``lasted`` has the seconds of each command that nothing disturbs: until its file is there, and
     from then on.
@@ -370,10 +370,10 @@ def stop_one(
         wrong += [str(one) for one in found.damages]
         if name != "KILL" and not kind and (lost := ticks_lost(path)):
             wrong.append(lost)
-    # Leftovers of a process that was killed are removed when it goes on.
+    # Leftovers of a process that was killed are removed when it continues.
     code, text = ended(*started([*command_of(number, path), *resumed]))
     if code:
-        wrong.append(f"goes on with {code}: {text}")
+        wrong.append(f"continues with {code}: {text}")
     elif content(path) != (truth := content(whole)):
         here = content(path)
         wrong.append(f"differs in {[one for one in truth if here.get(one) != truth[one]]}")

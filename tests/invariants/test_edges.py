@@ -76,7 +76,7 @@ def test_two_agents_and_two_resources_live():
 
 
 def test_a_menu_of_everything_ends_trade_once_everybody_holds_everything(endow):
-    """Menus that coincide cancel (societies-model.md, Q10). A shorter menu goes on trading."""
+    """Menus that coincide cancel (societies-model.md, Q10). A shorter menu continues trading."""
     for menu_size in (5, 2):
         run = engine(6, 5, 4, trading={"menu_size": menu_size})
         state = endow(run)

@@ -10,12 +10,12 @@
 Plants mistakes one at a time and runs quick tests until one fails. Fails if a mutant survives that
 survivors.yaml does not explain, or if that explains one which is killed or is none.
 
-Why this and no tool: cosmic-ray starts pytest anew for every mutant, two seconds each; mutmut runs
+Why this and no tool: cosmic-ray starts pytest again for every mutant, two seconds each; mutmut runs
 fast, but leaves tables on the level of the module and decorated functions alone, and no statement
 out. Here pytest collects once; every mutant is a fork in which the code of one function is another,
 and runs the tests that reach its statement, first those that killed its neighbours, then the short
 ones, until one fails. A mistake in what is executed when a module is imported is a fork from
-before that, which imports and collects anew, seconds each. In which modules, and with which tests:
+before that, which imports and collects again, seconds each. In which modules, and with which tests:
 `mutated`; what of a module changes no result: `planting`.
 """
 

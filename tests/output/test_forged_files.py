@@ -236,7 +236,7 @@ STRUCTURE = {
 
 
 def ways_on(name, path):
-    """Return the commands that go on with a file."""
+    """Return the commands that continue with a file."""
     more = ["--set", "days=15"] if name == "economy" else ["--set", "steps=61"]
     yield ["run", f"{name}.yaml", "--out", path, "--resume"]
     yield ["verify", f"{name}.yaml", "--from", path, "--ticks", "1", *more]

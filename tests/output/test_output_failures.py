@@ -342,7 +342,7 @@ def test_full_disk(small_disk, forewarned, overwrite, monkeypatch):
 
 @pytest.mark.mount
 def test_after_creation_a_full_disk_does_no_harm(small_disk):
-    """All space is claimed at the start: a run that has begun goes on to its end."""
+    """All space is claimed at the start: a run that has begun continues to its end."""
     declared = DECLARED | {"variables": DECLARED["variables"][:1]}
     path = small_disk / "run.h5"
     with ResultFile.create(path, **declared) as file:

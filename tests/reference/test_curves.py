@@ -202,7 +202,7 @@ def test_a_short_run_needs_no_table_longer_than_anybody_can_hold(monkeypatch):
 
 
 def test_small_societies_have_kernels_of_one_text_whatever_their_days():
-    """Found in use: each number of days of a first try built all kernels anew."""
+    """Found in use: each number of days of a first try built all kernels again."""
     texts = {
         text(workload("economy"), config, {"DEVICE_IS_CPU": "1"}).text
         for days in (1, 2, 5, 30)

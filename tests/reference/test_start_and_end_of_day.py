@@ -1,4 +1,4 @@
-"""What begins anew in the morning, what is kept overnight, and for whom?
+"""What begins again in the morning, what is kept overnight, and for whom?
 
 Source: docs/model.md, "The day" and "End of day". Every phase of the day serves all living agents,
 from the first to the last, and leaves the removed alone.

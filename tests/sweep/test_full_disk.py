@@ -60,7 +60,7 @@ def test_a_study_that_has_no_room_to_grow_stays_as_it_is(small_disk):
 def test_a_table_of_events_that_cannot_become_longer_loses_nothing(
     small_disk, tmp_path, monkeypatch
 ):
-    """The file is made anew for it, and the disk is full by then."""
+    """The file is made again for it, and the disk is full by then."""
     without_room_for_events(monkeypatch)
     path = small_disk / "s.h5"
     with pytest.raises(OutputError, match=r"s\.h5: .*(disk|free|room)") as caught:

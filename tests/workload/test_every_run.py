@@ -82,7 +82,7 @@ def one_at_a_time(straight, name, monkeypatch):
 
 
 KILLS = [(until, device) for until in (1, "last but one") for device in ("auto", "reference")]
-"""After which tick a run is killed, and on which device it goes on: in turn, and all thoroughly."""
+"""Tick after which a run is killed and device on which it continues; all only if thorough."""
 
 
 @pytest.mark.usefixtures("one_at_a_time")

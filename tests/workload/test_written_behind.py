@@ -50,7 +50,7 @@ def blocks(calls, what):
 
 @pytest.fixture
 def one_thread(monkeypatch):
-    """Blocks are written before the host goes on, so what comes when is certain."""
+    """Blocks are written before the host continues, so what comes when is certain."""
 
     def now(function, *given):
         done = Future()

@@ -383,7 +383,7 @@ def openings(report, playouts):
     cells = {int(both.candidate[i]) for i in (both.wins.values.argmax(), both.wins.values.argmin())}
     order = "confirmed" if cells == {5, 222} else "not confirmed"
     n, whole, took = first.attrs["playouts"], both.attrs["playouts"], first.attrs["seconds"]
-    if third:  # so short that most of it was setting up: once more on a device that is ready
+    if third:  # so short that most of it was setting up: again on a device that is ready
         ready = Batches(report.device, SIZE, n * board_of(SIZE).cells)
         ready.run()
         took = ready.run()

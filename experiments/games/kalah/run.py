@@ -10,11 +10,11 @@
   at one depth.
 
 Each measurement is appended to results/DEVICE.csv, and is not made again unless --again is given:
-an interrupted run goes on where it was. A measurement that would take longer than --seconds, by the
-rate of the last one, is left out and said. From all files of results/ the tables (tables.md) and
-figures (splits.png, speedup.png) are made, here or in the folder --out, next to the numbers that
-Kloosterman published (Calvin College, 2013). Every search has to find the score, move and nodes
-that are known.
+an interrupted run continues where it was. A measurement that would take longer than --seconds, by
+the rate of the last one, is left out and said. From all files of results/ the tables (tables.md)
+and figures (splits.png, speedup.png) are made, here or in the folder --out, next to the numbers
+that Kloosterman published (Calvin College, 2013). Every search has to find the score, move and
+nodes that are known.
 """
 
 import argparse

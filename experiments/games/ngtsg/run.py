@@ -1,4 +1,4 @@
-"""Repeat the measurements of the paper on node-based game-tree search (NGTS-G), ours beside them.
+"""Repeat the measurements of the paper on node-based game-tree search (NGTS-G), ours next to them.
 
     python experiments/games/ngtsg/run.py [--device D] [--minutes M] [--only nodes limits ...]
 

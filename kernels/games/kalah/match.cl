@@ -24,7 +24,7 @@ static uint player_of(const int side, const uint tick)
     return ((side == TOP) == (tick % 2u == 1u)) ? 0u : 1u;
 }
 
-// Who is asked for the next move of a game that goes on, after the given number of moves.
+// Who is asked for the next move of a game that continues, after the given number of moves.
 static uchar asked_next(const int side, const uint tick, const int made, const int opening)
 {
     if (made < opening) return CHANCE;

@@ -19,7 +19,7 @@
 
 #define SQUARE_OF_REACH NUM(P(square_of_reach))
 
-// What is added to a difference along an axis for the cell next to another one (`beside`).
+// What is added to a difference along an axis for the cell next to another one.
 static num added_beside(const uint cell, const int further)
 {
     const int to = (int)cell + further;

@@ -158,7 +158,7 @@ class Search:
         ]
 
     def flat(self):
-        """Play out every move of the position once more, all in one batch."""
+        """Play out every move of the position again, all in one batch."""
         root = self._root
         paths = [[(root, place)] for place in range(len(root.cells)) if root.known[place] == OPEN]
         root.visits[root.known == OPEN] += self._playouts

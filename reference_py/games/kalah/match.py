@@ -17,7 +17,7 @@ def player_of(side, tick):
 
 
 def asked_next(p, match, tick):
-    """Return who is asked for the next move of a game that goes on."""
+    """Return who is asked for the next move of a game that continues."""
     if match.moves_made < p.opening:
         return CHANCE
     return FIRST if player_of(match.to_move, tick) == 0 else SECOND

@@ -1,6 +1,6 @@
 """How does a match get moves from an external chess program? By the Universal Chess Interface.
 
-The match goes on whatever such a program does. A program that ends, does not answer in time or
+The match continues whatever such a program does. A program that ends, does not answer in time or
 makes an illegal move loses that game and is restarted for the next one.
 """
 

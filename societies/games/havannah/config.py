@@ -219,7 +219,7 @@ class HavannahConfig(BoardConfig):
         if last > self.limit:
             yield Conflict(
                 ("limit",),
-                f"playouts {self.first_playout:,} to {last - 1:,} of each candidate are asked for, "
+                f"playouts {self.first_playout:,} to {last - 1:,} of each candidate are requested, "
                 f"and at most {self.limit:,} are allowed",
                 (("batches",), ("batch",), ("first_playout",)),
             )

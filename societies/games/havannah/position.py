@@ -73,7 +73,7 @@ class Game:
 
     @property
     def result(self) -> str:
-        """How the game ended, in words; empty if it goes on."""
+        """How the game ended, in words; empty if it continues."""
         if self.reasons:
             return f"{NAMES[other(self.to_move)]} has won by a {said(self.reasons)}"
         return "a draw: the board is full" if self.is_over else ""

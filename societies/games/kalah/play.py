@@ -193,7 +193,7 @@ def play(
 
 
 def _asked(match: Match, own: int, console: Console) -> bool:
-    """Ask until a move is made or taken back; return whether the game goes on."""
+    """Ask until a move is made or taken back; return whether the game continues."""
     while True:
         try:
             words = console.input(f"{NAMES[own]}, pit? ").lower().split()

@@ -205,7 +205,7 @@ def steps(
 
 
 class Tick:
-    """The state after a tick; it must be read before the run goes on.
+    """The state after a tick; it must be read before the run continues.
 
     Attributes
     ----------

@@ -332,7 +332,7 @@ def test_a_file_of_another_position_is_not_resumed(tmp_path, device):
         ({"active": 0}, "active"),
         ({"together": 0}, "together"),
         ({"batches": 0}, "batches"),
-        ({"limit": 99}, "playouts 0 to 99 of each candidate are asked for, and at most 99 are"),
+        ({"limit": 99}, "playouts 0 to 99 of each candidate are requested, and at most 99 are"),
         ({"first_playout": 2**40}, "at most 1,099,511,627,776 are allowed"),
         ({"limit": 2**50}, "random streams that exist; a limit of 243,433,059,937,971 fits"),
         ({"record": {"game": 100}, "limit": 100}, "playout 100 is not below limit, 100"),

@@ -1,4 +1,4 @@
-"""Are pictures of all kinds read, written beside the original, and nonsense refused?"""
+"""Are pictures of all kinds read, written next to the original, and nonsense refused?"""
 
 import os
 import re

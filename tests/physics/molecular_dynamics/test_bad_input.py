@@ -100,7 +100,7 @@ def test_a_number_of_atoms_of_thousands_of_digits_is_none(tmp_path):
 
 
 def test_an_exported_file_is_a_start(tmp_path):
-    """The last step of a run, written and read again, has the same bits; and so goes on."""
+    """The last step of a run, written and read again, has the same bits; and so continues."""
     config = configured(steps=4, record={"series": 1, "detail": 2}, density=0.3, cutoff=2.0)
     societies.run(config, out=tmp_path / "gas.h5", device="auto")
     results = societies.open_results(tmp_path / "gas.h5")

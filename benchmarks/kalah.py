@@ -62,7 +62,7 @@ def time_ours(engine, depth):
 
 
 def time_open_spiel(games):
-    """Return moves, seconds and processor seconds of so many random games of OpenSpiel."""
+    """Return moves, seconds and processor seconds of a number of random games of OpenSpiel."""
     import pyspiel
 
     game, chance, moves = pyspiel.load_game("mancala"), random.Random(1), 0

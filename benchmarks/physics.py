@@ -62,7 +62,7 @@ class Bench:
         self.table, self.limits = table, {}
 
     def row(self, work, size, program, seconds, processor, amount, unit, limit=""):
-        """Note a measurement: ``amount`` of thousand millions of ``unit`` in so many seconds."""
+        """Note a measurement: ``amount`` thousand millions of ``unit`` in ``seconds``."""
         rate = amount / seconds / 1e9
         share = f"{rate / self.limits[limit]:.3f}" if limit in self.limits else ""
         known = (work, size, program, f"{seconds:.6g}", f"{processor:.6g}", f"{rate:.4g}", unit)

@@ -2,7 +2,7 @@
 
 All run the same economy: every point of a Latin hypercube, some replicates each. ``hand`` is
 ``societies.run`` with a table of all runs, in this process and without a study. ``joblib`` and
-``mesa`` call ``societies.run`` for every single run, as somebody would without studies, in as many
+``mesa`` call ``societies.run`` for every single run, as without studies, in as many
 processes as there are cores and with a program that is built already; they get few runs, as
 their rate does not depend on the number. They take turns, so a machine that slows down is seen in
 all of them. ``--seconds`` ends each measurement; its rate is then that of what was done.

@@ -84,7 +84,7 @@ def rates(program: str, cores: list[int]) -> list[float]:
 
 
 def economy(scenario: str, options: argparse.Namespace, cores: int) -> dict[str, str]:
-    """Measure a scenario on so many cores, and keep the row."""
+    """Measure a scenario on a number of cores, and store the row."""
     file = options.out / f"economy-{cores}-of-2-cores.csv"
     command = [sys.executable, str(ROOT / "benchmarks" / "economy.py"), "--device", "cpu"]
     command += ["--societies", str(options.societies), "--days", str(options.days)]

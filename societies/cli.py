@@ -1017,7 +1017,7 @@ def _reported(error: Exception) -> SocietiesError:
     if isinstance(error, SocietiesError):
         return error
     kinds = type(error).__mro__
-    if any(kind.__module__.startswith("pyopencl") for kind in kinds):  # nobody translated it
+    if any(kind.__module__.startswith("pyopencl") for kind in kinds):  # not translated before
         from societies.opencl.debug import device_error
 
         return device_error(error, "the device failed")
@@ -1043,7 +1043,7 @@ def _reported(error: Exception) -> SocietiesError:
 
 
 def _place_in_workload(error: Exception) -> str:
-    """Return file and line where the code of a workload of somebody else failed; or nothing."""
+    """Return file and line where the code of a workload of another package failed; or nothing."""
     from societies.workload.declare.registry import foreign_packages
 
     packages, place = foreign_packages(), ""

@@ -201,7 +201,7 @@ static int agreed(TABLE_PARAMETERS, const bargain_t s, const real min_surplus, c
 
 #if !DEVICE_IS_CPU
 // The same proposal by fewer instructions, and those of STEPS_AHEAD steps at once, which do not
-// depend on each other. Steps after the last are worked out in vain.
+// depend on each other. Results of steps after the last are not used.
 #define STEPS_AHEAD 4
 #define FEW (1 << 28)
 

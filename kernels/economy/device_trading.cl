@@ -170,7 +170,7 @@ COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
 #define GIVES 1u
 #define NOT_SOUGHT (-1)
 
-// Worth of so many of the buyer's units to the agent that takes or gives them.
+// Worth of `units` of the buyer's units to the agent that takes or gives them.
 INLINED real units_value(DEAL_PARAMETERS, const uint role, const uint resource, const long units)
 {
     const uint agent = role == GIVES ? buyer : seller;
@@ -484,7 +484,7 @@ static void remember_gain(STATE_PARAMETERS, const size_t society, const uint age
 {
     uint i = 0;
     while (remembered_partner(agent, device_type, i) != (int)other &&
-           remembered_partner(agent, device_type, i) != NOBODY)
+           remembered_partner(agent, device_type, i) != NO_AGENT)
         ++i;
     remembered_partner(agent, device_type, i) = other;
     partner_memory(agent, device_type, i, 0) += gained;

@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 
 
 def ensemble(scenario, count, device, folder):
-    """Return the series of so many societies; run them if that was not done yet."""
+    """Return the series of a number of societies; run them if that was not done yet."""
     kept = folder / f"{scenario}.nc"
     config = societies.load_config(
         ROOT / "configs" / "economy" / f"{scenario}.yaml", [f"replicates={count}"]

@@ -85,7 +85,7 @@ PUBLISHED = {
 
 
 def known(depth):
-    """Return score, move and nodes of the start position, None if nobody knows."""
+    """Return score, move and nodes of the start position, None if unknown."""
     if depth in DEEPER:
         return DEEPER[depth]
     for one in json.loads(KNOWN.read_text())["depths"]:
@@ -101,7 +101,7 @@ class Results:
     ----------
     path : of the file
     facts : date, commit, device, driver
-    again : whether what is there is measured again
+    again : whether existing measurements are repeated
     """
 
     def __init__(self, path, facts, again):

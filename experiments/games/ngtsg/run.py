@@ -135,7 +135,7 @@ def best(engine, until, repeats=2):
 
 
 def _timed(engine, step, tick):
-    """Return seconds and processor seconds of a step, from so many that they can be measured."""
+    """Return seconds and processor seconds of a step, from enough steps to be measured."""
     times = 1
     while True:
         engine.wait()

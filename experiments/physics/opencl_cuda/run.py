@@ -174,7 +174,7 @@ class Bench:
         return ", ".join(f"{label} {1e3 * one:.3f} ms" for label, one in medians.items())
 
     def workload(self, work, variant, size, workload, p, ticks, at_most=4.0):
-        """Measure runs of so many ticks of a workload; compare the bits after the first."""
+        """Measure runs of a number of ticks of a workload; compare the bits after the first."""
         engines = self.engines(work, variant, size, workload, p)
         done = dict.fromkeys(engines, 0)
 
@@ -654,7 +654,7 @@ def main():
             try:
                 measure(options)
             except KeyboardInterrupt:
-                print("interrupted: what was measured by now is in the table", flush=True)
+                print("interrupted: all measurements so far are in the table", flush=True)
     table = Table(options.results)
     (options.results / "report.md").write_text(written(table), encoding="utf-8")
     if options.draw:

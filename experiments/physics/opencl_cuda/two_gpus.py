@@ -83,7 +83,7 @@ def products(folder, n):
 
 
 def ensembles(scenario, copies):
-    """Return the settings of so many societies, whole and in halves."""
+    """Return the settings of a number of societies, whole and in halves."""
     settings = yaml.safe_load((ROOT / f"configs/economy/{scenario}.yaml").read_text())
     settings |= {"days": DAYS, "replicates": copies}
     half = copies // 2

@@ -12,7 +12,7 @@
 #define FIRST 1
 #define SECOND 2
 #define CHANCE 4
-#define NOBODY 0
+#define NO_PLAYER 0
 
 // Kinds of players that do not search; the number of any other kind is that of a search.
 #define BONZO 1

@@ -195,8 +195,8 @@ class Search:
     def _descend(self):
         """Return the moves from the root to a leaf, None if there is nothing open.
 
-        A leaf gets replies when it has been played out twice. Before its first playouts nobody
-        knows whether the game ends with it, so in the batch of these it stays a leaf.
+        A leaf gets replies when it has been played out twice. Before its first playouts it is
+        unknown whether the game ends with it, so in the batch of these it stays a leaf.
         """
         path, node, visits = [], self._root, self.visits
         while True:

@@ -53,7 +53,7 @@ CFLAGS = ("-w", "-O3", "-march=native", "-funroll-loops")
 
 
 def castro_program(folder, into):
-    """Compile the driver of Castro's board; return the program, None if Castro is not there."""
+    """Compile the driver of Castro's board; return the program, None if Castro is not installed."""
     if folder is None or not (folder / "board.h").is_file():
         return None
     program = Path(into) / "castro_playouts"

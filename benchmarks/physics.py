@@ -379,7 +379,7 @@ def numba_steps(side, steps):
 
 
 def on_gpu(made, *arguments):
-    """Return what prepares a program on a GPU; whatever fails there leaves it out, by its name."""
+    """Return a function that prepares a program on a GPU; one that fails is left out by name."""
 
     def prepared():
         try:

@@ -8,7 +8,7 @@ kernels that are not timed, as in a run; what the host needs to enqueue them; ke
 seconds in kernels, by the device's own clock; and 9 bytes a cell and step (4 read, 4 written, 1 of
 the mask) in GB/s, compared with a copy of the same run. ``strips`` are rows that a work-item of the
 form ``rows`` takes on a GPU (STRIP in kernels/physics/laplace/sweep.cl). Forms are measured in
-turn, and all must have the same bits. Devices that are not there are left out, by name.
+turn, and all must have the same bits. Devices that are missing are left out, by name.
 """
 
 import argparse

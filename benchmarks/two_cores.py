@@ -2,10 +2,10 @@
 
     python benchmarks/two_cores.py --out FOLDER [--societies 16] [--days 500] [--peer PROGRAM]
 
-For a machine with two cores and no other work: whether it was quiet is said by the last column, the
-processor time of one core as a share of the time by the clock, which is 1 on a quiet machine. Each
-scenario is measured in turn on one core of PoCL and on two (`benchmarks/economy.py`), and next to
-them the C++ program of Haney et al., where it is given. At last the first day of devices.yaml is
+For a machine with two cores and no other work: whether it was quiet is shown by the last column,
+the processor time of one core as a share of the time by the clock, which is 1 on a quiet machine.
+Each scenario is measured in turn on one core of PoCL and on two (`benchmarks/economy.py`), and next
+to them the C++ program of Haney et al., where it is given. At last the first day of devices.yaml is
 timed as a user starts it, with empty caches and with warm ones. Rows are written to FOLDER: those
 of economy.py to `economy-*-of-2-cores.csv`, the C++ program's and the first days to `beside.csv`.
 

@@ -368,7 +368,7 @@ def sweep(
 ) -> None:
     """Run many configurations and write one study, which is safe to kill and can be resumed.
 
-    A run that fails does not stop the others; exit code 1 and a table of failures say so.
+    A run that fails does not stop the others; exit code 1 and a table of failures follow.
     """
     from societies import sweep as studies
     from societies.progress import sweep_progress

@@ -29,7 +29,7 @@
 
 // A unit in the order: its resource, and what else is to be known when it is extracted.
 #define OF_RESOURCE 63u
-#define FIRST_OF_RANK 64u  // of all units with its rank it stands first
+#define FIRST_OF_RANK 64u  // it is the first of all units with its rank
 #define NO_OTHER 128u  // no other resource has this rank
 #define LAST_AHEAD 256u  // the next unit of the resource has not been looked at
 #define TAKEN 512u  // it has been extracted, out of turn

@@ -234,7 +234,7 @@ def _stacked(cases: Cases, name: str, dim: str, title: str, axis: str) -> Any:
         mark_own(axes, cases, label)
     said = meant(cases, INTERVAL)
     figure.legend(
-        handles=[entries[n] for n in reversed(order)],  # as they stand above each other
+        handles=[entries[n] for n in reversed(order)],  # in the order of the picture
         loc="outside right upper",
         fontsize=8.5,
         title=said[0].replace(" of ", "\nof ", 1) if said else None,

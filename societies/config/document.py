@@ -300,7 +300,7 @@ def _misplaced(text: str, error: yaml.MarkedYAMLError) -> tuple[int, int, str] |
     if problem == wrong[0]:
         if indent <= last.start("key") or mark.column != found.end("key"):
             if ": " in found["value"]:
-                message = f"{key}: a text with ': ' in it must stand in quotes"
+                message = f"{key}: a text with ': ' in it must be in quotes"
                 return mark.line + 1, found.start("value") + 2, message
             return None
         other = quoted(last["key"].strip())[1:-1]
@@ -332,7 +332,7 @@ def _syntax_message(error: yaml.MarkedYAMLError) -> str:
     if problem == SECOND or problem.startswith(("is nested", "has more than")):
         return problem
     if "'\\t'" in problem:
-        return "is not valid YAML: a tab stands here; indent with spaces"
+        return "is not valid YAML: there is a tab; indent with spaces"
     if error.context is None:
         return f"is not valid YAML: {problem}"
     mark = error.context_mark

@@ -91,7 +91,7 @@ ONE_PROBLEM = [
     ("agents 4\ndays: 3", "2:1  'agents 4': expected 'key: value', with a colon and a space"),
     ("days: 3\nagents:4\nseed: 3", "3:1  'agents:4': expected 'key: value', with a colon and a "
      "space"),
-    ("devices: a: b", "2:10  devices: a text with ': ' in it must stand in quotes"),
+    ("devices: a: b", "2:10  devices: a text with ': ' in it must be in quotes"),
     ("utility: {exponent: 1}", "2:21  utility.exponent: must be more than 1, got 1"),
     ("utility: {scale: 1}", "2:18  utility.scale: must be more than utility.min_marginal (1), "
      "got 1"),

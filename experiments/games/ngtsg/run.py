@@ -7,7 +7,7 @@ Parts, each with a CSV and a figure by device in results/ and a sentence at its 
 - nodes: branch and leaf calculation alone, by the size of a batch; the least batch that pays;
 - limits: L_max for fixed B_max and B_max for fixed L_max, without pruning;
 - both: B_max = L_max without pruning, and what the paper's theory predicts for it;
-- pruning: B_max = L_max with alpha-beta, the most nodes kept, and Table 3;
+- pruning: B_max = L_max with alpha-beta, the most nodes in memory, and Table 3;
 - serial: how many nodes a serial search visits, which takes minutes and is known afterwards;
 - lines: the share of equal lines of neighbouring positions of Connect6;
 - registers: of the two calculations on an H100, by its compiler alone, and how many nodes it holds.
@@ -184,7 +184,7 @@ def measured_one_core(game, plies):
     found = best(engine_of(game, plies, "none", size, size, device, pool), float("inf"), 1)
     node = {}
     for phase in ("branch", "evaluate"):
-        # Few enough to be there in both games one ply above the leaves.
+        # Few enough to exist in both games one ply above the leaves.
         engine = engine_of(game, 3, "none", 256, 256, device, pool)
         node[phase] = batch_seconds(engine, phase, 256)[1] / 256
     return {"seconds": found["processor"], "nodes": found["visited"], **node}

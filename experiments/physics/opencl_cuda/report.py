@@ -1,6 +1,6 @@
 """What do the measurements say? The text and the figures, from the table alone.
 
-The script is long because the published tables stand in it, and every sentence of the text.
+The script is long because it contains the published tables and every sentence of the text.
 """
 
 import csv

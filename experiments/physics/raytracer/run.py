@@ -158,7 +158,7 @@ def draw(rows, path, device):
 
 
 def burst(device, out):
-    """Measure how long after the last of many moves its frame is there."""
+    """Measure how long after the last of many moves its frame is shown."""
     config = societies.load_config("physics/raytracer/spheres_216")
     view = WORKLOAD.view(config, device=device)
     x, y, z = view.initial.camera

@@ -1,4 +1,4 @@
-// How many sequences of moves are there, and of which kinds are the last moves?
+// How many sequences of moves exist, and of which kinds are the last moves?
 // Twin: reference_py/games/chess/perft.py.
 //
 // A game has `positions` in memory, those of `levels` one after the other; a launch has `copies`

@@ -77,13 +77,13 @@ class BlurConfig(WorkloadConfig):
     )
     border: Literal["available", "replicate", "reflect", "mirror", "wrap", "constant"] | None = key(
         None,
-        "What stands for pixels beyond the border: nothing (of neighbours and box), the last one, "
+        "Value of pixels beyond the border: nothing (of neighbours and box), the last one, "
         "the picture reflected with or without its last pixel, its other side, or 0; default: "
         "available of neighbours, else mirror",
     )
     arithmetic: Literal["float", "bytes", "seed"] | None = key(
         None,
-        "What is kept between passes: numbers with fractions, bytes that are rounded (of box), or "
+        "Numbers between passes: with fractions, bytes that are rounded (of box), or "
         "bytes that are cut off (of neighbours), as in the original; default: bytes of box, else "
         "float",
     )

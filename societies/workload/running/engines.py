@@ -1,6 +1,6 @@
 """What carries out the steps of a run? An engine: an OpenCL device or plain Python.
 
-The module is long because both engines stand in it: every method must have the same result in both.
+The module is long because it holds both engines: every method must have the same result in both.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ of the mask) and 5 operations; a blur by neighbours 8 bytes a value; a blur of b
 
 ``seconds`` is the median by a clock on the wall, ``processor_s`` the least of all threads together,
 which says more where the machine has other work. ``of_limit`` is the share of the limit of the row:
-that of operations for a product, of the triad for the others. A peer that is not installed says
-so and is left out: ``pip install numba opencv-python-headless scipy pillow``. On a GPU CuPy,
+that of operations for a product, of the triad for the others. A peer that is not installed is named
+and left out: ``pip install numba opencv-python-headless scipy pillow``. On a GPU CuPy,
 PyTorch and JAX multiply (TF32 off), CuPy and JAX relax plates, cupyx and torchvision blur. CLBlast
 is no Python package but a library of the system (Debian: libclblast1, which loads libOpenCL.so.1).
 

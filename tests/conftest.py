@@ -138,7 +138,7 @@ def pytest_collection_modifyitems(items):
 def pytest_runtestloop():
     """Leave what has been collected out of every later search for cycles, and search less often.
 
-    Nothing waits for the collector: files are closed and devices let go without it.
+    Nothing waits for the collector: files are closed and devices released without it.
     """
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

@@ -15,7 +15,7 @@ from societies.workload.declare.fields import state_hash
 
 
 def remember(s, agent, device_type, gains):
-    """Let the agent remember gains, newest first, by partner; nobody else."""
+    """Let the agent remember gains, newest first, by partner; of no other."""
     memory = s.partner_memory[agent][device_type]
     rest = len(memory) - len(gains)
     days = len(memory[0])
@@ -45,7 +45,7 @@ def memory_table(remembered_partner, partner_memory):
     table = np.zeros((*remembered_partner.shape[:-1], agents, partner_memory.shape[-1]))
     for *place, memory in np.argwhere(remembered_partner != NO_AGENT):
         partner = remembered_partner[(*place, memory)]
-        assert not table[(*place, partner)].any()  # nobody is in a list twice
+        assert not table[(*place, partner)].any()  # no agent is in a list twice
         table[(*place, partner)] = partner_memory[(*place, memory)]
     return table
 

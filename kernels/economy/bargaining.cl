@@ -16,11 +16,11 @@
 
 #define MANY 4000000000000000000L  // more units than any agent can hold
 
-// On a GPU, where all devices make holdings and so ladders of offers long, a work-item takes so
-// many steps of a ladder alone; all work-items together take a longer one, LADDER_LANES steps at a
-// time. Short ladders are faster alone. (PoCL 3.0 and 3.1 compile this to a loop that never ends,
-// with more than one work-item; tests of this form on PoCL set LADDERS_TOGETHER to 0. Intel's
-// runtime, the race check and GPUs run it.)
+// On a GPU, where all devices make holdings and so ladders of offers long, a work-item takes up to
+// this number of steps of a ladder alone; all work-items together take a longer one, LADDER_LANES
+// steps at a time. Short ladders are faster alone. (PoCL 3.0 and 3.1 compile this to a loop that
+// never ends, with more than one work-item; tests of this form on PoCL set LADDERS_TOGETHER to 0.
+// Intel's runtime, the race check and GPUs run it.)
 #ifndef LADDERS_TOGETHER
 #if DEVICE_IS_CPU || !DEVICES
 #define LADDERS_TOGETHER 0

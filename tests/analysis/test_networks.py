@@ -122,7 +122,7 @@ def test_a_recorded_network_is_that_of_the_trade_log(logged, tmp_path, device):
     assert found.units.sum() > 0 and (found.devices.sum("link") > 0).sum() > 1
     xr.testing.assert_identical(found, logged)
     xr.testing.assert_identical(trade_network(path, day=5, society=4), trade_network_of(logged))
-    rows = xr.open_dataset(path, group="events/trade_network")  # as anybody else would read it
+    rows = xr.open_dataset(path, group="events/trade_network")  # as other programs read it
     assert rows.units.sum() == logged.units.sum() and rows.day.isnull().any()
 
 
@@ -221,7 +221,7 @@ def test_a_day_that_an_unfinished_run_has_not_reached_is_not_recorded(tmp_path):
 
 
 def test_a_study_has_the_networks_of_its_days(tmp_path):
-    """Societies 3 and 4 are runs 0 and 1 of the study, and those of one file; then nobody swaps."""
+    """Societies 3 and 4 are runs 0 and 1 of the study and those of one file; also without swaps."""
     base = {**TRADERS, "replicates": 1, "record": {"network": [5, 8]}}
     document = {
         "base": base,

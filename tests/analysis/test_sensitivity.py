@@ -232,7 +232,7 @@ def test_groups_that_lack_points_are_left_out_and_this_is_said():
 
 
 def test_a_study_that_grew_has_its_whole_trajectories():
-    """Points that are there already are not added: the trajectory that has them has a hole."""
+    """Existing points are not added: the trajectory that has them has a hole."""
     first, second = morris_design(count=8), morris_design(count=9, seed=5)
     known = (second[:, None] == first).all(-1).any(1)
     assert 0 < known.sum() < len(second)

@@ -1,4 +1,4 @@
-"""Does a run that is looked at after every tick have the bits of one that nobody looks at?"""
+"""Does a run that is looked at after every tick have the bits of one that is not looked at?"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ DEALS = {
     "trading": ("--day", "12", "--time", "3"),
     "trading (round 1)": ("--day", "20", "--time", "2"),
 }
-"""When somebody finds something to deal in."""
+"""When an agent finds something to trade."""
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +134,7 @@ def test_what_is_in_the_folder(shell, tmp_path):
 
 
 def test_it_starts_where_a_run_is(shell, tmp_path):
-    """The state at the end of the last phase of a day is that of a run of so many days."""
+    """The state at the end of the last phase of a day is that of a run of that many days."""
     import societies
 
     launch = captured(shell, tmp_path / "c", "--phase", "shocks", "--day", "2")

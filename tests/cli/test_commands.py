@@ -257,7 +257,7 @@ def test_a_workload_that_is_not_known_is_guessed(shell):
 
 @pytest.mark.ci
 def test_results_of_two_workloads_are_not_compared(shell, small):
-    """Found in use: ``--variables agents_alive: no such variable``, which nobody had asked for."""
+    """Found in use: ``--variables agents_alive: no such variable``, though it was not requested."""
     (small / "plate.yaml").write_text("workload: laplace\nside: 8\nsteps: 4\n")
     shell("run", "small.yaml", "-q")
     shell("run", "plate.yaml", "-q")
@@ -397,7 +397,7 @@ def committed(path: Path) -> int:
 def until(condition) -> None:
     end = time.monotonic() + 60
     while not condition():
-        assert time.monotonic() < end, "waited in vain"
+        assert time.monotonic() < end, "waited without success"
         time.sleep(0.2)
 
 

@@ -252,7 +252,7 @@ def test_no_mistake_hides_another():
 GOOD = [
     "devices: all\nresources: 2\nagents: 1",
     "devices: tools\nresources: 6\ndevice: {resources_in_tool: 5, components: 6}",
-    "device: {resources_in_tool: 48, components: 49}",  # without devices nobody asks
+    "device: {resources_in_tool: 48, components: 49}",  # without devices it is not used
     "utility: {min_marginal: 1e-3}",
     "agents: 1\nresources: 2",
     "trading: {rounds: 0}",

@@ -1,7 +1,7 @@
 """Flip bytes of result files and studies at random: is every flip reported, none silently wrong?
 
-A flip counts as *reported* if `societies info --check` calls the file damaged, a run refuses to go
-on with it or says what it found, and `open_results` refuses to read what is damaged; as *not
+A flip counts as *reported* if `societies info --check` calls the file damaged, a run refuses to
+continue it or says what it found, and `open_results` refuses to read what is damaged; as *not
 counted* if it is in what a killed run has left behind unfinished, and as *unused* if everything
 that the file says is the same as before. Anything else is wrong: a value that changed unnoticed, an
 error that is not meant for users, a crash.

@@ -212,7 +212,7 @@ def wrong_days(path: Path, whole: Path) -> str:
 def kill(
     kills: int, seed: int, folder: Path, what: str = "recurrence"
 ) -> tuple[Counter[str], list[str]]:
-    """Kill runs so many times; return what was seen, and what was wrong."""
+    """Kill runs ``count`` times; return what was seen, and what was wrong."""
     chance, whole, path = random.Random(seed), folder / "whole.h5", folder / "killed.h5"
     write_it = write if what == "recurrence" else partial(write_model, what=what)
     write_it(folder / "first.h5")  # what is slow only once is not timed
@@ -422,7 +422,7 @@ def stop_some(name: str, numbers: Sequence[int], seed: int) -> tuple[Counter[str
 
 
 def stop_many(name: str, count: int, jobs: int, seed: int) -> tuple[Counter[str], list[str]]:
-    """Stop so many commands by a signal, in so many processes."""
+    """Stop ``count`` commands by a signal, in several processes."""
     parts = [range(2 * k, count, 2 * jobs) for k in range(jobs)]
     numbers = [[n + i for n in part for i in (0, 1) if n + i < count] for part in parts]
     seen, wrong = Counter[str](), []

@@ -1,4 +1,4 @@
-"""Does an explanation follow the reference, also where somebody changes a rule there?
+"""Does an explanation follow the reference, also where a user changes a rule?
 
 Every test replays a day with a rule of the reference exchanged. What is reported must then be what
 happened to the state in each step, and why, although nothing in `economy/explain` changes.
@@ -194,7 +194,7 @@ def test_a_listener_that_decides_again_does_not_report_what_happened(morning, mo
                 one for one in super().sold() if one.paid < one.worth and one.cost < one.received
             ]
 
-    compared(morning, Deciding)  # as long as nobody changes a rule
+    compared(morning, Deciding)  # as long as no rule is changed
     monkeypatch.setattr(trading, "refusal", lambda agents, held, gives, *_: None)
     monkeypatch.setattr(trading, "proposal", lambda surplus, *_: (1, 1, surplus(1, 1)))
     compared(morning)

@@ -53,7 +53,7 @@ ALIVE = "survived", "not reached"
 OTHER_VARIABLES = 77
 """Exit status of a mutant whose function needs other variables of what is around it."""
 PATIENCE = 1.5, 5.0
-"""A test counts as hung, that is failed, after so many seconds and times its usual seconds."""
+"""A test counts as hung, that is failed, after a number of seconds and times its usual seconds."""
 HUNG, WALL = 60.0, 180.0
 """The same for seconds of processor and of the clock of a mutant that is imported and collected."""
 
@@ -259,7 +259,7 @@ def parsed():
     parser.add_argument("--summary", action="store_true", help="only count what earlier runs found")
     parser.add_argument("--table", type=Path, help="write what was found of each module as CSV")
     parser.add_argument("--function", default="", help="only mutants of this function")
-    parser.add_argument("--sample", type=int, default=0, help="so many, drawn at random")
+    parser.add_argument("--sample", type=int, default=0, help="number of mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
     parser.add_argument("--processes", type=int, default=1, help="mutants at a time")
     parser.add_argument("--budget", type=float, default=3.0, help="seconds of tests for a mutant")

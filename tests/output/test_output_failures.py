@@ -232,7 +232,7 @@ sys.stdin.readline()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as maker:
         maker.stdout.readline()
         assert not stale.exists()
-        # A second one that wants to replace the same file is refused, and harms nobody.
+        # A second one that wants to replace the same file is refused, and harms no other.
         with pytest.raises(OutputError) as caught:
             ResultFile.create(path, **DECLARED, overwrite=True)
         assert_clear(caught.value, path, "another run is writing it")
@@ -265,7 +265,7 @@ def test_places_where_no_file_can_be(tmp_path, kind):
 
 
 def test_a_folder_without_write_permission(tmp_path):
-    """As root, who may write everywhere, the program becomes somebody else first."""
+    """As root, who may write everywhere, the program becomes another user first."""
     folder = tmp_path / "closed"
     folder.mkdir()
     (folder / "old.h5").write_bytes(b"precious")

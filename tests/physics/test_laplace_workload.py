@@ -195,7 +195,7 @@ def test_a_run_with_another_picture_is_not_continued(tmp_path):
 
 
 def test_a_pipe_is_no_picture(tmp_path):
-    """Whoever opens it for reading waits until somebody writes into it."""
+    """Opening it for reading waits until a writer opens it."""
     os.mkfifo(tmp_path / "pipe.png")
     wake = threading.Timer(
         20, lambda: os.close(os.open(tmp_path / "pipe.png", os.O_RDWR | os.O_NONBLOCK))

@@ -1,4 +1,4 @@
-"""Does a full disk refuse a study before it begins, and never harm one that is there?"""
+"""Does a full disk refuse a study before it begins, and never harm an existing one?"""
 
 import os
 
@@ -15,7 +15,7 @@ LARGE = 2000
 
 
 def fill(disk, leave=0):
-    """Write a file until the disk is full, or has so many bytes left."""
+    """Write a file until the disk is full, or has a number of bytes left."""
     with pytest.raises(OSError), (disk / "filler").open("wb", buffering=0) as filler:
         while True:
             filler.write(bytes(4096))

@@ -294,7 +294,7 @@ def test_a_shape_with_many_values_is_told_to_be_many_programs(tmp_path):
 
 
 def test_a_run_tells_of_many_programs_before_it_begins(tmp_path, shell, monkeypatch):
-    """Told by --dry-run alone before."""
+    """Earlier only --dry-run reported it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(prepare, "MANY_PROGRAMS", 1)
     (tmp_path / "s.yaml").write_text(f"{HEAD}vary: {{grid: {{seed: [1, 2]}}}}\n")

@@ -1,4 +1,4 @@
-"""Is a run of any workload that was stopped and resumed the run that nobody stopped?"""
+"""Is a run of any workload that was stopped and resumed the run that was not stopped?"""
 
 from functools import cache
 from itertools import product
@@ -62,7 +62,7 @@ def everything(path):
 
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory):
-    """Return report and content of the run of a workload that nobody stopped, by name."""
+    """Return report and content of the run of a workload that was not stopped, by name."""
     folder = tmp_path_factory.mktemp("straight")
 
     @cache
@@ -178,10 +178,10 @@ def test_a_device_that_fails(name, checkpoint, straight, tmp_path, monkeypatch):
         patch.setattr(ReferenceEngine, "run_ticks", failing)
         with pytest.raises(DeviceFailed) as caught:
             run(path, name, **record)
-    anew = "" if checkpoint == 4 else f" from {clock} 1 on, as it has no checkpoints"
+    start = "" if checkpoint == 4 else f" from {clock} 1 on, as it has no checkpoints"
     assert str(caught.value).splitlines() == [
         "the device is gone",
-        f"{path} holds all {clocks} up to 6{of(name)} and can be resumed{anew}",
+        f"{path} holds all {clocks} up to 6{of(name)} and can be resumed{start}",
     ]
     report = run(path, name, **record)
     assert report.first_tick == (5 if checkpoint == 4 else 1)

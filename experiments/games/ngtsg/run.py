@@ -16,8 +16,8 @@ Parts, each with a CSV and a figure by device in results/ and a sentence at its 
 to one core; a serial search counts as its number of nodes, divided by that core's rate without
 pruning. It counts by its processor time, and the device by the clock on the wall: where the machine
 has other work to do (column load), "times one core" is too small; the column processor adds up the
-processor time of all threads. A part that is not done after --minutes leaves out what is left, and
-says so.
+processor time of all threads. A part that is not done after --minutes leaves out the rest, and
+prints that.
 On a CPU the trees are one ply smaller than the paper's without pruning, and one or two with.
 The published numbers are those of Li et al. (Tesla C2050, one core of a Xeon E5620).
 

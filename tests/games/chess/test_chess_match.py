@@ -89,8 +89,8 @@ def test_what_cannot_be_repeated_is_not_verified():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"players": [{"kind": "uci", "path": "/no/such/program"}, RANDOM]}, "there is no program"),
-        ({"players": [{"kind": "uci"}, RANDOM]}, "players.0.path: there is no program named"),
+        ({"players": [{"kind": "uci", "path": "/no/such/program"}, RANDOM]}, "no such program"),
+        ({"players": [{"kind": "uci"}, RANDOM]}, "players.0.path: no such program: named"),
         ({"players": [SEARCH]}, "players: 1 player; a match has two"),
         ({"players": [{**SEARCH, "path": "x"}, RANDOM]}, "search is no program"),
         ({"players": [{**RANDOM, "depth": 2}, SEARCH]}, "random does not look ahead"),

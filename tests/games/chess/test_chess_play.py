@@ -1,4 +1,4 @@
-"""Is a game played, drawn, saved and spoken about by the rules, and is every wrong answer told?"""
+"""Is a game played, drawn and saved by the rules, and is every wrong answer reported?"""
 
 import io
 import random

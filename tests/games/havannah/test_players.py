@@ -111,7 +111,7 @@ def test_small_boards_are_solved_from_positions_with_few_cells(device):
     """What a search says for certain is what looking at every line says.
 
     Batches have more leaves than the positions have moves, so leaves are chosen several times
-    before anybody knows that the game ends with them.
+    before it is known that the game ends with them.
     """
     generator, solved = random.Random(3), 0
     board = board_of(3)

@@ -96,7 +96,7 @@ def test_the_end_of_the_input_leaves_the_game():
 
 
 def test_nothing_to_take_back():
-    for first in ("top", "bottom"):  # the search has moved first, or nobody has moved
+    for first in ("top", "bottom"):  # the search has moved first, or no side has moved
         text, _ = played("undo;q", side="bottom", settings={**SMALL, "to_move": first})
         assert "there is nothing to take back" in text
 

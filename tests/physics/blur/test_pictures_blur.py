@@ -211,7 +211,7 @@ def test_frames_in_batches_are_those_at_once(tmp_path, device, batch):
 
 @pytest.mark.parametrize("device", ["cpu", "reference"])
 def test_other_numbers_of_frames_are_measured(tmp_path, device):
-    """The first so many frames; there was an error of NumPy."""
+    """The first frames, up to a number; there was an error of NumPy."""
     config = five_frames(tmp_path)
     asked = {"device": device, "copies": [1, 3, 5, 8], "repeats": 1}
     for one, copies in zip(societies.bench(config, **asked), asked["copies"], strict=True):
@@ -245,7 +245,7 @@ def test_other_files_are_refused(tmp_path):
 
 
 def test_a_picture_of_a_thousand_million_pixels_is_refused(tmp_path):
-    """Its header says so; nothing of that size is allocated."""
+    """Its header claims it; nothing of that size is allocated."""
     header = bytearray(b"P5 40000 25000 255\n")
     (tmp_path / "large.pgm").write_bytes(bytes(header) + b"\0" * 64)
     with pytest.raises(ValidationError, match=r"large.pgm has more than [\d,]+ pixels"):
@@ -253,7 +253,7 @@ def test_a_picture_of_a_thousand_million_pixels_is_refused(tmp_path):
 
 
 def test_a_pipe_is_no_picture(tmp_path):
-    """Whoever opens it for reading waits until somebody writes into it."""
+    """Opening it for reading waits until a writer opens it."""
     os.mkfifo(tmp_path / "pipe.png")
     flags = os.O_RDWR | os.O_NONBLOCK
     wake = threading.Timer(20, lambda: os.close(os.open(tmp_path / "pipe.png", flags)))

@@ -52,10 +52,10 @@ def read_text(path: Path, name: str, most: int = MOST_BYTES) -> str:
         text = raw.decode(encoding)
     except UnicodeDecodeError:
         if encoding != "utf-8":
-            raise ConfigError(f"{name} is no text") from None
+            raise ConfigError(f"{name} is not text") from None
         text = raw.decode("latin-1")
     if "\x00" in text:
-        raise ConfigError(f"{name} is no text")
+        raise ConfigError(f"{name} is not text")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

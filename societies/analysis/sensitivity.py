@@ -270,7 +270,9 @@ def _points(
     for name in chosen:
         if name not in outcome.coords and names is not None and outcome.coords:
             there = ", ".join(varied(outcome, dim)) or "none"
-            raise ConfigError(f"{option('names')}: '{name}' is no key of the study; it has {there}")
+            raise ConfigError(
+                f"{option('names')}: '{name}' is not a key of the study; it has {there}"
+            )
     found = over_replicates(outcome, dim)
     wrong = ~np.isfinite(found.astype(float))
     if bool(wrong.any()):

@@ -86,7 +86,7 @@ def _model(
     known, path = sorted(models), ("workload",)
     name = document.data.get("workload")
     if name == "sweep":
-        message = "'sweep' is no workload; give a sweep to `societies sweep`"
+        message = "'sweep' is not a workload; give a sweep to `societies sweep`"
     elif name is None and "vary" in document.data:
         message = "is missing; if this is a sweep, give it to `societies sweep`"
     elif "workload" not in document.data:

@@ -94,7 +94,7 @@ def read_text(text: str, name: str) -> Document:
         line = before.count("\n") + 1
         column = strange.start() - (before.rfind("\n") + 1) + 1
         character = f"#x{ord(strange[0]):04x}"
-        raise failure(line, column, f"is no text: it has the character {character}")
+        raise failure(line, column, f"is not text: it has the character {character}")
     try:
         return _Composer(text, name).document()
     except yaml.MarkedYAMLError as error:
@@ -305,7 +305,7 @@ def _misplaced(text: str, error: yaml.MarkedYAMLError) -> tuple[int, int, str] |
             return None
         other = quoted(last["key"].strip())[1:-1]
         message = (
-            f"{key}: is indented deeper than {other}, which is no section: begin it in the same "
+            f"{key}: is indented deeper than {other}, which is not a section: begin it in the same "
             f"column, {last.start('key') + 1}"
         )
         return mark.line + 1, indent + 1, message

@@ -119,7 +119,7 @@ def require_study(file: h5py.File, path: Path) -> int:
     return int(version)
 
 
-_NO_STUDY = "{}: is no study. Name a file that `societies sweep` wrote."
+_NO_STUDY = "{}: is not a study. Name a file that `societies sweep` wrote."
 
 
 def _without_seals(path: Path) -> OutputError:

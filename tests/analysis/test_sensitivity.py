@@ -287,7 +287,7 @@ def test_what_is_no_design_says_why(monkeypatch):
         analysis.morris(data[:-1])
     with pytest.raises(ConfigError, match=r"missing at 1 of 40 points"):
         analysis.sobol(data.where(np.arange(40) != 3))
-    with pytest.raises(ConfigError, match=r"'x4' is no key of the study; it has x1, x2, x3"):
+    with pytest.raises(ConfigError, match=r"'x4' is not a key of the study; it has x1, x2, x3"):
         analysis.sobol(data, ["x1", "x4"])
     with pytest.raises(ConfigError, match="several values"):
         analysis.emulator(data.assign_coords(x1=("run", np.ones(40))), NAMES)

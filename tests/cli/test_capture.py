@@ -255,7 +255,7 @@ def test_a_folder_that_exists_is_kept_unless_it_is_a_capture_to_be_replaced(shel
     assert not (folder / "note").exists()
     other.mkdir()
     code, _, err = shell(*command, "--overwrite", "--out", "other")
-    assert code == 4 and "is no capture" in err and other.is_dir()
+    assert code == 4 and "is not a capture" in err and other.is_dir()
     code, _, err = shell(*command, "--out", "nowhere/folder")
     assert code == 4 and "no folder" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name, "other", "run.yaml"]
@@ -406,5 +406,5 @@ def test_a_folder_has_the_rights_that_the_umask_leaves(umask, mode, tmp_path):
 @pytest.mark.parametrize("file", ["../kernel.cl", "/etc/passwd", "kernel.cl/../x", "driver.py"])
 def test_the_driver_builds_nothing_but_kernels_of_the_folder(file):
     assert capture_driver.kernels("kernel_2.cl") == "kernel_2.cl"
-    with pytest.raises(ValueError, match="is no file of kernels"):
+    with pytest.raises(ValueError, match="is not a file of kernels"):
         capture_driver.kernels(file)

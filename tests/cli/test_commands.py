@@ -153,7 +153,7 @@ def test_a_result_or_a_sweep_is_no_configuration_of_a_run(shell, small):
         "sweep.yaml:1:1  workload: is missing; if this is a sweep, give it to `societies sweep`\n"
     )
     (small / "sweep.yaml").write_text("workload: sweep\n")
-    assert "'sweep' is no workload; give a sweep to" in shell("check", "sweep.yaml")[2]
+    assert "'sweep' is not a workload; give a sweep to" in shell("check", "sweep.yaml")[2]
 
 
 @pytest.mark.ci

@@ -81,7 +81,7 @@ ONE_PROBLEM = [
     ("agents: 5\n  resources: 4", "3:3  resources: is indented deeper than agents, which is no "
      "section: begin it in the same column, 1"),
     ("trading:\n  rounds: 4\n    menu_size: 4", "4:5  menu_size: is indented deeper than rounds, "
-     "which is no section: begin it in the same column, 3"),
+     "which is not a section: begin it in the same column, 3"),
     ("trading:\n  rounds: 4\n menu_size: 4", "4:2  menu_size: begins in column 2, but the keys "
      "above in 1 and 3"),
     ("groups:\n  - name: a\n   count: 48", "4:4  count: begins in column 4, but the keys above in "

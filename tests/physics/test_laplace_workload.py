@@ -225,7 +225,7 @@ def test_other_pictures_are_refused(tmp_path):
     Image.new("L", (8, 8)).save(tmp_path / "program.eps")  # Pillow would start Ghostscript
     refused("cannot be read", "cut.png", 64)
     refused("of an unknown kind", "program.eps")
-    refused("is no picture", "text.png")
+    refused("is not a picture", "text.png")
     refused("nowhere.png cannot be read: No such file or directory", "nowhere.png")
     refused("cannot be read: .*Is a directory", ".")
 

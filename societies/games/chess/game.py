@@ -76,7 +76,7 @@ class Game:
         for move in self.legal():
             if word.lower() == move.name(self.side) or short == self.san(move).rstrip("+#"):
                 return move
-        raise ConfigError(f"{shortened(word)} is no legal move of {NAMES[self.side]}")
+        raise ConfigError(f"{shortened(word)} is not a legal move of {NAMES[self.side]}")
 
     def push(self, move: Move) -> None:
         """Make a legal move."""

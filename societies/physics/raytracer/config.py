@@ -286,7 +286,7 @@ def unwritable(path: Path) -> str:
     if path.is_dir():
         return f"{path} is a folder"
     if path.exists() and not path.is_file():
-        return f"{path} is no regular file"
+        return f"{path} is not a regular file"
     if path.suffix.lower() != ".png":
         return f"{path} does not end in .png"
     if not os.access(path if path.exists() else folder, os.W_OK):

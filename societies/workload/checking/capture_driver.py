@@ -60,7 +60,7 @@ def main() -> int:
 def kernels(file: str) -> str:
     """Return the name of a kernel file; raise ValueError if no capture has such a name."""
     if not KERNELS.fullmatch(file):
-        raise ValueError(f"{file!r} is no file of kernels")
+        raise ValueError(f"{file!r} is not a file of kernels")
     return file
 
 

@@ -92,7 +92,7 @@ def test_what_cannot_be_repeated_is_not_verified():
         ({"players": [{"kind": "uci", "path": "/no/such/program"}, RANDOM]}, "no such program"),
         ({"players": [{"kind": "uci"}, RANDOM]}, "players.0.path: no such program: named"),
         ({"players": [SEARCH]}, "players: 1 player; a match has two"),
-        ({"players": [{**SEARCH, "path": "x"}, RANDOM]}, "search is no program"),
+        ({"players": [{**SEARCH, "path": "x"}, RANDOM]}, "search is not a program"),
         ({"players": [{**RANDOM, "depth": 2}, SEARCH]}, "random does not look ahead"),
         ({"games": 3}, "games: 3 is odd"),
         ({"fen": "x"}, "fen: 1 fields"),

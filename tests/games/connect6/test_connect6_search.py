@@ -150,8 +150,8 @@ def test_the_first_stone_of_a_game_goes_to_the_centre(device):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"black": "T1"}, "'T1' is no point"),
-        ({"black": "J20"}, "'J20' is no point"),
+        ({"black": "T1"}, "'T1' is not a point"),
+        ({"black": "J20"}, "'J20' is not a point"),
         ({"black": "J10", "white": "J10 A1"}, "J10 is taken already"),
         ({"black": "A1 B1"}, "2 black and 0 white stones"),
         ({"black": "A1", "to_move": "black"}, "1 black and 0 white stones"),

@@ -232,8 +232,8 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "empty.png").write_bytes(b"")
     (tmp_path / "text.png").write_text("no picture")
     refused("cut.png cannot be read", "cut.png")
-    refused("empty.png is no picture", "empty.png")
-    refused("text.png is no picture", "text.png")
+    refused("empty.png is not a picture", "empty.png")
+    refused("text.png is not a picture", "text.png")
     refused("No such file", "nowhere.png")
     refused(f"{tmp_path} cannot be read: Is a directory", ".")  # without Python's [Errno 21]
     Image.new("L", (8, 8)).save(tmp_path / "program.eps")  # Pillow would start Ghostscript

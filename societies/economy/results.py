@@ -43,7 +43,7 @@ from societies.economy.variables import (
 )
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.fields import Series, State, file_values
-from societies.workload.declare.protocol import Block, Workload
+from societies.workload.declare.protocol import Block, Setup
 from societies.workload.declare.varying import coordinates
 
 DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
@@ -74,15 +74,14 @@ class DayRecorder:
 
     Parameters
     ----------
-    workload : the economy
-    config : EconomyConfig
+    setup : Setup of the economy
     """
 
-    def __init__(self, workload: Workload[Any, Parameters], config: EconomyConfig) -> None:
-        self.config, self.p = config, workload.parameters(config)
-        self.fields = workload.fields(self.p)
+    def __init__(self, setup: Setup[EconomyConfig, Parameters]) -> None:
+        config = setup.config
+        self.config, self.p, self.fields = config, setup.p, setup.fields
         self.devices = config.devices != "none"
-        self.trade_log = TradeLog(workload, config)
+        self.trade_log = TradeLog(setup)
         self.groups = len(config.group_sizes())
         record = config.record
         self._every = {

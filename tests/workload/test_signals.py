@@ -178,6 +178,7 @@ def test_a_program_that_a_signal_may_have_ended_has_not_lost(monkeypatch):
         (["run", "x"], "interrupted before the first tick; nothing was written"),
         (["run", "x", "--resume"], "interrupted before the first tick; the file is unchanged"),
         (["sweep", "x"], "interrupted before the first run of the sweep; nothing was written"),
+        (["--debug", "run", "x"], "interrupted before the first tick; nothing was written"),
         (["verify", "x"], "interrupted; this command writes no file"),
         (["plot", "x"], "interrupted before it was done"),
         ([], "interrupted; this command writes no file"),

@@ -28,7 +28,7 @@ from societies.economy.explain.replay import (
 )
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.fields import State
-from societies.workload.declare.protocol import LeftOut, Workload
+from societies.workload.declare.protocol import LeftOut, Setup
 from societies.workload.running.interrupts import Interruption
 
 PAYMENT = "payment"
@@ -110,12 +110,12 @@ class TradeLog:
 
     Parameters
     ----------
-    workload : the economy
-    config : EconomyConfig
+    setup : Setup of the economy
     """
 
-    def __init__(self, workload: Workload[Any, Parameters], config: EconomyConfig) -> None:
-        self._workload, self.config = workload, config
+    def __init__(self, setup: Setup[EconomyConfig, Parameters]) -> None:
+        self._workload, self.config = setup.workload, setup.config
+        config = setup.config
         log = config.record.trade_log
         self._logged = {day: range(log.societies) for day in log.days}
         self._matrix_day = config.days if config.record.input_output else 0

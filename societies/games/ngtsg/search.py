@@ -34,7 +34,7 @@ from societies.workload.running.engines import LOG_TICKS
 
 if TYPE_CHECKING:
     from societies.games.ngtsg.config import SearchConfig
-    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.protocol import Contents, Setup
     from societies.workload.running.report import RunReport
 
 BEGIN = Step("begin"), Step("first_depth")
@@ -370,11 +370,11 @@ class SearchWorkload(Workload[C, P]):
         """Return the reason of the end: the root is closed."""
         return "the root is closed"
 
-    def contents(self, config: C) -> Contents:
+    def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file: results, and a row for each superstep."""
         from societies.games.ngtsg.results import SearchContents
 
-        return SearchContents(self, config)
+        return SearchContents(setup)
 
     def report(self, config: C, **facts: Any) -> RunReport:
         """Return a report with the result of the search."""

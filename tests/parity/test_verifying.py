@@ -338,7 +338,7 @@ def verified(monkeypatch):
 
 
 def saved(path, workload, days):
-    """Return a file of so many days."""
+    """Return a file of ``days`` days."""
     run(Setup(workload, DailyConfig(workload="growing", days=days)), device="reference", out=path)
     return path
 

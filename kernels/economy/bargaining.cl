@@ -402,8 +402,7 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
                 !(own_surplus(TABLES, s, rounded(at + s.rate), given_here + 1) > min_surplus))
                 atomic_min(last + turn, step);  // the least: any order gives the same
         }
-        // The last step, before any work-item continues; the next turn's step does not change
-        // meanwhile.
+        // The last step, before any work-item continues; the next turn's step is not changed.
         barrier(CLK_LOCAL_MEM_FENCE);
         const uint end = last[turn];
         more = 0;

@@ -24,7 +24,14 @@ from reference_py.economy.state import (
     Array,
 )
 from societies import config_from_dict, json_schema
-from societies.config.model import LARGEST_INTEGER, LARGEST_REAL, SHAPE, TABULATED, VALUE
+from societies.config.model import (
+    INITIAL,
+    LARGEST_INTEGER,
+    LARGEST_REAL,
+    SHAPE,
+    TABULATED,
+    VALUE,
+)
 from societies.economy.config import EconomyConfig
 from societies.economy.results import DayRecorder
 from societies.workload import Setup
@@ -36,7 +43,7 @@ ROOMS = ("economy", "games", "physics")
 NO_LIMIT = (LARGEST_INTEGER, LARGEST_REAL, LARGEST_SEED)  # said once on the page
 
 
-KINDS = {VALUE: "value", TABULATED: "value", SHAPE: "shape"}
+KINDS = {VALUE: "value", TABULATED: "value", INITIAL: "initial", SHAPE: "shape"}
 """What the page calls the kinds of keys: to its readers it is the same who makes a table."""
 
 

@@ -47,9 +47,9 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return the parameters of a configuration's societies: numbers and tables."""
         from societies.economy.ensemble import ensemble
         from societies.economy.parameters import parameters
-        from societies.workload.running.points import points_of
+        from societies.workload.declare.points import points_of
 
-        points = points_of(config)
+        points = points_of(self, config)
         return parameters(config) if points is None else ensemble(config, points)
 
     def parameters_of_copy(self, p: Parameters, place: int, tick: int) -> Parameters:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from societies.config.model import LARGEST_INTEGER
 from societies.errors import SocietiesError
 from societies.output import Column, Coordinate, EventTable, Variable
-from societies.output.layout import nothing
+from societies.output.layout import is_clock, nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
 from societies.sweep.points import launch_config
@@ -319,6 +319,14 @@ class Shape:
     tables: dict[str, EventTable] = field(default_factory=dict)
 
 
+def _has_missing(one: Variable, clock: str) -> bool:
+    """Whether readers of a run's own file take some whole numbers of a variable for missing."""
+    dtype = np.dtype(one.dtype)
+    coded = one.none is not None or one.fill != nothing(dtype)
+    byte_of_tick = dtype.itemsize == 1 and any(is_clock(dim, clock) for dim in one.dims)
+    return dtype.kind in "iu" and (coded or byte_of_tick)
+
+
 def shape_of(setup: Setup[Any, Any], keep: Keep) -> Shape:
     """Return dimensions and variables that a run of a configuration adds to a study."""
     chosen, contents = setup.workload, contents_of(setup)
@@ -335,14 +343,24 @@ def shape_of(setup: Setup[Any, Any], keep: Keep) -> Shape:
     every = kept_variables({one.name: one for one in contents.variables()}, keep)
     # In a study a missing value must read as missing, whatever fill value a run's own file has.
     variables = {
-        name: replace(one, dims=tuple(dim for dim in one.dims if dim not in left_out), fill=None)
+        name: replace(
+            one,
+            dims=tuple(dim for dim in one.dims if dim not in left_out),
+            fill=None,
+            none=int(nothing(one.dtype)) if _has_missing(one, chosen.clock) else None,
+        )
         for name, one in every.items()
     }
     for name in keep.final:
         of = setup.fields[name]
         dims = (chosen.copies, *of.dims) if keep.copies else of.dims
         variables[FINAL.format(name)] = Variable(
-            FINAL.format(name), dims, of.file_dtype, of.unit, f"{of.meaning}, after the last tick"
+            FINAL.format(name),
+            dims,
+            of.file_dtype,
+            of.unit,
+            f"{of.meaning}, after the last tick",
+            none=of.file_none,
         )
         for dim in dims:
             if dim not in coordinates:

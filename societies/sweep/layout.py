@@ -156,9 +156,7 @@ def joined_shape(sweep: Sweep, setups: Sequence[Setup[Any, Any]], keep: Keep) ->
                 )
             wider = np.promote_types(variables[name].dtype, variable.dtype)
             if wider != variables[name].dtype:
-                variables[name] = Variable(
-                    name, variable.dims, wider, variable.units, variable.long_name
-                )
+                variables[name] = replace(variable, dtype=wider, fill=None)
     return Shape(coordinates, variables, _joined_tables(shapes))
 
 

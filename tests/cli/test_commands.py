@@ -171,6 +171,7 @@ def test_a_run_made_with_set_is_extended_by_the_configuration_that_its_file_has(
         assert found.equals(expected)
 
 
+@pytest.mark.ci
 def test_a_branch_goes_on_without_its_parent_also_where_the_plan_is_shown(shell, small):
     assert shell("run", "small.yaml", "--days", "2", "--out", "parent.h5", "-q")[0] == 0
     words = ["run", "small.yaml", "--from", "parent.h5", "--tick", "2", "--days", "4"]

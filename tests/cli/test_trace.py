@@ -274,6 +274,7 @@ def test_a_part_of_the_day_is_reported_alone(config, shell):
     ]
 
 
+@pytest.mark.ci
 def test_the_devices_day_ends_as_reported(config, shell):
     words = ("--day", "9", "--agent", "3", "--set", "devices=none", "--device", "cpu")
     code, out, err = shell("trace", "run.yaml", *words)

@@ -144,6 +144,7 @@ def test_every_way_in_refuses_a_forged_checkpoint(config, path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("name", "value"),
     [("recipe", 10**8), ("alive", 255), ("held", -(2**31)), ("device_experience", -1e300)],

@@ -52,6 +52,7 @@ def captured(name, phase, out):
     return folder
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", names())
 def test_a_captured_phase_runs_alone(name, tmp_path):
     """The first phase of each workload; the others are left to the thorough tests."""
@@ -85,6 +86,7 @@ def test_a_phase_without_kernels_is_refused(tmp_path):
     assert not (tmp_path / "no").exists()
 
 
+@pytest.mark.ci
 def test_without_a_tick_it_is_the_first_that_has_the_step_on_this_device(tmp_path):
     """On a CPU one work-item searches few plies alone, and there are no boards to expand."""
     config = small("kalah", alone="auto")

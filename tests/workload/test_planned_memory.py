@@ -54,6 +54,7 @@ def config(**settings):
 LONG = ("rows and scores in global memory", "devices of groups")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", thorough_but(CASES.keys() - set(LONG), CASES))
 def test_the_plan_counts_what_is_allocated(name, allocated):
     asked = config(**CASES[name])
@@ -64,6 +65,7 @@ def test_the_plan_counts_what_is_allocated(name, allocated):
     assert reported["memory on the device"] == byte_count(sum(allocated))
 
 
+@pytest.mark.ci
 def test_many_inventors_need_global_memory(allocated, monkeypatch):
     """Above 4096 agents their order does not fit local memory; the plan had left it out.
 

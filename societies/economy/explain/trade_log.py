@@ -88,8 +88,15 @@ DEVICE_TRADES = (
     Column("received", "float64", "util", "worth of the payment to the seller"),
     Column("surplus_buyer", "float64", "util", "worth less paid"),
     Column("surplus_seller", "float64", "util", "received less cost"),
-    Column("paid_resource", "int32", "index", "resources of the payment; -1: no more", dim=PAYMENT),
-    Column("paid_units", "int32", "units", "units of each", dim=PAYMENT),
+    Column(
+        "paid_resource",
+        "int32",
+        "index",
+        "resources of the payment; -1: no more",
+        dim=PAYMENT,
+        none=-1,
+    ),
+    Column("paid_units", "int32", "units", "units of each; 0: no more", dim=PAYMENT, none=0),
     *(
         Column(
             f"value_{side}_{when}",

@@ -130,6 +130,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
                 "index",
                 meaning,
                 initial=-1,
+                none=-1,
                 checkpointed=False,
                 final=True,
             )

@@ -68,7 +68,7 @@ class SearchedMatch(MatchWorkload):
         return {
             "number": Field((), "uint32", "index", "number of the match", checkpointed=False),
             **self.record_fields("1", self.moves),
-            "moves": Field(("move",), "int16", "1", moves, initial=-1, logged=True),
+            "moves": Field(("move",), "int16", "1", moves, initial=-1, none=-1, logged=True),
             "end": Field((), "uint8", "1", f"how the game ended: {ends}", logged=True),
             "searched": Field(("player",), "int64", "nodes", "nodes visited", logged=True),
         }

@@ -62,7 +62,7 @@ class SeriesAndDetail:
         result = [
             Coordinate(workload.copies, numbers, "", f"number of the {workload.copies}"),
             Coordinate(clock, ticks, unit, f"{clock}, counted from 1"),
-            *coordinates(config, workload.copies),
+            *coordinates(config, workload.copies, {one.name for one in self.variables()}),
         ]
         if self._detail:
             meaning = f"{clock} of detail"
@@ -87,7 +87,14 @@ class SeriesAndDetail:
             result += [Variable(name, (clock,), *facts) for name, facts in MEASURED.items()]
         kinds = (((clock,), self._logged), ((self._detail_dim,), detail), ((), self._final))
         return result + [
-            Variable(name, (copies, *when, *one.dims), one.file_dtype, one.unit, one.meaning)
+            Variable(
+                name,
+                (copies, *when, *one.dims),
+                one.file_dtype,
+                one.unit,
+                one.meaning,
+                none=one.file_none,
+            )
             for when, fields in kinds
             for name, one in fields.items()
         ]
@@ -123,7 +130,7 @@ class SeriesAndDetail:
         if block.last in self._detail_ticks:
             state, place = block.state(), self._detail_ticks.index(block.last)
             for name in self._detail:
-                values = file_values(self._detail, name, state)
+                values = file_values(self.setup.fields, name, state)
                 file.write(self._detail_name(name), values, **{self._detail_dim: place})
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
@@ -131,7 +138,7 @@ class SeriesAndDetail:
         if self._final:
             last = state()
             for name in self._final:
-                file.write(name, file_values(self._final, name, last))
+                file.write(name, file_values(self.setup.fields, name, last))
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
         """Do nothing: the checkpoint needs no additional data."""

@@ -97,7 +97,7 @@ class Game:
                 f"{shortened(move)}: no cell of a board of size {self.size} (A1 to {last})"
             )
         if self._forest.stones[cell] != EMPTY:
-            raise ConfigError(f"{move}: {NAMES[self._forest.stones[cell]]} is occupied")
+            raise ConfigError(f"{move}: {NAMES[self._forest.stones[cell]]} has a stone on it")
         self.reasons = self._forest.place(cell, self.to_move)
         self.moves.append(name_of(self.board, cell))
         self.to_move = other(self.to_move)

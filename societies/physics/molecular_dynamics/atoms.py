@@ -234,11 +234,11 @@ def _columns(path: str, line: int, properties: str) -> tuple[dict[str, tuple[int
     for name, kind, count in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
         width = whole_number(count)
         if width is None:
-            raise ConfigError(f"{where}: {shortened(count)} is no number of columns")
+            raise ConfigError(f"{where}: {shortened(count)} is not a number of columns")
         name = VELOCITIES.get(name.lower(), name)
         if kind not in ("S", "R", "I", "L"):
             raise ConfigError(
-                f"{where}: {shortened(name)}: {shortened(kind)} is no kind (S, R, I or L)"
+                f"{where}: {shortened(name)}: {shortened(kind)} is not a kind (S, R, I or L)"
             )
         if name in ("pos", "velo") and (kind not in ("R", "I") or width != 3):
             raise ConfigError(f"{where}: {name}:{shortened(kind)}:{width} is not {name}:R:3")

@@ -208,7 +208,7 @@ def test_play():
     text, end = played("?;hint;Z9;a1;undo;a1;a1;q")
     assert "a cell such as D4" in text and "no cell of a board of size 3" in text
     assert "Black plays" in text and "% of" in text and end == "the game was left"
-    assert "is occupied" in text
+    assert "has a stone on it" in text
     assert played("")[1] == "the game was left"
     text, end = played(moves="B2", side="black")
     assert text.index("White plays") < text.index("Black plays")

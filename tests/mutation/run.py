@@ -180,7 +180,14 @@ class Campaign:
 
 
 def _ours(name):
-    return name.partition(".")[0] in ("societies", "reference_py", "conftest", "small", "marks")
+    return name.partition(".")[0] in (
+        "societies",
+        "reference_py",
+        "conftest",
+        "small",
+        "marks",
+        "tallies",
+    )
 
 
 @lru_cache(maxsize=8)

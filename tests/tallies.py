@@ -92,6 +92,9 @@ class Tallies(Workload):
             "count": Field((), "int32", "1", "milestones", within=(0, None), logged=True),
             "weight": Field(("cell",), "float64", "1", "weight", initial=1, constant=True),
             "passing": Field((), "float64", "1", "between phases", checkpointed=False),
+            "scribble": Field(
+                (), "int32", "1", "of no meaning", checkpointed=False, compared=False
+            ),
         }
         if p.end:
             fields["ended"] = Field((), "int64", "day", "day of the end", initial=-1)

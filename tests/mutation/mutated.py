@@ -105,6 +105,7 @@ OF_THE_HOST = (
     "tests/parity/test_parameter_tables.py",
     "tests/parity/test_interventions.py",
     "tests/parity/test_verifying.py",
+    "tests/parity/test_verifying_by_hand.py",
     "tests/cli/test_life.py",
     "tests/cli/test_trace.py",
     "tests/invariants/test_explanations.py",

@@ -38,7 +38,7 @@ from societies.economy.engine import DeviceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.phases import phases  # noqa: E402
 from societies.economy.workload import WORKLOAD  # noqa: E402
-from societies.localmem.clang import Kind, Unit, is_pointer  # noqa: E402
+from societies.localmem.clang import Kind, TranslationUnit, is_pointer  # noqa: E402
 from societies.localmem.preprocess import preprocess  # noqa: E402
 from societies.opencl import program as programs  # noqa: E402
 from societies.workload.running.engines import LOG_TICKS  # noqa: E402
@@ -71,7 +71,7 @@ GLOBAL_SPACE = 1  # of clang_getAddressSpace
 
 def qualified(source, qualifiers, work_items):
     """Return a planned source with qualifiers added; `work_items`: those of a group, by kernel."""
-    unit = Unit(preprocess(source, {}))
+    unit = TranslationUnit(preprocess(source, {}))
     functions = [f for f in unit.functions.values() if f.definition is not None]
     of_kernels = {p.name for f in functions if f.is_kernel for p in global_pointers(f)}
     written = written_parameters(unit, functions)

@@ -26,7 +26,7 @@ from reference_py.economy.state import (
 from societies import config_from_dict, json_schema
 from societies.config.model import LARGEST_INTEGER, LARGEST_REAL, SHAPE, TABULATED, VALUE
 from societies.economy.config import EconomyConfig
-from societies.economy.results import Layout
+from societies.economy.results import DayRecorder
 from societies.workload.declare.config import LARGEST_SEED
 from societies.workload.declare.registry import workload, workloads
 
@@ -89,7 +89,7 @@ def variables() -> Iterator[str]:
         ["variable", "dimensions", "type", "unit", "meaning"],
         [
             [f"`{v.name}`", ", ".join(v.dims), str(v.dtype), v.units, v.long_name]
-            for v in Layout(workload("economy"), config).variables()
+            for v in DayRecorder(workload("economy"), config).variables()
         ],
     )
 

@@ -55,10 +55,8 @@ from societies.options import (
     CONFIG,
     ConfigCommand,
     ExportCommand,
-    PlayCommand,
+    MemberCommand,
     PlotCommand,
-    TraceCommand,
-    ViewCommand,
 )
 from societies.progress import progress_bar
 from societies.terminal import doing, print_rows, warn
@@ -67,16 +65,22 @@ from societies.version import package_version
 
 if TYPE_CHECKING:
     from societies.config import WorkloadConfig
-    from societies.kerneltext.source import Source
+    from societies.kerneltext.source import AmalgamatedText
+
+
+COMMON = ("debug",)
+"""Options of `societies` that every command has too."""
 
 
 class _Commands(typer.core.TyperGroup):
     """The commands, whose help shows types of options alone, and none of switches."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of this name."""
+        """Return the command of this name; the options in `COMMON` may follow it as well."""
         command = super().get_command(ctx, cmd_name)
         if command is not None:
+            own = [one for one in command.params if one.name not in COMMON]
+            command.params = [*own, *(one for one in self.params if one.name in COMMON)]
             _without_types(command.get_params(ctx))
         return command
 
@@ -174,7 +178,6 @@ AllowPrograms = Annotated[
     bool,
     typer.Option("--allow-programs", help="Let programs run that CONFIG names (players of chess)."),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 WIDE = 160
 """Columns of text for a table of numbers, which a narrow terminal wraps rather than cuts off."""
 
@@ -194,6 +197,9 @@ def societies(
         typer.Option(
             "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", expose_value=False, help="Show the traceback of an error.")
     ] = False,
 ) -> None:
     """Agent-based economics on OpenCL: the same bits on CPU, GPU and in plain Python.
@@ -249,7 +255,6 @@ def run(
         bool, typer.Option("--json", help="Print what --profile measured as JSON, nothing else.")
     ] = False,
     allow_programs: AllowPrograms = False,
-    debug: Debug = False,
 ) -> None:
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
     import societies
@@ -364,7 +369,6 @@ def sweep(
     yes: Annotated[bool, typer.Option("--yes", help="More than a million runs are meant.")] = False,
     allow_programs: AllowPrograms = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only FILE's path.")] = False,
-    debug: Debug = False,
 ) -> None:
     """Run many configurations and write one study, which is safe to kill and can be resumed.
 
@@ -455,7 +459,6 @@ def verify(
     replicates: Replicates = None,
     table: Table = None,
     override: Override = None,
-    debug: Debug = False,
 ) -> None:
     """Run CONFIG on the device and in plain Python, and compare every bit after every phase."""
     import societies
@@ -500,7 +503,6 @@ def capture(
     override: Override = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace DIR.")] = False,
     allow_programs: AllowPrograms = False,
-    debug: Debug = False,
 ) -> None:
     """Write a folder that reproduces one phase of CONFIG without Societies, for bug reports."""
     from societies.workload.checking.capture import capture
@@ -524,7 +526,7 @@ def capture(
     print(folder)
 
 
-@app.command(cls=TraceCommand)
+@app.command(cls=MemberCommand)
 def trace(
     context: typer.Context,
     config: ConfigPath,
@@ -532,7 +534,6 @@ def trace(
     seed: Seed = None,
     table: Table = None,
     override: Override = None,
-    debug: Debug = False,
 ) -> None:
     """Say what happened in a tick of CONFIG, and why.
 
@@ -549,13 +550,12 @@ def trace(
     print(printable(str(explained)))
 
 
-@app.command(cls=PlayCommand)
+@app.command(cls=MemberCommand)
 def play(
     context: typer.Context,
     config: ConfigPath,
     device: Device = "auto",
     override: Override = None,
-    debug: Debug = False,
 ) -> None:
     """Play a game of CONFIG in the terminal.
 
@@ -572,7 +572,7 @@ def play(
         print(printable(end))
 
 
-@app.command(cls=ViewCommand)
+@app.command(cls=MemberCommand)
 def view(
     context: typer.Context,
     config: ConfigPath,
@@ -599,7 +599,6 @@ def view(
     ] = True,
     device: Device = "auto",
     override: Override = None,
-    debug: Debug = False,
 ) -> None:
     """Show CONFIG in a browser while it runs, and let controls change it; Ctrl-C ends it.
 
@@ -661,7 +660,6 @@ def bench(
     override: Override = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace CSV.")] = False,
     allow_programs: AllowPrograms = False,
-    debug: Debug = False,
 ) -> None:
     """Time CONFIG on a device with different numbers of copies; no result is written."""
     import societies
@@ -690,7 +688,7 @@ def bench(
 
 
 @app.command("list")
-def list_(debug: Debug = False) -> None:
+def list_() -> None:
     """List the workloads, their words for ticks and copies, and the shipped CONFIGs and SWEEPs."""
     from societies.catalogue import rows
 
@@ -704,7 +702,6 @@ def check(
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Print every key, defaults included.")
     ] = False,
-    debug: Debug = False,
 ) -> None:
     """Check CONFIG: report every mistake in it at once, and which programs it names."""
     from societies.config import to_yaml
@@ -726,7 +723,6 @@ def schema(
             metavar="WORKLOAD", help="Its name: societies list.", autocompletion=_complete_workload
         ),
     ] = None,
-    debug: Debug = False,
 ) -> None:
     """Print the JSON schema of a workload's configuration: keys, units, ranges, meanings."""
     from societies.workload.declare.registry import json_schema, workload_names
@@ -737,7 +733,7 @@ def schema(
 
 
 @app.command()
-def devices(debug: Debug = False) -> None:
+def devices() -> None:
     """List every OpenCL device, its limits, which one "auto" takes and why; and GPUs by CUDA."""
     from societies.opencl import choose_device, list_all_devices
 
@@ -804,7 +800,6 @@ def plot(
             "SVG in the folder of FILE.",
         ),
     ] = None,
-    debug: Debug = False,
 ) -> None:
     """Draw a figure of FILE as PNG and SVG, or as WHERE says.
 
@@ -848,7 +843,6 @@ def export(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace files that are there.")
     ] = False,
-    debug: Debug = False,
 ) -> None:
     """Write FILE for other programs: as long tables (csv, parquet), as netcdf, or as FORMAT.
 
@@ -872,7 +866,6 @@ def info(
     config: Annotated[
         bool, typer.Option("--config", help="Print the configuration alone, as YAML.")
     ] = False,
-    debug: Debug = False,
 ) -> None:
     """Say what FILE is, how it was made, whether it is complete, and whether it is damaged.
 
@@ -911,7 +904,6 @@ def localmem(
     emit: Annotated[
         bool, typer.Option("--emit", help="Print the rewritten text instead of the table.")
     ] = False,
-    debug: Debug = False,
 ) -> None:
     """Show where each local_malloc of FILE goes and how much local memory its kernels need.
 
@@ -946,7 +938,6 @@ def new(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to; default: the current folder.")
     ] = None,
-    debug: Debug = False,
 ) -> None:
     """Begin a workload of your own: write a small package that runs, tests included."""
     from societies.scaffold import write_workload
@@ -1062,7 +1053,7 @@ def _find_config(path: Path) -> Path:
     return find_config(path)
 
 
-def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], Source]:
+def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], AmalgamatedText]:
     """Return what makes the text of all kernels of a configuration from further macros."""
     from societies.workload.declare.registry import workload
     from societies.workload.running.engines import text

@@ -159,7 +159,7 @@ def interruption(error: BaseException, words: Sequence[str]) -> str:
         behind = behind.__context__
     if behind is not None:
         return str(behind)
-    command = words[0] if words else ""
+    command = next((word for word in words if not word.startswith("-")), "")
     if command in WRITING:
         return "interrupted before it was done"
     if command not in COMPUTING:

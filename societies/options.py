@@ -2,14 +2,16 @@
 options of the workload's optional members (trace)?
 
 A command with ``--ticks`` or ``--tick`` also accepts the name of the clock of its CONFIG
-(``--days``, ``--step``). The configuration on the command line is found before anything is parsed,
-so help, completion and messages use that name too.
+(``--days``, ``--step``). The parser reads the words twice: the first time it leaves unknown options
+alone, which shows CONFIG; the workload of CONFIG adds its options; the second time counts. So help,
+completion and messages use the workload's words too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +21,7 @@ import typer.core
 from rich.markup import escape
 
 from societies.errors import ConfigError, SocietiesError, printable, typed
+from societies.errors import option as as_typed
 from societies.paths import shipped_configuration
 from societies.words import plural
 
@@ -32,17 +35,26 @@ ONE, MANY = "--tick", "--ticks"
 """General options for a tick and for a number of ticks, if the clock's name is not used."""
 
 
-class Word(NamedTuple):
-    """A word of a command line that is not the value of a known option.
+class Line(NamedTuple):
+    """The words of a command line, read before the options of its workload are known.
 
     Attributes
     ----------
-    text : the word without ``=`` and its value
-    doubtful : whether it may be the value of an unknown option
+    given : values of the known options, by the name of the parameter
+    operands : words that are neither options nor their values
+    doubtful : words after an unknown option, which may be its value
+    unknown : unknown options
     """
 
-    text: str
-    doubtful: bool = False
+    given: Mapping[str, Any]
+    operands: Sequence[str]
+    doubtful: Sequence[str]
+    unknown: Sequence[str]
+
+    @property
+    def files(self) -> list[str]:
+        """All words that may be operands; the doubtful ones come last."""
+        return [*self.operands, *self.doubtful]
 
 
 class ConfigCommand(typer.core.TyperCommand):
@@ -50,106 +62,86 @@ class ConfigCommand(typer.core.TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words after the command."""
-        words = list(args)
-        ctx.meta[CONFIG] = self.file(words)
-        help_wanted = bool({"-h", "--help"} & set(words))
+        line = self.read(ctx, args)
+        ctx.meta[CONFIG] = next((path for path in map(_file, line.files) if path), None)
+        help_wanted = bool(line.given.get("help"))
         found = None
         try:
-            found = self.workload(words)
+            found = self.workload(ctx.meta[CONFIG], line)
             if found is not None:
-                self.speak_of(found, words)
+                self.speak_of(found, line)
         except SocietiesError as error:
             if help_wanted:
                 self.epilog = escape(printable(str(error)))
             elif not ctx.resilient_parsing:  # True while a shell completes a line
                 raise
         if not ctx.resilient_parsing and not help_wanted:
-            self.require_known(found, words)
+            self.require_known(found, line)
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
-            opts = getattr(error.param, "opts", [])
-            said = [word.text for word in self.options(words) if word.text in opts]
-            if said and {ONE, MANY} & set(opts):
-                error.param_hint = f"'{said[-1]}'"
+            if {ONE, MANY} & set(getattr(error.param, "opts", [])):
+                error.param_hint = f"'{as_typed(error.param.name)}'"  # type: ignore[union-attr]
             raise
 
-    def file(self, words: Sequence[str]) -> Path | None:
-        """Return the configuration on the line, or None."""
-        return next((path for path in map(_file, self.operands(words)) if path), None)
+    def read(self, ctx: Any, args: Sequence[str]) -> Line:
+        """Return the words as the parser reads them without an error for unknown options."""
+        lenient = copy(self)
+        lenient.params = [one for one in self.params if one.param_type_name == "option"]
+        ctx.ignore_unknown_options = True
+        given, words, _ = lenient.make_parser(ctx).parse_args(list(args))
+        ctx.ignore_unknown_options = False
+        operands: list[str] = []
+        doubtful: list[str] = []
+        unknown: list[str] = []
+        for before, word in pairwise(["", *words]):
+            if word[:1] == "-" and word != "-":
+                unknown.append(word.partition("=")[0])
+            else:
+                after_unknown = before[:2] == "--" and "=" not in before
+                (doubtful if after_unknown else operands).append(word)
+        return Line(given, operands, doubtful, unknown)
 
-    def workload(self, words: Sequence[str]) -> Workload[Any, Any] | None:
+    def workload(self, config: Path | None, line: Line) -> Workload[Any, Any] | None:
         """Return the workload of the configuration on the line, or None."""
-        path = self.file(words)
-        if path is None:
+        if config is None:
             return None
         from societies.workload.declare.registry import load_config, named_workload, workload
 
-        name = named_workload(path)
-        return workload(name or load_config(path).workload)
+        return workload(named_workload(config) or load_config(config).workload)
 
-    def speak_of(self, workload: Workload[Any, Any], words: Sequence[str]) -> None:
+    def speak_of(self, workload: Workload[Any, Any], line: Line) -> None:
         """Add the names of a workload's clock to the options."""
-        own = {ONE: f"--{workload.clock}", MANY: f"--{workload.clock_plural}"}
-        used = {word.text for word in self.options(words)}
+        own = {ONE: workload.clock, MANY: workload.clock_plural}
         for parameter in self.params:
             for word in {ONE, MANY} & set(parameter.opts):
-                generic = word in used and own[word] not in used
-                if own[word] != word:
-                    parameter.opts.insert(0, own[word])
-                typed(word.lstrip("-"), (word if generic else own[word]).lstrip("-"))
+                clock = f"--{own[word]}"
+                if clock != word:
+                    parameter.opts.insert(0, clock)
+                generic = line.given.get(parameter.name) is not None and clock not in line.unknown
+                typed(word[2:], word[2:] if generic else own[word])
 
-    def require_known(self, found: Workload[Any, Any] | None, words: Sequence[str]) -> None:
+    def require_known(self, found: Workload[Any, Any] | None, line: Line) -> None:
         """Explain an unknown option: CONFIG is missing, or the option is another clock's name."""
         known = {opt for parameter in self.params for opt in parameter.opts}
-        strange = [word.text for word in self.options(words) if word.text not in known]
-        if not strange:
-            return
-        if found is None:
-            _require_configuration(self.operands(words))
-            return
-        # Only now are all workloads imported.
-        clocks = {f"--{word}" for clock in _clocks() for word in (clock, plural(clock))}
-        for word in strange:
-            if word in clocks:
-                number = MANY if word in {f"--{plural(clock)}" for clock in _clocks()} else ONE
-                ticks = [one.opts for one in self.params if {ONE, MANY} & set(one.opts)]
-                alike = [opts for opts in ticks if number in opts]
-                own = [opt for opts in alike or ticks for opt in opts]
-                hint = f"give {' or '.join(own)}" if own else "this command takes no ticks"
-                raise ConfigError(f"{word}: the clock of {found.name} is the {found.clock}; {hint}")
-
-    def operands(self, words: Sequence[str]) -> list[str]:
-        """Return the words that are not options; possible values of unknown options come last."""
-        found = [word for word in self._words(words) if not word.text.startswith("-")]
-        return [word.text for word in sorted(found, key=lambda word: word.doubtful)]
-
-    def options(self, words: Sequence[str]) -> list[Word]:
-        """Return the words that are options."""
-        return [word for word in self._words(words) if word.text.startswith("-")]
-
-    def _words(self, words: Sequence[str]) -> Iterator[Word]:
-        """Yield the words that are not values of this command's options."""
-        options = [one for one in self.params if one.param_type_name == "option"]
-        known = {opt: one for one in options for opt in one.opts}
-        value = doubtful = False
-        for word in words:
-            if value:
-                value = False
-                continue
-            name, equals, _ = word.partition("=")
-            if word.startswith("-") and len(word) > 1:
-                yield Word(name)
-                one = known.get(name)
-                value = one is not None and not equals and not getattr(one, "is_flag", False)
-                doubtful = one is None and not equals and name.startswith("--")
-            else:
-                yield Word(word, doubtful)
-                doubtful = False
+        strange = [word for word in line.unknown if word not in known]
+        if strange and found is None:
+            _require_configuration(line.files)
+        elif strange and found is not None:
+            clocks = _clocks()  # imports all workloads
+            for word in strange:
+                if word in clocks:
+                    ticks = [one.opts for one in self.params if {ONE, MANY} & set(one.opts)]
+                    alike = [opts for opts in ticks if clocks[word] in opts] or ticks
+                    own = " or ".join(opt for opts in alike for opt in opts)
+                    hint = f"give {own}" if own else "this command takes no ticks"
+                    raise ConfigError(
+                        f"{word}: the clock of {found.name} is the {found.clock}; {hint}"
+                    )
 
 
 class MemberCommand(ConfigCommand):
-    """A command with additional options from an optional member of the workload."""
+    """A command with additional options from the optional member of the workload with its name."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words; the member's options go to ``ctx.meta``, for the call of the member."""
@@ -160,12 +152,12 @@ class MemberCommand(ConfigCommand):
         }
         return rest
 
-    def speak_of(self, workload: Workload[Any, Any], words: Sequence[str]) -> None:
+    def speak_of(self, workload: Workload[Any, Any], line: Line) -> None:
         """Add the options of the member; one with the clock's name is also ``--tick``."""
-        super().speak_of(workload, words)
+        super().speak_of(workload, line)
         from societies.members import options
 
-        member = self.member_of(workload, words)
+        member = self.member_of(workload, line)
         taken = {opt for parameter in self.params for opt in parameter.opts}
         for option in reversed([] if member is None else options(member)):
             if option.opts == [f"--{workload.clock}"]:
@@ -173,92 +165,49 @@ class MemberCommand(ConfigCommand):
             if not taken & set(option.opts):
                 self.params.insert(1, option)
 
-    def member_of(
-        self, workload: Workload[Any, Any], words: Sequence[str]
-    ) -> Callable[..., Any] | None:
+    def member_of(self, workload: Workload[Any, Any], line: Line) -> Callable[..., Any] | None:
         """Return the member, None if the command needs none."""
-        raise NotImplementedError
-
-
-class TraceCommand(MemberCommand):
-    """The command whose options are those of the workload's member ``trace``."""
-
-    def member_of(self, workload: Workload[Any, Any], words: Sequence[str]) -> Callable[..., Any]:
-        """Return the member."""
         from societies.members import member_of
 
-        return member_of(workload, "trace")
-
-
-class PlayCommand(MemberCommand):
-    """The command whose options are those of the workload's member ``play``."""
-
-    def member_of(self, workload: Workload[Any, Any], words: Sequence[str]) -> Callable[..., Any]:
-        """Return the member."""
-        from societies.members import member_of
-
-        return member_of(workload, "play")
-
-
-class ViewCommand(MemberCommand):
-    """The command whose options are those of the workload's member ``view``."""
-
-    def member_of(self, workload: Workload[Any, Any], words: Sequence[str]) -> Callable[..., Any]:
-        """Return the member."""
-        from societies.members import member_of
-
-        return member_of(workload, "view")
+        return member_of(workload, str(self.name))
 
 
 class PlotCommand(MemberCommand):
     """The command with the options of a figure: the workload's overview, or ``--figure``."""
 
-    def member_of(
-        self, workload: Workload[Any, Any], words: Sequence[str]
-    ) -> Callable[..., Any] | None:
+    def member_of(self, workload: Workload[Any, Any], line: Line) -> Callable[..., Any] | None:
         """Return the function that draws the figure, None if it is unknown."""
         from societies.analysis.figures import FIGURES
         from societies.analysis.plot import OVERVIEW
         from societies.workload.drawing.figure import series_figure
 
-        name = _given("--figure", words) or OVERVIEW
-        several = sum(word.text[:1] != "-" and not word.doubtful for word in self._words(words)) > 1
-        if name == OVERVIEW and not several:
+        name = line.given.get("figure") or OVERVIEW
+        if name == OVERVIEW and len(line.operands) <= 1:
             return getattr(workload, "figure", None) or series_figure
         return FIGURES.get("series" if name == OVERVIEW else name)
 
-    def workload(self, words: Sequence[str]) -> Workload[Any, Any] | None:
+    def workload(self, config: Path | None, line: Line) -> Workload[Any, Any] | None:
         """Return the workload that made the file on the line."""
         from societies.analysis.selecting import workload_of
         from societies.output import open_results
 
-        for word in self.operands(words):
+        for word in line.files:
             with suppress(SocietiesError), open_results(word) as results:
                 return workload_of(results)
         return None
 
-    def require_known(self, found: Workload[Any, Any] | None, words: Sequence[str]) -> None:
+    def require_known(self, found: Workload[Any, Any] | None, line: Line) -> None:
         """Leave unknown options to typer."""
 
 
 class ExportCommand(PlotCommand):
     """The command with the options of the format, if the workload defines this format."""
 
-    def member_of(
-        self, workload: Workload[Any, Any], words: Sequence[str]
-    ) -> Callable[..., Any] | None:
+    def member_of(self, workload: Workload[Any, Any], line: Line) -> Callable[..., Any] | None:
         """Return the function that writes the format, None if the workload does not define it."""
         from societies.analysis.exporting import formats_of
 
-        name = _given("--to", words)
-        return formats_of(workload).get(name) if name else None
-
-
-def _given(option: str, words: Sequence[str]) -> str | None:
-    """Return the value of an option on the line."""
-    found = [after for word, after in pairwise(words) if word == option]
-    found += [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
-    return found[-1] if found else None
+        return formats_of(workload).get(line.given.get("to") or "")
 
 
 def _file(word: str) -> Path | None:
@@ -277,12 +226,13 @@ def _require_configuration(operands: Sequence[str]) -> None:
         load_config(word)
 
 
-def _clocks() -> set[str]:
-    """Return the names of all clocks."""
+def _clocks() -> dict[str, str]:
+    """Return the general option that the name of each clock, as an option, stands for."""
     from societies.workload.declare.registry import workload, workload_names
 
-    found = set()
+    found: dict[str, str] = {}
     for name in workload_names():
         with suppress(SocietiesError):  # skip workloads that cannot be loaded
-            found.add(workload(name).clock)
+            clock = workload(name).clock
+            found |= {f"--{clock}": ONE, f"--{plural(clock)}": MANY}
     return found

@@ -43,7 +43,7 @@ DEVICE_TRADE_ORDER = (INDUSTRY, FACTORY, DEVICE_FACTORY, MACHINE, DEVICE_MACHINE
 """Types from the most complex to the simplest: who buys a device may make its components less."""
 
 
-class Step(NamedTuple):
+class DayStep(NamedTuple):
     """One phase of a day.
 
     Attributes
@@ -75,7 +75,7 @@ def live(p, s, first, last):
             step.run(p, s, day)
 
 
-def schedule(p, day: int) -> list[Step]:
+def schedule(p, day: int) -> list[DayStep]:
     """Return the steps of a day, counted from 1; of day 0, what happens before the first."""
     return [step for step in order(p, day) if step.due]
 
@@ -85,29 +85,29 @@ def phases(p) -> dict[str, Callable[..., None]]:
     return {one.function.__name__: one.function for day in (0, 1) for one in order(p, day)}
 
 
-def order(p, day: int) -> list[Step]:
-    """Return all phases in order, those that only happen on some days among them (`Step.due`).
+def order(p, day: int) -> list[DayStep]:
+    """Return all phases in order, those that only happen on some days among them (`DayStep.due`).
 
     From day 1 on they are the same for every day.
     """
-    shock = [Step(shocks, due=any(one.day == day for one in p.shocks))] if p.shocks else []
+    shock = [DayStep(shocks, due=any(one.day == day for one in p.shocks))] if p.shocks else []
     if day == 0:
-        return [Step(seed_streams), *([Step(draw_shocks)] if p.shocks else []), *shock]
+        return [DayStep(seed_streams), *([DayStep(draw_shocks)] if p.shocks else []), *shock]
     market = resource_market(p)
-    measures = [Step(agent_measures), Step(society_measures)]
+    measures = [DayStep(agent_measures), DayStep(society_measures)]
     return [
-        *([Step(begin_measures)] if p.measures else []),
-        *([Step(begin_network)] if p.network else []),
+        *([DayStep(begin_measures)] if p.measures else []),
+        *([DayStep(begin_network)] if p.network else []),
         *(device_market(p) if p.devices is not None else []),
         *market,
-        Step(extraction),
-        *([Step(measure_extraction)] if p.measures else []),
+        DayStep(extraction),
+        *([DayStep(measure_extraction)] if p.measures else []),
         *market,
-        *([Step(invention)] if p.devices is not None else []),
-        Step(end_day),
-        Step(agent_statistics),
-        Step(society_statistics),
-        Step(consumption),
+        *([DayStep(invention)] if p.devices is not None else []),
+        DayStep(end_day),
+        DayStep(agent_statistics),
+        DayStep(society_statistics),
+        DayStep(consumption),
         *(measures if p.measures else []),
         *shock,
     ]
@@ -120,23 +120,23 @@ def device_market(p):
     invent: their absence changes what is traded, not how often.
     """
     market = resource_market(p)
-    steps = [Step(start_day), *market]
+    steps = [DayStep(start_day), *market]
     for device_type in DEVICE_TRADE_ORDER:
         of_type = {"device_type": device_type}
         if device_type == TOOL or not p.devices.tools_only:
             if p.trade:
-                steps.append(Step(open_device_market, of_type))
+                steps.append(DayStep(open_device_market, of_type))
                 for round_ in range(p.device_rounds):
-                    steps.append(Step(device_matching, {"market_round": round_, **of_type}))
-                    steps.append(Step(device_trading, {"market_round": round_, **of_type}))
-            steps.append(Step(own_use, of_type))
+                    steps.append(DayStep(device_matching, {"market_round": round_, **of_type}))
+                    steps.append(DayStep(device_trading, {"market_round": round_, **of_type}))
+            steps.append(DayStep(own_use, of_type))
         steps += market
-    return [*steps, Step(production)]
+    return [*steps, DayStep(production)]
 
 
 def resource_market(p):
     """Return the steps of one call of the resource market; none without trade."""
     if not p.trade:
         return []
-    rounds = [Step(trading, {"market_round": round_}) for round_ in range(p.rounds)]
-    return [*([Step(refresh_values)] if p.fresh_values else []), Step(matching), *rounds]
+    rounds = [DayStep(trading, {"market_round": round_}) for round_ in range(p.rounds)]
+    return [*([DayStep(refresh_values)] if p.fresh_values else []), DayStep(matching), *rounds]

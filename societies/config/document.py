@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from yaml.reader import Reader
 
-from societies.config.problems import Path, Place, Problem, config_error, quoted
+from societies.config.problems import Origin, Path, Problem, config_error, quoted
 from societies.errors import ConfigError
 
 LARGEST_FILE = 4 * 2**20
@@ -50,20 +50,20 @@ class Document:
     """
 
     data: Any = None
-    keys: dict[Path, Place] = field(default_factory=dict)
-    values: dict[Path, Place] = field(default_factory=dict)
+    keys: dict[Path, Origin] = field(default_factory=dict)
+    values: dict[Path, Origin] = field(default_factory=dict)
     written: dict[Path, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     unusable: set[Path] = field(default_factory=set)
 
-    def place(self, path: Path, *, of_key: bool = False) -> Place:
+    def place(self, path: Path, *, of_key: bool = False) -> Origin:
         """Return the position of a value (or its key), or of the nearest value around it."""
         if of_key and path in self.keys:
             return self.keys[path]
         for length in range(len(path), -1, -1):
             if path[:length] in self.values:
                 return self.values[path[:length]]
-        return Place((0,), "")
+        return Origin((0,), "")
 
     def refuse(self, path: Path, message: str) -> None:
         """Add a problem, and mark the value at this path as unusable."""
@@ -219,7 +219,7 @@ class _Composer:
                 result[event.value] = self._node(document, next(self._events), below)
         return result
 
-    def _place(self, event: Any) -> Place:
+    def _place(self, event: Any) -> Origin:
         return _place(self._name, event.start_mark.line + 1, event.start_mark.column + 1)
 
 
@@ -248,8 +248,8 @@ def _events(text: str) -> Iterator[Any]:
         raise yaml.MarkedYAMLError(problem=message, problem_mark=parser.get_mark()) from None
 
 
-def _place(name: str, line: int, column: int) -> Place:
-    return Place((0, line, column), f"{name}:{line}:{column}")
+def _place(name: str, line: int, column: int) -> Origin:
+    return Origin((0, line, column), f"{name}:{line}:{column}")
 
 
 def _not_yaml(error: yaml.MarkedYAMLError) -> tuple[int, int, str]:
@@ -342,7 +342,7 @@ def _syntax_message(error: yaml.MarkedYAMLError) -> str:
 
 def _copy(document: Document, value: Any, path: Path, order: count[int]) -> Any:
     """Return a plain copy of Python data; NumPy's numbers become Python's."""
-    document.values[path] = document.keys[path] = Place((0, next(order)), "")
+    document.values[path] = document.keys[path] = Origin((0, next(order)), "")
     if len(path) > DEEPEST_NESTING:
         document.refuse(path[:1], f"is nested more than {DEEPEST_NESTING} levels deep")
         return None

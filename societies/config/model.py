@@ -91,7 +91,7 @@ class WorkloadConfig(Section):
 
     @property
     def table(self) -> Any:
-        """The table (`societies.workload.running.tables.Table`) of parameters by copy, or None."""
+        """Parameters by copy (`societies.workload.running.tables.ValueTable`), or None."""
         return self._table
 
     @property

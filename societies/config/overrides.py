@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from societies.config.document import Document, read_text
-from societies.config.problems import Path, Place, Problem, described, quoted
+from societies.config.problems import Origin, Path, Problem, described, quoted
 from societies.errors import ConfigError, override
 from societies.texts import whole_number
 
@@ -20,7 +20,7 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
     an override are added to those of the document.
     """
     for number, given in enumerate(overrides):
-        place = Place((1, number), _location(given))
+        place = Origin((1, number), _location(given))
         name, equals, text = given.partition("=")
         path = tuple(part.strip() for part in name.split("."))
         if not equals or not all(path):
@@ -36,7 +36,7 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
         put(document, path, value, place)
 
 
-def put(document: Document, path: Sequence[str], value: Document, place: Place) -> None:
+def put(document: Document, path: Sequence[str], value: Document, place: Origin) -> None:
     """Set a key of a document to the data of another, which was written at ``place``."""
     try:
         where = _put(document.data, path, value.data)
@@ -78,7 +78,7 @@ def _put(data: Any, parts: Sequence[str], value: Any) -> Path:
     return path
 
 
-def _note(document: Document, path: Path, value: Document, place: Place) -> None:
+def _note(document: Document, path: Path, value: Document, place: Origin) -> None:
     """Set the position of everything at and below the path to that of the override."""
     document.forget(path)
     for length in range(1, len(path) + 1):  # sections that the override has created

@@ -22,7 +22,7 @@ _SWITCH_WORDS = {"on", "off", "yes", "no", "y", "n"}
 
 
 @dataclass(frozen=True)
-class Place:
+class Origin:
     """Where a value was written: ``file.yaml:12:5``, ``--set a.b=c``, or nowhere (empty text)."""
 
     order: tuple[int, ...]
@@ -33,7 +33,7 @@ class Place:
 class Problem:
     """One line of a `ConfigError`."""
 
-    place: Place
+    place: Origin
     path: Path
     message: str
 

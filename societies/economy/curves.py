@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from reference_py.economy import tables
 from societies.economy.double_double import (
     LEAST,
+    DoubleDouble,
     Doubles,
-    Pair,
     decided,
     divide,
     exp,
@@ -164,17 +164,19 @@ def _fill_part(part: Doubles, unit: int, scale: float, exponent: float, floor: f
     last = unit + len(part) - 1
     logs = logarithms(last)
     before = max(unit - 2, 0)  # the first logarithm is that of the unit before
-    logs = Pair(logs.high[before:], logs.low[before:])
-    root = divide(Pair(np.ones(1), np.zeros(1)), np.array([exponent]))
+    logs = DoubleDouble(logs.high[before:], logs.low[before:])
+    root = divide(DoubleDouble(np.ones(1), np.zeros(1)), np.array([exponent]))
     power = multiply(logs, root)
     above = times(exp(power), np.array([scale]))
     # The products and the root add less than abs(power) x 2**-102 to the relative error of exp.
     error = above.high * ((np.abs(power.high) + 4.0) * 2.0**-100)
     if unit == 1:
         nothing = np.zeros(1)
-        above = Pair(np.append(nothing, above.high), np.append(nothing, above.low))
+        above = DoubleDouble(np.append(nothing, above.high), np.append(nothing, above.low))
         error = np.append(nothing, error)
-    step = subtract(Pair(above.high[1:], above.low[1:]), Pair(above.high[:-1], above.low[:-1]))
+    step = subtract(
+        DoubleDouble(above.high[1:], above.low[1:]), DoubleDouble(above.high[:-1], above.low[:-1])
+    )
     bound = error[1:] + error[:-1] + step.high * 2.0**-100
     part[:] = step.high
     for place in np.flatnonzero(~decided(step, bound)):
@@ -199,7 +201,7 @@ def resource_effort_tables(keys: Sequence[EffortKey]) -> EffortTables:
 def device_effort_tables(keys: Sequence[EffortKey]) -> EffortTables:
     """Return the tables of `reference_py.economy.tables.device_effort` for each of the keys."""
     return _effort_tables(
-        keys, lambda high: Pair(2.0 * high, 0.0 * high), 2.0, tables.device_effort_at
+        keys, lambda high: DoubleDouble(2.0 * high, 0.0 * high), 2.0, tables.device_effort_at
     )
 
 
@@ -208,7 +210,7 @@ _TWO = np.array([2.0])
 
 def _effort_tables(
     keys: Sequence[EffortKey],
-    steepness: Callable[[Doubles], Pair],
+    steepness: Callable[[Doubles], DoubleDouble],
     slowness: float,
     exact: Callable[[float, float, float, int], Decimal],
 ) -> EffortTables:
@@ -253,17 +255,17 @@ def _efforts(
     high: Doubles,
     low: Doubles,
     most: Doubles,
-    steepness: Callable[[Doubles], Pair],
+    steepness: Callable[[Doubles], DoubleDouble],
     slowness: float,
 ) -> Doubles:
     """Return correctly rounded efforts, NaN for entries that need more digits."""
     with np.errstate(all="ignore"):  # `decided` is False for values that are not finite
         span = two_sum(high, -low)
-        slope = Pair(span.high / slowness, span.low / slowness)
+        slope = DoubleDouble(span.high / slowness, span.low / slowness)
         inner = divide(times(slope, experience), most)
         decline = multiply(steepness(high), exp(_above_least(inner)))
         gap = multiply(span, exp(_above_least(decline)))
-        effort = subtract(Pair(high, np.zeros_like(high)), gap)
+        effort = subtract(DoubleDouble(high, np.zeros_like(high)), gap)
         # A relative error of 2**-100 of the argument x gives the power one of abs(x) 2**-100.
         inner_error = (inner.high + 4.0) * 2.0**-100
         decline_error = decline.high * (inner_error + 2.0**-100) + TINY * decline.high
@@ -272,10 +274,10 @@ def _efforts(
     return np.where(safe & np.isfinite(gap_error), effort.high, np.nan)
 
 
-def _above_least(number: Pair) -> Pair:
+def _above_least(number: DoubleDouble) -> DoubleDouble:
     """Return the number with the opposite sign, at least `LEAST`, as an argument for `exp`."""
     small = number.high > -LEAST
-    return Pair(np.where(small, LEAST, -number.high), np.where(small, 0.0, -number.low))
+    return DoubleDouble(np.where(small, LEAST, -number.high), np.where(small, 0.0, -number.low))
 
 
 # ---------------------------------------------------------------- sums
@@ -284,16 +286,17 @@ def _above_least(number: Pair) -> Pair:
 def running_sums(values: Doubles) -> Doubles:
     """Return the sums of the first 1, 2, ... values above 0, each exact and rounded once.
 
-    The values are integer multiples of the last place of the smallest, written in digits of 32
-    bits. Sums of digits and their carries are integers. The three digits of a sum are added as
-    doubles, the upper two without error, so only one rounding remains.
+    The values, of which a table has fewer than 2**21, are integer multiples of the last place of
+    the smallest, written in digits of 32 bits. Sums of digits and their carries are integers. The
+    three digits of a sum are added as doubles, the upper two without error, so only one rounding
+    remains.
     """
     if not len(values):
         return values
     mantissa, exponent = np.frexp(values)
     last_place = int(exponent.min()) - 53
     shift = exponent - 53 - last_place
-    if shift.max() > 32 or len(values) > 1 << 21 or last_place < -1000:
+    if shift.max() > 32:
         return _sums_of_any(values)
     whole, shift = np.ldexp(mantissa, 53).astype(np.uint64), shift.astype(np.uint64)
     low = np.cumsum((whole << shift) & _DIGIT)
@@ -365,5 +368,5 @@ def _in_parallel(make: Callable[[int], Any], count: int) -> None:
             make(number)
         return
     with ThreadPoolExecutor(workers) as pool:
-        for _ in pool.map(make, range(count), chunksize=1):
+        for _ in pool.map(make, range(count)):
             pass

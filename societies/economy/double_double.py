@@ -27,24 +27,24 @@ LEAST = -700.0
 """Smallest argument of `exp`; its result, 1e-304, also stands for all smaller results."""
 
 
-class Pair(NamedTuple):
+class DoubleDouble(NamedTuple):
     """Numbers as unevaluated sums of two arrays of doubles of one shape."""
 
     high: Doubles
     low: Doubles
 
 
-def two_sum(a: Doubles, b: Doubles) -> Pair:
+def two_sum(a: Doubles, b: Doubles) -> DoubleDouble:
     """Return a + b without any error."""
     total = a + b
     part = total - a
-    return Pair(total, (a - (total - part)) + (b - part))
+    return DoubleDouble(total, (a - (total - part)) + (b - part))
 
 
-def _quick_sum(a: Doubles, b: Doubles) -> Pair:
+def _quick_sum(a: Doubles, b: Doubles) -> DoubleDouble:
     """Return a + b without any error, for b not larger than a."""
     total = a + b
-    return Pair(total, b - (total - a))
+    return DoubleDouble(total, b - (total - a))
 
 
 def _halves(a: Doubles) -> tuple[Doubles, Doubles]:
@@ -53,15 +53,15 @@ def _halves(a: Doubles) -> tuple[Doubles, Doubles]:
     return high, a - high
 
 
-def two_product(a: Doubles, b: Doubles) -> Pair:
+def two_product(a: Doubles, b: Doubles) -> DoubleDouble:
     """Return a x b without any error, below 1e290."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return Pair(product, error)
+    return DoubleDouble(product, error)
 
 
-def add(a: Pair, b: Pair) -> Pair:
+def add(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """Return a + b with a relative error below 3.1 u**2, even if a and b nearly cancel."""
     high, error = two_sum(a.high, b.high)
     low, rest = two_sum(a.low, b.low)
@@ -69,42 +69,42 @@ def add(a: Pair, b: Pair) -> Pair:
     return _quick_sum(high, error + rest)
 
 
-def subtract(a: Pair, b: Pair) -> Pair:
+def subtract(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """Return a - b; see `add`."""
-    return add(a, Pair(-b.high, -b.low))
+    return add(a, DoubleDouble(-b.high, -b.low))
 
 
-def times(a: Pair, b: Doubles) -> Pair:
+def times(a: DoubleDouble, b: Doubles) -> DoubleDouble:
     """Return the product of a pair and doubles with a relative error below 3 u**2."""
     high, error = two_product(a.high, b)
     return _quick_sum(high, error + a.low * b)
 
 
-def multiply(a: Pair, b: Pair) -> Pair:
+def multiply(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """Return the product of two pairs with a relative error below 5 u**2."""
     high, error = two_product(a.high, b.high)
     return _quick_sum(high, error + (a.high * b.low + a.low * b.high))
 
 
-def divide(a: Pair, b: Doubles) -> Pair:
+def divide(a: DoubleDouble, b: Doubles) -> DoubleDouble:
     """Return the quotient of a pair and doubles with a relative error below 4 u**2."""
     quotient = a.high / b
     product, error = two_product(quotient, b)
     return _quick_sum(quotient, ((a.high - product) - error + a.low) / b)
 
 
-def sqrt(a: Doubles) -> Pair:
+def sqrt(a: Doubles) -> DoubleDouble:
     """Return the square root with a relative error below 4 u**2."""
     root = np.sqrt(a)
     square, error = two_product(root, root)
     return _quick_sum(root, ((a - square) - error) / (2.0 * root))
 
 
-_SIXTH = Pair(np.array(1 / 6), np.array(1 / 108086391056891904))
+_SIXTH = DoubleDouble(np.array(1 / 6), np.array(1 / 108086391056891904))
 """1/6: the rounding error of its double is 2**-54 / 6."""
 
 
-def exp(x: Pair) -> Pair:
+def exp(x: DoubleDouble) -> DoubleDouble:
     """Return e**x with a relative error below (abs(x) + 4) x 2**-101, for x from -700 to 700.
 
     With x = k ln 2 / 4096 + s the result is 2**(k / 4096) (1 + s + s**2 (1/2 + s/6 + s**2 (...)));
@@ -120,18 +120,18 @@ def exp(x: Pair) -> Pair:
     arm = _quick_sum(s, (error + more) + (x.low - k * c3))
     s = arm.high
     third = multiply(arm, _SIXTH)
-    third = Pair(
+    third = DoubleDouble(
         third.high, third.low + s * s * (1 / 24 + s * (1 / 120 + s * (1 / 720 + s / 5040)))
     )
     half = _quick_sum(np.full_like(s, 0.5), third.high)
-    half = Pair(half.high, half.low + third.low)
+    half = DoubleDouble(half.high, half.low + third.low)
     rest = add(arm, multiply(multiply(arm, arm), half))
     whole = k.astype(np.int64)
-    power = Pair(powers.high[whole % _STEPS], powers.low[whole % _STEPS])
+    power = DoubleDouble(powers.high[whole % _STEPS], powers.low[whole % _STEPS])
     change = multiply(power, rest)
     high, error = _quick_sum(power.high, change.high)
     high, low = _quick_sum(high, error + (power.low + change.low))
-    return Pair(np.ldexp(high, whole // _STEPS), np.ldexp(low, whole // _STEPS))
+    return DoubleDouble(np.ldexp(high, whole // _STEPS), np.ldexp(low, whole // _STEPS))
 
 
 @cache
@@ -148,7 +148,7 @@ def _ln2_step() -> tuple[float, float, float]:
 
 
 @cache
-def _powers() -> Pair:
+def _powers() -> DoubleDouble:
     """Return 2**(i / 4096) for i from 0 to 4095."""
     context = Context(prec=60)
     step = context.power(Decimal(2), context.divide(Decimal(1), Decimal(_STEPS)))
@@ -156,7 +156,7 @@ def _powers() -> Pair:
     for _ in range(1, _STEPS):
         powers.append(context.multiply(powers[-1], step))
     high, low = zip(*map(_pair, powers), strict=True)
-    return Pair(np.array(high), np.array(low))
+    return DoubleDouble(np.array(high), np.array(low))
 
 
 def _pair(number: Decimal) -> tuple[Any, Any]:
@@ -166,7 +166,7 @@ def _pair(number: Decimal) -> tuple[Any, Any]:
 
 
 @cache
-def _logarithms(count: int) -> Pair:
+def _logarithms(count: int) -> DoubleDouble:
     """Return the natural logarithms of 1 to ``count``, with an absolute error below 2**-98.
 
     One step of Newton's method from the logarithm y in doubles: ln n = y + ln(n e**-y), where
@@ -174,19 +174,19 @@ def _logarithms(count: int) -> Pair:
     """
     numbers = np.arange(1.0, count + 1.0)
     near = np.log(numbers)
-    ratio = times(exp(Pair(-near, np.zeros_like(near))), numbers)
+    ratio = times(exp(DoubleDouble(-near, np.zeros_like(near))), numbers)
     error = (ratio.high - 1.0) + ratio.low
     return _quick_sum(near, error - error * error / 2.0)
 
 
-def logarithms(count: int) -> Pair:
+def logarithms(count: int) -> DoubleDouble:
     """Return the natural logarithms of 1 to ``count``; they are computed once and cached."""
     room = 1 << max(14, (count - 1).bit_length())
     all_of_them = _logarithms(room)
-    return Pair(all_of_them.high[:count], all_of_them.low[:count])
+    return DoubleDouble(all_of_them.high[:count], all_of_them.low[:count])
 
 
-def decided(number: Pair, error: Doubles) -> NDArray[np.bool_]:
+def decided(number: DoubleDouble, error: Doubles) -> NDArray[np.bool_]:
     """Return True where ``high`` is certainly the exact number rounded to a double.
 
     The exact number differs from ``high + low`` by at most ``error``.

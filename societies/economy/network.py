@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reference_py.economy.state import NOBODY
 from societies.economy.columns import ROOM, of_day
 from societies.economy.config import EconomyConfig
-from societies.output import Column, ResultFile, Table
+from societies.output import Column, EventTable, ResultFile
 from societies.workload.declare.fields import State
 
 NETWORK = "trade_network"
@@ -29,14 +29,14 @@ FIELDS = {"units": "link_units", "swaps": "link_swaps"}
 DEVICE_FIELDS = {"units_paid": "link_paid", "devices": "link_devices"}
 
 
-def network_tables(config: EconomyConfig) -> list[Table]:
+def network_tables(config: EconomyConfig) -> list[EventTable]:
     """Return the table of links, or nothing if links are recorded on no day."""
     if not config.record.network:
         return []
     columns = COLUMNS if config.devices == "none" else COLUMNS + DEVICE_COLUMNS
     links = min(ROOM, max(1, config.agents - 1))
     room = config.replicates * config.agents * links * len(config.record.network)
-    return [Table(NETWORK, columns, room, in_study=True)]
+    return [EventTable(NETWORK, columns, room, in_study=True)]
 
 
 def network_stops(config: EconomyConfig) -> set[int]:

@@ -8,7 +8,7 @@ from societies.workload.running import report
 
 
 @dataclass(frozen=True)
-class RunReport(report.RunReport):
+class EconomyReport(report.RunReport):
     """Report of an economy run; it also has the attributes of every workload's report."""
 
     @property

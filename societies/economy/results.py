@@ -41,7 +41,7 @@ from societies.economy.variables import (
     grouped,
     measure_variables,
 )
-from societies.output import Column, Coordinate, ResultFile, Table, Variable
+from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.fields import Series, State, file_values
 from societies.workload.declare.protocol import Block, Workload
 from societies.workload.declare.varying import coordinates
@@ -69,7 +69,7 @@ def recorded_days(every: int, days: int) -> NDArray[np.int64]:
     return np.arange(every, days + 1, every, dtype=np.int64)
 
 
-class Layout:
+class DayRecorder:
     """Defines the coordinates and variables of a configuration's file, and writes days into it.
 
     Parameters
@@ -199,7 +199,7 @@ class Layout:
         """Smallest integer type for a number of agents and one more value for "not written"."""
         return np.min_scalar_type(self.config.agents + 1)
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[EventTable]:
         """Return the tables of events in the file."""
         config = self.config
         of_trade = [*network_tables(config), *self.trade_log.tables()]
@@ -215,7 +215,7 @@ class Layout:
             Column("resource", "int32", "index", meaning),
             Column("recipe", "int32", "index", DEVICE_STATE["recipe"].meaning, dim="component"),
         )
-        return [Table("inventions", columns, config.replicates * room), *of_trade]
+        return [EventTable("inventions", columns, config.replicates * room), *of_trade]
 
     def attributes(self) -> dict[str, str | int]:
         """Return the file's attributes that describe the run: title, scenario, sizes."""

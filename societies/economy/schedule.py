@@ -13,7 +13,7 @@ from reference_py.economy.schedule import schedule
 from societies.workload.declare import phases
 
 
-class Step(phases.Step):
+class DayStep(phases.Step):
     """One phase of a day.
 
     Parameters
@@ -46,10 +46,10 @@ class Step(phases.Step):
         return self.arguments.get("device_type", -1)
 
 
-def day_schedule(p: Parameters, day: int) -> list[Step]:
+def day_schedule(p: Parameters, day: int) -> list[DayStep]:
     """Return the steps of a day, counted from 1; day 0 has the steps before the first day."""
     return [
-        Step(
+        DayStep(
             one.function.__name__,
             one.arguments.get("market_round"),
             one.arguments.get("device_type"),
@@ -61,11 +61,11 @@ def day_schedule(p: Parameters, day: int) -> list[Step]:
 QUIET = -1
 """Cache key of all days from the first on without a shock."""
 
-_KEPT: WeakKeyDictionary[Parameters, dict[int, tuple[Step, ...]]] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[Parameters, dict[int, tuple[DayStep, ...]]] = WeakKeyDictionary()
 """Cached steps by day for parameters in use. Weak: else an ensemble's tables stayed in memory."""
 
 
-def kept_schedule(p: Parameters, day: int) -> tuple[Step, ...]:
+def kept_schedule(p: Parameters, day: int) -> tuple[DayStep, ...]:
     """Return `day_schedule` from a cache: days with the same steps share one tuple.
 
     Days from the first on differ only in their shocks.

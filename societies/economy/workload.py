@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from reference_py.economy.parameters import Parameters
-    from societies.economy.report import RunReport
-    from societies.economy.results import Layout
+    from societies.economy.report import EconomyReport
+    from societies.economy.results import DayRecorder
     from societies.opencl import Device
     from societies.workload.checking.coverage import Count
 
@@ -121,11 +121,11 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
         return reference(p)
 
-    def contents(self, config: EconomyConfig) -> Layout:
+    def contents(self, config: EconomyConfig) -> DayRecorder:
         """Return the layout of the result file."""
-        from societies.economy.results import Layout
+        from societies.economy.results import DayRecorder
 
-        return Layout(self, config)
+        return DayRecorder(self, config)
 
     def work_items(self, p: Parameters, copies: int, device: Any) -> int:
         """Return one work-item for each resource, in whole warps.
@@ -204,11 +204,11 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return the variables of the closing table."""
         return ("units_extracted", "units_held", "units_traded", "utility", "gini")
 
-    def report(self, config: EconomyConfig, **facts: Any) -> RunReport:
+    def report(self, config: EconomyConfig, **facts: Any) -> EconomyReport:
         """Return a report in days and agents."""
-        from societies.economy.report import RunReport
+        from societies.economy.report import EconomyReport
 
-        return RunReport(self, config, **facts)
+        return EconomyReport(self, config, **facts)
 
     def trace(
         self,

@@ -184,7 +184,7 @@ def wilson(share: float, games: int) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Record:
+class PlayedGame:
     """A game as it was played.
 
     Attributes
@@ -201,13 +201,13 @@ class Record:
     margin: int
 
 
-def records(results: Any, match: int = 0) -> Iterator[Record]:
+def records(results: Any, match: int = 0) -> Iterator[PlayedGame]:
     """Yield the games of a match from the open dataset of its file."""
     one = results.isel(match=match)
     for i, game in enumerate(one.game.values):
         made = int(one.moves_made.values[i])
         moves = tuple(int(move) for move in one.moves.values[i, :made])
-        yield Record(int(game), beginner(int(game)), moves, int(one.margin.values[i]))
+        yield PlayedGame(int(game), beginner(int(game)), moves, int(one.margin.values[i]))
 
 
 def played_on_host(fields: Mapping[str, Field], game: Callable[[Copy, int, Any], None]) -> Phase:

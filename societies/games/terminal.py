@@ -1,6 +1,6 @@
 """How does a person play against a search in a terminal: moves, hints, undo, the end?
 
-This module is independent of any game: a game's terminal is a subclass of `Table`.
+This module is independent of any game: a game's terminal is a subclass of `TerminalGame`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def saved_game(moves: str) -> str | None:
     return read_text(Path(moves), option("moves", moves), LONGEST)
 
 
-class Table:
+class TerminalGame:
     """A game in a terminal between a person and a search.
 
     Parameters

@@ -37,7 +37,7 @@ LONGEST_KERNEL = 16 * 2**20
 
 
 @dataclass
-class Source:
+class AmalgamatedText:
     """One amalgamated text.
 
     ``files`` maps each name used in a ``#line`` directive to the real file; ``lines`` maps that
@@ -53,9 +53,9 @@ class Source:
         self.lines[name] = text.split("\n")
         self.text += _line_directive(1, name) + text.rstrip("\n") + "\n"
 
-    def copy(self) -> Source:
+    def copy(self) -> AmalgamatedText:
         """Return an independent copy."""
-        return Source(self.text, dict(self.files), dict(self.lines))
+        return AmalgamatedText(self.text, dict(self.files), dict(self.lines))
 
     def shown(self, name: str) -> str:
         """Return the name of a part as a message shows it: the real path if it has one."""
@@ -90,7 +90,7 @@ def line_origins(text: str) -> list[tuple[str, int]]:
 
 def amalgamate(
     sources: Iterable[str | Path], macros: Mapping[str, Any] | None = None, header: str = ""
-) -> Source:
+) -> AmalgamatedText:
     """Return the text of some kernel files with all their includes.
 
     Parameters
@@ -108,7 +108,7 @@ def amalgamate(
     BuildError
         If a file is missing or not text, naming file and line of the include.
     """
-    result = Source()
+    result = AmalgamatedText()
     if macros:
         result.append(MACROS_NAME, macro_text(macros))
     if header:
@@ -123,7 +123,7 @@ def amalgamate(
     return result
 
 
-def _expand(path: Path, kernels: Path, seen: set[Path], result: Source) -> None:
+def _expand(path: Path, kernels: Path, seen: set[Path], result: AmalgamatedText) -> None:
     """Append one file, unless the text has it already."""
     if path in seen:
         return

@@ -1,15 +1,15 @@
 """Scratch local memory by `local_malloc`, planned when a kernel is built (docs/local-memory.md)."""
 
 from societies.localmem.plan import plan, plan_file, plan_source
-from societies.localmem.planned import Allocation, FunctionPlan, KernelPlan, Plan, Step
+from societies.localmem.planned import Allocation, CallSite, FunctionPlan, KernelPlan, PlannedText
 from societies.localmem.table import table
 
 __all__ = [
     "Allocation",
+    "CallSite",
     "FunctionPlan",
     "KernelPlan",
-    "Plan",
-    "Step",
+    "PlannedText",
     "plan",
     "plan_file",
     "plan_source",

@@ -55,18 +55,18 @@ class _Type(ctypes.Structure):
     )
 
 
-class Node:
+class SyntaxNode:
     """A part of a function's tree: its kind, its bytes in the text and its parts in order."""
 
     __slots__ = (
         "_declared", "_extent", "_name", "_type", "_variable", "children", "cursor", "kind", "unit"
     )  # fmt: skip
 
-    def __init__(self, unit: Unit, cursor: Any):
+    def __init__(self, unit: TranslationUnit, cursor: Any):
         self.unit = unit
         self.cursor = cursor
         self.kind = _kind_of(cursor._kind_id)
-        self.children: list[Node] = []
+        self.children: list[SyntaxNode] = []
         # Asked of libclang when they are needed: each is a call from Python, of some ten thousands.
         self._name: str | None = None
         self._declared: Any = None
@@ -130,11 +130,11 @@ class Node:
         """The text of it."""
         return self.unit.data[self.start : self.end].decode()
 
-    def between(self, first: Node, second: Node) -> str:
+    def between(self, first: SyntaxNode, second: SyntaxNode) -> str:
         """Return the text between two parts: an operator."""
         return self.unit.data[first.end : second.start].decode().strip()
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[SyntaxNode]:
         """Yield it and everything in it."""
         waiting = [self]
         while waiting:
@@ -146,13 +146,13 @@ class Node:
 DECLARATIONS = frozenset({Kind.VAR_DECL, Kind.PARM_DECL, Kind.FUNCTION_DECL})
 
 
-def tree(unit: Unit, cursor: Any) -> Node:
+def tree(unit: TranslationUnit, cursor: Any) -> SyntaxNode:
     """Return the tree of a cursor, of which libclang tells every part once, in order of the text.
 
     To ask each part for its own (``get_children``) takes twice as long.
     """
-    root = Node(unit, cursor)
-    way: list[tuple[bytes, Node]] = []
+    root = SyntaxNode(unit, cursor)
+    way: list[tuple[bytes, SyntaxNode]] = []
     whole = True
 
     def visit(part: Any, parent: Any, _: Any) -> int:
@@ -168,7 +168,7 @@ def tree(unit: Unit, cursor: Any) -> Node:
             whole = False
             return _STOP
         part._tu = unit.parsed
-        node = Node(unit, part)
+        node = SyntaxNode(unit, part)
         way[-1][1].children.append(node)
         way.append((own, node))
         return _RECURSE
@@ -181,7 +181,7 @@ def tree(unit: Unit, cursor: Any) -> Node:
 class Function:
     """A function of the text: all its declarations, and its definition if there is one."""
 
-    def __init__(self, unit: Unit, name: str, usr: str):
+    def __init__(self, unit: TranslationUnit, name: str, usr: str):
         self.unit, self.name, self.usr = unit, name, usr
         self.declarations: list[Any] = []
         self.definition: Any = None
@@ -189,12 +189,12 @@ class Function:
         self.is_noinline = False
 
     @cached_property
-    def parameters(self) -> list[Node]:
+    def parameters(self) -> list[SyntaxNode]:
         """The parameters of the definition."""
         return [tree(self.unit, cursor) for cursor in self.definition.get_arguments()]
 
     @cached_property
-    def body(self) -> Node:
+    def body(self) -> SyntaxNode:
         """The tree of the definition's body."""
         found = [c for c in self.definition.get_children() if c.kind is Kind.COMPOUND_STMT]
         return tree(self.unit, found[-1])
@@ -227,7 +227,7 @@ class Function:
         return total
 
 
-class Unit:
+class TranslationUnit:
     """A parsed text.
 
     Raises
@@ -280,7 +280,7 @@ class Unit:
         function.is_kernel |= bool(re.search(r"\b(?:__)?kernel\b", before))
         function.is_noinline |= bool(re.search(r"\b(?:__)?noinline(?:__)?\b", before))
 
-    def function(self, node: Node) -> Function | None:
+    def function(self, node: SyntaxNode) -> Function | None:
         """Return the function of the text that a call calls or a name names."""
         declared = node.declared
         if declared is None or declared.kind is not Kind.FUNCTION_DECL:
@@ -288,7 +288,7 @@ class Unit:
         return self.functions.get(declared.get_usr())
 
 
-def evaluate(node: Node) -> int | None:
+def evaluate(node: SyntaxNode) -> int | None:
     """Return the value of a constant expression of integers, or None."""
     library = _evaluation()
     result = library.clang_Cursor_Evaluate(node.cursor)

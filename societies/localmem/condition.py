@@ -60,14 +60,14 @@ def value_of(words: Sequence[str]) -> int:
     ValueError
         If it is none, in words for the user.
     """
-    reader = _Reader(list(words))
+    reader = _ConditionReader(list(words))
     value = reader.comma(True)
     if reader.words:
         raise ValueError(f"unexpected {reader.words[0]!r}")
     return value.number
 
 
-class _Reader:
+class _ConditionReader:
     """``counts`` is False where the value of an operand does not matter: division by 0 is fine."""
 
     def __init__(self, words: list[str]):

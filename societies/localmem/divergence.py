@@ -22,7 +22,7 @@ from societies.localmem.clang import (
     LITERALS,
     Function,
     Kind,
-    Node,
+    SyntaxNode,
     in_local_memory,
     is_array,
     is_pointer,
@@ -50,7 +50,7 @@ _VARYING = re.compile(
 _UNIFORM = re.compile(r"work_group_(all|any|broadcast|reduce_\w+)|(async_|wait_)\w+|barrier")
 
 
-class _State:
+class _DivergenceState:
     """The varying variables at a point, and why work-items may have left a loop or the function."""
 
     __slots__ = ("live", "loop_left", "returned", "round_left", "varying")
@@ -58,23 +58,23 @@ class _State:
     def __init__(self, varying: set[int]):
         self.varying = varying
         self.live = True
-        self.returned: Node | None = None
-        self.loop_left: Node | None = None
-        self.round_left: Node | None = None
+        self.returned: SyntaxNode | None = None
+        self.loop_left: SyntaxNode | None = None
+        self.round_left: SyntaxNode | None = None
 
-    def copy(self) -> _State:
-        other = _State(set())
+    def copy(self) -> _DivergenceState:
+        other = _DivergenceState(set())
         other.become(self)
         return other
 
-    def become(self, other: _State) -> None:
+    def become(self, other: _DivergenceState) -> None:
         self.varying, self.live = set(other.varying), other.live
         self.returned, self.loop_left, self.round_left = other.left()
 
-    def left(self) -> tuple[Node | None, Node | None, Node | None]:
+    def left(self) -> tuple[SyntaxNode | None, SyntaxNode | None, SyntaxNode | None]:
         return self.returned, self.loop_left, self.round_left
 
-    def join_left(self, other: _State) -> None:
+    def join_left(self, other: _DivergenceState) -> None:
         self.returned = self.returned or other.returned
         self.loop_left = self.loop_left or other.loop_left
         self.round_left = self.round_left or other.round_left
@@ -84,21 +84,21 @@ class _State:
 
 
 @dataclass(frozen=True)
-class Finding:
+class DivergentCall:
     """A collective call that not all work-items may reach; ``calls`` lead from a kernel to it."""
 
-    node: Node
-    cause: Node
-    calls: tuple[Node, ...]
+    node: SyntaxNode
+    cause: SyntaxNode
+    calls: tuple[SyntaxNode, ...]
 
 
 @dataclass
-class _Summary:
+class _DivergenceSummary:
     """The effect of a call: ``written`` says which pointers' private targets become varying."""
 
     varying: bool
     written: tuple[bool, ...]
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[DivergentCall] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -126,19 +126,19 @@ class Divergence:
 
     def __init__(self, collective: Set[str]):
         self.collective = collective
-        self._known: dict[_Context, _Summary] = {}
+        self._known: dict[_Context, _DivergenceSummary] = {}
         self._led: dict[tuple[str, bool], tuple[set[int], dict[int, set[int]]]] = {}
 
-    def findings(self, kernel: Function) -> list[Finding]:
+    def findings(self, kernel: Function) -> list[DivergentCall]:
         """Return the collective calls of a kernel, and below, that not all may reach."""
         uniform = (False,) * len(kernel.parameters)
         return self.summary(kernel, _Context(kernel.usr, uniform, uniform, False)).findings
 
-    def summary(self, function: Function, context: _Context) -> _Summary:
+    def summary(self, function: Function, context: _Context) -> _DivergenceSummary:
         """Return what a function does when it is called in this way."""
         known = self._known.get(context)
         if known is None:
-            known = self._known[context] = _Walk(self, function, context).run()
+            known = self._known[context] = _DivergenceWalk(self, function, context).run()
         return known
 
     def led(self, function: Function, shared: bool) -> tuple[set[int], dict[int, set[int]]]:
@@ -151,18 +151,18 @@ class Divergence:
         return known
 
 
-class _Walk(Flow[_State]):
+class _DivergenceWalk(Flow[_DivergenceState]):
     def __init__(self, whole: Divergence, function: Function, context: _Context):
         super().__init__()
         self._whole, self._function, self._context = whole, function, context
-        self._conditions: list[Node | None] = []
+        self._conditions: list[SyntaxNode | None] = []
         self._varying_result = False
-        self._ends: list[_State] = []
-        self._findings: dict[tuple[int, ...], Finding] = {}
+        self._ends: list[_DivergenceState] = []
+        self._findings: dict[tuple[int, ...], DivergentCall] = {}
         self._escaped, self._targets = whole.led(function, context.shared)
 
-    def run(self) -> _Summary:
-        state = _State(set())
+    def run(self) -> _DivergenceSummary:
+        state = _DivergenceState(set())
         parameters = self._function.parameters
         for node, varies, target in zip(
             parameters, self._context.arguments, self._context.targets, strict=False
@@ -175,45 +175,45 @@ class _Walk(Flow[_State]):
         written = tuple(
             any(-node.variable in end.varying for end in self._ends) for node in parameters
         )
-        return _Summary(self._varying_result, written, list(self._findings.values()))
+        return _DivergenceSummary(self._varying_result, written, list(self._findings.values()))
 
     # which work-items are here -------------------------------------------------------------------
 
-    def _why(self, state: _State) -> Node | None:
+    def _why(self, state: _DivergenceState) -> SyntaxNode | None:
         """Return the condition for which only some work-items may be here, or None."""
         for node in (*reversed(self._conditions), state.round_left, state.loop_left):
             if node is not None:
                 return node
         return state.returned
 
-    def _some(self, state: _State) -> bool:
+    def _some(self, state: _DivergenceState) -> bool:
         return self._context.some or self._why(state) is not None
 
-    def enter(self, condition: Node, value: bool) -> None:
+    def enter(self, condition: SyntaxNode, value: bool) -> None:
         self._conditions.append(condition if value else None)
 
     def leave(self) -> None:
         self._conditions.pop()
 
-    def enter_loop(self, state: _State) -> object:
+    def enter_loop(self, state: _DivergenceState) -> object:
         before = (state.loop_left, state.round_left)
         state.loop_left = state.round_left = None
         self._conditions.append(before[0] or before[1])  # what they excluded stays excluded
         return before
 
-    def next_round(self, condition: Node, state: _State, value: bool) -> None:
+    def next_round(self, condition: SyntaxNode, state: _DivergenceState, value: bool) -> None:
         if value:
             state.loop_left = state.loop_left or condition
 
-    def end_round(self, state: _State) -> None:
+    def end_round(self, state: _DivergenceState) -> None:
         state.round_left = None
 
-    def leave_loop(self, state: _State, before: object) -> None:
+    def leave_loop(self, state: _DivergenceState, before: object) -> None:
         self._conditions.pop()
         assert isinstance(before, tuple)
         state.loop_left, state.round_left = before
 
-    def leave_early(self, node: Node, state: _State) -> None:
+    def leave_early(self, node: SyntaxNode, state: _DivergenceState) -> None:
         why = self._why(state)
         if node.kind is Kind.RETURN_STMT:
             state.returned = state.returned or why
@@ -223,7 +223,9 @@ class _Walk(Flow[_State]):
         else:
             state.round_left = state.round_left or why
 
-    def branches(self, node: Node, states: Sequence[_State], value: bool) -> _State:
+    def branches(
+        self, node: SyntaxNode, states: Sequence[_DivergenceState], value: bool
+    ) -> _DivergenceState:
         live = [s for s in states if s.live]
         joined = (live or states)[0].copy()
         for other in live[1:]:
@@ -233,13 +235,15 @@ class _Walk(Flow[_State]):
             joined.join_left(other)
         return joined
 
-    def again(self, node: Node, head: _State, end: _State) -> _State | None:
+    def again(
+        self, node: SyntaxNode, head: _DivergenceState, end: _DivergenceState
+    ) -> _DivergenceState | None:
         joined = self.branches(node, [head, end], True)
         return None if joined.facts() == head.facts() else joined
 
     # values --------------------------------------------------------------------------------------
 
-    def declaration(self, node: Node, state: _State) -> None:
+    def declaration(self, node: SyntaxNode, state: _DivergenceState) -> None:
         if node.kind is not Kind.VAR_DECL:
             return
         value = initial_value(node)
@@ -247,20 +251,20 @@ class _Walk(Flow[_State]):
         if not in_local_memory(node.type):
             self._assign_variable(node.variable, varies, state)
 
-    def statement(self, node: Node, state: _State) -> _State:
+    def statement(self, node: SyntaxNode, state: _DivergenceState) -> _DivergenceState:
         if node.kind is Kind.RETURN_STMT and node.children:
             varies = self.expression(node.children[0], state)
             self._varying_result |= varies or self._some(state)
             return self._left(node, state)
         return super().statement(node, state)
 
-    def _assign_variable(self, variable: int, varies: bool, state: _State) -> None:
+    def _assign_variable(self, variable: int, varies: bool, state: _DivergenceState) -> None:
         if varies or self._some(state):
             state.varying.add(variable)
         else:
             state.varying.discard(variable)
 
-    def expression(self, node: Node, state: _State) -> bool:
+    def expression(self, node: SyntaxNode, state: _DivergenceState) -> bool:
         kind, children = node.kind, node.children
         if kind in LITERALS or kind in (Kind.CXX_UNARY_EXPR, Kind.TYPE_REF, Kind.NULL_STMT):
             return False
@@ -307,11 +311,13 @@ class _Walk(Flow[_State]):
             return True
         return self._any(children, state)
 
-    def _any(self, nodes: Sequence[Node], state: _State) -> bool:
+    def _any(self, nodes: Sequence[SyntaxNode], state: _DivergenceState) -> bool:
         """Carry out all of some expressions; return whether one of them varies."""
         return sum([self.expression(node, state) for node in nodes]) > 0
 
-    def _shortened(self, children: list[Node], state: _State, node: Node) -> bool:
+    def _shortened(
+        self, children: list[SyntaxNode], state: _DivergenceState, node: SyntaxNode
+    ) -> bool:
         value = self.expression(children[0], state)
         right = state.copy()
         self.enter(children[0], value)
@@ -320,13 +326,13 @@ class _Walk(Flow[_State]):
         state.become(self.branches(node, [state, right], value))
         return value or other
 
-    def _variable(self, node: Node, state: _State) -> bool:
+    def _variable(self, node: SyntaxNode, state: _DivergenceState) -> bool:
         if in_local_memory(node.type) or (is_array(node.type) and leads_to_private(node.type)):
             # the address of an array is the same for all; its values are not loaded here
             return is_parameter(node) and node.variable in state.varying
         return node.variable in state.varying
 
-    def _unary(self, node: Node, state: _State) -> bool:
+    def _unary(self, node: SyntaxNode, state: _DivergenceState) -> bool:
         operand = node.children[0]
         operator = (
             node.unit.data[node.start : operand.start] + node.unit.data[operand.end : node.end]
@@ -340,7 +346,7 @@ class _Walk(Flow[_State]):
             self._assign(operand, varies, state, whole=True)
         return varies
 
-    def _address(self, node: Node, state: _State) -> bool:
+    def _address(self, node: SyntaxNode, state: _DivergenceState) -> bool:
         """Return whether the address of an object varies."""
         node = bare(node)
         if node.kind is Kind.ARRAY_SUBSCRIPT_EXPR:
@@ -356,24 +362,26 @@ class _Walk(Flow[_State]):
             )  # fmt: skip
         return self._any(node.children, state)
 
-    def _load(self, pointer: Node, state: _State) -> bool:
+    def _load(self, pointer: SyntaxNode, state: _DivergenceState) -> bool:
         """Return whether what a uniform pointer leads to varies."""
         if not leads_to_private(pointer_type(pointer)):
             return False
         roots = self._reached(pointer)
         return not roots or any(root in state.varying for root in roots)
 
-    def _reached(self, pointer: Node) -> set[int]:
+    def _reached(self, pointer: SyntaxNode) -> set[int]:
         """Return the variables that a pointer may lead to."""
         roots = may_lead_to(pointer, self._targets)
         return (roots | self._escaped) - {ANYWHERE} if ANYWHERE in roots else roots
 
-    def _handed_over(self, argument: Node) -> set[int]:
+    def _handed_over(self, argument: SyntaxNode) -> set[int]:
         """Return the variables that a function may reach from an argument."""
         roots = self._reached(argument)
         return roots | self._escaped if holds_pointers(argument.type) else roots
 
-    def _assign(self, target: Node, varies: bool, state: _State, whole: bool) -> None:
+    def _assign(
+        self, target: SyntaxNode, varies: bool, state: _DivergenceState, whole: bool
+    ) -> None:
         """Give a value to what an expression names; ``whole``: nothing of the old one is left."""
         target = bare(target)
         kind, children = target.kind, target.children
@@ -393,13 +401,13 @@ class _Walk(Flow[_State]):
         elif children:  # a member, or components of a vector
             self._assign(children[0], varies, state, whole=False)
 
-    def _store(self, pointer: Node, varies: bool, state: _State) -> None:
+    def _store(self, pointer: SyntaxNode, varies: bool, state: _DivergenceState) -> None:
         if (varies or self._some(state)) and leads_to_private(pointer_type(pointer)):
             state.varying |= self._reached(pointer)
 
     # calls ---------------------------------------------------------------------------------------
 
-    def _call(self, node: Node, state: _State) -> bool:
+    def _call(self, node: SyntaxNode, state: _DivergenceState) -> bool:
         arguments = node.children[1:]
         varies = [self.expression(argument, state) for argument in arguments]
         private = [reaches_private(argument.type) for argument in arguments]
@@ -439,10 +447,10 @@ class _Walk(Flow[_State]):
                 self._find(finding.node, finding.cause, (node, *finding.calls))
         return summary.varying
 
-    def _find(self, node: Node, cause: Node, calls: tuple[Node, ...]) -> None:
+    def _find(self, node: SyntaxNode, cause: SyntaxNode, calls: tuple[SyntaxNode, ...]) -> None:
         key = (node.start, *(call.start for call in calls))
-        self._findings.setdefault(key, Finding(node, cause, calls))
+        self._findings.setdefault(key, DivergentCall(node, cause, calls))
 
 
-def _is_const(node: Node) -> bool:
+def _is_const(node: SyntaxNode) -> bool:
     return is_pointer(node.type) and bool(node.type.get_pointee().is_const_qualified())

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Generic, Protocol, Self, TypeVar
 
-from societies.localmem.clang import DECLARATIONS, Kind, Node
+from societies.localmem.clang import DECLARATIONS, Kind, SyntaxNode
 
 
 class FlowState(Protocol):
@@ -46,18 +46,18 @@ class Flow(ABC, Generic[S]):
     # what a subclass decides -----------------------------------------------------------------
 
     @abstractmethod
-    def expression(self, node: Node, state: S) -> bool:
+    def expression(self, node: SyntaxNode, state: S) -> bool:
         """Carry out an expression; return what `branches` needs to know of a condition."""
 
     @abstractmethod
-    def branches(self, node: Node, states: Sequence[S], value: bool) -> S:
+    def branches(self, node: SyntaxNode, states: Sequence[S], value: bool) -> S:
         """Join the ends of the branches of a condition with this value."""
 
     @abstractmethod
-    def again(self, node: Node, head: S, end: S) -> S | None:
+    def again(self, node: SyntaxNode, head: S, end: S) -> S | None:
         """Return the state for another iteration of a loop; None: it would find nothing new."""
 
-    def enter(self, condition: Node, value: bool) -> None:
+    def enter(self, condition: SyntaxNode, value: bool) -> None:
         """Record that the statements that follow depend on a condition with this value."""
 
     def leave(self) -> None:
@@ -67,7 +67,7 @@ class Flow(ABC, Generic[S]):
         """Return what `leave_loop` needs of the state before a loop or switch."""
         return None
 
-    def next_round(self, condition: Node, state: S, value: bool) -> None:
+    def next_round(self, condition: SyntaxNode, state: S, value: bool) -> None:
         """Record that work-items for which the condition is ``value`` enter another iteration."""
 
     def end_round(self, state: S) -> None:
@@ -76,12 +76,12 @@ class Flow(ABC, Generic[S]):
     def leave_loop(self, state: S, before: object) -> None:
         """Record the end of a loop or switch."""
 
-    def leave_early(self, node: Node, state: S) -> None:
+    def leave_early(self, node: SyntaxNode, state: S) -> None:
         """Record a ``break``, ``continue`` or ``return``, after its value."""
 
     # statements --------------------------------------------------------------------------------
 
-    def statement(self, node: Node, state: S) -> S:
+    def statement(self, node: SyntaxNode, state: S) -> S:
         """Carry out a statement and return the state behind it."""
         kind = node.kind
         if kind is Kind.COMPOUND_STMT or kind is Kind.DECL_STMT:
@@ -123,7 +123,7 @@ class Flow(ABC, Generic[S]):
         self.expression(node, state)
         return state
 
-    def declaration(self, node: Node, state: S) -> None:
+    def declaration(self, node: SyntaxNode, state: S) -> None:
         """Carry out a declaration."""
         value = initial_value(node)
         if value is not None:
@@ -133,13 +133,13 @@ class Flow(ABC, Generic[S]):
         """Return whether a ``break`` here leaves a loop, not a switch."""
         return bool(self._exits) and self._exits[-1].is_loop
 
-    def _left(self, node: Node, state: S) -> S:
+    def _left(self, node: SyntaxNode, state: S) -> S:
         state = state.copy()
         self.leave_early(node, state)
         state.live = False
         return state
 
-    def _if(self, node: Node, state: S) -> S:
+    def _if(self, node: SyntaxNode, state: S) -> S:
         condition, then, *rest = node.children
         value = self.expression(condition, state)
         self.enter(condition, value)
@@ -148,7 +148,7 @@ class Flow(ABC, Generic[S]):
         self.leave()
         return self.branches(node, ends, value)
 
-    def _switch(self, node: Node, state: S) -> S:
+    def _switch(self, node: SyntaxNode, state: S) -> S:
         condition, body = node.children[0], node.children[-1]
         value = self.expression(condition, state)
         before = self.enter_loop(state)
@@ -167,7 +167,7 @@ class Flow(ABC, Generic[S]):
         self.leave_loop(end, before)
         return end
 
-    def ends(self, node: Node, states: Sequence[S], value: bool) -> S:
+    def ends(self, node: SyntaxNode, states: Sequence[S], value: bool) -> S:
         """Join the ways out of a loop or switch; those left by ``break`` live on behind it."""
         revived = []
         for index, state in enumerate(states):
@@ -177,7 +177,7 @@ class Flow(ABC, Generic[S]):
             revived.append(state)
         return self.branches(node, revived, value)
 
-    def _loop(self, node: Node, state: S) -> S:
+    def _loop(self, node: SyntaxNode, state: S) -> S:
         start, condition, step, body = loop_parts(node)
         if start is not None:
             state = self.statement(start, state)
@@ -218,14 +218,14 @@ class Flow(ABC, Generic[S]):
         return state
 
 
-def _has_default(body: Node) -> bool:
+def _has_default(body: SyntaxNode) -> bool:
     """Return whether a switch with this body has a ``default``, at any depth."""
     if body.kind is Kind.SWITCH_STMT:
         return False
     return body.kind is Kind.DEFAULT_STMT or any(map(_has_default, body.children))
 
 
-def initial_value(node: Node) -> Node | None:
+def initial_value(node: SyntaxNode) -> SyntaxNode | None:
     """Return the expression that a declared variable starts with."""
     if node.kind is not Kind.VAR_DECL or not node.children:
         return None
@@ -234,7 +234,9 @@ def initial_value(node: Node) -> Node | None:
     return last if before.endswith("=") else None
 
 
-def loop_parts(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
+def loop_parts(
+    node: SyntaxNode,
+) -> tuple[SyntaxNode | None, SyntaxNode | None, SyntaxNode | None, SyntaxNode]:
     """Return start, condition, step and body of a loop; libclang leaves out what is missing."""
     children = node.children
     if node.kind is Kind.WHILE_STMT:
@@ -248,7 +250,7 @@ def loop_parts(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]
         depth += {"(": 1, ")": -1, "[": 1, "]": -1, "{": 1, "}": -1}.get(character, 0)
         if character == ";" and depth == 1:
             marks.append(node.start + len(text[:position].encode()))
-    found: list[Node | None] = [None, None, None]
+    found: list[SyntaxNode | None] = [None, None, None]
     for child in children[:-1]:
         found[sum(child.start > mark for mark in marks)] = child
     return found[0], found[1], found[2], body

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from societies.localmem.clang import Function, Node
+from societies.localmem.clang import Function, SyntaxNode
 
 DEFAULT_ALIGNMENT = 16
 """Alignment of an allocation that stays a ``void *``, so that its use does not say one."""
 
 
 @dataclass(frozen=True)
-class Block:
+class StackBlock:
     """An allocation at the byte ``site`` of the text, ``offset`` bytes from the base.
 
     ``via`` is the call that left it to the function, or None if the function allocated it.
@@ -29,13 +29,13 @@ class Block:
         """The first byte behind it."""
         return self.offset + self.bytes
 
-    def moved(self, base: int, via: int) -> Block:
+    def moved(self, base: int, via: int) -> StackBlock:
         """Return it as seen from a caller that puts the function at ``base`` in a call."""
         return replace(self, offset=base + self.offset, via=via)
 
 
 @dataclass
-class Frame:
+class LocalFrame:
     """What a function needs of local memory.
 
     ``reserved`` is the largest end of a block, in it or in what it calls, and ``requested`` the
@@ -48,11 +48,11 @@ class Frame:
     reserved: int = 0
     requested: int = 0
     alignment: int = 1
-    allocations: list[tuple[Node, Block]] = field(default_factory=list)
-    frees: list[Node] = field(default_factory=list)
-    calls: list[tuple[Node, Frame, int]] = field(default_factory=list)
-    leak: tuple[Block, ...] = ()
-    deepest: tuple[int, Frame | None] = (0, None)
+    allocations: list[tuple[SyntaxNode, StackBlock]] = field(default_factory=list)
+    frees: list[SyntaxNode] = field(default_factory=list)
+    calls: list[tuple[SyntaxNode, LocalFrame, int]] = field(default_factory=list)
+    leak: tuple[StackBlock, ...] = ()
+    deepest: tuple[int, LocalFrame | None] = (0, None)
 
     def path(self) -> list[tuple[str, int]]:
         """Return the functions on the way to the peak, each with the site that leads on."""
@@ -60,7 +60,7 @@ class Frame:
         return [(self.function.name, site), *(callee.path() if callee is not None else [])]
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[StackBlock]:
         """The allocations in the function itself."""
         return [block for _, block in self.allocations]
 

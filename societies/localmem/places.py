@@ -6,22 +6,22 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from societies.errors import BuildError
-from societies.kerneltext.source import Source, line_origins
+from societies.kerneltext.source import AmalgamatedText, line_origins
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     """A position in a kernel file: its name in ``#line``, line and column from 1."""
 
     file: str
     line: int
     column: int
 
-    def shown(self, source: Source) -> str:
+    def shown(self, source: AmalgamatedText) -> str:
         """Return ``file:line`` with the real path."""
         return f"{source.shown(self.file)}:{self.line}"
 
 
-def failure(source: Source, place: Place, message: str) -> BuildError:
+def failure(source: AmalgamatedText, place: SourceLocation, message: str) -> BuildError:
     """Return an error that names the place and shows its line."""
     text = f"{place.shown(source)}:{place.column}: {message}"
     lines = source.lines.get(place.file, [])
@@ -37,7 +37,7 @@ class Places:
     in the file where these (or the macros they came from) stood.
     """
 
-    def __init__(self, source: Source, text: str, columns: list[list[tuple[int, int]]]):
+    def __init__(self, source: AmalgamatedText, text: str, columns: list[list[tuple[int, int]]]):
         self.source = source
         self._origins = line_origins(source.text)
         self._columns = columns
@@ -45,12 +45,12 @@ class Places:
         for row in text.split("\n"):
             self._starts.append(self._starts[-1] + len(row.encode()) + 1)
 
-    def at(self, offset: int) -> Place:
+    def at(self, offset: int) -> SourceLocation:
         """Return the place of a byte of the text."""
         line = bisect_right(self._starts, offset) - 1
         return self.of_line(line + 1, offset - self._starts[line])
 
-    def of_line(self, line: int, column: int = 0) -> Place:
+    def of_line(self, line: int, column: int = 0) -> SourceLocation:
         """Return the place of a line (from 1) and column (from 0) of the text."""
         line = min(line, len(self._origins))
         name, number = self._origins[line - 1]
@@ -63,7 +63,7 @@ class Places:
             column = original + min(column, end) - start
         else:
             column += 1
-        return Place(name, max(number, 1), column)
+        return SourceLocation(name, max(number, 1), column)
 
     def failure(self, offset: int, message: str) -> BuildError:
         """Return an error at a byte of the text."""

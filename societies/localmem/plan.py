@@ -15,9 +15,9 @@ from typing import Any
 from societies.errors import BuildError
 from societies.inputs import shown
 from societies.kerneltext import cache
-from societies.kerneltext.source import Source, amalgamate, without_comments
-from societies.localmem.places import Place
-from societies.localmem.planned import Allocation, FunctionPlan, KernelPlan, Plan, Step
+from societies.kerneltext.source import AmalgamatedText, amalgamate, without_comments
+from societies.localmem.places import SourceLocation
+from societies.localmem.planned import Allocation, CallSite, FunctionPlan, KernelPlan, PlannedText
 from societies.paths import data_directory, kind_unless_file
 
 VERSION = 4
@@ -39,7 +39,7 @@ WORD = re.compile(r"\blocal_(?:malloc|free)\b")
 _PASTED = re.compile(r"\blocal_(?:##|\b)")
 
 
-def needs_plan(source: Source) -> bool:
+def needs_plan(source: AmalgamatedText) -> bool:
     """Return whether the text mentions `local_malloc`, or may paste it together, comments aside."""
     if not WORD.search(source.text) and not _PASTED.search(source.text):
         return False
@@ -48,11 +48,11 @@ def needs_plan(source: Source) -> bool:
 
 
 def plan(
-    source: Source,
+    source: AmalgamatedText,
     predefined: Mapping[str, str | None] | None = None,
     leaks: str = "end",
     cached: bool = True,
-) -> Plan:
+) -> PlannedText:
     """Give every `local_malloc` of a text its place in one block of each kernel.
 
     Parameters
@@ -76,7 +76,7 @@ def plan(
     if leaks not in ("end", "inherit"):
         raise ValueError(f"leaks={leaks!r} is neither 'end' nor 'inherit'")
     if not needs_plan(source):
-        return Plan(source)
+        return PlannedText(source)
     predefined = dict(predefined or {})
     key = _key(source, predefined, leaks)
     entry = cache.load(key) if cached else None
@@ -108,7 +108,9 @@ def _uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def plan_file(file: str | Path, macros: Mapping[str, str] | None = None, **options: Any) -> Plan:
+def plan_file(
+    file: str | Path, macros: Mapping[str, str] | None = None, **options: Any
+) -> PlannedText:
     """Plan one file for a device that is not at hand.
 
     Parameters
@@ -137,10 +139,10 @@ def plan_file(file: str | Path, macros: Mapping[str, str] | None = None, **optio
 
 
 def plan_source(
-    source: Callable[[Mapping[str, Any]], Source],
+    source: Callable[[Mapping[str, Any]], AmalgamatedText],
     macros: Mapping[str, str] | None = None,
     **options: Any,
-) -> Plan:
+) -> PlannedText:
     """Plan a text for a device that is not at hand: ``source`` makes it from the macros.
 
     The others are those of `plan_file`.
@@ -149,14 +151,14 @@ def plan_source(
     return plan(source(known), dict.fromkeys(COMMON_EXTENSIONS, "1"), **options)
 
 
-def _key(source: Source, predefined: Mapping[str, str | None], leaks: str) -> str:
+def _key(source: AmalgamatedText, predefined: Mapping[str, str | None], leaks: str) -> str:
     # messages name real paths, which are not in the text
     files = {name: str(path) for name, path in source.files.items()}
     parts = ["local memory", VERSION, source.text, sorted(predefined.items()), leaks, files]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _description(made: Plan) -> dict[str, Any]:
+def _description(made: PlannedText) -> dict[str, Any]:
     def row(entry: KernelPlan | FunctionPlan) -> dict[str, Any]:
         return dict(vars(entry))
 
@@ -167,17 +169,17 @@ def _description(made: Plan) -> dict[str, Any]:
     }
 
 
-def _restored(source: Source, description: Any, text: bytes) -> Plan:
+def _restored(source: AmalgamatedText, description: Any, text: bytes) -> PlannedText:
     planned = source.copy()
     planned.text = text.decode()
 
     def row(entry: dict[str, Any]) -> dict[str, Any]:
-        path = [Step(function, Place(*place)) for function, place in entry["path"]]
-        blocks = [Allocation(Place(*place), *sizes) for place, *sizes in entry["blocks"]]
-        place = Place(*entry["place"])
+        path = [CallSite(function, SourceLocation(*place)) for function, place in entry["path"]]
+        blocks = [Allocation(SourceLocation(*place), *sizes) for place, *sizes in entry["blocks"]]
+        place = SourceLocation(*entry["place"])
         return {**entry, "path": tuple(path), "blocks": tuple(blocks), "place": place}
 
-    return Plan(
+    return PlannedText(
         planned,
         {name: KernelPlan(**row(entry)) for name, entry in description["kernels"].items()},
         {name: FunctionPlan(**row(entry)) for name, entry in description["functions"].items()},

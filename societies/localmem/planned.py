@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from societies.kerneltext.source import Source
-from societies.localmem.places import Place, failure
+from societies.kerneltext.source import AmalgamatedText
+from societies.localmem.places import SourceLocation, failure
 
 
-class Step(NamedTuple):
+class CallSite(NamedTuple):
     """A function on a call path, and the place in it that leads on: a call or an allocation."""
 
     function: str
-    place: Place
+    place: SourceLocation
 
 
 class Allocation(NamedTuple):
     """A `local_malloc` of a function: ``offset`` is from the base of the function's block."""
 
-    place: Place
+    place: SourceLocation
     bytes: int
     alignment: int
     offset: int
@@ -30,11 +30,11 @@ class Allocation(NamedTuple):
 class FunctionPlan:
     """What a function that is not a kernel needs, with what it calls, from its base."""
 
-    place: Place
+    place: SourceLocation
     requested: int
     reserved: int
     alignment: int
-    path: tuple[Step, ...]
+    path: tuple[CallSite, ...]
     blocks: tuple[Allocation, ...]
 
 
@@ -61,13 +61,13 @@ class KernelPlan:
         The allocations in the kernel itself.
     """
 
-    place: Place
+    place: SourceLocation
     requested: int
     declared: int
     reserved: int
     static: int
     alignment: int
-    path: tuple[Step, ...]
+    path: tuple[CallSite, ...]
     blocks: tuple[Allocation, ...]
 
     @property
@@ -77,7 +77,7 @@ class KernelPlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlannedText:
     """A planned text.
 
     Attributes
@@ -92,7 +92,7 @@ class Plan:
         Messages with file and line.
     """
 
-    source: Source
+    source: AmalgamatedText
     kernels: dict[str, KernelPlan] = field(default_factory=dict)
     functions: dict[str, FunctionPlan] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -117,6 +117,6 @@ class Plan:
                 )
 
 
-def path_text(source: Source, path: Sequence[Step]) -> str:
+def path_text(source: AmalgamatedText, path: Sequence[CallSite]) -> str:
     """Return a call path on one line."""
     return " > ".join(f"{step.function} ({step.place.shown(source)})" for step in path)

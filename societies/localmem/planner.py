@@ -6,23 +6,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from societies.errors import BuildError
-from societies.kerneltext.source import Source
-from societies.localmem.clang import Function, Kind, Node, Unit
-from societies.localmem.divergence import Divergence, Finding
-from societies.localmem.frames import Block, Frame
-from societies.localmem.planned import Allocation, FunctionPlan, KernelPlan, Plan, Step
+from societies.kerneltext.source import AmalgamatedText
+from societies.localmem.clang import Function, Kind, SyntaxNode, TranslationUnit
+from societies.localmem.divergence import Divergence, DivergentCall
+from societies.localmem.frames import LocalFrame, StackBlock
+from societies.localmem.planned import Allocation, CallSite, FunctionPlan, KernelPlan, PlannedText
 from societies.localmem.preprocess import preprocess
 from societies.localmem.reuse import Reuse
 from societies.localmem.rewrite import rewritten
 from societies.localmem.stack import FREE, MALLOC, frame_of
 
 
-def make_plan(source: Source, predefined: Mapping[str, str | None], leaks: str) -> Plan:
+def make_plan(
+    source: AmalgamatedText, predefined: Mapping[str, str | None], leaks: str
+) -> PlannedText:
     """Plan a text; see `societies.localmem.plan`."""
     preprocessed = preprocess(source, predefined)
     if not re.search(rf"\b(?:{MALLOC}|{FREE})\b", preprocessed.text):
-        return Plan(source)  # only in parts that are not compiled, or in unused macros
-    unit = Unit(preprocessed)
+        return PlannedText(source)  # only in parts that are not compiled, or in unused macros
+    unit = TranslationUnit(preprocessed)
     frames = _frames(unit, leaks)
     kernels = [f for f in unit.functions.values() if f.is_kernel and f.definition is not None]
     divergence = Divergence({MALLOC, FREE, *(frame.function.name for frame in frames.values())})
@@ -44,11 +46,11 @@ def make_plan(source: Source, predefined: Mapping[str, str | None], leaks: str) 
         for frame in frames.values()
         if not frame.function.is_kernel
     }
-    plans = {k.name: _kernel_plan(unit, k, frames.get(k.usr) or Frame(k)) for k in kernels}
-    return Plan(result, plans, functions, _warnings(unit, kernels, frames))
+    plans = {k.name: _kernel_plan(unit, k, frames.get(k.usr) or LocalFrame(k)) for k in kernels}
+    return PlannedText(result, plans, functions, _warnings(unit, kernels, frames))
 
 
-def _frames(unit: Unit, leaks: str) -> dict[str, Frame]:
+def _frames(unit: TranslationUnit, leaks: str) -> dict[str, LocalFrame]:
     """Return the frames of all functions that allocate or call one that does."""
     by_name: dict[str, list[Function]] = {}
     for function in unit.functions.values():
@@ -59,7 +61,7 @@ def _frames(unit: Unit, leaks: str) -> dict[str, Frame]:
             raise unit.places.failure(
                 by_name[name][0].start, f"{name} is the planner's: it cannot be defined here"
             )
-    frames: dict[str, Frame] = {}
+    frames: dict[str, LocalFrame] = {}
     for function in _callees_first(unit, by_name):
         reaching = {MALLOC, FREE, *(frame.function.name for frame in frames.values())}
         if function.words & reaching:
@@ -69,7 +71,7 @@ def _frames(unit: Unit, leaks: str) -> dict[str, Frame]:
     return frames
 
 
-def _callees_first(unit: Unit, by_name: Mapping[str, list[Function]]) -> list[Function]:
+def _callees_first(unit: TranslationUnit, by_name: Mapping[str, list[Function]]) -> list[Function]:
     """Return the functions in an order in which each comes after those that it calls.
 
     Names in a body are quickly found and nearly always calls; only if they go round in a circle
@@ -129,7 +131,7 @@ def _calls(function: Function, callee: Function) -> bool:
     )
 
 
-def _divergent(unit: Unit, kernel: Function, finding: Finding) -> BuildError:
+def _divergent(unit: TranslationUnit, kernel: Function, finding: DivergentCall) -> BuildError:
     node, source = finding.node, unit.places.source
     what = node.name if node.name in (MALLOC, FREE) else f"{node.name}, which allocates,"
     cause = unit.places.at(finding.cause.start)
@@ -143,7 +145,9 @@ def _divergent(unit: Unit, kernel: Function, finding: Finding) -> BuildError:
     return unit.places.failure(node.start, message)
 
 
-def _warnings(unit: Unit, kernels: list[Function], frames: Mapping[str, Frame]) -> tuple[str, ...]:
+def _warnings(
+    unit: TranslationUnit, kernels: list[Function], frames: Mapping[str, LocalFrame]
+) -> tuple[str, ...]:
     """Return a message for each two allocations that share space without a barrier between."""
     reuse = Reuse(frames)
     for kernel in kernels:
@@ -160,20 +164,20 @@ def _warnings(unit: Unit, kernels: list[Function], frames: Mapping[str, Frame]) 
     return tuple(found)
 
 
-def _short(node: Node) -> str:
+def _short(node: SyntaxNode) -> str:
     text = " ".join(node.text.split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _path(unit: Unit, frame: Frame) -> tuple[Step, ...]:
-    return tuple(Step(name, unit.places.at(site)) for name, site in frame.path())
+def _path(unit: TranslationUnit, frame: LocalFrame) -> tuple[CallSite, ...]:
+    return tuple(CallSite(name, unit.places.at(site)) for name, site in frame.path())
 
 
-def _allocations(unit: Unit, blocks: list[Block]) -> tuple[Allocation, ...]:
+def _allocations(unit: TranslationUnit, blocks: list[StackBlock]) -> tuple[Allocation, ...]:
     return tuple(Allocation(unit.places.at(b.site), b.bytes, b.alignment, b.offset) for b in blocks)
 
 
-def _kernel_plan(unit: Unit, kernel: Function, frame: Frame) -> KernelPlan:
+def _kernel_plan(unit: TranslationUnit, kernel: Function, frame: LocalFrame) -> KernelPlan:
     return KernelPlan(
         unit.places.at(kernel.start),
         frame.requested,

@@ -1,7 +1,7 @@
 """Which private variables of a function may a pointer lead to?
 
-Variables have the numbers that `Node.variable` gives them. Where a parameter leads, the caller
-knows: it is stood for by the parameter's number, negative.
+Variables have the numbers that `SyntaxNode.variable` gives them. Where a parameter leads, the
+caller knows: it is stood for by the parameter's number, negative.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from societies.localmem.clang import (
     Function,
     Kind,
-    Node,
+    SyntaxNode,
     TypeKind,
     is_array,
     is_pointer,
@@ -76,7 +76,7 @@ def targets_of(function: Function, escaped: Set[int], shared: bool) -> dict[int,
     return targets
 
 
-def _may_lead(value: Node) -> bool:
+def _may_lead(value: SyntaxNode) -> bool:
     """Return whether a value may hold the address of something private."""
     return any(
         node.kind is Kind.UNARY_OPERATOR
@@ -85,7 +85,7 @@ def _may_lead(value: Node) -> bool:
     )
 
 
-def may_lead_to(value: Node, targets: Mapping[int, set[int]]) -> set[int]:
+def may_lead_to(value: SyntaxNode, targets: Mapping[int, set[int]]) -> set[int]:
     """Return the variables that the pointers in an expression may lead to, perhaps `ANYWHERE`."""
     if value.kind is Kind.DECL_REF_EXPR:
         found = set(targets.get(value.variable, ()))
@@ -107,7 +107,7 @@ def may_lead_to(value: Node, targets: Mapping[int, set[int]]) -> set[int]:
     return found
 
 
-def _owners(named: Node, targets: Mapping[int, set[int]]) -> set[int]:
+def _owners(named: SyntaxNode, targets: Mapping[int, set[int]]) -> set[int]:
     """Return the variables of which an expression may name a part."""
     named = bare(named)
     if named.kind is Kind.DECL_REF_EXPR:
@@ -117,7 +117,7 @@ def _owners(named: Node, targets: Mapping[int, set[int]]) -> set[int]:
     return set().union(*(_owners(child, targets) for child in named.children))
 
 
-def is_arrow(node: Node) -> bool:
+def is_arrow(node: SyntaxNode) -> bool:
     """Return whether it is ``pointer->member``."""
     return (
         node.kind is Kind.MEMBER_REF_EXPR
@@ -126,14 +126,14 @@ def is_arrow(node: Node) -> bool:
     )
 
 
-def bare(node: Node) -> Node:
+def bare(node: SyntaxNode) -> SyntaxNode:
     """Return an expression without the parentheses around it."""
     while node.kind is Kind.PAREN_EXPR and node.children:
         node = node.children[0]
     return node
 
 
-def pointer_type(node: Node) -> object:
+def pointer_type(node: SyntaxNode) -> object:
     """Return the type of a pointer or array before it became a plain pointer."""
     kind = node.type
     if not is_pointer(kind) and not is_array(kind) and node.children:
@@ -141,7 +141,7 @@ def pointer_type(node: Node) -> object:
     return kind
 
 
-def is_parameter(node: Node) -> bool:
+def is_parameter(node: SyntaxNode) -> bool:
     """Return whether it names a parameter; one that is written as an array is a pointer."""
     return node.declared is not None and node.declared.kind is Kind.PARM_DECL
 

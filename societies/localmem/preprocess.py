@@ -2,8 +2,8 @@
 
 The result has the same lines as the text it was made from: what a macro expands to stands on the
 line of its use, directives become empty lines, and ``#line`` and the ``#pragma`` of compiled parts
-stay. So `Source.origin` holds for both. pcpp does the work, but cuts no tokens: its own lexer does
-not know all numbers of C99 (it would look for macros inside ``0x1.8p3``).
+stay. So `AmalgamatedText.origin` holds for both. pcpp does the work, but cuts no tokens: its own
+lexer does not know all numbers of C99 (it would look for macros inside ``0x1.8p3``).
 
 The module is long because tokens, lexer and macros that stay one token are all parts of what
 pcpp works with.
@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import pcpp
 
-from societies.kerneltext.source import Source, without_comments
+from societies.kerneltext.source import AmalgamatedText, without_comments
 from societies.localmem.condition import value_of
 from societies.localmem.places import Places, failure
 
@@ -106,7 +106,7 @@ class Preprocessed:
     places: Places
 
 
-def preprocess(source: Source, predefined: Mapping[str, str | None]) -> Preprocessed:
+def preprocess(source: AmalgamatedText, predefined: Mapping[str, str | None]) -> Preprocessed:
     """Expand the macros of an amalgamated text.
 
     Parameters
@@ -292,7 +292,7 @@ class _Lexer:
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     """pcpp with errors that are exceptions, and lines that end at line feeds only."""
 
-    def __init__(self, source: Source, known: Set[str]):
+    def __init__(self, source: AmalgamatedText, known: Set[str]):
         self._lists: dict[str, tuple[Any, list[_Token]]] = {}  # the macros that stay one token
         self._listed: dict[str, set[str]] = {}  # by a word the lists that it is in
         super().__init__(_Lexer())

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from societies.kerneltext.source import Source
-from societies.localmem.clang import Function, Kind, Node, Unit
+from societies.kerneltext.source import AmalgamatedText
+from societies.localmem.clang import Function, Kind, SyntaxNode, TranslationUnit
 from societies.localmem.preprocess import preprocess
 
 
 def arrays_used(
-    source: Source, predefined: Mapping[str, str | None], kernels: set[str]
+    source: AmalgamatedText, predefined: Mapping[str, str | None], kernels: set[str]
 ) -> dict[str, frozenset[str]]:
     """Return the names of the parameters that each of these kernels uses.
 
@@ -24,7 +24,7 @@ def arrays_used(
     source, predefined
         As for `societies.localmem.plan`.
     """
-    unit = Unit(preprocess(source, predefined))
+    unit = TranslationUnit(preprocess(source, predefined))
     known: dict[str, frozenset[int]] = {}
     return {
         function.name: frozenset(
@@ -35,7 +35,9 @@ def arrays_used(
     }
 
 
-def _used(unit: Unit, function: Function, known: dict[str, frozenset[int]]) -> frozenset[int]:
+def _used(
+    unit: TranslationUnit, function: Function, known: dict[str, frozenset[int]]
+) -> frozenset[int]:
     """Return the places of the parameters that a function uses; OpenCL has no recursion."""
     if function.definition is None:
         return frozenset(range(len(function.declarations[0].type.argument_types())))
@@ -48,8 +50,8 @@ def _used(unit: Unit, function: Function, known: dict[str, frozenset[int]]) -> f
 
 
 def _collect(
-    unit: Unit,
-    node: Node,
+    unit: TranslationUnit,
+    node: SyntaxNode,
     places: Mapping[int, int],
     used: set[int],
     known: dict[str, frozenset[int]],
@@ -70,7 +72,7 @@ def _collect(
             _collect(unit, argument, places, used, known)
 
 
-def _name(node: Node) -> Node | None:
+def _name(node: SyntaxNode) -> SyntaxNode | None:
     """Return the name that an argument is, None if it is more than that."""
     while node.kind is Kind.UNEXPOSED_EXPR and len(node.children) == 1:
         node = node.children[0]

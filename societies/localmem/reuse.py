@@ -16,12 +16,12 @@ from societies.localmem.clang import (
     LOCAL_SPACE,
     Function,
     Kind,
-    Node,
+    SyntaxNode,
     evaluate,
     is_pointer,
 )
 from societies.localmem.flow import Flow, initial_value
-from societies.localmem.frames import Block, Frame
+from societies.localmem.frames import LocalFrame, StackBlock
 from societies.localmem.stack import FREE, MALLOC
 
 _BARRIERS = frozenset({"barrier", "work_group_barrier", "alone_in_order"})
@@ -45,7 +45,7 @@ class Part(NamedTuple):
         return self.site != other.site and self.start < other.end and other.start < self.end
 
 
-class Pair(NamedTuple):
+class SharedSpace(NamedTuple):
     """Two allocations that share space: the one used later, and the one used before."""
 
     later: int
@@ -53,7 +53,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _State:
+class _ReuseState:
     """What has happened since the last barrier.
 
     ``used``: live blocks (sites) and parameters (minus their number, less 1) in use since then;
@@ -62,17 +62,17 @@ class _State:
     """
 
     live: bool = True
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[StackBlock, ...] = ()
     used: frozenset[int] = frozenset()
     freed: frozenset[Part] = frozenset()
-    clashes: frozenset[Pair] = frozenset()
+    clashes: frozenset[SharedSpace] = frozenset()
     fresh: bool = True
 
 
 class _Box:
     """A state that can be replaced, as `Flow` wants it."""
 
-    def __init__(self, state: _State):
+    def __init__(self, state: _ReuseState):
         self.state = state
 
     @property
@@ -87,7 +87,7 @@ class _Box:
         return _Box(self.state)
 
 
-class _Summary(NamedTuple):
+class _ReuseSummary(NamedTuple):
     """What a call does to its caller's memory.
 
     ``early`` and ``late`` are parts and parameters used before the first and after the last barrier
@@ -104,33 +104,33 @@ class _Summary(NamedTuple):
 class Reuse:
     """A search for pairs of allocations without a barrier between their uses."""
 
-    def __init__(self, frames: Mapping[str, Frame]):
+    def __init__(self, frames: Mapping[str, LocalFrame]):
         self.frames = frames
-        self.pairs: dict[Pair, None] = {}
-        self._known: dict[str, _Summary] = {}
+        self.pairs: dict[SharedSpace, None] = {}
+        self._known: dict[str, _ReuseSummary] = {}
 
-    def summary(self, function: Function) -> _Summary:
+    def summary(self, function: Function) -> _ReuseSummary:
         """Return what a call of a function does; `pairs` grows by those inside it."""
         known = self._known.get(function.usr)
         if known is None:
-            known = self._known[function.usr] = _Walk(self, function).run()
+            known = self._known[function.usr] = _ReuseWalk(self, function).run()
         return known
 
 
-class _Walk(Flow[_Box]):
+class _ReuseWalk(Flow[_Box]):
     def __init__(self, whole: Reuse, function: Function):
         super().__init__()
         self._whole, self._function = whole, function
-        frame = whole.frames.get(function.usr) or Frame(function)
+        frame = whole.frames.get(function.usr) or LocalFrame(function)
         self._blocks = {node.start: block for node, block in frame.allocations}
         self._bases = {node.start: base for node, _, base in frame.calls}
         self._names = _names(function)
-        self._left_by: list[_State] = []
+        self._left_by: list[_ReuseState] = []
         self._early: set[Part] = set()
         self._early_parameters: set[int] = set()
 
-    def run(self) -> _Summary:
-        end = self.statement(self._function.body, _Box(_State()))
+    def run(self) -> _ReuseSummary:
+        end = self.statement(self._function.body, _Box(_ReuseState()))
         ends = [s for s in (*self._left_by, end.state) if s.live]
         late: set[Part] = set()
         parameters: set[int] = set()
@@ -138,7 +138,7 @@ class _Walk(Flow[_Box]):
             late |= state.freed
             late |= {_part(b) for b in state.blocks if b.site in state.used}
             parameters |= {-1 - key for key in state.used if key < 0}
-        return _Summary(
+        return _ReuseSummary(
             frozenset(self._early),
             frozenset(self._early_parameters),
             frozenset(late),
@@ -148,7 +148,7 @@ class _Walk(Flow[_Box]):
 
     # flow ----------------------------------------------------------------------------------------
 
-    def branches(self, node: Node, states: Sequence[_Box], value: bool) -> _Box:
+    def branches(self, node: SyntaxNode, states: Sequence[_Box], value: bool) -> _Box:
         live = [box.state for box in states if box.live] or [states[0].state]
         return _Box(
             replace(
@@ -160,22 +160,22 @@ class _Walk(Flow[_Box]):
             )
         )
 
-    def again(self, node: Node, head: _Box, end: _Box) -> _Box | None:
+    def again(self, node: SyntaxNode, head: _Box, end: _Box) -> _Box | None:
         joined = self.branches(node, [head, end], False)
         return None if joined.state == head.state else joined
 
-    def leave_early(self, node: Node, state: _Box) -> None:
+    def leave_early(self, node: SyntaxNode, state: _Box) -> None:
         if node.kind is Kind.RETURN_STMT:
             self._left_by.append(state.state)
 
     # events --------------------------------------------------------------------------------------
 
-    def declaration(self, node: Node, state: _Box) -> None:
+    def declaration(self, node: SyntaxNode, state: _Box) -> None:
         value = initial_value(node)
         if value is not None:
             self._assigned(node, value, state)
 
-    def _assigned(self, target: Node, value: Node, state: _Box) -> None:
+    def _assigned(self, target: SyntaxNode, value: SyntaxNode, state: _Box) -> None:
         """A value that goes into a pointer to local memory is not a use of that memory."""
         if _leads_to_local(target):
             for node in value.walk():
@@ -185,7 +185,7 @@ class _Walk(Flow[_Box]):
         else:
             self.expression(value, state)
 
-    def expression(self, node: Node, state: _Box) -> bool:
+    def expression(self, node: SyntaxNode, state: _Box) -> bool:
         kind, children = node.kind, node.children
         if kind is Kind.CALL_EXPR:
             self._call(node, state)
@@ -234,7 +234,7 @@ class _Walk(Flow[_Box]):
             box.state, used=nothing, freed=frozenset(), clashes=frozenset(), fresh=False
         )
 
-    def _call(self, node: Node, box: _Box) -> None:
+    def _call(self, node: SyntaxNode, box: _Box) -> None:
         name, arguments = node.name, node.children[1:]
         if name == MALLOC:
             self._allocate(node, box)
@@ -252,12 +252,12 @@ class _Walk(Flow[_Box]):
             else:
                 self._enter(node, self._whole.summary(function), box)
 
-    def _allocate(self, node: Node, box: _Box) -> None:
+    def _allocate(self, node: SyntaxNode, box: _Box) -> None:
         block = self._blocks.get(node.start)
         if block is None:
             return
         state, part = box.state, _part(block)
-        clashes = {Pair(part.site, other.site) for other in state.freed if part.meets(other)}
+        clashes = {SharedSpace(part.site, other.site) for other in state.freed if part.meets(other)}
         box.state = replace(
             state,
             blocks=(*state.blocks, block),
@@ -273,7 +273,7 @@ class _Walk(Flow[_Box]):
         freed = state.freed | {_part(block)} if block.site in state.used else state.freed
         box.state = replace(state, blocks=state.blocks[:-1], freed=freed)
 
-    def _enter(self, node: Node, callee: _Summary, box: _Box) -> None:
+    def _enter(self, node: SyntaxNode, callee: _ReuseSummary, box: _Box) -> None:
         passed: dict[int, set[int]] = {}
         for number, argument in enumerate(node.children[1:]):
             if _leads_to_local(argument):
@@ -292,7 +292,7 @@ class _Walk(Flow[_Box]):
         for part in early:
             for other in box.state.freed:
                 if part.meets(other):
-                    self._whole.pairs.setdefault(Pair(part.site, other.site))
+                    self._whole.pairs.setdefault(SharedSpace(part.site, other.site))
         if box.state.fresh:
             self._early |= early
         if callee.synchronises:
@@ -301,7 +301,7 @@ class _Walk(Flow[_Box]):
         keys = {key for number in callee.late_parameters for key in passed.get(number, ())}
         box.state = replace(box.state, freed=box.state.freed | late, used=box.state.used | keys)
 
-    def _keys(self, value: Node) -> set[int]:
+    def _keys(self, value: SyntaxNode) -> set[int]:
         return set().union(
             *(
                 self._names.get(node.variable, ())
@@ -311,11 +311,11 @@ class _Walk(Flow[_Box]):
         )
 
 
-def _part(block: Block) -> Part:
+def _part(block: StackBlock) -> Part:
     return Part(block.site, block.offset, block.end)
 
 
-def _leads_to_local(node: Node) -> bool:
+def _leads_to_local(node: SyntaxNode) -> bool:
     kind = node.type
     return is_pointer(kind) and bool(kind.get_pointee().get_address_space() == LOCAL_SPACE)
 
@@ -326,7 +326,7 @@ def _names(function: Function) -> dict[int, set[int]]:
     for number, node in enumerate(function.parameters):
         if _leads_to_local(node):
             names[node.variable] = {-1 - number}
-    pairs: list[tuple[int, Node]] = []
+    pairs: list[tuple[int, SyntaxNode]] = []
     for node in function.body.walk():
         if node.kind is Kind.VAR_DECL and _leads_to_local(node):
             value = initial_value(node)

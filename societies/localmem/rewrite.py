@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from societies.localmem.clang import Node, Unit
-from societies.localmem.frames import Frame
+from societies.localmem.clang import SyntaxNode, TranslationUnit
+from societies.localmem.frames import LocalFrame
 
 BLOCK = "societies_local_memory"
 """The name of the block in kernels, and of the parameter that leads to a part of it."""
@@ -19,7 +19,7 @@ HIDDEN = f"{BLOCK}_hidden"
 Edit = tuple[int, int, str]
 
 
-def rewritten(unit: Unit, frames: Mapping[str, Frame]) -> str:
+def rewritten(unit: TranslationUnit, frames: Mapping[str, LocalFrame]) -> str:
     """Return the text with every allocation at its place.
 
     Raises
@@ -47,7 +47,7 @@ def rewritten(unit: Unit, frames: Mapping[str, Frame]) -> str:
     return data.decode()
 
 
-def _block(frame: Frame) -> str:
+def _block(frame: LocalFrame) -> str:
     """Return the declaration of a kernel's block.
 
     Clang puts the block itself in place of the parameter of a function that is not inlined and that
@@ -64,24 +64,24 @@ def _block(frame: Frame) -> str:
     )
 
 
-def _calls_noinline(frame: Frame) -> bool:
+def _calls_noinline(frame: LocalFrame) -> bool:
     return any(
         callee.function.is_noinline or _calls_noinline(callee) for _, callee, _ in frame.calls
     )
 
 
-def _at(frame: Frame, offset: int) -> str:
+def _at(frame: LocalFrame, offset: int) -> str:
     """Return the address of a byte of the function's part."""
     if frame.function.is_kernel and not frame.reserved:
         return "(__local uchar *)0"  # sizes of 0 only
     return f"{BLOCK} + {offset}"
 
 
-def _replaced(node: Node, text: str) -> Edit:
+def _replaced(node: SyntaxNode, text: str) -> Edit:
     return node.start, node.end, text + "\n" * node.text.count("\n")
 
 
-def _parameter(unit: Unit, name_end: int) -> Edit:
+def _parameter(unit: TranslationUnit, name_end: int) -> Edit:
     """Return the change of a declaration whose name ends here."""
     data = unit.data
     start = name_end

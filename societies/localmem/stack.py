@@ -10,9 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from societies.errors import BuildError
-from societies.localmem.clang import Function, Kind, Node, evaluate, is_pointer, pointer_as_written
+from societies.localmem.clang import (
+    Function,
+    Kind,
+    SyntaxNode,
+    evaluate,
+    is_pointer,
+    pointer_as_written,
+)
 from societies.localmem.flow import Flow
-from societies.localmem.frames import DEFAULT_ALIGNMENT, Block, Frame, rounded_up
+from societies.localmem.frames import DEFAULT_ALIGNMENT, LocalFrame, StackBlock, rounded_up
 
 MALLOC, FREE = "local_malloc", "local_free"
 
@@ -22,7 +29,7 @@ _WRAPPERS = frozenset(
 )
 
 
-def frame_of(function: Function, frames: Mapping[str, Frame], leaks: str) -> Frame:
+def frame_of(function: Function, frames: Mapping[str, LocalFrame], leaks: str) -> LocalFrame:
     """Return the frame of a function; those of the functions it calls are known.
 
     A function begins at a multiple of its largest alignment, and small blocks in front of a wide
@@ -50,7 +57,7 @@ def frame_of(function: Function, frames: Mapping[str, Frame], leaks: str) -> Fra
 
 
 class _Stack:
-    def __init__(self, blocks: tuple[Block, ...] = (), live: bool = True):
+    def __init__(self, blocks: tuple[StackBlock, ...] = (), live: bool = True):
         self.blocks, self.live = blocks, live
 
     def copy(self) -> _Stack:
@@ -68,16 +75,18 @@ class _Stack:
 class StackWalk(Flow[_Stack]):
     """A walk that works out the frame of one function, whose blocks begin at ``start``."""
 
-    def __init__(self, function: Function, frames: Mapping[str, Frame], leaks: str, start: int = 0):
+    def __init__(
+        self, function: Function, frames: Mapping[str, LocalFrame], leaks: str, start: int = 0
+    ):
         super().__init__()
         self._function, self._frames, self._inherit = function, frames, leaks == "inherit"
         self._unit = function.unit
-        self._wanted: list[Node] = []
-        self._returned: list[tuple[Node, _Stack]] = []
-        self._heads: list[tuple[Block, ...]] = []
-        self.frame = Frame(function, start)
+        self._wanted: list[SyntaxNode] = []
+        self._returned: list[tuple[SyntaxNode, _Stack]] = []
+        self._heads: list[tuple[StackBlock, ...]] = []
+        self.frame = LocalFrame(function, start)
 
-    def run(self) -> Frame:
+    def run(self) -> LocalFrame:
         """Return the frame.
 
         Raises
@@ -117,10 +126,10 @@ class StackWalk(Flow[_Stack]):
                 )
         self.frame.leak = end.blocks
 
-    def _error(self, node: Node, message: str) -> BuildError:
+    def _error(self, node: SyntaxNode, message: str) -> BuildError:
         return self._unit.places.failure(node.start, message)
 
-    def declaration(self, node: Node, state: _Stack) -> None:
+    def declaration(self, node: SyntaxNode, state: _Stack) -> None:
         """Refuse a prototype in a body: the rewritten call would have one argument too many."""
         if node.kind is Kind.FUNCTION_DECL and node.cursor.get_usr() in self._frames:
             raise self._error(
@@ -130,7 +139,7 @@ class StackWalk(Flow[_Stack]):
 
     # expressions -----------------------------------------------------------------------------
 
-    def expression(self, node: Node, state: _Stack) -> bool:
+    def expression(self, node: SyntaxNode, state: _Stack) -> bool:
         """Carry out the allocations of an expression."""
         kind, children = node.kind, node.children
         if kind is Kind.CALL_EXPR:
@@ -178,7 +187,7 @@ class StackWalk(Flow[_Stack]):
             self._wanted.pop()
         return False
 
-    def _sizeof(self, node: Node) -> None:
+    def _sizeof(self, node: SyntaxNode) -> None:
         """Give a call inside a sizeof the argument too, although it is not carried out."""
         for inner in node.walk():
             if inner.kind is Kind.CALL_EXPR:
@@ -188,7 +197,7 @@ class StackWalk(Flow[_Stack]):
                 if function is not None and function.usr in self._frames:
                     self.frame.calls.append((inner, self._frames[function.usr], 0))
 
-    def _no_address(self, node: Node) -> None:
+    def _no_address(self, node: SyntaxNode) -> None:
         name = node.name
         function = self._unit.function(node)
         if name in (MALLOC, FREE) or (function is not None and function.usr in self._frames):
@@ -198,7 +207,7 @@ class StackWalk(Flow[_Stack]):
                 node, f"{name} is used other than by calling it: the planner cannot follow that"
             )
 
-    def _call(self, node: Node, state: _Stack) -> None:
+    def _call(self, node: SyntaxNode, state: _Stack) -> None:
         callee, arguments = node.children[0], node.children[1:]
         wanted, self._wanted = self._wanted, []
         for argument in arguments:
@@ -218,7 +227,7 @@ class StackWalk(Flow[_Stack]):
             if frame is not None:
                 self._enter_function(node, frame, state)
 
-    def _size(self, node: Node) -> int:
+    def _size(self, node: SyntaxNode) -> int:
         if len(node.children) != 2:
             raise self._error(node, f"{node.name} takes one argument, the number of bytes")
         size = evaluate(node.children[1])
@@ -242,17 +251,17 @@ class StackWalk(Flow[_Stack]):
             largest = max(largest, _alignment_of(kind.get_pointee()))
         return largest or DEFAULT_ALIGNMENT
 
-    def _allocate(self, node: Node, state: _Stack) -> None:
+    def _allocate(self, node: SyntaxNode, state: _Stack) -> None:
         size, alignment = self._size(node), self._alignment()
         offset = rounded_up(self._top(state), alignment)
-        block = Block(node.start, self._function.name, size, alignment, offset)
+        block = StackBlock(node.start, self._function.name, size, alignment, offset)
         state.blocks = (*state.blocks, block)
         frame = self.frame
         frame.allocations.append((node, block))
         frame.alignment = max(frame.alignment, alignment)
         self._reach(block.end, sum(state.sizes), node, None)
 
-    def _free(self, node: Node, state: _Stack) -> None:
+    def _free(self, node: SyntaxNode, state: _Stack) -> None:
         size = self._size(node)
         if not state.blocks:
             raise self._error(node, f"local_free of {_bytes(size)}, but nothing is allocated here")
@@ -268,7 +277,7 @@ class StackWalk(Flow[_Stack]):
         state.blocks = state.blocks[:-1]
         self.frame.frees.append(node)
 
-    def _enter_function(self, node: Node, callee: Frame, state: _Stack) -> None:
+    def _enter_function(self, node: SyntaxNode, callee: LocalFrame, state: _Stack) -> None:
         if callee.function.is_kernel:
             raise self._error(
                 node, f"kernel {callee.function.name} allocates local memory, so it cannot be "
@@ -284,7 +293,7 @@ class StackWalk(Flow[_Stack]):
     def _top(self, state: _Stack) -> int:
         return max((b.end for b in state.blocks), default=self.frame.start)
 
-    def _reach(self, end: int, requested: int, node: Node, callee: Frame | None) -> None:
+    def _reach(self, end: int, requested: int, node: SyntaxNode, callee: LocalFrame | None) -> None:
         frame = self.frame
         if end > frame.reserved or frame.deepest == (0, None):
             frame.deepest = (node.start, callee)
@@ -293,7 +302,7 @@ class StackWalk(Flow[_Stack]):
 
     # paths -------------------------------------------------------------------------------------
 
-    def branches(self, node: Node, states: Sequence[_Stack], value: bool) -> _Stack:
+    def branches(self, node: SyntaxNode, states: Sequence[_Stack], value: bool) -> _Stack:
         """Require the same blocks at the same places at the ends of all branches."""
         live = [s for s in states if s.live]
         if not live:
@@ -315,7 +324,7 @@ class StackWalk(Flow[_Stack]):
                 )
         return live[0].copy()
 
-    def again(self, node: Node, head: _Stack, end: _Stack) -> _Stack | None:
+    def again(self, node: SyntaxNode, head: _Stack, end: _Stack) -> _Stack | None:
         """Require that the body of a loop leaves the very blocks that it found."""
         if head.sizes != end.sizes:
             raise self._error(
@@ -340,7 +349,7 @@ class StackWalk(Flow[_Stack]):
         """Forget it."""
         self._heads.pop()
 
-    def leave_early(self, node: Node, state: _Stack) -> None:
+    def leave_early(self, node: SyntaxNode, state: _Stack) -> None:
         """Remember what is live at a ``return``; a ``break`` leaves a loop as it was found."""
         if node.kind is Kind.RETURN_STMT:
             self._returned.append((node, state.copy()))

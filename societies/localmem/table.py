@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from societies.kerneltext.source import Source
-from societies.localmem.places import Place
-from societies.localmem.planned import FunctionPlan, KernelPlan, Plan, Step
+from societies.kerneltext.source import AmalgamatedText
+from societies.localmem.places import SourceLocation
+from societies.localmem.planned import CallSite, FunctionPlan, KernelPlan, PlannedText
 
 PORTABLE_LIMIT = 32 * 1024
 """Bytes of local memory that every device we care about has (`societies.opencl`)."""
 
 
-def table(plan: Plan) -> str:
+def table(plan: PlannedText) -> str:
     """Return the allocations and the kernels of a plan in aligned columns."""
     source = plan.source
     entries: list[tuple[str, FunctionPlan | KernelPlan]]
@@ -53,11 +53,11 @@ def _is_number(rows: Sequence[Sequence[str]], column: int) -> bool:
     return all(row[column].rstrip(" %").replace(".", "", 1).isdigit() for row in rows[1:])
 
 
-def _path(source: Source, path: Sequence[Step]) -> str:
+def _path(source: AmalgamatedText, path: Sequence[CallSite]) -> str:
     return " > ".join(f"{step.function} ({_shown(source, step.place)})" for step in path) or "-"
 
 
-def _shown(source: Source, place: Place) -> str:
+def _shown(source: AmalgamatedText, place: SourceLocation) -> str:
     """Return ``file:line``, relative to the working directory where the file is below it."""
     path = Path(source.shown(place.file))
     if path.is_relative_to(Path.cwd()):

@@ -7,7 +7,7 @@ import societies.opencl.fused  # noqa: F401  (registers a macro that kernels may
 from societies.opencl.array import Counters, DeviceArray, In, InOut, Local, Out, get_all
 from societies.opencl.device import Device
 from societies.opencl.kernel import BoundKernel, Kernel
-from societies.opencl.launch import Launch
+from societies.opencl.launch import EnqueuedKernel
 from societies.opencl.program import Program
 from societies.opencl.record import Launched, Recording, recorded
 from societies.opencl.select import choose_device, list_all_devices, list_devices
@@ -17,10 +17,10 @@ __all__ = [
     "Counters",
     "Device",
     "DeviceArray",
+    "EnqueuedKernel",
     "In",
     "InOut",
     "Kernel",
-    "Launch",
     "Launched",
     "Local",
     "Out",

@@ -57,7 +57,7 @@ class Memory(Protocol):
         """Return an uninitialised buffer."""
 
 
-class Place(Protocol):
+class HostBuffer(Protocol):
     """A reusable buffer on the host (`societies.opencl.staging.Staging`)."""
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
@@ -109,7 +109,7 @@ class DeviceArray:
         self.nbytes = self.size * self.dtype.itemsize
         self.buffer: Any = device.allocate(self.nbytes) if self.nbytes else None
 
-    def get(self, rows: int | None = None, to: Place | None = None) -> NDArray[Any]:
+    def get(self, rows: int | None = None, to: HostBuffer | None = None) -> NDArray[Any]:
         """Copy the array, or its first rows, to the host and return it.
 
         Waits for all work enqueued before. With ``to`` the result is in a reusable buffer, which

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from societies.errors import BuildError
 from societies.kerneltext import cache
-from societies.kerneltext.source import Source, without_comments
+from societies.kerneltext.source import AmalgamatedText, without_comments
 from societies.opencl import private, race
 from societies.opencl.debug import debug_mode, device_error, opencl, translated_errors
 from societies.opencl.device import Device
@@ -31,7 +31,7 @@ class RawParameter(NamedTuple):
 
 
 def compile_program(
-    device: Device, source: Source, options: tuple[str, ...]
+    device: Device, source: AmalgamatedText, options: tuple[str, ...]
 ) -> tuple[Any, dict[str, list[RawParameter]]]:
     """Return the OpenCL program and its signatures, from our cache if possible."""
     if device.compiler is not None:
@@ -43,7 +43,7 @@ def compile_program(
 
 
 def _compiled(
-    device: Device, source: Source, options: tuple[str, ...], key: str
+    device: Device, source: AmalgamatedText, options: tuple[str, ...], key: str
 ) -> tuple[Any, dict[str, list[RawParameter]]]:
     cl = opencl()
     cached = not cache.caches_itself(device) and not debug_mode()
@@ -72,7 +72,9 @@ def _compiled(
     return program, signatures
 
 
-def _sound_build(device: Device, source: Source, options: tuple[str, ...], key: str) -> Any:
+def _sound_build(
+    device: Device, source: AmalgamatedText, options: tuple[str, ...], key: str
+) -> Any:
     """Compile with PoCL, without loading incomplete entries of a killed process from its cache.
 
     PoCL does not write an entry of its cache in one step, and does not recognise incomplete ones:
@@ -187,7 +189,7 @@ def _refuses_text(failure: Any) -> bool:
     )
 
 
-def _build(device: Device, source: Source, options: tuple[str, ...]) -> Any:
+def _build(device: Device, source: AmalgamatedText, options: tuple[str, ...]) -> Any:
     """Compile, or raise `BuildError` with the lines of the kernel files."""
     if cache.caches_itself(device) and not device.simulator:
         private.require_room()
@@ -273,7 +275,7 @@ def undefined_functions(log: str) -> list[str]:
     return list(dict.fromkeys(match["name"] for match in _UNDEFINED.finditer(log)))
 
 
-def _message(device: Device, source: Source, errors: Sequence[LogError], log: str) -> str:
+def _message(device: Device, source: AmalgamatedText, errors: Sequence[LogError], log: str) -> str:
     """Return the first error with its file and line, and the text of that line below."""
     errors = list(dict.fromkeys(errors)) or [
         missing(source, name) for name in undefined_functions(log)
@@ -287,7 +289,7 @@ def _message(device: Device, source: Source, errors: Sequence[LogError], log: st
     return located(source, first, rest)
 
 
-def located(source: Source, error: LogError, more: int = 0) -> str:
+def located(source: AmalgamatedText, error: LogError, more: int = 0) -> str:
     """Return an error with its file and line, the number of further ones, and the line's text."""
     column = "" if error.column is None else f":{error.column}"
     lines = source.lines[error.file]
@@ -297,7 +299,7 @@ def located(source: Source, error: LogError, more: int = 0) -> str:
     return f"{place}: {error.message}{others}{shown}"
 
 
-def missing(source: Source, name: str) -> LogError:
+def missing(source: AmalgamatedText, name: str) -> LogError:
     """Return the error of a function without definition, at the first line that names it."""
     message = f"function {name} is declared or called, but defined nowhere"
     for file, lines in source.lines.items():

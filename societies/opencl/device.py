@@ -51,8 +51,8 @@ class Device:
         Whether workgroups and local memory are checked against the device's own limits instead
         of the portable profile of 256 work-items and 32 KiB.
     profiling : bool
-        Whether the queue times every launch (`Launch.seconds`); set before the queue is first
-        used. Timing costs about 4 microseconds a launch on an H100, nothing on a CPU.
+        Whether the queue times every kernel (`EnqueuedKernel.seconds`); set before the queue is
+        first used. Timing costs about 4 microseconds a launch on an H100, nothing on a CPU.
     counters : Counters
         Uploads, downloads, allocations and launches so far.
     recording : Recording or None

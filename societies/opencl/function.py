@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import DeviceError
-from societies.kerneltext.source import Source
+from societies.kerneltext.source import AmalgamatedText
 from societies.opencl.argtypes import CType, Kind, Packer, Parameter, StructType, vector_dtype
 from societies.opencl.array import DeviceArray, Local
 from societies.opencl.device import Device
@@ -42,7 +42,7 @@ _VECTORISED_LOCAL_SIZE = 64
 class Extensible(Protocol):
     """The part of a program that its functions use (`societies.opencl.Program`)."""
 
-    amalgamated: Source
+    amalgamated: AmalgamatedText
     device: Device
 
     @property

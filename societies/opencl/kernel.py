@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from societies.errors import DeviceError
-from societies.kerneltext.source import Source
+from societies.kerneltext.source import AmalgamatedText
 from societies.opencl.argtypes import CType, Kind, Packer, Parameter, StructType
 from societies.opencl.array import DeviceArray, Local, Transfer
 from societies.opencl.debug import device_error, translated_errors
 from societies.opencl.device import Device
-from societies.opencl.launch import Launch
+from societies.opencl.launch import EnqueuedKernel
 
 Size = int | Sequence[int]
 
@@ -28,7 +28,7 @@ class Compiled:
 
     Attributes
     ----------
-    amalgamated : Source
+    amalgamated : AmalgamatedText
         The original text.
     options : tuple of str
         Options of the build.
@@ -36,7 +36,7 @@ class Compiled:
         The text that was compiled.
     """
 
-    amalgamated: Source
+    amalgamated: AmalgamatedText
     options: tuple[str, ...]
     source: str
 
@@ -105,7 +105,7 @@ class Kernel:
         local_size: Size | None = None,
         wait_for: Sequence[Any] | None = None,
         **args: Any,
-    ) -> Launch:
+    ) -> EnqueuedKernel:
         """Check the arguments and enqueue the kernel.
 
         Raises
@@ -120,7 +120,7 @@ class Kernel:
         values = self.check_arguments(args)
         sizes = self.check_sizes(global_size, local_size, _local_bytes(args))
         if sizes is None:
-            return Launch(None)
+            return EnqueuedKernel(None)
         for position, value in enumerate(values):
             self.set_argument(self._cl_kernel, position, value)
         if self.device.recording is not None:
@@ -261,7 +261,7 @@ class Kernel:
         global_size: tuple[int, ...],
         local_size: tuple[int, ...],
         wait_for: Sequence[Any] | None = None,
-    ) -> Launch:
+    ) -> EnqueuedKernel:
         """Enqueue an OpenCL kernel object whose arguments are set."""
         cl = self.device.api
         try:
@@ -273,7 +273,7 @@ class Kernel:
                 error, f"launching {self.label} with {global_size} work-items by {local_size}"
             ) from error
         self.device.counters.launches += 1
-        return Launch(event)
+        return EnqueuedKernel(event)
 
     def __repr__(self) -> str:
         return f"<Kernel {self.signature}>"
@@ -316,7 +316,7 @@ class BoundKernel:
         self._device = kernel.device
         self._counters = kernel.device.counters
 
-    def __call__(self, **changed: Any) -> Launch:
+    def __call__(self, **changed: Any) -> EnqueuedKernel:
         """Change some by-value arguments and enqueue the kernel.
 
         Raises
@@ -327,7 +327,7 @@ class BoundKernel:
         if changed:
             self._change(changed)
         if self._sizes is None:
-            return Launch(None)
+            return EnqueuedKernel(None)
         if self._device.recording is not None:
             self._device.recording.launch(self.kernel, self._sizes, self._args)
         try:
@@ -335,7 +335,7 @@ class BoundKernel:
         except self._error as error:
             raise device_error(error, f"launching {self.kernel.label}") from error
         self._counters.launches += 1
-        return self._noted(Launch(event))
+        return self._noted(EnqueuedKernel(event))
 
     def put(self, name: str, value: int) -> None:
         """Change a by-value argument for later launches.
@@ -364,18 +364,18 @@ class BoundKernel:
             return None
         return self._enqueue, (self._queue, self._handle, *self._sizes)
 
-    def _noted(self, launch: Launch) -> Launch:
+    def _noted(self, launch: EnqueuedKernel) -> EnqueuedKernel:
         if self._device.launched is not None:
             self._device.launched.append((self, launch))
         return launch
 
-    def launch(self, *, global_size: Size, **changed: Any) -> Launch:
+    def launch(self, *, global_size: Size, **changed: Any) -> EnqueuedKernel:
         """Enqueue once with another global size."""
         sizes = self.kernel.check_sizes(global_size, self._local_size, self._local_bytes)
         if changed:
             self._change(changed)
         if sizes is None:
-            return Launch(None)
+            return EnqueuedKernel(None)
         if self._device.recording is not None:
             self._device.recording.launch(self.kernel, sizes, self._args)
         return self._noted(self.kernel.enqueue(self._handle, *sizes))

@@ -7,7 +7,7 @@ from typing import Any
 from societies.opencl.debug import translated_errors
 
 
-class Launch:
+class EnqueuedKernel:
     """One enqueued kernel."""
 
     __slots__ = ("_event",)

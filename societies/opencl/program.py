@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from societies.errors import DeviceError
-from societies.kerneltext.source import Source, amalgamate, without_comments
+from societies.kerneltext.source import AmalgamatedText, amalgamate, without_comments
 from societies.localmem import KernelPlan, plan
 from societies.opencl.argtypes import Kind, Parameter, StructType
 from societies.opencl.build import RawParameter, compile_program
@@ -104,7 +104,7 @@ class Program:
             source = amalgamate(sources, known, header)
         self._set_up(device, source, tuple(options))
 
-    def _set_up(self, device: Device, source: Source, options: tuple[str, ...]) -> None:
+    def _set_up(self, device: Device, source: AmalgamatedText, options: tuple[str, ...]) -> None:
         self.device = device
         self.amalgamated = source
         self.options = (*device.build_options, *options)
@@ -245,7 +245,7 @@ class Program:
 class _Structs:
     """The structs of a text with the layout of a device."""
 
-    def __init__(self, device: Device, source: Source, options: tuple[str, ...]) -> None:
+    def __init__(self, device: Device, source: AmalgamatedText, options: tuple[str, ...]) -> None:
         self._device, self._source, self._options = device, source, options
 
     def struct_type(self, name: str) -> StructType:
@@ -265,7 +265,7 @@ class _Structs:
 
 
 def _extended(
-    device: Device, source: Source, options: tuple[str, ...], name: str, text: str
+    device: Device, source: AmalgamatedText, options: tuple[str, ...], name: str, text: str
 ) -> Program:
     """Return the program of a source with a text appended, which is called ``name`` in errors."""
     source = source.copy()

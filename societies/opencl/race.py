@@ -64,7 +64,7 @@ Rows = Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLine:
     """A line of a kernel file; ``text`` is empty if the file is not known."""
 
     file: str
@@ -76,7 +76,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Finding:
+class OclgrindFinding:
     """One mistake that Oclgrind found.
 
     Attributes
@@ -91,7 +91,7 @@ class Finding:
         ``global``, ``local``, ``private``, ``constant`` or empty.
     items : tuple of str
         Work-items, as ``global id / local id / group``; two for a race.
-    places : tuple of Place
+    places : tuple of SourceLine
         Lines of the source; two for a race (they may be the same).
     """
 
@@ -100,7 +100,7 @@ class Finding:
     kernel: str
     space: str
     items: tuple[str, ...]
-    places: tuple[Place, ...]
+    places: tuple[SourceLine, ...]
 
     def __str__(self) -> str:
         where = " and ".join(dict.fromkeys(str(place) for place in self.places)) or "no line known"
@@ -116,7 +116,7 @@ class Suppression:
     text: str
     reason: str
 
-    def covers(self, finding: Finding) -> bool:
+    def covers(self, finding: OclgrindFinding) -> bool:
         """Return True if it suppresses this finding."""
         return (
             finding.kernel == self.kernel
@@ -220,7 +220,7 @@ def remember(lines: Mapping[str, Sequence[str]]) -> None:
     _log.rows.update(lines)
 
 
-def read_log(text: str, rows: Rows | None = None) -> list[Finding]:
+def read_log(text: str, rows: Rows | None = None) -> list[OclgrindFinding]:
     """Return the findings of a log of Oclgrind in order, without repetitions.
 
     Parameters
@@ -231,7 +231,7 @@ def read_log(text: str, rows: Rows | None = None) -> list[Finding]:
         Function that returns the lines of a file by name; default: files of the programs built so
         far. (The lines in the log cannot be used: Oclgrind counts them in the amalgamated text.)
     """
-    found: dict[tuple[object, ...], Finding] = {}
+    found: dict[tuple[object, ...], OclgrindFinding] = {}
     for message in re.split(r"\n(?=\S)", text.strip("\n")):
         if message.strip():
             finding = _finding(message, rows or _log.of_file)
@@ -240,18 +240,18 @@ def read_log(text: str, rows: Rows | None = None) -> list[Finding]:
     return list(found.values())
 
 
-def _finding(message: str, rows: Rows) -> Finding:
+def _finding(message: str, rows: Rows) -> OclgrindFinding:
     first = message.split("\n", 1)[0].strip()
     kernel = _KERNEL.search(message)
     space = _SPACE.search(first)
-    return Finding(
+    return OclgrindFinding(
         kind=next((kind for form, kind in _KINDS if form.search(first)), OTHER),
         message=re.sub(r" address 0x[0-9a-f]+", "", first),
         kernel=kernel[1] if kernel else "",
         space=space[1] if space else "",
         items=tuple(" / ".join(ids) for ids in _ENTITY.findall(message)),
         places=tuple(
-            Place(file, int(line), _row(rows(file), int(line)))
+            SourceLine(file, int(line), _row(rows(file), int(line)))
             for line, _, file in _PLACE.findall(message)
         ),
     )
@@ -262,14 +262,14 @@ def _row(rows: Sequence[str], line: int) -> str:
 
 
 def without_suppressed(
-    findings: Iterable[Finding], suppressed: Sequence[Suppression] | None = None
-) -> list[Finding]:
+    findings: Iterable[OclgrindFinding], suppressed: Sequence[Suppression] | None = None
+) -> list[OclgrindFinding]:
     """Return the findings that no `Suppression` covers."""
     known = SUPPRESSED if suppressed is None else suppressed
     return [f for f in findings if not any(one.covers(f) for one in known)]
 
 
-def findings() -> list[Finding]:
+def findings() -> list[OclgrindFinding]:
     """Return everything found in this process so far.
 
     Raises
@@ -282,7 +282,7 @@ def findings() -> list[Finding]:
 
 
 @contextmanager
-def recording() -> Iterator[list[Finding]]:
+def recording() -> Iterator[list[OclgrindFinding]]:
     """Collect the findings inside the block; the list is filled at its end.
 
     ::
@@ -300,7 +300,7 @@ def recording() -> Iterator[list[Finding]]:
         If the process was not started with ``SOCIETIES_DEBUG=race``.
     """
     _require_race_mode()
-    found: list[Finding] = []
+    found: list[OclgrindFinding] = []
     before = _log.text()
     try:
         yield found
@@ -308,7 +308,7 @@ def recording() -> Iterator[list[Finding]]:
         found.extend(without_suppressed(read_log(_log.text()[len(before) :])))
         if _FULL in before:
             found.append(
-                Finding(OTHER, "the log was full before: nothing is known", "", "", (), ())
+                OclgrindFinding(OTHER, "the log was full before: nothing is known", "", "", (), ())
             )
 
 
@@ -322,7 +322,7 @@ def _require_race_mode() -> None:
 # ---------------------------------------------------------------- reporting
 
 
-def summary(found: Sequence[Finding], log: Path | str, kernels_run: int) -> str:
+def summary(found: Sequence[OclgrindFinding], log: Path | str, kernels_run: int) -> str:
     """Return the lines that are printed at the end of a command."""
     if not found and not kernels_run:
         return "SOCIETIES_DEBUG=race: no kernel was run"

@@ -8,14 +8,14 @@ from societies.output.layout import Coordinate, Variable
 from societies.output.reading import open_results, units_of
 from societies.output.resultfile import ResultFile
 from societies.output.studies import open_study
-from societies.output.tables import Column, Table
+from societies.output.tables import Column, EventTable
 
 __all__ = [
     "Column",
     "Coordinate",
+    "EventTable",
     "Inspection",
     "ResultFile",
-    "Table",
     "Variable",
     "inspect",
     "open_results",

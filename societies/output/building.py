@@ -31,7 +31,7 @@ from societies.output.layout import (
     Layout,
     Variable,
 )
-from societies.output.tables import EVENT, Table, address, read_tables, scale_names
+from societies.output.tables import EVENT, EventTable, address, read_tables, scale_names
 from societies.words import plural
 
 
@@ -112,7 +112,9 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     return datasets
 
 
-def build_table(file: h5py.File, table: Table, lengths: Mapping[str, int]) -> list[h5py.Dataset]:
+def build_table(
+    file: h5py.File, table: EventTable, lengths: Mapping[str, int]
+) -> list[h5py.Dataset]:
     """Write the structures of a table and its fill values; return its datasets, as `build` does."""
     group = file.create_group(table.place)
     scale = group.create_dataset(EVENT, data=np.arange(table.rows, dtype=np.int64))

@@ -22,7 +22,7 @@ from societies.output import checksums, lock, opening
 from societies.output.checksums import Commits
 from societies.output.files import READING, explained
 from societies.output.seal import Damage
-from societies.output.stored_seal import Series
+from societies.output.stored_seal import VariableCheck
 
 Key = tuple[Any, ...]
 """Which part of a variable is read: a number, a slice or an array for each dimension."""
@@ -184,7 +184,7 @@ class RunChecks:
 class _Look:
     """Checks a variable when it is read; rows that are not complete read as the fill value."""
 
-    def __init__(self, checks: RunChecks, name: str, series: Series, shape: Key) -> None:
+    def __init__(self, checks: RunChecks, name: str, series: VariableCheck, shape: Key) -> None:
         self._checks, self._name, self._axis = checks, name, series.axis
         self._fill = bytes.fromhex(series.fill)
         self._rows = 0 if series.axis is None else shape[series.axis]

@@ -27,7 +27,7 @@ from societies.output import checkpoints, sessions
 from societies.output.disk import Disk, Extent
 from societies.output.layout import CHECKSUMS, COMMITS, COUNTER, ENDED, SESSIONS, nothing
 from societies.output.seal import Damage, stretch
-from societies.output.stored_seal import Seal, Series
+from societies.output.stored_seal import Seal, VariableCheck
 from societies.output.tables import EVENTS
 from societies.words import plural, ranges
 
@@ -204,7 +204,7 @@ def _rows(
 
 
 def _scan(
-    disk: Disk, name: str, series: Series, stop: int
+    disk: Disk, name: str, series: VariableCheck, stop: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
     """Return the checksums of rows up to ``stop`` along the clock, and which rows are empty."""
     extent, axis = disk.extents[name], series.axis or 0

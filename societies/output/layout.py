@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from societies.errors import OutputError, option, shortened
-from societies.output.tables import EVENTS, Table
+from societies.output.tables import EVENTS, EventTable
 
 Attribute = str | int | float
 StateLayout = Mapping[str, tuple[tuple[int, ...], DTypeLike]]
@@ -172,7 +172,7 @@ class Layout:
     variables: dict[str, Variable]
     attributes: dict[str, Attribute]
     state: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
-    tables: dict[str, Table] = field(default_factory=dict)
+    tables: dict[str, EventTable] = field(default_factory=dict)
     clock: str = "day"
     copies: str = "society"
     ticks: int = 0
@@ -261,7 +261,7 @@ def declare(
     variables: Iterable[Variable],
     attributes: Mapping[str, Attribute],
     state: StateLayout,
-    tables: Iterable[Table] = (),
+    tables: Iterable[EventTable] = (),
     *,
     clock: str = "day",
     copies: str = "society",

@@ -53,7 +53,7 @@ from societies.output.layout import (
 from societies.output.making import locked_target, made
 from societies.output.seal import Damage
 from societies.output.stored_seal import Seal
-from societies.output.tables import Table
+from societies.output.tables import EventTable
 from societies.output.trust import opened
 
 
@@ -109,7 +109,7 @@ class ResultFile:
         variables: Iterable[Variable],
         attributes: Mapping[str, Attribute],
         state: StateLayout,
-        tables: Iterable[Table] = (),
+        tables: Iterable[EventTable] = (),
         clock: str = "day",
         copies: str = "society",
         ticks: int | None = None,
@@ -425,7 +425,7 @@ class ResultFile:
             with suppress(OutputError):
                 self._make_anew(short)
 
-    def _lengthen(self, table: Table) -> None:
+    def _lengthen(self, table: EventTable) -> None:
         with self._in_use:
             self._come_to_rest()
             there = {**self._layout.tables, table.name: table}

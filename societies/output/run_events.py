@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from societies.output.disk import Disk
 from societies.output.study_layout import PLACES, RUN
-from societies.output.tables import Table
+from societies.output.tables import EventTable
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -35,7 +35,7 @@ class RunEvents:
     used : number of rows up to the last valid one; see `go_on_after`
     """
 
-    def __init__(self, disk: Disk, table: Table, runs: NDArray[np.int64]) -> None:
+    def __init__(self, disk: Disk, table: EventTable, runs: NDArray[np.int64]) -> None:
         self.table, self._disk, self._runs = table, disk, runs
         self.used = 0
         self.reload()

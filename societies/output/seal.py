@@ -25,13 +25,13 @@ from societies.output.stored_seal import (
     AnySeal,
     Fixed,
     Seal,
-    Series,
     StudySeal,
+    VariableCheck,
     packed,
     unpacked,
 )
 from societies.output.study_layout import DEFINITION, POINTS
-from societies.output.tables import EVENT, Table
+from societies.output.tables import EVENT, EventTable
 
 _LONGEST_ATTRIBUTE = 200
 _NAMES = {
@@ -79,7 +79,7 @@ def make(path: Path, disk: Disk, layout: Layout) -> Seal:
         axis = layout.axis(variable)
         dim = "" if axis is None else variable.dims[axis]
         fill = fill_of(variable.fill, common["extents"][name])
-        series[name] = Series(axis, dim, variable.lag, fill)
+        series[name] = VariableCheck(axis, dim, variable.lag, fill)
     made = Seal(
         **common,
         tables=_columns(layout.tables),
@@ -98,7 +98,7 @@ def make_for_study(
     final: Collection[str],
     attributes: Mapping[str, Attribute],
     fills: Mapping[str, float | int | None],
-    tables: Mapping[str, Table],
+    tables: Mapping[str, EventTable],
 ) -> StudySeal:
     """Seal a study, whose structures are final; ``disk`` has no extents yet.
 
@@ -119,7 +119,7 @@ def fill_of(value: float | int | None, extent: Extent) -> str:
     return np.array(value, extent.dtype).tobytes().hex()
 
 
-def _columns(tables: Mapping[str, Table]) -> dict[str, tuple[str, ...]]:
+def _columns(tables: Mapping[str, EventTable]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(column.name for column in table.columns) for name, table in tables.items()}
 
 

@@ -63,7 +63,7 @@ class Fixed:
 
 
 @dataclass(frozen=True)
-class Series:
+class VariableCheck:
     """How a variable is checked: its dimension along the clock, if any, and its fill value."""
 
     axis: _Count | None
@@ -114,7 +114,7 @@ class Seal(AnySeal):
     clock: str
     ticks: int
     slots: int
-    series: dict[str, Series]
+    series: dict[str, VariableCheck]
 
     @property
     def open_ended(self) -> bool:
@@ -198,7 +198,7 @@ class _StoredOfRun(_Stored):
     clock: str
     ticks: _Count
     slots: _Count
-    series: dict[str, Series]
+    series: dict[str, VariableCheck]
 
 
 class _StoredOfStudy(_Stored):

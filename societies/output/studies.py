@@ -32,7 +32,7 @@ from societies.output.study_layout import (
     WALL_TIME,
     extents_of,
 )
-from societies.output.tables import EVENT, EVENTS, Column, Table
+from societies.output.tables import EVENT, EVENTS, Column, EventTable
 from societies.output.trust import opened
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _events(
     for name, of in columns.items():
         extents = {one: disk.extents[f"{EVENTS}/{name}/{one}"] for one in of}
         columns_of = tuple(Column(one, extents[one].dtype, "", "") for one in of)
-        tables[name] = Table(name, columns_of, extents[RUN].shape[0])
+        tables[name] = EventTable(name, columns_of, extents[RUN].shape[0])
     return {name: RunEvents(disk, table, runs) for name, table in tables.items()}
 
 

@@ -44,7 +44,7 @@ from societies.output.layout import (
     Variable,
     nothing,
 )
-from societies.output.tables import EVENT, Table, read_tables
+from societies.output.tables import EVENT, EventTable, read_tables
 from societies.output.trust import opened
 
 STUDY_VERSION = 2
@@ -84,7 +84,7 @@ class StudyLayout:
     points: Sequence[Mapping[str, Any]]
     definition: Any
     attributes: Mapping[str, Attribute]
-    tables: Mapping[str, Table] = field(default_factory=dict)
+    tables: Mapping[str, EventTable] = field(default_factory=dict)
 
     def shape(self, variable: Variable) -> tuple[int, ...]:
         """Return the lengths of a variable's dimensions, without the runs."""

@@ -54,7 +54,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class EventTable:
     """Events of one kind; one of the columns has the name of the clock and holds the tick.
 
     Attributes
@@ -93,7 +93,7 @@ class Table:
         ]
         return sum(sizes) + 8 * self.rows
 
-    def longer(self, rows: int) -> Table:
+    def longer(self, rows: int) -> EventTable:
         """Return the table doubled until it has room for ``rows`` rows."""
         room = max(1, self.rows)
         while room < rows:
@@ -115,11 +115,11 @@ def scale_names(file: h5py.File) -> dict[int, str]:
     }
 
 
-def read_tables(file: h5py.File) -> dict[str, Table]:
+def read_tables(file: h5py.File) -> dict[str, EventTable]:
     """Return the tables of a file by name."""
     names = scale_names(file)
     return {
-        name: Table(name, tuple(_columns(group, names)), len(group[EVENT]))
+        name: EventTable(name, tuple(_columns(group, names)), len(group[EVENT]))
         for name, group in (file[EVENTS].items() if EVENTS in file else ())
     }
 
@@ -129,7 +129,7 @@ def rows_until(ticks: NDArray[Any], tick: int) -> int:
     return int(np.count_nonzero((ticks >= 0) & (ticks <= tick)))
 
 
-def block(table: Table, columns: Mapping[str, NDArray[Any]]) -> int:
+def block(table: EventTable, columns: Mapping[str, NDArray[Any]]) -> int:
     """Check new rows, given as one array for each column; return their number."""
     names = {column.name for column in table.columns}
     if columns.keys() != names:

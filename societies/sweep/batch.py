@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from societies.config.model import LARGEST_INTEGER, WorkloadConfig
 from societies.errors import SocietiesError
-from societies.output import Column, Coordinate, Table, Variable
+from societies.output import Column, Coordinate, EventTable, Variable
 from societies.output.layout import nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
@@ -318,7 +318,7 @@ class Shape:
 
     coordinates: dict[str, Coordinate]
     variables: dict[str, Variable]
-    tables: dict[str, Table] = field(default_factory=dict)
+    tables: dict[str, EventTable] = field(default_factory=dict)
 
 
 def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> Shape:

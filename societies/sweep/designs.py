@@ -15,15 +15,15 @@ from societies.config.check import Elsewhere
 from societies.config.columns import read_columns
 from societies.config.document import Document
 from societies.config.problems import (
+    Origin,
     Path,
-    Place,
     Problem,
     config_error,
     described,
     quoted,
     suggestion,
 )
-from societies.sweep.factor import Factor, Refused, Row, Unknown, key_place
+from societies.sweep.factor import Factor, InvalidFactor, Row, Unknown, key_place
 from societies.sweep.ranges import is_number
 from societies.sweep.sampling import SAMPLES, sample
 from societies.words import counted
@@ -62,7 +62,7 @@ def factors(
     found: list[Factor] = []
     problems: list[Problem] = []
 
-    def refuse(why: Refused) -> None:
+    def refuse(why: InvalidFactor) -> None:
         message = str(why)
         if isinstance(why, Unknown):
             below = "keys" if why.path[1] in SAMPLES else "a method: grid"
@@ -79,13 +79,13 @@ def factors(
                 place = document.place(path, of_key=True)
                 raise Unknown(path, "method", METHODS, place)
             each = [{key: one} for key, one in said.items()] if _is_grid(method, said) else [said]
-        except Refused as why:
+        except InvalidFactor as why:
             refuse(why)
             continue
         for part in each:
             try:
                 found += _factors(document, path, method, part, folder)
-            except Refused as why:
+            except InvalidFactor as why:
                 refuse(why)
     places: dict[str, str] = {}
     for factor in found:
@@ -137,7 +137,7 @@ def _factors(
         return
     if not isinstance(said, dict) or not said:
         got = "is empty" if not said else f"expected 'key: value' lines, got {described(said)}"
-        raise Refused(path, got)
+        raise InvalidFactor(path, got)
     if method == "grid":
         for key, values in said.items():
             yield _grid(document, (*path, key), key, values)
@@ -154,27 +154,29 @@ def _values(document: Document, path: Path, said: Any) -> list[Any]:
         for name in said:
             if name not in known:
                 message = f"unknown key{suggestion(name, known)}"
-                raise Refused((*path, name), message, document.place((*path, name), of_key=True))
+                raise InvalidFactor(
+                    (*path, name), message, document.place((*path, name), of_key=True)
+                )
         low, high = (_number(said, name, path) for name in ("low", "high"))
         steps = said.get("steps")
         if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
             at = (*path, "steps") if "steps" in said else path
-            raise Refused(at, f"needs steps, a whole number from 2 to {MOST_STEPS:,}")
+            raise InvalidFactor(at, f"needs steps, a whole number from 2 to {MOST_STEPS:,}")
         if low >= high:
-            raise Refused(path, f"low must be less than high, got {low} and {high}")
+            raise InvalidFactor(path, f"low must be less than high, got {low} and {high}")
         scale = said.get("scale", "linear")
         if scale not in ("linear", "log"):
-            raise Refused((*path, "scale"), f"expected linear or log, got {described(scale)}")
+            raise InvalidFactor((*path, "scale"), f"expected linear or log, got {described(scale)}")
         if scale == "log" and low <= 0:
-            raise Refused(path, f"low must be more than 0 for a logarithmic scale, got {low}")
+            raise InvalidFactor(path, f"low must be more than 0 for a logarithmic scale, got {low}")
         wide = high - low if scale == "linear" else high / low
         if not math.isfinite(wide):
-            raise Refused(path, f"from {low} to {high} is too wide for double precision")
+            raise InvalidFactor(path, f"from {low} to {high} is too wide for double precision")
         return _steps(low, high, steps, scale)
     if not isinstance(said, list):
-        raise Refused(path, f"expected a list of values or a range, got {described(said)}")
+        raise InvalidFactor(path, f"expected a list of values or a range, got {described(said)}")
     if not said:
-        raise Refused(path, "is empty")
+        raise InvalidFactor(path, "is empty")
     return said
 
 
@@ -182,7 +184,7 @@ def _number(said: Mapping[str, Any], name: str, path: Path) -> float:
     value: Any = said.get(name)
     if not is_number(value):
         got = f", got {described(value)}" if name in said else ""
-        raise Refused((*path, name) if name in said else path, f"needs {name}, a number{got}")
+        raise InvalidFactor((*path, name) if name in said else path, f"needs {name}, a number{got}")
     found: float = value
     return found
 
@@ -212,7 +214,7 @@ def _grid(document: Document, path: Path, key: str, said: Any) -> Factor:
     values = _values(document, path, said)
     listed = isinstance(said, list)
 
-    def place(row: int, key: str) -> Place:
+    def place(row: int, key: str) -> Origin:
         return document.place((*path, row) if listed else path)
 
     rows = [(value,) for value in values]
@@ -226,9 +228,9 @@ def _zip(document: Document, path: Path, said: Mapping[str, Any]) -> Factor:
     for key, values in columns.items():
         if len(values) != len(columns[first]):
             message = f"has {len(values)} values, {first} has {len(columns[first])}"
-            raise Refused((*path, key), f"{message}; zip takes one of each")
+            raise InvalidFactor((*path, key), f"{message}; zip takes one of each")
 
-    def place(row: int, key: str) -> Place:
+    def place(row: int, key: str) -> Origin:
         return document.place((*path, key, row))
 
     rows = list(zip(*columns.values(), strict=True))
@@ -240,18 +242,18 @@ def _points(document: Document, path: Path, said: Any, folder: FilePath) -> Fact
     if isinstance(said, str):
         return _table(document, path, folder / said)
     if not isinstance(said, list):
-        raise Refused(path, f"expected a list of points or a CSV file, got {described(said)}")
+        raise InvalidFactor(path, f"expected a list of points or a CSV file, got {described(said)}")
     if not said:
-        raise Refused(path, "is empty")
+        raise InvalidFactor(path, "is empty")
     for i, point in enumerate(said):
         if not isinstance(point, dict) or not point:
-            raise Refused((*path, i), f"expected 'key: value' lines, got {described(point)}")
+            raise InvalidFactor((*path, i), f"expected 'key: value' lines, got {described(point)}")
         if point.keys() != said[0].keys():
             there, here = ", ".join(said[0]), ", ".join(point)
-            raise Refused((*path, i), f"has the keys {here}; the first point has {there}")
+            raise InvalidFactor((*path, i), f"has the keys {here}; the first point has {there}")
     keys = tuple(said[0])
 
-    def place(row: int, key: str) -> Place:
+    def place(row: int, key: str) -> Origin:
         return document.place((*path, row, key))
 
     rows = [tuple(point[key] for key in keys) for point in said]
@@ -262,16 +264,16 @@ def _points(document: Document, path: Path, said: Any, folder: FilePath) -> Fact
 def _table(document: Document, path: Path, file: FilePath) -> Factor:
     found = read_columns(file, "point")
 
-    def place(row: int, key: str) -> Place:
-        return Place((2, found.lines[row]), f"{found.name}:{found.lines[row]}")
+    def place(row: int, key: str) -> Origin:
+        return Origin((2, found.lines[row]), f"{found.name}:{found.lines[row]}")
 
     definition = {"points": [dict(zip(found.keys, row, strict=True)) for row in found.rows]}
-    head = Place((2, found.head), f"{found.name}:{found.head}")
+    head = Origin((2, found.head), f"{found.name}:{found.head}")
     rows: list[Row] = list(found.rows)
     return Factor(found.keys, len(rows), lambda: rows, place, lambda key: head, definition)
 
 
-def combined(parts: Sequence[Factor]) -> Iterator[tuple[dict[str, Any], dict[str, Place]]]:
+def combined(parts: Sequence[Factor]) -> Iterator[tuple[dict[str, Any], dict[str, Origin]]]:
     """Yield every point, and where each of its values was written.
 
     Raises
@@ -292,7 +294,7 @@ def combined(parts: Sequence[Factor]) -> Iterator[tuple[dict[str, Any], dict[str
     numbered = [list(enumerate(factor.rows())) for factor in parts]
     for choice in itertools.product(*numbered):
         point: dict[str, Any] = {}
-        places: dict[str, Place] = {}
+        places: dict[str, Origin] = {}
         for factor, (number, row) in zip(parts, choice, strict=True):
             for key, value in zip(factor.keys, row, strict=True):
                 point[key], places[key] = value, factor.place(number, key)

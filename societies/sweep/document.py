@@ -18,7 +18,7 @@ from societies.config.document import Document, from_mapping
 from societies.config.load import find_config, read_document
 from societies.config.model import LARGEST_INTEGER, ListOf, Section, WorkloadConfig, key
 from societies.config.overrides import apply_overrides, put
-from societies.config.problems import Path, Place, Problem, config_error, described
+from societies.config.problems import Origin, Path, Problem, config_error, described
 from societies.errors import ConfigError
 from societies.sweep.designs import factors
 from societies.sweep.factor import Factor
@@ -189,7 +189,7 @@ def _set_below(document: Document, base: Document, values: Mapping[Any, Any]) ->
     A section in ``set`` is merged into the section of the base key by key, as ``--set a.b=c`` would
     do: keys that it does not name keep their values. Lists and single values are replaced.
     """
-    seen: dict[Path, Place] = {}
+    seen: dict[Path, Origin] = {}
 
     def merge(below: tuple[str, ...], values: Mapping[Any, Any], said: Path) -> None:
         for name, value in values.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from societies.config.document import Document
-from societies.config.problems import Path, Place, suggestion
+from societies.config.problems import Origin, Path, suggestion
 
 Row = tuple[Any, ...]
 
@@ -30,30 +30,30 @@ class Factor:
     keys: tuple[str, ...]
     count: int
     rows: Callable[[], list[Row]]
-    place: Callable[[int, str], Place]
-    key_place: Callable[[str], Place]
+    place: Callable[[int, str], Origin]
+    key_place: Callable[[str], Origin]
     definition: Any
     distinct: bool = True
 
 
-class Refused(Exception):
+class InvalidFactor(Exception):
     """Raised for a part of the document that is not valid; says where and why."""
 
-    def __init__(self, path: Path, message: str, place: Place | None = None) -> None:
+    def __init__(self, path: Path, message: str, place: Origin | None = None) -> None:
         super().__init__(message)
         self.path, self.place = path, place
 
 
-class Unknown(Refused):
+class Unknown(InvalidFactor):
     """Raised for a word that is unknown at this position, though it may be known elsewhere."""
 
-    def __init__(self, path: Path, what: str, known: Sequence[str], place: Place) -> None:
+    def __init__(self, path: Path, what: str, known: Sequence[str], place: Origin) -> None:
         self.word = str(path[-1])
         near = suggestion(self.word, known) or f"; there are {', '.join(known)}"
         super().__init__(path, f"unknown {what}{near}", place)
         self.what = what
 
 
-def key_place(document: Document, above: Path) -> Callable[[str], Place]:
+def key_place(document: Document, above: Path) -> Callable[[str], Origin]:
     """Return a function that returns where a key below the path ``above`` was written."""
     return lambda key: document.place((*above, key), of_key=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from societies.config import to_yaml
 from societies.config.problems import Path, Problem, config_error, suggestion
 from societies.errors import ConfigError
-from societies.output import Column, Coordinate, Table, Variable
+from societies.output import Column, Coordinate, EventTable, Variable
 from societies.output.study_layout import OWN, StudyLayout
 from societies.sweep.batch import Keep, Shape, shape_of
 from societies.sweep.designs import described_factors
@@ -165,9 +165,9 @@ def joined_shape(sweep: Sweep, configs: Sequence[Any], keep: Keep) -> Shape:
     return Shape(coordinates, variables, _joined_tables(shapes))
 
 
-def _joined_tables(shapes: Sequence[Shape]) -> dict[str, Table]:
+def _joined_tables(shapes: Sequence[Shape]) -> dict[str, EventTable]:
     """Return tables with the columns of all shapes and the largest number of rows of a run."""
-    found: dict[str, Table] = {}
+    found: dict[str, EventTable] = {}
     for table in (one for shape in shapes for one in shape.tables.values()):
         there = found.get(table.name, table)
         columns: dict[str, Column] = {one.name: one for one in (*there.columns, *table.columns)}

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.config.model import WorkloadConfig
-from societies.config.problems import Place, Problem, config_error
+from societies.config.problems import Origin, Problem, config_error
 from societies.errors import ConfigError
 from societies.sweep.designs import combined
 from societies.sweep.document import Sweep
 from societies.workload.declare.protocol import Workload
 from societies.workload.declare.varying import NotVarying, changed, found_key, varying
 from societies.workload.running.points import with_rows
-from societies.workload.running.tables import Table
+from societies.workload.running.tables import ValueTable
 
 Point = Mapping[str, Any]
 _MOST_REPORTED = 8
@@ -47,7 +47,7 @@ class Bucket:
     columns: tuple[str, ...] = ()
 
 
-def points_of(sweep: Sweep) -> tuple[list[Point], list[Mapping[str, Place]]]:
+def points_of(sweep: Sweep) -> tuple[list[Point], list[Mapping[str, Origin]]]:
     """Return all points of a sweep, and where the values of each were written.
 
     Raises
@@ -62,7 +62,7 @@ def points_of(sweep: Sweep) -> tuple[list[Point], list[Mapping[str, Place]]]:
 def checked_points(
     sweep: Sweep,
     points: Sequence[Point],
-    places: Sequence[Mapping[str, Place]] | None = None,
+    places: Sequence[Mapping[str, Origin]] | None = None,
     *,
     copies: int = 1,
 ) -> list[Bucket]:
@@ -90,7 +90,7 @@ def checked_points(
             for line in str(error).split("\n"):
                 key = max((k for k in point if line.startswith(f"{k}:")), key=len, default="")
                 where = places[number] if places else {}
-                place = where.get(key) or next(iter(where.values()), Place((0,), sweep.name))
+                place = where.get(key) or next(iter(where.values()), Origin((0,), sweep.name))
                 said = ", ".join(f"{k} {v}" for k, v in point.items() if k != key)
                 also = f" (point {number}{': ' if said else ''}{said})"
                 problems.append(Problem(place, (), line + (also if len(points) > 1 else "")))
@@ -165,7 +165,7 @@ def launch_config(
     config: WorkloadConfig = changed(base, data, paths | own)
     if not repeated:
         return config
-    table = Table(columns, "point") if columns else None
+    table = ValueTable(columns, "point") if columns else None
     contiguous = np.array_equal(numbers, np.arange(len(numbers)) + numbers[0])
     found: WorkloadConfig = with_rows(config, table, numbers)
     if contiguous:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from societies.config.document import Document
-from societies.config.problems import Path, Place
+from societies.config.problems import Origin, Path
 from societies.errors import ConfigError
 from societies.numbers import LARGEST
-from societies.sweep.factor import Factor, Refused, Row, Unknown, key_place
+from societies.sweep.factor import Factor, InvalidFactor, Row, Unknown, key_place
 from societies.sweep.ranges import Range, range_of
 
 SAMPLES: Mapping[str, tuple[str, ...]] = {
@@ -29,7 +29,7 @@ def sample(document: Document, path: Path, method: str, said: Mapping[str, Any])
 
     Raises
     ------
-    Refused
+    InvalidFactor
         If an option is not valid.
     """
     known = (*SAMPLES[method], "keys")
@@ -46,12 +46,14 @@ def sample(document: Document, path: Path, method: str, said: Mapping[str, Any])
             below = f" and at most {most}" if fits and value > most else ""
             wanted = "true or false" if switch else f"a whole number of at least {least}{below}"
             at = (*path, name) if name in said else path
-            raise Refused(at, f"needs {name}, {wanted}")
+            raise InvalidFactor(at, f"needs {name}, {wanted}")
     if method == "morris" and options["levels"] % 2:
-        raise Refused((*path, "levels"), f"must be even, got {options['levels']}")
+        raise InvalidFactor((*path, "levels"), f"must be even, got {options['levels']}")
     keys = said.get("keys")
     if not isinstance(keys, dict) or not keys:
-        raise Refused((*path, "keys") if "keys" in said else path, "needs keys, each with a range")
+        raise InvalidFactor(
+            (*path, "keys") if "keys" in said else path, "needs keys, each with a range"
+        )
     ranges: dict[str, Range] = {}
     for key, one in keys.items():
         try:
@@ -60,7 +62,7 @@ def sample(document: Document, path: Path, method: str, said: Mapping[str, Any])
             at = (*path, "keys", key)
             inner = getattr(error, "key", None)
             at = (*at, inner) if inner else at
-            raise Refused(at, str(error), document.place(at, of_key=bool(inner))) from None
+            raise InvalidFactor(at, str(error), document.place(at, of_key=bool(inner))) from None
     count = _count(method, options, len(ranges))
     made: list[list[Row]] = []
 
@@ -71,7 +73,7 @@ def sample(document: Document, path: Path, method: str, said: Mapping[str, Any])
             made.append(list(zip(*columns, strict=True)))
         return made[0]
 
-    def place(row: int, key: str) -> Place:
+    def place(row: int, key: str) -> Origin:
         return document.place((*path, "keys", key))
 
     definition = {method: {**options, "keys": keys}}

@@ -50,7 +50,7 @@ class Nonsense(Exception):
     """Raised for a message that the page never sends; ``str(error)`` says why in one line."""
 
 
-class Refused(Exception):
+class InvalidEvent(Exception):
     """Raised for an event that no control of the present state accepts."""
 
 
@@ -124,32 +124,32 @@ def event(message: Message, controls: Sequence[Control], began: S) -> Event[S]:
     ------
     Nonsense
         If a value is not a finite number.
-    Refused
+    InvalidEvent
         If the present state has no such control.
     """
     mouse = next((one for one in controls if isinstance(one, Mouse)), Mouse())
     if message.kind == "drag":
         if not mouse.drag:
-            raise Refused("nothing can be dragged")
+            raise InvalidEvent("nothing can be dragged")
         places = [_number(message.value.get(name), FARTHEST) for name in ("x", "y", "dx", "dy")]
         return Drag(began, *places)
     if message.kind == "wheel":
         if not mouse.wheel:
-            raise Refused("the wheel does nothing")
+            raise InvalidEvent("the wheel does nothing")
         return Wheel(_number(message.value, MOST_TURNS))
     named = {one.name: one for one in controls if not isinstance(one, Mouse)}
     control = named.get(message.value) if isinstance(message.value, str) else None
     if message.kind == "press":
         if not isinstance(control, Button):
-            raise Refused("there is no such button now")
+            raise InvalidEvent("there is no such button now")
         return Press(control.name)
     if isinstance(control, Slider):
         return Change(control.name, _on_scale(control, _number(message.to)))
     if isinstance(control, Choice):
         if message.to not in control.options:
-            raise Refused(f"{control.label} has no such choice now")
+            raise InvalidEvent(f"{control.label} has no such choice now")
         return Change(control.name, message.to)
-    raise Refused("there is no such control now")
+    raise InvalidEvent("there is no such control now")
 
 
 def _number(value: Any, most: float = math.inf) -> float:

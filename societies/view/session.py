@@ -134,7 +134,7 @@ class Session(Generic[S]):
             controls = self.controls if state == self.state else list(self.view.controls(state))
         except messages.Nonsense:
             raise
-        except messages.Refused as error:
+        except messages.InvalidEvent as error:
             viewer.inform(str(error))
         except Exception as error:  # an error of the workload
             self._failed(error)

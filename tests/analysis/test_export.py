@@ -12,7 +12,7 @@ from pyarrow import parquet
 import societies
 from societies.analysis.exporting import export
 from societies.errors import ConfigError, OutputError
-from societies.output import Column, Coordinate, ResultFile, Table, Variable
+from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def file(tmp_path):
             Variable("agent_units", ("society", "agent_day", "agent"), "i4", "units", "units"),
         ],
         tables=[
-            Table(
+            EventTable(
                 "inventions",
                 (
                     Column("inventor", "i4", "agent", "who"),

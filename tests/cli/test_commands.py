@@ -607,8 +607,9 @@ def test_too_little_memory_is_no_defect(shell, monkeypatch):
     assert "--replicates" in err
 
 
-def test_debug_shows_the_traceback_and_keeps_the_exit_code(shell):
-    code, _, err = shell("check", "nowhere.yaml", "--debug")
+@pytest.mark.parametrize("words", ["--debug check nowhere.yaml", "check nowhere.yaml --debug"])
+def test_debug_shows_the_traceback_and_keeps_the_exit_code(words, shell):
+    code, _, err = shell(*words.split())
     assert code == 2
     assert "Traceback" in err
     assert "nowhere.yaml: no such file" in err

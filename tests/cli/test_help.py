@@ -27,6 +27,7 @@ def test_switches_show_no_type(command, shell, monkeypatch):
     assert code == 0
     assert re.search(r"--help +(-h )? +Show this message", out)
     assert "<bool>" not in out
+    assert out.count("--debug ") == 1
     assert "<path>" not in out and "list[" not in out and "FILE..." not in out
 
 

@@ -22,7 +22,7 @@ from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
 from societies.workload.declare.varying import coordinates
 from societies.workload.running.points import points_of, with_rows, with_table
-from societies.workload.running.tables import Table, table_of
+from societies.workload.running.tables import ValueTable, table_of
 
 SIZES = {"workload": "economy", "agents": 6, "resources": 4, "days": 30}
 
@@ -137,7 +137,7 @@ def test_interventions_concern_runs_by_their_numbers_where_these_are_given():
     """Copies of one number, as in a sweep with common random numbers, all have the change."""
     change = {"day": 2, "set": {"day_length": 700.0}, "societies": [1]}
     config = economy(replicates=2, interventions=[change])
-    table = Table({"trading.min_surplus": np.array([0.5, 0.5, 1.5, 1.5])})
+    table = ValueTable({"trading.min_surplus": np.array([0.5, 0.5, 1.5, 1.5])})
     rows = with_rows(config, table, np.array([0, 1, 0, 1]))
     assert [one.day_length for one in at(rows, 3)] == [config.day_length, 700.0] * 2
     assert [one.trading.min_surplus for one in at(rows, 3)] == [0.5, 0.5, 1.5, 1.5]
@@ -359,16 +359,16 @@ def test_kernels_find_each_value_in_its_column():
 
 def test_a_hash_is_of_keys_shapes_and_numbers_whatever_the_order_of_columns():
     one = {"a": np.array([1.0, 2.0]), "b": np.array([[3.0, 4.0], [5.0, 6.0]])}
-    hashed = Table(one).sha256
+    hashed = ValueTable(one).sha256
     text = b"a (2,)\n" + one["a"].tobytes() + b"b (2, 2)\n" + one["b"].tobytes()
     assert hashed == hashlib.sha256(text).hexdigest()
-    assert Table({"b": one["b"], "a": one["a"]}, "other", [3, 4]).sha256 == hashed
+    assert ValueTable({"b": one["b"], "a": one["a"]}, "other", [3, 4]).sha256 == hashed
     for other in (
         {**one, "a": np.array([1.0, np.nextafter(2.0, 3.0)])},
         {"c": one["a"], "b": one["b"]},
         {"a": one["a"]},
     ):
-        assert Table(other).sha256 != hashed
+        assert ValueTable(other).sha256 != hashed
 
 
 def test_keys_that_vary_are_coordinates_with_unit_and_meaning():
@@ -386,7 +386,7 @@ def test_numbers_without_a_table_are_as_many_copies():
     config = with_rows(economy(replicates=5), None, np.array([4, 4, 6]))
     assert (config.replicates, config.table, config.numbers.tolist()) == (3, None, [4, 4, 6])
     assert with_rows(economy(replicates=5), None, None).replicates == 5
-    table = Table({"day_length": np.array([500.0, 600.0])})
+    table = ValueTable({"day_length": np.array([500.0, 600.0])})
     assert with_rows(economy(replicates=5), table, None).replicates == 2
 
 
@@ -431,7 +431,7 @@ def test_a_file_may_end_with_empty_lines_and_have_them_between(tmp_path):
         "trading.min_surplus": [0.5, 1e-3],
     }
     assert list(table.lines) == [2, 4]
-    assert table.place(1) == f"{file}:4" and Table(table.columns).place(1) == "table, row 1"
+    assert table.place(1) == f"{file}:4" and ValueTable(table.columns).place(1) == "table, row 1"
     assert table_of(table) is table
     file.write_text("day_length\n500\n600\n\n")
     assert table_of(file).columns["day_length"].tolist() == [500.0, 600.0]

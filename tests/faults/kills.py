@@ -48,7 +48,15 @@ import numpy as np
 
 from societies import signals
 from societies.__main__ import command
-from societies.output import Column, Coordinate, ResultFile, Table, Variable, inspect, open_results
+from societies.output import (
+    Column,
+    Coordinate,
+    EventTable,
+    ResultFile,
+    Variable,
+    inspect,
+    open_results,
+)
 from societies.workload.declare.measured import DIFFERS
 
 DAYS, COPIES, AGENTS, EVERY = 120, 2, 500, 7
@@ -67,7 +75,7 @@ DECLARED = {
         Variable("newest", ("society", "agent"), np.int64, "1", "as of the checkpoint", -1),
     ],
     "tables": [
-        Table(
+        EventTable(
             "odd",
             (Column("day", "int32", "day", "day"), Column("agent", "int32", "", "an odd one")),
             DAYS,

@@ -12,7 +12,7 @@ from reference_py.economy.state import STATE
 from societies import config_from_dict
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.schedule import Step, day_schedule
+from societies.economy.schedule import DayStep, day_schedule
 from societies.economy.series import SERIES
 from societies.opencl import choose_device
 
@@ -147,7 +147,7 @@ def test_holdings_are_what_came_less_what_went(steps):
 
 def day_schedule_last(day):
     shocks = {shock["day"] for shock in SETTINGS["shocks"]}
-    return Step("shocks") if day in shocks else Step("consumption")
+    return DayStep("shocks") if day in shocks else DayStep("consumption")
 
 
 def test_partners_swap_and_nobody_else_takes_part(steps, p):
@@ -309,7 +309,7 @@ def test_a_resource_for_itself_moves_nothing(device, p, monkeypatch):
         state["value"] = rng.random(shape)  # memory may be stale in any way
         for engine in (device, reference):
             engine.load(state)
-            for step in (Step("matching"), *(Step("trading", i) for i in range(p.rounds))):
+            for step in (DayStep("matching"), *(DayStep("trading", i) for i in range(p.rounds))):
                 engine.step(step, 1)
         found, expected = device.state(), reference.state()
         for name in STATE:

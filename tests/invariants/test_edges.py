@@ -12,7 +12,7 @@ from reference_py.economy.extraction import extract
 from societies import config_from_dict
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.schedule import Step, day_schedule
+from societies.economy.schedule import DayStep, day_schedule
 from societies.economy.series import SERIES
 
 
@@ -82,7 +82,7 @@ def test_a_menu_of_everything_ends_trade_once_everybody_holds_everything(endow):
         state = endow(run)
         state["held"] += 1
         run.load(state)
-        for step in [Step("matching"), *(Step("trading", i) for i in range(12))]:
+        for step in [DayStep("matching"), *(DayStep("trading", i) for i in range(12))]:
             run.step(step, 1)
         traded = run.state()["units_sold"].any()
         assert traded == (menu_size < 5)
@@ -253,5 +253,5 @@ def test_shocks_of_day_0_come_before_the_first_day():
     state = run.state()
     assert state["alive"].tolist() == [[1, 0, 1]]
     assert state["available"].tolist() == [[1, 1, 1, 0]]
-    run.step(Step("extraction"), 1)
+    run.step(DayStep("extraction"), 1)
     assert run.state()["extracted"][0, 1].sum() == run.state()["extracted"][0, :, 3].sum() == 0

@@ -15,7 +15,7 @@ from reference_py.economy import trading
 from societies import config_from_dict
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.schedule import Step
+from societies.economy.schedule import DayStep
 from societies.economy.series import SERIES
 
 UNLIKE = [
@@ -144,7 +144,7 @@ def test_both_gain_more_than_the_least_surplus(market, monkeypatch, endow):
 def test_nothing_is_traded_before_the_first_extraction(monkeypatch):
     deals = Deals(monkeypatch)
     run = engine()
-    for step in [Step("matching"), *(Step("trading", i) for i in range(12))]:
+    for step in [DayStep("matching"), *(DayStep("trading", i) for i in range(12))]:
         run.step(step, 1)
     assert len(deals.lengths) == 12 * 3
     assert not any(deals.lengths)
@@ -157,10 +157,10 @@ def test_whoever_is_last_in_an_odd_society_rests(monkeypatch):
     run = engine()
     rested = set()
     for _ in range(20):
-        run.step(Step("matching"), 1)
+        run.step(DayStep("matching"), 1)
         for round_ in range(12):
             met.clear()
-            run.step(Step("trading", round_), 1)
+            run.step(DayStep("trading", round_), 1)
             rest = run.state()["partners"][0, round_, -1]
             assert sorted([*met, rest]) == list(range(7))
             rested.add(int(rest))
@@ -172,9 +172,9 @@ def test_the_removed_meet_nobody(monkeypatch):
     monkeypatch.setattr(trading, "meet", lambda p, s, a, b: pairs.append({a, b}))
     run = engine(shocks=[{"day": 0, "remove": "agent", "index": 2}])
     for _ in range(20):
-        run.step(Step("matching"), 1)
+        run.step(DayStep("matching"), 1)
         for round_ in range(12):
-            run.step(Step("trading", round_), 1)
+            run.step(DayStep("trading", round_), 1)
     assert {2} & set.union(*pairs) == set()
     assert len(pairs) < 20 * 12 * 3  # their partners have nobody instead
 
@@ -206,7 +206,7 @@ def test_menus_are_made_from_memory():
         s.held[0], s.value[0] = [5, 30, 0], [25.0, 500.0, 600.0]  # resource 1 is the abundant one
         s.held[1], s.value[1] = [0, 0, 30], [600.0, 600.0, 25.0]
         if fresh:
-            run.step(Step("refresh_values"), 1)
+            run.step(DayStep("refresh_values"), 1)
         assert trading.menu(run.parameters, s, 0) == {sold}
 
 
@@ -267,17 +267,17 @@ def test_the_strong_do_better(endow):
         {"name": "weak", "count": 4, "trade_power": 1.0},
         {"name": "strong", "count": 4, "trade_power": 10.0},
     ]
-    market = [Step("matching"), *(Step("trading", i) for i in range(12))]
+    market = [DayStep("matching"), *(DayStep("trading", i) for i in range(12))]
     gains = []
     for power in (1.0, 10.0):
         groups[1]["trade_power"] = power
         run = engine(agents=8, groups=groups, replicates=20)
         endow(run)
-        run.step(Step("agent_statistics"), 1)
+        run.step(DayStep("agent_statistics"), 1)
         before = run.state()["utility"]
         for step in market:
             run.step(step, 1)
-        run.step(Step("agent_statistics"), 1)
+        run.step(DayStep("agent_statistics"), 1)
         gain = run.state()["utility"] - before
         gains.append((gain[:, :4].mean(), gain[:, 4:].mean()))
     (weak_before, strong_before), (weak, strong) = gains

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from societies.kerneltext.source import without_comments
-from societies.localmem.clang import Kind, Unit
+from societies.localmem.clang import Kind, TranslationUnit
 from societies.localmem.divergence import Divergence
 from societies.localmem.preprocess import Preprocessed
 
@@ -420,7 +420,7 @@ def missed_barriers(compiled: Preprocessed) -> list[str]:
     It sees the text as it is compiled, from its kernels down. Of a text without kernels, such as a
     primitive, every function that has a barrier is looked at, for arguments that all share.
     """
-    unit = Unit(compiled)
+    unit = TranslationUnit(compiled)
     functions = [f for f in unit.functions.values() if f.definition is not None]
     called = {
         function.name: {node.name for node in function.body.walk() if node.kind is Kind.CALL_EXPR}

@@ -30,7 +30,7 @@ from source_rules import (
 from societies import config_from_dict
 from societies.economy import source
 from societies.economy.parameters import parameters
-from societies.kerneltext.source import Source, amalgamate, without_comments
+from societies.kerneltext.source import AmalgamatedText, amalgamate, without_comments
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
 from societies.workload.declare.fields import initial_state
@@ -245,7 +245,7 @@ def test_every_primitive_includes_what_it_calls(name, kind):
 
 
 def test_a_planted_call_without_its_include_is_found():
-    found = Source()
+    found = AmalgamatedText()
     found.append("planted.cl", "__kernel void k(__global int *x)\n{\n    link_sale(x);\n}\n")
     assert missing(found) == ["link_sale"]
 
@@ -608,7 +608,7 @@ def test_barriers_for_all_are_none_of_them(code):
 
 def with_barriers(code):
     """Return a text with a kernel of which the code is the rest."""
-    source = Source()
+    source = AmalgamatedText()
     source.append(
         "planted.cl",
         f"""int together(int i) {{ {B} return i; }}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from societies.kerneltext.source import Source
+from societies.kerneltext.source import AmalgamatedText
 from societies.localmem import plan
 from societies.opencl import choose_device
 
@@ -30,7 +30,7 @@ def planned():
     """Plan a text that is called a.cl."""
 
     def make(text, **options):
-        source = Source()
+        source = AmalgamatedText()
         source.append("a.cl", text)
         return plan(source, {"cl_khr_fp64": "1"}, **options)
 

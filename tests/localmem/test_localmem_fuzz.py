@@ -23,7 +23,7 @@ from programs import (
 )
 
 from societies.errors import BuildError
-from societies.kerneltext.source import Source
+from societies.kerneltext.source import AmalgamatedText
 from societies.localmem import plan
 from societies.opencl import Program as DeviceProgram
 
@@ -32,7 +32,7 @@ BASE = re.compile(r"societies_local_memory \+ (\d+)")
 
 
 def make(text):
-    source = Source()
+    source = AmalgamatedText()
     source.append("p.cl", text)
     return plan(source, cached=False)
 

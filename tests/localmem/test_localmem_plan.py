@@ -2,7 +2,7 @@
 
 import pytest
 
-from societies.kerneltext.source import Source
+from societies.kerneltext.source import AmalgamatedText
 from societies.localmem import plan
 
 SEQUENCE = """
@@ -342,7 +342,7 @@ def test_functions_that_do_not_allocate_are_left_alone(planned):
     ],
 )
 def test_texts_without_allocations_pass_through(text):
-    source = Source()
+    source = AmalgamatedText()
     source.append("a.cl", text)
     made = plan(source)
     assert made.source.text == source.text

@@ -5,12 +5,12 @@ import re
 import pytest
 
 from societies.errors import BuildError
-from societies.kerneltext.source import Source
+from societies.kerneltext.source import AmalgamatedText
 from societies.localmem.preprocess import preprocess
 
 
 def expanded(text, **predefined):
-    source = Source()
+    source = AmalgamatedText()
     source.append("a.cl", text)
     return preprocess(source, predefined)
 
@@ -228,7 +228,7 @@ four \\
 five
 six"""
     made = expanded(text)
-    source = Source()
+    source = AmalgamatedText()
     source.append("a.cl", text)
     assert made.text.count("\n") == source.text.count("\n")
     rows = made.text.split("\n")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from societies.errors import DeviceError
-from societies.kerneltext.source import Source
+from societies.kerneltext.source import AmalgamatedText
 from societies.localmem import plan
 from societies.opencl import Program
 
@@ -228,7 +228,7 @@ def test_a_source_is_not_changed_by_planning(economy):
     before = economy.text
     plan(economy)
     assert economy.text == before
-    assert isinstance(economy, Source)
+    assert isinstance(economy, AmalgamatedText)
 
 
 # Clang hands the address of a kernel's block to a function that is not inlined as a constant, which
@@ -265,9 +265,9 @@ def test_a_function_that_stays_one_may_allocate(device, kernel_file, called):
 
 def test_addresses_are_hidden_only_from_functions_that_stay_ones():
     hidden = "volatile uint societies_local_memory_hidden"
-    stays = Source()
+    stays = AmalgamatedText()
     stays.append("whole.cl", WHOLE.replace("CALLED", "between"))
-    inlined = Source()
+    inlined = AmalgamatedText()
     inlined.append("inlined.cl", stays.text.replace("noinline", "always_inline"))
     assert hidden in plan(stays).source.text
     assert hidden not in plan(inlined).source.text

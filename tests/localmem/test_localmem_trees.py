@@ -3,8 +3,8 @@
 import pytest
 from small import small
 
-from societies.kerneltext.source import Source
-from societies.localmem.clang import Unit
+from societies.kerneltext.source import AmalgamatedText
+from societies.localmem.clang import TranslationUnit
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
 from societies.workload.declare.registry import workload
@@ -36,7 +36,7 @@ end:;
 
 
 def written():
-    source = Source()
+    source = AmalgamatedText()
     source.append("a.cl", STATEMENTS)
     return source
 
@@ -60,7 +60,7 @@ def differences(node, cursor):
 
 @pytest.mark.parametrize("source", [written, of_kalah])
 def test_every_part_is_where_it_says(source):
-    unit = Unit(preprocess(source(), dict.fromkeys(COMMON_EXTENSIONS, "1")))
+    unit = TranslationUnit(preprocess(source(), dict.fromkeys(COMMON_EXTENSIONS, "1")))
     defined = [f for f in unit.functions.values() if f.definition is not None]
     assert len(defined) > 1
     for function in defined:

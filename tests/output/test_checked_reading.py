@@ -11,7 +11,7 @@ import pytest
 
 from societies import analysis, plot_overview
 from societies.errors import ConfigError, OutputError
-from societies.output import Column, Coordinate, ResultFile, Table, Variable, open_results
+from societies.output import Column, Coordinate, EventTable, ResultFile, Variable, open_results
 from societies.physics.matmul.matrices import _dataset
 
 FILES = Path(__file__).parents[1] / "data/files"
@@ -81,7 +81,7 @@ DECLARED = {
         Variable("newest", ("society",), np.int64, "1", "as of the latest checkpoint", -1),
     ],
     "tables": [
-        Table("odd", (Column("day", "int32", "day", "day"), Column("x", "int32", "", "x")), 9)
+        EventTable("odd", (Column("day", "int32", "day", "day"), Column("x", "int32", "", "x")), 9)
     ],
     "state": {"x": ((2,), np.int64)},
     "attributes": {"title": "numbers"},

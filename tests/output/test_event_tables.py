@@ -13,8 +13,8 @@ from societies.errors import OutputError
 from societies.output import (
     Column,
     Coordinate,
+    EventTable,
     ResultFile,
-    Table,
     Variable,
     inspect,
     making,
@@ -39,7 +39,7 @@ def made(path, rows=2, **more):
         "variables": [Variable("height", ("day",), "float64", "m", "height")],
         "attributes": {"title": "a test"},
         "state": STATE,
-        "tables": [Table("happenings", COLUMNS, rows)],
+        "tables": [EventTable("happenings", COLUMNS, rows)],
     }
     return ResultFile.create(path, **usual | more)
 
@@ -167,13 +167,13 @@ def test_mistakes_are_named(tmp_path):
     with pytest.raises(OutputError, match=r"no 'trades'; it has tables of events: happenings"):
         open_results(path, events="trades")
     with pytest.raises(ValueError, match="needs a column 'day'"):
-        made(tmp_path / "other.h5", tables=[Table("timeless", COLUMNS[:1], 4)])
+        made(tmp_path / "other.h5", tables=[EventTable("timeless", COLUMNS[:1], 4)])
 
 
 @pytest.mark.parametrize("room", [1, 100], ids=["made longer", "with room"])
 def test_tables_in_any_order_are_continued_as_they_were_begun(tmp_path, room):
     """HDF5 lists tables by name; the record of a commit counts their rows in the order declared."""
-    tables = [Table(name, COLUMNS, room) for name in ("wares", "deals")]
+    tables = [EventTable(name, COLUMNS, room) for name in ("wares", "deals")]
 
     def write_days(file, days):
         for day in days:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from societies.errors import OutputError
-from societies.output import Column, Coordinate, ResultFile, Table, Variable, inspect
+from societies.output import Column, Coordinate, EventTable, ResultFile, Variable, inspect
 from societies.output.stored_seal import MAGIC
 
 COPIES, STEPS = 3, 8
@@ -24,7 +24,7 @@ DECLARED = {
         Variable("cells", ("plate", "step"), np.int32, "cells", "cells that changed"),
         Variable("newest", ("plate",), np.int32, "1", "as of now", -1),
     ],
-    "tables": [Table("swaps", (Column("step", "int64", "", "when"),), 6)],
+    "tables": [EventTable("swaps", (Column("step", "int64", "", "when"),), 6)],
     "attributes": {"title": "a plate", "workload": "laplace", "seed": 7},
     "state": {"t": ((COPIES, 4), np.float64)},
     "clock": "step",

@@ -19,7 +19,7 @@ from numpy.testing import assert_array_equal
 
 from societies.background import in_background
 from societies.errors import OutputError
-from societies.output import Column, Coordinate, ResultFile, Table, checkpoints, inspect
+from societies.output import Column, Coordinate, EventTable, ResultFile, checkpoints, inspect
 from societies.output.disk import Disk
 
 STATE = {"held": ((4, 50), np.int32), "experience": ((4, 50), np.float64)}
@@ -283,7 +283,7 @@ def test_a_failure_of_the_disk_that_filled_a_slot_is_told(file, monkeypatch):
 
 def lengthened(path):
     """Make a file whose table becomes longer with the third row."""
-    return made(path, [Table("sales", [Column("day", "int32", "day", "")], 2)])
+    return made(path, [EventTable("sales", [Column("day", "int32", "day", "")], 2)])
 
 
 @pytest.mark.parametrize("ends", ["close", "lengthen"])

@@ -14,14 +14,14 @@ import yaml
 
 from societies import analysis, sweep
 from societies.errors import ConfigError, OutputError
-from societies.output import Column, Coordinate, Table, Variable, inspect, open_results
+from societies.output import Column, Coordinate, EventTable, Variable, inspect, open_results
 from societies.output.disk import Disk
 from societies.output.study import StudyFile
 from societies.output.study_layout import DONE, PENDING, StudyLayout
 
 OLD = Path(__file__).parents[1] / "data/files/study-layout-1.h5"
 RUNS, DAYS = 6, 3
-LINKS = Table(
+LINKS = EventTable(
     "links",
     (Column("run", "int64", "", "number of the run"), Column("units", "int32", "units", "units")),
     20,

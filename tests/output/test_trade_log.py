@@ -14,7 +14,7 @@ import societies
 from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict
 from societies.economy.explain import trade_log
-from societies.economy.results import Layout
+from societies.economy.results import DayRecorder
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError, Interrupted
 from societies.workload.running.engines import ReferenceEngine
@@ -297,7 +297,7 @@ def test_a_device_that_does_otherwise_is_an_error(tmp_path, monkeypatch):
 
 
 def test_the_file_says_beforehand_how_large_it_is(tmp_path):
-    layout = Layout(WORKLOAD, config_from_dict(SETTINGS))
+    layout = DayRecorder(WORKLOAD, config_from_dict(SETTINGS))
     assert [table.name for table in layout.tables()] == ["inventions", *TABLES]
     rows = dict(societies.plan(config_from_dict(SETTINGS), device="reference").rows)
     assert "results in the file" in rows

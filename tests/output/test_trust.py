@@ -14,7 +14,7 @@ from societies.analysis import plot_overview
 from societies.cli import main
 from societies.errors import OutputError
 from societies.output import Coordinate, ResultFile, Variable, inspect, open_results, stored_seal
-from societies.output.tables import Column, Table
+from societies.output.tables import Column, EventTable
 from societies.output.trust import opened
 
 DECLARED = {
@@ -157,7 +157,7 @@ def test_other_types_than_a_run_writes_are_reported_as_damage(path, change):
 
 
 def test_a_clock_that_is_no_column_is_reported_as_damage(tmp_path):
-    table = Table("deals", (Column("day", "int32", "day", "day"),), 4)
+    table = EventTable("deals", (Column("day", "int32", "day", "day"),), 4)
     path = tmp_path / "run.h5"
     ResultFile.create(path, **DECLARED, tables=[table]).close()
     with h5py.File(path, "r+") as file:

@@ -13,7 +13,7 @@ from societies import config_from_dict
 from societies.economy import source
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.schedule import Step
+from societies.economy.schedule import DayStep
 from societies.opencl import choose_device
 
 AGENTS, RESOURCES, ROUNDS, MEMORY = 1100, 3, 3, 2
@@ -73,10 +73,10 @@ def test_phases_are_the_references(reference, on_cpu):
     for one in (reference, device):
         one._set(state)
     for step in (
-        Step("open_device_market", device_type=0),
-        *(Step("device_matching", i, 0) for i in range(ROUNDS)),
-        Step("agent_statistics"),
-        Step("society_statistics"),
+        DayStep("open_device_market", device_type=0),
+        *(DayStep("device_matching", i, 0) for i in range(ROUNDS)),
+        DayStep("agent_statistics"),
+        DayStep("society_statistics"),
     ):
         reference.step(step, 5)
         device.step(step, 5)

@@ -46,7 +46,7 @@ from societies import config_from_dict  # noqa: E402
 from societies.economy import memory  # noqa: E402
 from societies.economy.engine import DeviceEngine, ReferenceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
-from societies.economy.schedule import Step  # noqa: E402
+from societies.economy.schedule import DayStep  # noqa: E402
 from societies.economy.series import SERIES  # noqa: E402
 from societies.economy.workload import WORKLOAD as ECONOMY  # noqa: E402
 from societies.errors import SocietiesError  # noqa: E402
@@ -293,7 +293,7 @@ def many_agents(checks: Checks) -> None:
         state["stream"][:] = np.arange(1, state["stream"].size + 1).reshape(state["stream"].shape)
         for one in (engine, reference):
             one.load(state)
-            one.step(Step("matching"), 1)
+            one.step(DayStep("matching"), 1)
         checks.same(name, engine.state()["partners"], reference.state()["partners"])
 
 

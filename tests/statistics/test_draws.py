@@ -16,7 +16,7 @@ from reference_py.primitives.rng import STREAM_GAP, Rng
 from societies import config_from_dict
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.schedule import Step
+from societies.economy.schedule import DayStep
 from societies.opencl import choose_device
 
 AGENTS, RESOURCES, SOCIETIES, ROUNDS = 20, 7, 400, 12
@@ -69,7 +69,7 @@ def rounds(engine):
     """Return the orders of 2 market calls, (society, call, round, position)."""
     orders = []
     for _ in range(2):
-        engine.step(Step("matching"), 1)
+        engine.step(DayStep("matching"), 1)
         orders.append(engine.state()["partners"])
     return np.stack(orders, axis=1)
 
@@ -135,7 +135,7 @@ def test_who_met_before_is_forgotten(rounds, apart):
 def test_ties_are_broken_uniformly_on_the_first_day(engine):
     """Three units of 7 equally good resources: every 3 of 7 for a third of 1/35 of the agents."""
     engine.start()
-    engine.step(Step("extraction"), 1)
+    engine.step(DayStep("extraction"), 1)
     extracted = engine.state()["extracted"].reshape(-1, RESOURCES)
     assert np.all(extracted.sum(axis=1) == 3)
     assert extracted.max() == 1
@@ -162,7 +162,7 @@ def consumed(engine):
         state = engine.state()
         state["held"] = np.broadcast_to(np.array(UNITS, np.int32), state["held"].shape).copy()
         engine.load(state)
-        engine.step(Step("consumption"), 1)
+        engine.step(DayStep("consumption"), 1)
         nights.append(UNITS - engine.state()["held"])
     return np.array(nights)
 

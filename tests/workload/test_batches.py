@@ -18,7 +18,7 @@ from societies.workload.running.batches import Batches, Room, batch_size
 from societies.workload.running.engines import ReferenceEngine
 from societies.workload.running.points import with_rows, with_table
 from societies.workload.running.run import engine_of
-from societies.workload.running.tables import Table
+from societies.workload.running.tables import ValueTable
 
 TABLE = {"trading.min_surplus": np.linspace(0, 3, 7), "utility.exponent": [2, 3, 2, 3, 2, 3, 2.5]}
 
@@ -75,7 +75,7 @@ NUMBERS = np.array([3, 4, 3, 5, 4, 3, 4])
 @pytest.mark.parametrize("batch", [None, 3])
 def test_copies_of_one_number_draw_the_same_in_every_batch(device, batch):
     """Every copy is what it is alone, with its own number and its own row of the table."""
-    table = Table({"trading.min_surplus": np.array([0.5, 0.5, 0.5, 0.5, 2.5, 2.5, 0.5])})
+    table = ValueTable({"trading.min_surplus": np.array([0.5, 0.5, 0.5, 0.5, 2.5, 2.5, 0.5])})
     config = with_rows(ensemble(days=3), table, NUMBERS)
     engine, _, _ = engine_of(workload("economy"), config, device, batch=batch)
     assert isinstance(engine, Batches) == (batch is not None)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import societies
-from societies.kerneltext.source import Source
+from societies.kerneltext.source import AmalgamatedText
 from societies.localmem.reached import arrays_used
 from societies.workload.declare.registry import workload
 
@@ -56,7 +56,7 @@ def test_what_is_only_handed_on_is_not_used():
     }
     __kernel void other(__global int *a, __global int *b) { b[0] = 1; }
     """
-    source = Source()
+    source = AmalgamatedText()
     source.append("<test>", text)
     used = arrays_used(source, {}, {"copy", "other"})
     assert used == {"copy": {"a", "b", "n"}, "other": {"b"}}

@@ -165,7 +165,7 @@ def test_the_second_one_ends_at_once_and_a_closed_terminal_is_one():
 def test_a_program_that_a_signal_may_have_ended_has_not_lost(monkeypatch):
     monkeypatch.setattr(external, "SIGNAL_SECONDS", 0.0)
     player = external.Player("uci", path="/no/such/program")
-    program = external.Program(player, "8/8/8/8/8/8/8/8 w - - 0 1")
+    program = external.ExternalProgram(player, "8/8/8/8/8/8/8/8 w - - 0 1")
     program._require_own_fault()
     signals.counts(signal.SIGTERM)
     with pytest.raises(signals.Stopped):
@@ -178,6 +178,7 @@ def test_a_program_that_a_signal_may_have_ended_has_not_lost(monkeypatch):
         (["run", "x"], "interrupted before the first tick; nothing was written"),
         (["run", "x", "--resume"], "interrupted before the first tick; the file is unchanged"),
         (["sweep", "x"], "interrupted before the first run of the sweep; nothing was written"),
+        (["--debug", "run", "x"], "interrupted before the first tick; nothing was written"),
         (["verify", "x"], "interrupted; this command writes no file"),
         (["plot", "x"], "interrupted before it was done"),
         ([], "interrupted; this command writes no file"),

@@ -13,7 +13,7 @@ from datasets import datasets
 from small import small
 
 import societies
-from societies.economy.results import Layout
+from societies.economy.results import DayRecorder
 from societies.errors import DeviceError, DeviceFailed, OutputError, shell_words
 from societies.opencl.staging import Staging
 from societies.output import ResultFile, inspect
@@ -29,7 +29,7 @@ CONFIG = {"workload": "economy", "agents": 6, "resources": 5, "days": DAYS, "see
 def calls(monkeypatch):
     """What is computed and what is written, in turn: ("computed" or "written", first, last)."""
     found = []
-    run_ticks, write = DeviceEngine.run_ticks, Layout.write
+    run_ticks, write = DeviceEngine.run_ticks, DayRecorder.write
 
     def computed(self, first, last):
         found.append(("computed", first, last))
@@ -40,7 +40,7 @@ def calls(monkeypatch):
         write(self, file, block)
 
     monkeypatch.setattr(DeviceEngine, "run_ticks", computed)
-    monkeypatch.setattr(Layout, "write", written)
+    monkeypatch.setattr(DayRecorder, "write", written)
     return found
 
 
@@ -162,14 +162,14 @@ def test_checkpoints_of_a_fast_run_are_its_last_two(
 
 def test_commits_that_take_long_follow_each_other_rarely(calls, monkeypatch, tmp_path):
     """At most this share of the time is theirs, where blocks hide nothing of them."""
-    write, began = Layout.write, []
+    write, began = DayRecorder.write, []
 
     def slow(self, file, block):
         began.append(time.perf_counter())
         time.sleep(0.05)
         write(self, file, block)
 
-    monkeypatch.setattr(Layout, "write", slow)
+    monkeypatch.setattr(DayRecorder, "write", slow)
     monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 1)
     config = societies.config_from_dict({**CONFIG, "days": 300})
@@ -225,7 +225,7 @@ def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_pat
 def test_nothing_is_written_behind_a_gap(error, raised, told, calls, monkeypatch, tmp_path):
     """If another thread cannot write, the run ends, with what was committed before."""
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 4)
-    write = Layout.write
+    write = DayRecorder.write
 
     def failing(self, file, block):
         if block.first > 20:
@@ -233,7 +233,7 @@ def test_nothing_is_written_behind_a_gap(error, raised, told, calls, monkeypatch
                 raise error
         write(self, file, block)
 
-    monkeypatch.setattr(Layout, "write", failing)
+    monkeypatch.setattr(DayRecorder, "write", failing)
     config = societies.config_from_dict(CONFIG)
     with pytest.raises(raised, match=told):
         societies.run(config, out=tmp_path / "run.h5")

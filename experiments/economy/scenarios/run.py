@@ -82,7 +82,7 @@ def write_tables(found, verdicts, folder):
                 lines.write(f"| {name} | " + " | ".join(cells) + " |\n")
         lines.write(
             "\nOurs / recorded, means over societies; **!**: apart by more than three standard "
-            "errors. Names are those of tests/data/societies-baseline/README.md.\n"
+            "errors.\nNames are those of tests/data/societies-baseline/README.md.\n"
         )
 
 

@@ -32,7 +32,7 @@ class FenError(ValueError):
     """Raised for a line that describes no position; it begins with the field that is wrong."""
 
 
-class Board(NamedTuple):
+class FenPosition(NamedTuple):
     """A position, and what is not seen in it.
 
     Attributes
@@ -50,7 +50,7 @@ class Board(NamedTuple):
 
 
 def read_fen(line):
-    """Return the `Board` that a line describes; the two numbers at its end may be missing.
+    """Return the `FenPosition` that a line describes; the two numbers at its end may be missing.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def read_fen(line):
     position = position._replace(special=position.special | square)
     if in_check(turned(position)):
         raise FenError(f"{FIELDS[1]}: {words[1]}: it could capture the king of the other side")
-    return Board(position, side, clock, number)
+    return FenPosition(position, side, clock, number)
 
 
 def _placement(text):

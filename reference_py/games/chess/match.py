@@ -6,7 +6,7 @@ Who chooses moves is handed over: a search, chance, or a program of others.
 from dataclasses import dataclass, field
 
 from reference_py.games.chess.board import BLACK, WHITE, number_of, squares_of
-from reference_py.games.chess.fen import START, Board, read_fen
+from reference_py.games.chess.fen import START, FenPosition, read_fen
 from reference_py.games.chess.rules import in_check, moves, play
 from reference_py.games.chess.search import coded, decoded
 from reference_py.games.ngtsg.parameters import Refinements
@@ -97,7 +97,7 @@ def after(board, move):
     count = (position.own | position.other).bit_count()
     taken = count < (before.own | before.other).bit_count()
     halfmoves = 0 if pawn or taken else board.halfmoves + 1
-    return Board(position, 1 - board.side, halfmoves, board.fullmove + (board.side == BLACK))
+    return FenPosition(position, 1 - board.side, halfmoves, board.fullmove + (board.side == BLACK))
 
 
 def can_mate(board):

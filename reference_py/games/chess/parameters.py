@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from reference_py.games.chess.fen import START, Board, read_fen
+from reference_py.games.chess.fen import START, FenPosition, read_fen
 from reference_py.games.chess.perft import KINDS
 
 
@@ -18,7 +18,7 @@ class PerftParameters:
     kept : most positions of one level of a game in memory at a time
     """
 
-    boards: tuple[Board, ...] = (read_fen(START),)
+    boards: tuple[FenPosition, ...] = (read_fen(START),)
     depth: int = 5
     detail: bool = False
     kept: int = 2**18

@@ -25,7 +25,7 @@ from reference_py.games.chess.rules import (
     play,
     ray,
 )
-from reference_py.games.ngtsg.parameters import Game, SearchParameters
+from reference_py.games.ngtsg.parameters import GameFunctions, SearchParameters
 
 WORDS, HALF = 15, 2**32 - 1
 MATE = 10**8
@@ -161,4 +161,4 @@ def make(p, words, move):
     return words_of(after if p.legal else after._replace(special=0), 1 - side)
 
 
-GAME = Game(branch, evaluate, make)
+GAME = GameFunctions(branch, evaluate, make)

@@ -7,6 +7,6 @@ Device twin: ``kernels/games/connect6/search.cl``.
 from reference_py.games.connect6.evaluate import evaluate
 from reference_py.games.connect6.make import make
 from reference_py.games.connect6.moves import branch
-from reference_py.games.ngtsg.parameters import Game
+from reference_py.games.ngtsg.parameters import GameFunctions
 
-GAME = Game(branch, evaluate, make)
+GAME = GameFunctions(branch, evaluate, make)

@@ -56,7 +56,7 @@ def evaluation(p):
 
 
 @dataclass(frozen=True)
-class Move:
+class MoveStatistics:
     """A move of the position, and what was found of it.
 
     Attributes
@@ -83,7 +83,7 @@ class Node:
     Attributes
     ----------
     cells : where the stones go, ascending
-    visits, points, known : as of a `Move`; visits may count playouts that are still to come
+    visits, points, known : as of a `MoveStatistics`; visits may count playouts still to come
     below : position after a move, by the place of the move
     begun : the moves before this place have had visits; they are tried first, in order
     """
@@ -153,7 +153,9 @@ class Search:
         """What was found of each move, in the order of cells."""
         root = self._root
         found = zip(root.cells, root.visits, root.points, root.known, strict=True)
-        return [Move(cell, int(n), float(won), int(known)) for cell, n, won, known in found]
+        return [
+            MoveStatistics(cell, int(n), float(won), int(known)) for cell, n, won, known in found
+        ]
 
     def flat(self):
         """Play out every move of the position once more, all in one batch."""
@@ -285,7 +287,7 @@ class TreeSearch:
         if self._moves is None:
             found = enumerate(zip(*self._keeper.found(), strict=True))
             self._moves = [
-                Move(cell, int(visits), float(points), KNOWN[int(certain)])
+                MoveStatistics(cell, int(visits), float(points), KNOWN[int(certain)])
                 for cell, (visits, points, certain) in found
                 if certain != TAKEN
             ]

@@ -14,7 +14,7 @@ from reference_py.primitives import tree
 
 
 @dataclass
-class Node:
+class BoardNode:
     """A board of the tree; what is no move has none."""
 
     board: list[int]
@@ -23,14 +23,14 @@ class Node:
 
 def generate(p, board, side, plies):
     """Return all nodes of the tree; None where there is no such move or no game any more."""
-    nodes = [Node(list(board), side)]
+    nodes = [BoardNode(list(board), side)]
     for number in range(1, tree.nodes(p.pits, plies)):
         above = nodes[tree.parent(p.pits, number)]
         nodes.append(None)
         if above is not None and not is_over(p, above.board):
             pit = pits_of(p, above.side)[(number - 1) % p.pits]
             if pit in moves(p, above.board, above.side):
-                nodes[-1] = Node(*play(p, above.board, above.side, pit)[:2])
+                nodes[-1] = BoardNode(*play(p, above.board, above.side, pit)[:2])
     return nodes
 
 

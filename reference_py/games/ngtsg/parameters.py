@@ -24,7 +24,7 @@ MOST_CHILDREN = 2**32 - 1
 
 
 @dataclass(frozen=True)
-class Game:
+class GameFunctions:
     """The three functions of a game, which is all that a search knows of it.
 
     Attributes

@@ -4,7 +4,7 @@ A position is two words: the squares of the side to move, and those of the other
 bit s, row by row. Device twin: ``kernels/games/tictactoe/search.cl``.
 """
 
-from reference_py.games.ngtsg.parameters import Game
+from reference_py.games.ngtsg.parameters import GameFunctions
 
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
 """Rows, columns and diagonals; a digit is a row."""
@@ -36,4 +36,4 @@ def make(p, position, move):
     return [other, own | 1 << move]
 
 
-GAME = Game(branch, evaluate, make)
+GAME = GameFunctions(branch, evaluate, make)

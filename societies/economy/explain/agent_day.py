@@ -20,8 +20,8 @@ from societies.economy.explain.events import (
     Unit,
     plain,
 )
-from societies.economy.explain.replay import Place, TradeListener
-from societies.economy.schedule import Step
+from societies.economy.explain.replay import EventTime, TradeListener
+from societies.economy.schedule import DayStep
 
 PHASES = {
     "trading": ("refresh_values", "matching", "trading"),
@@ -69,7 +69,7 @@ SNAPSHOT = [one.name for one in fields(Snapshot) if one.name != "utility"]
 
 
 @dataclass
-class Section:
+class DayPart:
     """A part of the day: consecutive steps of one of the `PHASES`.
 
     Attributes
@@ -78,7 +78,7 @@ class Section:
     device_type : type of device that the part is about, -1 if none
     market : number of the resource market, from 1, if the part is one
     before, after : Snapshot
-    events : list of (Place, event), in order
+    events : list of (EventTime, event), in order
     steps : steps of the schedule in this part
     """
 
@@ -87,8 +87,8 @@ class Section:
     market: int
     before: Snapshot
     after: Snapshot
-    events: list[tuple[Place, Any]] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    events: list[tuple[EventTime, Any]] = field(default_factory=list)
+    steps: list[DayStep] = field(default_factory=list)
 
     @property
     def rounds(self) -> list[int]:
@@ -103,7 +103,7 @@ class Trace:
     Attributes
     ----------
     society, day, agent : int
-    sections : list of Section, only the requested ones
+    sections : list of DayPart, only the requested ones
     morning, evening : Snapshot, before and after the day
     recipes : (device_type, resource) lists of components, in the morning
     reached : str, text on how the morning's state was computed
@@ -115,7 +115,7 @@ class Trace:
     society: int
     day: int
     agent: int
-    sections: list[Section]
+    sections: list[DayPart]
     morning: Snapshot
     evening: Snapshot
     recipes: list[list[list[int]]]
@@ -172,10 +172,10 @@ class AgentListener(TradeListener):
 
     def __init__(self, agent: int) -> None:
         super().__init__(agent)
-        self.sections: list[Section] = []
+        self.sections: list[DayPart] = []
         self._utility = 0.0
 
-    def begin(self, step: Step, society: Any) -> None:
+    def begin(self, step: DayStep, society: Any) -> None:
         """Open a section if this step is the first of one."""
         super().begin(step, society)
         phase = next((name for name, steps in PHASES.items() if step.phase in steps), "")
@@ -186,7 +186,7 @@ class AgentListener(TradeListener):
         here = (phase, step.device_type, market)
         if last is None or here != (last.phase, last.device_type, last.market):
             now = self.snapshot(society)
-            self.sections.append(Section(phase, step.device_type, market, now, now))
+            self.sections.append(DayPart(phase, step.device_type, market, now, now))
         self.sections[-1].steps.append(step)
         self.events = self.sections[-1].events
 

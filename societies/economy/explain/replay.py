@@ -18,7 +18,7 @@ from reference_py.economy.parameters import Parameters
 from societies.economy import schedule
 from societies.economy.ensemble import Ensemble
 from societies.economy.explain.events import Bargain, DeviceTry, Proposal, complete
-from societies.economy.schedule import Step
+from societies.economy.schedule import DayStep
 from societies.economy.state import state_fields
 from societies.errors import DeviceError
 from societies.workload.checking.verify import first_difference
@@ -40,16 +40,16 @@ def state_of_one(state: Mapping[str, NDArray[Any]], place: int) -> State:
 
 
 @dataclass(frozen=True)
-class Place:
+class EventTime:
     """Time of an event within a day.
 
     Attributes
     ----------
-    step : Step
+    step : DayStep
     market : int, number of the current resource market, from 1; 0 before the first
     """
 
-    step: Step
+    step: DayStep
     market: int
 
 
@@ -63,15 +63,15 @@ class Listener:
 
     Attributes
     ----------
-    events : list of (Place, event), in the order of the reference
-    step : Step, the current one
+    events : list of (EventTime, event), in the order of the reference
+    step : DayStep, the current one
     market : int, number of resource markets opened so far today
     """
 
     def __init__(self, agent: int | None = None) -> None:
         self.agent = agent
-        self.events: list[tuple[Place, Any]] = []
-        self.step = Step("")
+        self.events: list[tuple[EventTime, Any]] = []
+        self.step = DayStep("")
         self.market = 0
 
     def receive(self, event: str, facts: dict[str, Any]) -> None:
@@ -80,7 +80,7 @@ class Listener:
         if method is not None:
             method(**facts)
 
-    def begin(self, step: Step, society: Any) -> None:
+    def begin(self, step: DayStep, society: Any) -> None:
         """Record that a step begins; ``society`` is in its state before the step."""
         self.step = step
         self.market += step.phase == "matching"
@@ -90,7 +90,7 @@ class Listener:
 
     def keep(self, event: Any) -> None:
         """Append an event with the current step and market."""
-        self.events.append((Place(self.step, self.market), event))
+        self.events.append((EventTime(self.step, self.market), event))
 
     def concerns(self, *agents: int) -> bool:
         """Return True if events of at least one of these agents are recorded."""
@@ -190,11 +190,11 @@ class TradeListener(Listener):
     on_device_choice = on_device_price = on_sale = _add_to_try
 
 
-def swaps(events: list[tuple[Place, Any]]) -> list[tuple[Place, Bargain]]:
+def swaps(events: list[tuple[EventTime, Any]]) -> list[tuple[EventTime, Bargain]]:
     """Return the bargains that ended in a swap."""
     return [(place, e) for place, e in events if isinstance(e, Bargain) and e.swap is not None]
 
 
-def sales(events: list[tuple[Place, Any]]) -> list[tuple[Place, DeviceTry]]:
+def sales(events: list[tuple[EventTime, Any]]) -> list[tuple[EventTime, DeviceTry]]:
     """Return the devices that were sold."""
     return [(place, e) for place, e in events if isinstance(e, DeviceTry) and e.sold]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from reference_py.economy.devices import DEVICE_TYPES
-from societies.economy.explain.agent_day import Section, Snapshot, Trace
+from societies.economy.explain.agent_day import DayPart, Snapshot, Trace
 from societies.economy.explain.events import (
     Attempt,
     Invented,
@@ -74,7 +74,7 @@ def _part(title: str, lines: Iterable[str]) -> Iterator[str]:
         yield from wrapped(line, "  ")
 
 
-def _title(section: Section, markets: int) -> str:
+def _title(section: DayPart, markets: int) -> str:
     if section.phase == "trading":
         which = f" {section.market} of {markets}" if markets > 1 else ""
         return f"Resource market{which}"
@@ -124,7 +124,7 @@ def _largest(pair: tuple[float, int]) -> tuple[float, int]:
     return -pair[0], pair[1]
 
 
-def _own_use(trace: Trace, section: Section, full: bool) -> Iterator[str]:
+def _own_use(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     for _, event in section.events:
         if not isinstance(event, OwnUse):
             continue
@@ -154,7 +154,7 @@ def _own_use(trace: Trace, section: Section, full: bool) -> Iterator[str]:
                 yield f"not (another) {listed([f'r{r}' for r in which], full)}: {why}"
 
 
-def _production(trace: Trace, section: Section, full: bool) -> Iterator[str]:
+def _production(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     groups: dict[tuple[int, int, int | None], list[Made]] = {}
     for _, event in section.events:
         if isinstance(event, Made):
@@ -175,7 +175,7 @@ def _production(trace: Trace, section: Section, full: bool) -> Iterator[str]:
         yield f"{number(after)} min of the working day are spent"
 
 
-def _extraction(trace: Trace, section: Section, full: bool) -> Iterator[str]:
+def _extraction(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     units = [event for _, event in section.events if isinstance(event, Unit)]
     if section.before.overtime:
         yield f"{number(section.before.overtime)} min of the day were spent on making devices"
@@ -212,7 +212,7 @@ def _extraction(trace: Trace, section: Section, full: bool) -> Iterator[str]:
         )
 
 
-def _invention(trace: Trace, section: Section, full: bool) -> Iterator[str]:
+def _invention(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     me = trace.agent
     attempts = [event for _, event in section.events if isinstance(event, Attempt)]
     inventions = [event for _, event in section.events if isinstance(event, Invented)]
@@ -236,7 +236,7 @@ def _invention(trace: Trace, section: Section, full: bool) -> Iterator[str]:
         yield f"{who} {name_of(found.device_type)} r{found.resource} of {resources(found.parts)}"
 
 
-def _end_day(trace: Trace, section: Section, full: bool) -> Iterator[str]:
+def _end_day(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     before, after = section.before, section.after
     changed = [
         (abs(b - a), f"r{r} {number(a)} -> {number(b)}")
@@ -261,7 +261,7 @@ def _end_day(trace: Trace, section: Section, full: bool) -> Iterator[str]:
             yield f"experience in making fades, {name_of(device_type)}: {listed(less, full)}"
 
 
-def _consumption(trace: Trace, section: Section, full: bool) -> Iterator[str]:
+def _consumption(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     before, after = section.before, section.after
     used = [
         (a - b, r) for r, (a, b) in enumerate(zip(before.held, after.held, strict=True)) if a > b
@@ -282,7 +282,7 @@ def _consumption(trace: Trace, section: Section, full: bool) -> Iterator[str]:
             yield f"minutes of use left, {name_of(device_type)}: {listed(lost, full)}"
 
 
-def _shocks(trace: Trace, section: Section, full: bool) -> Iterator[str]:
+def _shocks(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     if not section.after.alive:
         yield "is removed from the society"
         return
@@ -290,7 +290,7 @@ def _shocks(trace: Trace, section: Section, full: bool) -> Iterator[str]:
         yield f"{event.what} {event.index} is removed from the society"
 
 
-REPORTS: dict[str, Callable[[Trace, Section, bool], Iterator[str]]] = {
+REPORTS: dict[str, Callable[[Trace, DayPart, bool], Iterator[str]]] = {
     "trading": trading,
     "device_trading": device_trading,
     "own_use": _own_use,

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from societies.economy.explain.agent_day import Section, Trace
+from societies.economy.explain.agent_day import DayPart, Trace
 from societies.economy.explain.events import Bargain, DeviceTry, Meeting, Pairing, worded
 from societies.economy.explain.words import aligned, name_of, number, resources, rounds, short
 
 
-def trading(trace: Trace, section: Section, full: bool) -> Iterator[str]:
+def trading(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     """Yield what the agent did in a resource market."""
     me = trace.agent
     meetings: dict[int, list[Any]] = {}
@@ -175,7 +175,7 @@ def _reason(bargain: Bargain, me: int) -> str:
     return worded(bargain.refused, {me: "it", other: "the other"})
 
 
-def device_trading(trace: Trace, section: Section, full: bool) -> Iterator[str]:
+def device_trading(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     """Yield what the agent did in the market for a type of device."""
     if not any(isinstance(event, Pairing) for _, event in section.events):
         if full:

@@ -17,7 +17,7 @@ from reference_py.economy.parameters import Parameters
 from societies.economy.columns import ROOM, of_day
 from societies.economy.config import EconomyConfig
 from societies.economy.explain.replay import (
-    Place,
+    EventTime,
     TradeListener,
     parameters_of_one,
     replay,
@@ -26,7 +26,7 @@ from societies.economy.explain.replay import (
     state_of_one,
     swaps,
 )
-from societies.output import Column, Coordinate, ResultFile, Table, Variable
+from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import LeftOut, Workload
 from societies.workload.running.interrupts import Interruption
@@ -177,15 +177,15 @@ class TradeLog:
             ),
         ]
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[EventTable]:
         """Return the tables of the trade log."""
         if not self._logged:
             return []
         log = self.config.record.trade_log
         room = ROOM * self.config.agents * len(log.days) * log.societies
-        result = [Table("resource_trades", RESOURCE_TRADES, room)]
+        result = [EventTable("resource_trades", RESOURCE_TRADES, room)]
         if self.config.devices != "none":
-            result.append(Table("device_trades", DEVICE_TRADES, room))
+            result.append(EventTable("device_trades", DEVICE_TRADES, room))
         return result
 
     def begin(self, day: int, state: State) -> None:
@@ -208,7 +208,7 @@ class TradeLog:
         count = self.societies(day)
         if not count or before is None:
             return
-        events: list[tuple[int, Place, Any]] = []
+        events: list[tuple[int, EventTime, Any]] = []
         for place in range(count):
             if stop.is_set():
                 raise LeftOut(before)
@@ -285,7 +285,7 @@ class _FlowListener(TradeListener):
         return row
 
 
-def _swap_rows(day: int, events: list[tuple[int, Place, Any]]) -> list[tuple[Any, ...]]:
+def _swap_rows(day: int, events: list[tuple[int, EventTime, Any]]) -> list[tuple[Any, ...]]:
     rows = []
     for number, when, event in events:
         for place, one in swaps([(when, event)]):
@@ -311,7 +311,9 @@ def _swap_rows(day: int, events: list[tuple[int, Place, Any]]) -> list[tuple[Any
     return rows
 
 
-def _sale_rows(day: int, events: list[tuple[int, Place, Any]], slots: int) -> list[tuple[Any, ...]]:
+def _sale_rows(
+    day: int, events: list[tuple[int, EventTime, Any]], slots: int
+) -> list[tuple[Any, ...]]:
     rows = []
     for number, when, event in events:
         for place, one in sales([(when, event)]):

@@ -46,7 +46,7 @@ def lack_of(path: str) -> str:
     return f"there is no program {path or 'named'}"
 
 
-class Program:
+class ExternalProgram:
     """An external program that plays one side.
 
     Parameters

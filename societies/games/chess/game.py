@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
 from reference_py.games.chess.board import BLACK, WHITE
-from reference_py.games.chess.fen import START, Board, piece_on, read_fen, write_fen
+from reference_py.games.chess.fen import START, FenPosition, piece_on, read_fen, write_fen
 from reference_py.games.chess.match import (
     FIFTY,
     MATE_END,
@@ -47,11 +47,11 @@ class Game:
     """
 
     def __init__(self, fen: str = START) -> None:
-        self.boards: list[Board] = [read_fen(fen)]
+        self.boards: list[FenPosition] = [read_fen(fen)]
         self.moves: list[Move] = []
 
     @property
-    def board(self) -> Board:
+    def board(self) -> FenPosition:
         """The current position."""
         return self.boards[-1]
 

@@ -17,7 +17,7 @@ made, so a single loop is enough, without a stack or a list of moves."""
 
 
 @dataclass(frozen=True)
-class Levels:
+class CountLevels:
     """How the count of one depth is divided into levels and batches.
 
     Attributes
@@ -39,7 +39,7 @@ class Levels:
         return self.starts[-1] + self.bounds[-1]
 
 
-def levels(p: PerftParameters, depth: int) -> Levels:
+def levels(p: PerftParameters, depth: int) -> CountLevels:
     """Return how the count of a depth is divided; from depth 2 on the first ply is a level."""
     expanded = max(min(1, depth - 1), depth - DEPTH_FIRST)
     batches, starts, bounds = [], [0], [1]
@@ -47,4 +47,4 @@ def levels(p: PerftParameters, depth: int) -> Levels:
         batches.append(min(bounds[-1], max(1, p.kept // MOST_MOVES)))
         starts.append(starts[-1] + bounds[-1])
         bounds.append(batches[-1] * MOST_MOVES)
-    return Levels(tuple(batches), tuple(starts), tuple(bounds), depth - expanded)
+    return CountLevels(tuple(batches), tuple(starts), tuple(bounds), depth - expanded)

@@ -91,9 +91,9 @@ class ChessMatch(SearchedMatch):
         if player.kind == RANDOM:
             return None
         if player.kind == UCI:
-            from societies.games.chess.external import Program
+            from societies.games.chess.external import ExternalProgram
 
-            return Program(player, p.fen)
+            return ExternalProgram(player, p.fen)
         from societies.games.chess import WORKLOAD as CHESS
         from societies.games.chess.config import ChessConfig
         from societies.games.chess.searcher import PREPARED, Searcher

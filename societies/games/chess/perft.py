@@ -13,7 +13,7 @@ import numpy as np
 from reference_py.games.chess.parameters import PerftParameters
 from reference_py.games.chess.perft import KINDS, SETS
 from reference_py.games.chess.rules import MOST_MOVES
-from societies.games.chess.levels import Levels, levels
+from societies.games.chess.levels import CountLevels, levels
 from societies.games.chess.perft_config import DEFAULT_KEPT, MOST_KEPT, ChessPerftConfig
 from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, Step, Workload, phase
 
@@ -159,7 +159,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
             yield from self._below(cut, 0, seen)
             yield Step("answer", "", {"children": cut.starts[1] if cut.batches else 0})
 
-    def _below(self, cut: Levels, level: int, seen: Any) -> Iterator[Step]:
+    def _below(self, cut: CountLevels, level: int, seen: Any) -> Iterator[Step]:
         """Yield the steps from a level on, batch after batch."""
         if level == len(cut.batches):
             yield self._step("count", cut, level, 0)
@@ -170,7 +170,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
             yield from self._below(cut, level + 1, seen)
             yield self._step("reduce", cut, level, skip)
 
-    def _step(self, phase: str, cut: Levels, level: int, skip: int) -> Step:
+    def _step(self, phase: str, cut: CountLevels, level: int, skip: int) -> Step:
         """Return a step over positions of a level."""
         arguments = {"level": level, "parents": cut.starts[level], "skip": skip}
         if phase == "count":

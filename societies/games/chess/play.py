@@ -12,8 +12,8 @@ from reference_py.games.chess.board import BLACK, WHITE
 from reference_py.games.chess.fen import FenError
 from societies.errors import ConfigError, option
 from societies.games.chess.game import NAMES, UNDECIDED, Game, pgn, read_pgn
-from societies.games.chess.searcher import MOST_DEPTH, Found, Searcher
-from societies.games.terminal import Table, read_side, require_new, saved_game
+from societies.games.chess.searcher import MOST_DEPTH, FoundMove, Searcher
+from societies.games.terminal import TerminalGame, read_side, require_new, saved_game
 from societies.words import counted
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def play(
     except (ConfigError, FenError) as error:
         raise ConfigError(f"{option('moves', moves)}: {error}") from None
     searcher = Searcher(workload, config, device)
-    table = _Table(game, own, config.depth, seconds, console, searcher)
+    table = _ChessGame(game, own, config.depth, seconds, console, searcher)
     end = table.played(moves) if saved is None else table.replayed(moves, words)
     if save is not None:
         players = [""] * 2
@@ -64,7 +64,7 @@ def play(
     return end
 
 
-class _Table(Table):
+class _ChessGame(TerminalGame):
     """A game of chess."""
 
     names, moves, ply, question, most = NAMES, "moves", "ply", "move", MOST_DEPTH
@@ -72,13 +72,13 @@ class _Table(Table):
     game: Game
     searcher: Searcher
 
-    def find(self) -> Found:
+    def find(self) -> FoundMove:
         return self.searcher.find(self.game.board, self.level, seconds=self.seconds)
 
-    def move_of(self, found: Found) -> Any:
+    def move_of(self, found: FoundMove) -> Any:
         return found.move
 
-    def hint(self, found: Found) -> str:
+    def hint(self, found: FoundMove) -> str:
         return f"{self.game.san(found.move)}: {found.score} after {counted(found.depth, 'ply')}"
 
     def written(self, move: Any) -> str:

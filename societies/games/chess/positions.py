@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reference_py.games.chess.fen import START, Board, FenError, read_fen
+from reference_py.games.chess.fen import START, FenError, FenPosition, read_fen
 from societies.config.model import Conflict
 from societies.config.problems import Path
 
 
-def boards_of(fens: Sequence[str]) -> tuple[Board, ...]:
+def boards_of(fens: Sequence[str]) -> tuple[FenPosition, ...]:
     """Return the positions of some lines; ``start`` is where a game begins."""
     return tuple(read_fen(START if fen == "start" else fen) for fen in fens)
 

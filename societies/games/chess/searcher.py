@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reference_py.games.chess.fen import Board
+from reference_py.games.chess.fen import FenPosition
 from reference_py.games.chess.rules import Move, moves, play
 from reference_py.games.chess.search import MATE, coded, decoded, evaluate, ordered, words_of
 from societies.games.chess.config import ChessConfig
 from societies.games.ngtsg import searcher
-from societies.games.ngtsg.searcher import Searched, Stopped
+from societies.games.ngtsg.searcher import Searched, SearchStopped
 
 MOST_DEPTH, MOST_MATE = 32, 1000
 PREPARED = 6
@@ -23,7 +23,7 @@ PAWN = 500
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundMove:
     """Result of a search: a move, its value for the side to move, and the cost of the search."""
 
     move: Move
@@ -53,14 +53,14 @@ class Searcher(searcher.Searcher[ChessConfig]):
 
     def find(
         self,
-        board: Board,
+        board: FenPosition,
         depth: int,
         *,
         seconds: float = 0.0,
-        each: Callable[[Found], None] = lambda found: None,
+        each: Callable[[FoundMove], None] = lambda found: None,
         stop: Callable[[], bool] = lambda: False,
         only: bool = False,
-    ) -> Found:
+    ) -> FoundMove:
         """Return the best move of a position that has one.
 
         Parameters
@@ -79,14 +79,14 @@ class Searcher(searcher.Searcher[ChessConfig]):
 
     def find_among(
         self,
-        board: Board,
+        board: FenPosition,
         among: Collection[Move],
         depth: int,
         *,
         seconds: float = 0.0,
-        each: Callable[[Found], None] = lambda found: None,
+        each: Callable[[FoundMove], None] = lambda found: None,
         stop: Callable[[], bool] = lambda: False,
-    ) -> Found:
+    ) -> FoundMove:
         """Return the best of some legal moves; the position after each is searched one ply less.
 
         This takes longer than `find`, which prunes moves that cannot be better than others.
@@ -102,7 +102,7 @@ class Searcher(searcher.Searcher[ChessConfig]):
             found: list[tuple[int, int]] = []
             for move in tried:
                 if asked():
-                    raise Stopped
+                    raise SearchStopped
                 found.append(self._after(board, move, plies - 1, asked))
             values = [value for value, _ in found]
             best = values.index(max(values))
@@ -114,7 +114,7 @@ class Searcher(searcher.Searcher[ChessConfig]):
         return _found(found)
 
     def _after(
-        self, board: Board, move: Move, plies: int, stop: Callable[[], bool]
+        self, board: FenPosition, move: Move, plies: int, stop: Callable[[], bool]
     ) -> tuple[int, int]:
         """Return the value of a move for the side that makes it, and the count of nodes."""
         position = play(board.position, move)
@@ -128,5 +128,5 @@ class Searcher(searcher.Searcher[ChessConfig]):
         return -value, visited
 
 
-def _found(one: Searched) -> Found:
-    return Found(decoded(one.move), one.value, one.depth, one.nodes, one.seconds)
+def _found(one: Searched) -> FoundMove:
+    return FoundMove(decoded(one.move), one.value, one.depth, one.nodes, one.seconds)

@@ -19,7 +19,7 @@ from reference_py.games.chess.rules import Move
 from reference_py.games.ngtsg.parameters import Refinements
 from societies.errors import ConfigError, SocietiesError
 from societies.games.chess.game import UNDECIDED, Game, replayed
-from societies.games.chess.searcher import MOST_DEPTH, PREPARED, Found, Searcher
+from societies.games.chess.searcher import MOST_DEPTH, PREPARED, FoundMove, Searcher
 from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
 from societies.games.ngtsg.refinements import contradictions
 from societies.texts import whole_number
@@ -321,7 +321,7 @@ class Uci:
         share = left / max(1, numbers.get("movestogo", MOVES_LEFT)) + bonus
         return max(0.001, min(share, left - RESERVE))
 
-    def _report(self, found: Found) -> None:
+    def _report(self, found: FoundMove) -> None:
         rate = int(found.nodes / max(found.seconds, 1e-6))
         self.say(
             f"info depth {found.depth} score {found.score} nodes {found.nodes} nps {rate} "

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from reference_py.games.connect6.text import turn_text
 from societies.games.connect6.game import BLACK, NAMES, WHITE, Game
-from societies.games.connect6.searcher import Found, Searcher
-from societies.games.terminal import Table, read_side, require_new, saved_game
+from societies.games.connect6.searcher import FoundTurn, Searcher
+from societies.games.terminal import TerminalGame, read_side, require_new, saved_game
 
 if TYPE_CHECKING:
     from societies.games.connect6.config import Connect6Config
@@ -35,7 +35,7 @@ def play(
     own = read_side(side, SIDES)
     require_new(save)
     game, searcher = Game(config.games()[0]), Searcher(workload, config, device)
-    table = _Table(game, own, config.depth, seconds, console, searcher)
+    table = _Connect6Game(game, own, config.depth, seconds, console, searcher)
     saved = saved_game(moves)
     end = table.played(moves) if saved is None else table.replayed(moves, saved.split())
     if save is not None:
@@ -44,7 +44,7 @@ def play(
     return end
 
 
-class _Table(Table):
+class _Connect6Game(TerminalGame):
     """A game of Connect6."""
 
     names, moves, ply, question, most = NAMES, "turns", "turn", "two points", MOST_DEPTH
@@ -52,13 +52,13 @@ class _Table(Table):
     game: Game
     searcher: Searcher
 
-    def find(self) -> Found:
+    def find(self) -> FoundTurn:
         return self.searcher.find(self.game.position, self.level, self.seconds)
 
-    def move_of(self, found: Found) -> int:
+    def move_of(self, found: FoundTurn) -> int:
         return found.turn
 
-    def hint(self, found: Found) -> str:
+    def hint(self, found: FoundTurn) -> str:
         return f"{turn_text(found.turn)}: {found.text}"
 
     def written(self, move: int) -> str:

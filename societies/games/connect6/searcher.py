@@ -16,7 +16,7 @@ from societies.words import counted
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundTurn:
     """Result of a search: a turn, its value for the side to move, and the depth."""
 
     turn: int
@@ -44,7 +44,7 @@ class Searcher(searcher.Searcher[Connect6Config]):
         """Return whether the value means that one side has won."""
         return abs(value) >= WINS
 
-    def find(self, position: Sequence[int], depth: int, seconds: float = 0.0) -> Found:
+    def find(self, position: Sequence[int], depth: int, seconds: float = 0.0) -> FoundTurn:
         """Return the best turn of a position that has one.
 
         Parameters
@@ -56,6 +56,6 @@ class Searcher(searcher.Searcher[Connect6Config]):
         if own and self.config.prover:
             turns, pair = shortest_win(own, other, self.config.prover)
             if turns is not None and pair.bit_count() == 2:
-                return Found(turn_of(*points_of(pair)), WINS, 0, 0, turns)
+                return FoundTurn(turn_of(*points_of(pair)), WINS, 0, 0, turns)
         found = self.search(position, depth, seconds=seconds, alone=not seconds)
-        return Found(found.move, found.value, found.depth, found.nodes)
+        return FoundTurn(found.move, found.value, found.depth, found.nodes)

@@ -38,7 +38,7 @@ _PART = re.compile(r"\s*(?:([();])|([A-Za-z]+)|\[((?:\\.|[^\\\]])*)\])", re.DOTA
 
 
 @dataclass(frozen=True)
-class Record:
+class GameRecord:
     """Contents of a record.
 
     Attributes
@@ -51,7 +51,7 @@ class Record:
     remarks: tuple[str, ...] = ()
 
 
-def record_of(path: str, size: int) -> Record:
+def record_of(path: str, size: int) -> GameRecord:
     """Return the moves of the first game of a file.
 
     Raises
@@ -62,15 +62,15 @@ def record_of(path: str, size: int) -> Record:
     """
     text = read_text(Path(path), path, LONGEST)
     if "(" in text or ";" in text:
-        found = _Reader(path, text, size).record()
+        found = _SgfReader(path, text, size).record()
     else:
-        found = Record(tuple(text.replace(",", " ").split()))
+        found = GameRecord(tuple(text.replace(",", " ").split()))
     if not found.moves:
         raise ConfigError(f"{path}: no record of a game: it has no moves")
     return found
 
 
-class _Reader:
+class _SgfReader:
     """Parser of a text in the Smart Game Format that collects the moves of the first variation.
 
     Parameters
@@ -84,7 +84,7 @@ class _Reader:
         self._moves: list[str] = []
         self._is_over = False
 
-    def record(self) -> Record:
+    def record(self) -> GameRecord:
         """Return the moves of the first variation of the first game."""
         began = re.search(r"\(\s*;", self._text)
         if began is None or set("[;])") & set(self._text[: began.start()]):
@@ -119,7 +119,7 @@ class _Reader:
             remarks.append(f"{self._path} has {games} games; the first is read")
         if varied:
             remarks.append(f"{self._path} has variations; the first is read")
-        return Record(tuple(self._moves), tuple(remarks))
+        return GameRecord(tuple(self._moves), tuple(remarks))
 
     def _parts(self, at: int) -> Iterator[tuple[int, str, str, list[str]]]:
         """Yield position and mark, or position, name and values of a property, in order."""

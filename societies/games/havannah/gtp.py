@@ -30,11 +30,11 @@ LONGEST = 1000
 """Longest line, in characters, that is read."""
 
 
-class Refused(Exception):
+class GtpError(Exception):
     """Raised for a command that cannot be carried out; the text says why."""
 
 
-class Server:
+class GtpEngine:
     """A GTP engine that answers commands.
 
     Parameters
@@ -64,9 +64,9 @@ class Server:
         number = text.pop(0) if text[0].isascii() and text[0].isdecimal() else ""
         try:
             if not text or text[0] not in self._commands:
-                raise Refused("unknown command")
+                raise GtpError("unknown command")
             found, sign = self._commands[text[0]](text[1:]), "="
-        except (Refused, ConfigError) as error:
+        except (GtpError, ConfigError) as error:
             found, sign = str(error), "?"
         return f"{sign}{number}{' ' if found else ''}{found}\n\n"
 
@@ -91,7 +91,7 @@ class Server:
 
     def _do_boardsize(self, words: list[str]) -> str:
         if not words or words[0] not in map(str, range(3, 11)):
-            raise Refused("unacceptable size")
+            raise GtpError("unacceptable size")
         self._opponent.resize(int(words[0]))
         return ""
 
@@ -106,12 +106,12 @@ class Server:
 
     def _do_undo(self, words: list[str]) -> str:
         if not self._opponent.game.undo():
-            raise Refused("cannot undo")
+            raise GtpError("cannot undo")
         return ""
 
     def _do_play(self, words: list[str]) -> str:
         if len(words) != 2 or words[0].lower() not in COLOURS:
-            raise Refused("syntax error: play COLOUR CELL")
+            raise GtpError("syntax error: play COLOUR CELL")
         self._take_turn(words[0])
         self._opponent.game.play(words[1])
         return ""
@@ -122,11 +122,11 @@ class Server:
 
     def _do_genmove(self, words: list[str]) -> str:
         if len(words) != 1 or words[0].lower() not in COLOURS:
-            raise Refused("syntax error: genmove COLOUR")
+            raise GtpError("syntax error: genmove COLOUR")
         self._take_turn(words[0])
         game = self._opponent.game
         if game.is_over:
-            raise Refused(f"the game is over, {game.result}")
+            raise GtpError(f"the game is over, {game.result}")
         move = self._opponent.choice().move
         game.play(move)
         return move
@@ -135,7 +135,7 @@ class Server:
         """Set main time, period and its moves; without a period the main time is for 30 moves."""
         numbers = [_number(word) for word in words]
         if len(numbers) != 3 or any(one is None or one < 0 for one in numbers):
-            raise Refused("syntax error: time_settings MAIN PERIOD MOVES")
+            raise GtpError("syntax error: time_settings MAIN PERIOD MOVES")
         main, period, moves = (float(one or 0) for one in numbers)
         seconds = period / moves if moves else main / 30
         opponent = self._opponent
@@ -145,7 +145,7 @@ class Server:
     def _take_turn(self, word: str) -> None:
         side, game = COLOURS[word.lower()], self._opponent.game
         if side != game.to_move and not game.is_over:
-            raise Refused(f"{NAMES[game.to_move]} is to move")
+            raise GtpError(f"{NAMES[game.to_move]} is to move")
 
 
 def _number(word: str) -> float | None:
@@ -164,7 +164,7 @@ def serve(
     out: Any = None,
 ) -> str:
     """Answer commands until ``quit`` or the end of the input; return "" to be printed."""
-    server, out = Server(config, device), out or sys.stdout
+    server, out = GtpEngine(config, device), out or sys.stdout
     given = sys.stdin.buffer if lines is None else lines
     for line in given:
         text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line

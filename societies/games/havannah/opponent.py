@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reference_py.games.havannah.match import RANDOM, UCT, Strength
 from reference_py.primitives.rng import STREAM_GAP, Rng
-from societies.games.havannah.players import Choice, chosen, evaluator
+from societies.games.havannah.players import ChosenMove, chosen, evaluator
 from societies.games.havannah.position import Game
 from societies.workload.running.devices import chosen_device
 
@@ -43,7 +43,7 @@ class Opponent:
         """Begin a game on a board of another size."""
         self.game = Game(size, self.game.swap)
 
-    def choice(self, strength: Strength | None = None) -> Choice:
+    def choice(self, strength: Strength | None = None) -> ChosenMove:
         """Return the move that the player, or a player of another strength, chooses."""
         strength = strength or self.strength
         place = self.game.size, replace(strength, playouts=0, seconds=0.0)
@@ -54,7 +54,7 @@ class Opponent:
         self._stream = found.stream
         return found
 
-    def hint(self) -> Choice:
+    def hint(self) -> ChosenMove:
         """Return the move that the opponent would choose; UCT's if the opponent is random."""
         random = self.strength.kind == RANDOM
         return self.choice(replace(self.strength, kind=UCT) if random else self.strength)

@@ -9,7 +9,7 @@ from rich.console import Console
 from reference_py.games.havannah.parameters import BLACK, WHITE
 from societies.errors import ConfigError, option
 from societies.games.havannah.opponent import Opponent
-from societies.games.havannah.players import Choice
+from societies.games.havannah.players import ChosenMove
 from societies.games.havannah.position import NAMES
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HELP = "a cell such as D4, swap, (h)int, (u)ndo, (q)uit"
 
 
-def hinted(found: Choice) -> str:
+def hinted(found: ChosenMove) -> str:
     """Return a line with the best moves and their rates."""
     moves = ", ".join(f"{name} {100 * rate:.1f} % of {n:,}" for name, rate, n in found.best)
     return f"{found.move}: {moves}"

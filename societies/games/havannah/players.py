@@ -158,7 +158,7 @@ def evaluator(device: Device | None, size: int, strength: Strength, stream_base:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenMove:
     """The chosen move, and statistics of the best moves.
 
     Attributes
@@ -175,13 +175,13 @@ class Choice:
     stream: int
 
 
-def chosen(game: Game, strength: Strength, evaluate: Evaluate, rng: Any, stream: int) -> Choice:
+def chosen(game: Game, strength: Strength, evaluate: Evaluate, rng: Any, stream: int) -> ChosenMove:
     """Return the move that a player chooses in a game that is not over."""
     swap = game.swap and len(game.moves) < 2
     move, search, after = choose(strength, game.stones, game.to_move, swap, evaluate, rng, stream)
     text = SWAP_NAME if move == SWAP else name_of(game.board, move)
     if search is None:
-        return Choice(text, (), 0, after)
+        return ChosenMove(text, (), 0, after)
     order = sorted(search.moves, key=lambda one: (one.cell != move, -one.visits, -one.rate))
     best = tuple((name_of(game.board, one.cell), one.rate, one.visits) for one in order[:LISTED])
-    return Choice(text, best, int(search.visits), after)
+    return ChosenMove(text, best, int(search.visits), after)

@@ -33,7 +33,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Levels:
+class SearchLevels:
     """How the search of one depth is divided.
 
     Attributes
@@ -56,7 +56,7 @@ class Levels:
 
 
 @lru_cache(maxsize=256)
-def levels(p: Parameters, depth: int) -> Levels:
+def levels(p: Parameters, depth: int) -> SearchLevels:
     """Return how the search of a depth is divided."""
     if p.form == "layers":
         pre, seq, last = shortened(p.split, depth)
@@ -69,7 +69,7 @@ def levels(p: Parameters, depth: int) -> Levels:
     for stage in stages:
         bounds += [stage.batch * p.pits**ply for ply in range(1, stage.plies + 1)]
     starts = [sum(bounds[:level]) for level in range(len(bounds))]
-    return Levels(stages, last, tuple(starts), tuple(bounds))
+    return SearchLevels(stages, last, tuple(starts), tuple(bounds))
 
 
 def shortened(split: tuple[int, int, int], depth: int) -> tuple[int, int, int]:

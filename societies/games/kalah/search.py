@@ -18,7 +18,7 @@ from societies.games.kalah.levels import (
     DEFAULT_BOARDS,
     LEAST_BOARDS,
     MOST_BOARDS,
-    Levels,
+    SearchLevels,
     Stage,
     levels,
 )
@@ -51,7 +51,7 @@ MEMORY_SHARE = 4
 Searches = Sequence[Parameters]
 
 
-def cuts(searches: Searches) -> list[Levels]:
+def cuts(searches: Searches) -> list[SearchLevels]:
     """Return the levels of every search to every depth."""
     return [levels(p, depth) for p in searches for depth in range(min(1, p.depth), p.depth + 1)]
 
@@ -200,7 +200,7 @@ def steps(p: Parameters, depth: int, seen: Any) -> Iterator[Step]:
     yield Step("answer")
 
 
-def _stages(p: Parameters, cut: Levels, number: int, seen: Any) -> Iterator[Step]:
+def _stages(p: Parameters, cut: SearchLevels, number: int, seen: Any) -> Iterator[Step]:
     """Yield the steps of a stage and of all later ones, batch after batch."""
     stage = cut.stages[number]
     boards = int(seen["counts"][:, stage.level].max()) if stage.level else 1
@@ -215,7 +215,7 @@ def _stages(p: Parameters, cut: Levels, number: int, seen: Any) -> Iterator[Step
             yield _step("reduce", cut, stage, level, skip)
 
 
-def _step(phase: str, cut: Levels, stage: Stage, level: int, skip: int) -> Step:
+def _step(phase: str, cut: SearchLevels, stage: Stage, level: int, skip: int) -> Step:
     """Return a step over a level: one batch at the beginning of a stage, else all boards."""
     begins = level == stage.level
     arguments = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from societies.output import Coordinate, ResultFile, Table
+from societies.output import Coordinate, EventTable, ResultFile
 from societies.output.tables import Column
 from societies.workload.declare.contents import SeriesAndDetail
 from societies.workload.declare.measured import MEASURED, MEASURED_TABLE
@@ -40,7 +40,7 @@ class SearchContents(SeriesAndDetail):
         """Return the variables of the file without measurements, which are in a table."""
         return [one for one in super().variables() if one.name not in MEASURED]
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[EventTable]:
         """Return the table of supersteps and the table of their measurements."""
         game, clock = self.workload.copies, self.workload.clock
         columns = [
@@ -51,8 +51,10 @@ class SearchContents(SeriesAndDetail):
         measured = (columns[1], *(Column(name, *facts) for name, facts in MEASURED.items()))
         most = self.workload.ticks(self.config)
         return [
-            Table(SUPERSTEPS, tuple(columns), min(ROOM, most * self.workload.count(self.config))),
-            Table(MEASURED_TABLE, measured, min(ROOM, most)),
+            EventTable(
+                SUPERSTEPS, tuple(columns), min(ROOM, most * self.workload.count(self.config))
+            ),
+            EventTable(MEASURED_TABLE, measured, min(ROOM, most)),
         ]
 
     def write(self, file: ResultFile, block: Block) -> None:

@@ -25,7 +25,7 @@ from reference_py.games.ngtsg import (
     make,
     select,
 )
-from reference_py.games.ngtsg.parameters import NO_LEVEL, NOTHING, Game, SearchParameters
+from reference_py.games.ngtsg.parameters import NO_LEVEL, NOTHING, GameFunctions, SearchParameters
 from societies.games.ngtsg.groups import FOLDER, ITEMS, by_groups, over_nodes
 from societies.games.ngtsg.host import on_host
 from societies.games.ngtsg.small_batches import Few
@@ -96,7 +96,7 @@ class SearchWorkload(Workload[C, P]):
     clock, copies, work = "superstep", "game", "node"
     counted_by, timed, open_ended = "nodes_taken", True, True
     numpy = True
-    rules: ClassVar[Game]
+    rules: ClassVar[GameFunctions]
     file: ClassVar[str]
     together: ClassVar[bool] = False
 

@@ -52,7 +52,7 @@ class Searched:
     seconds: float
 
 
-class Stopped(Exception):
+class SearchStopped(Exception):
     """Raised within a search that must end at once."""
 
 
@@ -150,8 +150,8 @@ class Searcher(Generic[C]):
 
         Parameters
         ----------
-        one : function of a depth and a function ``asked``; raises `Stopped` when ``asked`` returns
-            True, else returns value, move and number of nodes
+        one : function of a depth and a function ``asked``; raises `SearchStopped` when ``asked``
+            returns True, else returns value, move and number of nodes
         depth, seconds, each, stop, alone : as for `search`
         """
         began, nodes = time.perf_counter(), 0
@@ -166,7 +166,7 @@ class Searcher(Generic[C]):
 
             try:
                 value, move, visited = one(plies, asked)
-            except Stopped:
+            except SearchStopped:
                 break
             now = time.perf_counter()
             nodes += visited
@@ -186,7 +186,7 @@ class Searcher(Generic[C]):
         carried: Mapping[str, NDArray[Any]],
         stop: Callable[[], bool],
     ) -> tuple[int, int, int]:
-        """Return value, move and number of nodes of a search; raise `Stopped` if it is stopped."""
+        """Return value, move and number of nodes; raise `SearchStopped` if it is stopped."""
         engine.set_parameters(replace(engine.parameters, roots=(tuple(root),)))
         engine.put({"ended": np.array([-1])})  # the steps of tick 0 set everything else
         for step in engine.steps(0):
@@ -199,7 +199,7 @@ class Searcher(Generic[C]):
             engine.run_ticks(superstep + 1, superstep + many)
             ended = engine.ended()  # the only word that is read after these supersteps
             if stop():
-                raise Stopped
+                raise SearchStopped
             superstep += many
             many = paced(many, time.perf_counter() - began, LOOK_SECONDS, at_once(superstep))
         found = engine.arrays("value", "move", "visited")

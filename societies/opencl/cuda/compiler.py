@@ -12,7 +12,7 @@ from typing import Any
 
 from societies.errors import BuildError, DeviceError
 from societies.kerneltext import cache
-from societies.kerneltext.source import Source
+from societies.kerneltext.source import AmalgamatedText
 from societies.opencl.build import LogError, RawParameter, located, missing
 from societies.opencl.cuda.cupy import nvrtc
 from societies.opencl.cuda.translate import HEADER, LOCAL_PREFIX, header, translate
@@ -66,7 +66,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Compiled:
+class MachineCode:
     """A text compiled for one architecture: machine code, and its kernels by name."""
 
     code: bytes
@@ -74,7 +74,7 @@ class Compiled:
 
 
 def compile_text(
-    source: Source,
+    source: AmalgamatedText,
     predefined: Mapping[str, str | None],
     architecture: str,
     options: tuple[str, ...] = (),
@@ -114,18 +114,21 @@ def compile_text(
 
 
 def compiled(
-    device: Any, source: Source, predefined: Mapping[str, str | None], options: tuple[str, ...]
-) -> Compiled:
+    device: Any,
+    source: AmalgamatedText,
+    predefined: Mapping[str, str | None],
+    options: tuple[str, ...],
+) -> MachineCode:
     """Return a text compiled for a device, from our cache if possible."""
     words = (*device.build_options, *options, header())
     key = cache.program_key(device, source.text, words)
     with cache.alone(key):
         entry = cache.load(key)
         if entry is not None:
-            return Compiled(entry[1], {name: _restored(row) for name, row in entry[0].items()})
+            return MachineCode(entry[1], {name: _restored(row) for name, row in entry[0].items()})
         _, code, entries = compile_text(source, predefined, device.architecture, options)
         cache.store(key, {name: asdict(entry) for name, entry in entries.items()}, code)
-        return Compiled(code, entries)
+        return MachineCode(code, entries)
 
 
 def entry_sizes(ptx: str) -> dict[str, tuple[int, ...]]:
@@ -145,7 +148,7 @@ def _restored(row: Any) -> Entry:
 
 
 def _nvrtc(
-    source: Source, text: str, architecture: str, options: tuple[str, ...]
+    source: AmalgamatedText, text: str, architecture: str, options: tuple[str, ...]
 ) -> tuple[str, bytes]:
     """Return PTX and machine code."""
     library = nvrtc()
@@ -168,7 +171,7 @@ def _text(ptx: str | bytes) -> str:
     return ptx.decode("ascii", "replace") if isinstance(ptx, bytes) else ptx
 
 
-def message_of(source: Source, log: str, error: str, architecture: str) -> str:
+def message_of(source: AmalgamatedText, log: str, error: str, architecture: str) -> str:
     """Return the first error in the kernels with its line, or else NVRTC's own message."""
     found = list(_errors(source, log))
     ours = [one for one in found if one.file in source.lines]
@@ -181,7 +184,7 @@ def message_of(source: Source, log: str, error: str, architecture: str) -> str:
     return f"the kernels do not build for CUDA ({architecture}): {said}{place}"
 
 
-def _errors(source: Source, log: str) -> Iterator[LogError]:
+def _errors(source: AmalgamatedText, log: str) -> Iterator[LogError]:
     """Yield the errors of a log, with their lines in the kernels if known.
 
     The compiler of PTX names no lines, so the named function or kernel is searched in the kernels.
@@ -214,4 +217,4 @@ def _in_opencl(message: str) -> str:
     return re.sub(r"\bcl_(?=[a-z]+\w*\b)", "", _VECTOR.sub(vector, message)).rstrip(": ")
 
 
-__all__ = ["LOCAL_PREFIX", "OPTIONS", "Compiled", "Entry", "compile_text", "compiled"]
+__all__ = ["LOCAL_PREFIX", "OPTIONS", "Entry", "MachineCode", "compile_text", "compiled"]

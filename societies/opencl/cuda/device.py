@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from societies.errors import DeviceError, shortened
-from societies.kerneltext.source import Source
+from societies.kerneltext.source import AmalgamatedText
 from societies.opencl.array import Counters
 from societies.opencl.build import RawParameter
 from societies.opencl.cuda.compiler import OPTIONS, compiled
 from societies.opencl.cuda.cupy import cupy, gpus, nvrtc
-from societies.opencl.cuda.driver import Cuda, Program
+from societies.opencl.cuda.driver import Cuda, CudaModule
 from societies.opencl.device import Device
 from societies.opencl.program import predefined
 from societies.texts import whole_number
@@ -92,12 +92,12 @@ class CudaDevice(Device):
         return self._cuda
 
     def compiler(
-        self, source: Source, options: tuple[str, ...]
+        self, source: AmalgamatedText, options: tuple[str, ...]
     ) -> tuple[Any, dict[str, list[RawParameter]]]:
         """Return the loaded kernels of a planned text, and their signatures."""
         own = tuple(option for option in options if option not in self.build_options)
         found = compiled(self, source, predefined(self, own), own)
-        program = Program(self._cuda, found.code, dict(found.entries))
+        program = CudaModule(self._cuda, found.code, dict(found.entries))
         return program, {name: list(entry.parameters) for name, entry in found.entries.items()}
 
 

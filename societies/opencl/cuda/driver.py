@@ -136,7 +136,7 @@ class CudaKernel:
         return self._cuda.attribute(self.function, fact)
 
 
-class Program:
+class CudaModule:
     """Machine code that is loaded on the GPU."""
 
     def __init__(self, cuda: Cuda, code: bytes, entries: dict[str, Entry]):
@@ -219,7 +219,7 @@ class Cuda:
                 f"allocating {nbytes / 2**20:.1f} MiB: CUDA says {' '.join(str(error).split())}"
             ) from error
 
-    def Kernel(self, program: Program, name: str) -> CudaKernel:
+    def Kernel(self, program: CudaModule, name: str) -> CudaKernel:
         """Return a kernel object with its own arguments."""
         return CudaKernel(self, program.function(name), name, program.entries[name])
 

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from societies.errors import BuildError
-from societies.kerneltext.source import Source
+from societies.kerneltext.source import AmalgamatedText
 from societies.localmem.preprocess import preprocess
 from societies.opencl.signature import TypeNames
 
@@ -80,7 +80,7 @@ def header() -> str:
     return HEADER.read_text(encoding="utf-8")
 
 
-def translate(source: Source, predefined: Mapping[str, str | None]) -> Translated:
+def translate(source: AmalgamatedText, predefined: Mapping[str, str | None]) -> Translated:
     """Return the text of a planned program as CUDA C++, with the same lines.
 
     Raises
@@ -98,7 +98,7 @@ def translate(source: Source, predefined: Mapping[str, str | None]) -> Translate
 class _Translation:
     """The tokens of one text and the position reached in them."""
 
-    def __init__(self, source: Source, text: str):
+    def __init__(self, source: AmalgamatedText, text: str):
         self._source = source
         self._types = TypeNames(text)
         self._tokens = list(_tokens(text))

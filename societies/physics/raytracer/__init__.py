@@ -15,7 +15,7 @@ import numpy as np
 from reference_py.physics.raytracer.parameters import Parameters, Scene
 from societies.physics.raytracer import figure
 from societies.physics.raytracer.config import RaytracerConfig
-from societies.physics.raytracer.layout import Layout, layout, margins
+from societies.physics.raytracer.layout import SphereArrays, layout, margins
 from societies.workload import Field, Phase, Source, Step, Workload, phase, word_macros
 
 if TYPE_CHECKING:
@@ -188,13 +188,13 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         return SceneView(self, config, device)
 
 
-def laid_out(p: Parameters) -> Layout:
+def laid_out(p: Parameters) -> SphereArrays:
     """Return the spheres in the layout that kernels read."""
     return _laid_out(p.scene, p.num, p.form == "tree")
 
 
 @lru_cache(maxsize=4)
-def _laid_out(scene: Scene, num: Any, tree: bool) -> Layout:
+def _laid_out(scene: Scene, num: Any, tree: bool) -> SphereArrays:
     """Return the layout of a scene; it is cached, so moves of the camera do not repeat it."""
     return layout(scene.spheres.astype(num), tree=tree)
 

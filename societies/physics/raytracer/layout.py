@@ -21,7 +21,7 @@ BITS = 20
 
 
 @dataclass(frozen=True)
-class Layout:
+class SphereArrays:
     """The spheres in the layout that kernels read.
 
     Attributes
@@ -41,7 +41,7 @@ class Layout:
     first_leaf: int
 
 
-def layout(spheres: NDArray[Any], *, tree: bool) -> Layout:
+def layout(spheres: NDArray[Any], *, tree: bool) -> SphereArrays:
     """Return the layout of spheres, (sphere, 4) num: centre and radius.
 
     Parameters
@@ -68,7 +68,7 @@ def layout(spheres: NDArray[Any], *, tree: bool) -> Layout:
         boxes, first_leaf = boxes_of(low, high, num)
     else:
         boxes, first_leaf = np.zeros((1, 6, EIGHT), num), 0
-    return Layout(
+    return SphereArrays(
         np.ascontiguousarray(groups), numbers.reshape(-1, EIGHT), boxes, limits, first_leaf
     )
 
@@ -81,7 +81,7 @@ def margins(limits: NDArray[Any], origins: NDArray[Any]) -> NDArray[Any]:
 
     Parameters
     ----------
-    limits : (7,) num, as in `Layout`
+    limits : (7,) num, as in `SphereArrays`
     origins : (point, 3) num
     """
     unit = 2.0**-24 if limits.dtype == np.float32 else 2.0**-53

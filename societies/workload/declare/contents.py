@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.output import Coordinate, ResultFile, Table, Variable
+from societies.output import Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.config import recorded
 from societies.workload.declare.fields import SERIES, Field, State, file_values
 from societies.workload.declare.measured import MEASURED
@@ -93,7 +93,7 @@ class SeriesAndDetail:
             for name, one in fields.items()
         ]
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[EventTable]:
         """Return no tables of events."""
         return []
 

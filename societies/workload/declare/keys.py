@@ -18,12 +18,12 @@ Number = bool | int | float
 Row = tuple[Number, ...]
 
 
-class Choice(str):
+class ChosenWord(str):
     """A word, and the words among which it was chosen."""
 
     options: tuple[str, ...]
 
-    def __new__(cls, word: str, options: tuple[str, ...]) -> Choice:
+    def __new__(cls, word: str, options: tuple[str, ...]) -> ChosenWord:
         """Return the word, which is a string like any other."""
         made = super().__new__(cls, word)
         made.options = options
@@ -35,7 +35,7 @@ def values(config: Section) -> dict[str, Number | Row]:
     return dict(_declared(config, VALUE))
 
 
-def shapes(config: Section) -> dict[str, Number | Choice]:
+def shapes(config: Section) -> dict[str, Number | ChosenWord]:
     """Return the values by symbol, for keys declared as shapes."""
     return dict(_declared(config, SHAPE))
 
@@ -76,13 +76,13 @@ def _extra(field: FieldInfo) -> Mapping[str, Any]:
     return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 
 
-def _number(content: Any, field: FieldInfo) -> Number | Row | Choice:
+def _number(content: Any, field: FieldInfo) -> Number | Row | ChosenWord:
     """Return the value of a key in its declared type: a default may be written 1 for 1.0."""
     if isinstance(content, Section):
         fields = type(content).model_fields
         return tuple(_number(getattr(content, name), one) for name, one in fields.items())  # type: ignore[misc]
     if get_origin(field.annotation) is Literal:
-        return Choice(content, get_args(field.annotation))
+        return ChosenWord(content, get_args(field.annotation))
     return float(content) if field.annotation is float else content
 
 
@@ -144,7 +144,7 @@ def shape_macros(shapes: Mapping[str, Number | str]) -> dict[str, Number]:
     macros: dict[str, Number] = {}
     for symbol, shape in shapes.items():
         name = symbol.upper()
-        if isinstance(shape, Choice):
+        if isinstance(shape, ChosenWord):
             macros |= {f"{name}_{word.upper()}": i for i, word in enumerate(shape.options)}
             shape = shape.options.index(shape)
         assert not isinstance(shape, str), f"{symbol}: the words to choose from are not known"

@@ -25,7 +25,7 @@ from societies.workload.declare.phases import Phase, Step, workgroup_size
 if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
     from societies.opencl import Device
-    from societies.output import Coordinate, ResultFile, Table, Variable
+    from societies.output import Coordinate, EventTable, ResultFile, Variable
     from societies.workload.checking.coverage import Count
     from societies.workload.running.interrupts import Interruption
     from societies.workload.running.programs import NamedProgram
@@ -101,7 +101,7 @@ class Contents(Protocol):
     def variables(self) -> list[Variable]:
         """Return its variables."""
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[EventTable]:
         """Return its tables of events."""
 
     def attributes(self) -> dict[str, str | int]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reference_py.copies import Copy
 from societies.errors import SocietiesError
-from societies.kerneltext.source import Source, amalgamate
+from societies.kerneltext.source import AmalgamatedText, amalgamate
 from societies.opencl import Device, DeviceArray, Program, get_all
 from societies.opencl.debug import translated_errors
 from societies.opencl.staging import Staging
@@ -377,7 +377,7 @@ def ended_at(state: Mapping[str, NDArray[Any]]) -> int | None:
     return int(ticks.max()) if ticks is not None and (ticks >= 0).all() else None
 
 
-def text(workload: Workload[Any, Any], config: Any, macros: Mapping[str, Any]) -> Source:
+def text(workload: Workload[Any, Any], config: Any, macros: Mapping[str, Any]) -> AmalgamatedText:
     """Return the text of all kernels of a configuration, with ``macros`` in addition to its own."""
     p = workload.parameters(config)
     source, phases = workload.source(p), workload.phases(p, workload.count(config))

@@ -24,7 +24,7 @@ from societies.errors import ConfigError, override
 from societies.words import counted
 from societies.workload.declare.registry import workload
 from societies.workload.declare.varying import NotVarying, changed, varying
-from societies.workload.running.tables import Table, table_of
+from societies.workload.running.tables import ValueTable, table_of
 
 Made = TypeVar("Made")
 _MADE: dict[int, dict[str, Any]] = {}
@@ -93,7 +93,7 @@ def with_table(config: Any, source: Any) -> Any:
     return found
 
 
-def with_rows(config: Any, table: Table | None, numbers: NDArray[np.int64] | None) -> Any:
+def with_rows(config: Any, table: ValueTable | None, numbers: NDArray[np.int64] | None) -> Any:
     """Return the configuration whose copies have the rows of a table and the given numbers.
 
     Nothing is checked: the caller takes rows that were checked before.
@@ -172,7 +172,7 @@ def _points(config: Any) -> Points:
     return points
 
 
-def _different_rows(table: Table | None, copies: int) -> tuple[list[int], NDArray[np.intp]]:
+def _different_rows(table: ValueTable | None, copies: int) -> tuple[list[int], NDArray[np.intp]]:
     """Return the index of each distinct row's first occurrence, and for each copy its position.
 
     The positions are indices into the first result, whose indices are ascending.

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from societies.opencl import BoundKernel, DeviceArray
-from societies.opencl.launch import Launch
+from societies.opencl.launch import EnqueuedKernel
 
 
 @dataclass
@@ -62,11 +62,11 @@ class Profile:
 
     def __init__(
         self,
-        launched: list[tuple[BoundKernel, Launch]] | None = None,
+        launched: list[tuple[BoundKernel, EnqueuedKernel]] | None = None,
         used: Mapping[str, frozenset[str]] | None = None,
     ) -> None:
         self._phases: dict[str, PhaseTimes] = {}
-        self._open: list[tuple[PhaseTimes, Launch]] = []
+        self._open: list[tuple[PhaseTimes, EnqueuedKernel]] = []
         self._launched, self._used = launched, used or {}
         self._bytes: dict[int, tuple[BoundKernel, int]] = {}
         self.seconds = 0.0

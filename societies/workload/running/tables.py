@@ -21,7 +21,7 @@ LARGEST_WHOLE = 2**53
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ValueTable:
     """Values of the keys that differ from copy to copy.
 
     Attributes
@@ -55,7 +55,7 @@ class Table:
         return f"{self.name}, row {row}" if self.lines is None else f"{self.name}:{self.lines[row]}"
 
 
-def table_of(source: Any, copies: str = "society", first: int = 0) -> Table:
+def table_of(source: Any, copies: str = "society", first: int = 0) -> ValueTable:
     """Return a table from a dataset of xarray, a dictionary of arrays or the name of a CSV file.
 
     In a dataset the dimension named ``copies`` is the axis of the copies. If it has a coordinate of
@@ -66,7 +66,7 @@ def table_of(source: Any, copies: str = "society", first: int = 0) -> Table:
     ConfigError
         If ``source`` is none of these, or its columns differ in length or are not finite numbers.
     """
-    if isinstance(source, Table):
+    if isinstance(source, ValueTable):
         return source
     if isinstance(source, str | PathLike):
         return _from_file(Path(source))
@@ -103,7 +103,7 @@ def _of_dataset(dataset: Any, copies: str, first: int) -> dict[str, NDArray[Any]
     return {str(name): one.transpose(copies, ...).values for name, one in dataset.data_vars.items()}
 
 
-def _from_file(path: Path) -> Table:
+def _from_file(path: Path) -> ValueTable:
     found = read_columns(path, "copy")
     columns: list[list[float]] = [[] for _ in found.keys]
     for line, row in zip(found.lines, found.rows, strict=True):
@@ -123,7 +123,7 @@ def _from_file(path: Path) -> Table:
     return _checked(dict(zip(found.keys, columns, strict=True)), found.name, found.lines)
 
 
-def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) -> Table:
+def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) -> ValueTable:
     if not source:
         raise ConfigError(f"{name}: has no columns; each is named by the key that it varies")
     columns: dict[str, NDArray[np.float64]] = {}
@@ -135,7 +135,7 @@ def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) 
                 f"{array.dtype} {array.shape}"
             )
         columns[key] = array.astype(np.float64)
-    table = Table(columns, name, lines)
+    table = ValueTable(columns, name, lines)
     if not table.rows:
         raise ConfigError(f"{name}: has no rows")
     for key, column in columns.items():

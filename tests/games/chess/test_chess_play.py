@@ -19,7 +19,7 @@ from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.games.chess import WORKLOAD
 from societies.games.chess.game import Game, pgn, replayed
-from societies.games.chess.searcher import Found, Searcher
+from societies.games.chess.searcher import FoundMove, Searcher
 from societies.games.chess.uci import Uci
 
 SMALL = {"workload": "chess", "depth": 1, "batch": {"leaves": 64, "branches": 8}}
@@ -406,10 +406,10 @@ def test_unknown_words_are_skipped_while_a_search_runs():
 
 
 def test_scores():
-    assert Found(None, 25_000, 1, 1, 1).score == "cp 50"
-    assert Found(None, MATE - 1, 1, 1, 1).score == "mate 1"
-    assert Found(None, MATE - 3, 1, 1, 1).score == "mate 2"
-    assert Found(None, 2 - MATE, 1, 1, 1).score == "mate -1"
+    assert FoundMove(None, 25_000, 1, 1, 1).score == "cp 50"
+    assert FoundMove(None, MATE - 1, 1, 1, 1).score == "mate 1"
+    assert FoundMove(None, MATE - 3, 1, 1, 1).score == "mate 2"
+    assert FoundMove(None, 2 - MATE, 1, 1, 1).score == "mate -1"
 
 
 def test_a_deeper_search_finds_what_one_search_finds(device):

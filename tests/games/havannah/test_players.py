@@ -16,7 +16,7 @@ from reference_py.games.havannah.search import LOSS, OPEN, WIN, Search, TreeSear
 from reference_py.primitives.rng import Rng
 from societies import config_from_dict, open_results, run
 from societies.errors import ConfigError
-from societies.games.havannah.gtp import Server, serve
+from societies.games.havannah.gtp import GtpEngine, serve
 from societies.games.havannah.match import WORKLOAD
 from societies.games.havannah.players import COUNTED, chosen, evaluator
 from societies.games.havannah.position import Game, game_of
@@ -272,7 +272,7 @@ def test_two_hundred_commands_of_any_kind():
     lines = [" ".join(generator.choices(words, k=generator.randrange(1, 4))) for _ in range(200)]
     settings = {**SMALL, "players": [{"kind": "random"}] * 2}
     out, answered = io.StringIO(), 0
-    server = Server(config_from_dict(settings), "reference")
+    server = GtpEngine(config_from_dict(settings), "reference")
     for line in lines:
         text = server.answer(line)
         answered += bool(text)

@@ -1,6 +1,6 @@
 """Trees made at random: any number of moves a position, values from few numbers, early ends."""
 
-from reference_py.games.ngtsg.parameters import Game
+from reference_py.games.ngtsg.parameters import GameFunctions
 
 MULTIPLIER = 2654435761
 
@@ -27,4 +27,4 @@ def game(seed, width, values, ends):
     def make(p, position, move):
         return [_mixed(position[0], move + 10, seed)]
 
-    return Game(branch, evaluate, make)
+    return GameFunctions(branch, evaluate, make)

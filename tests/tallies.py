@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from societies.config.model import ListOf, Section, key, shape, value
-from societies.output import Column, Table
+from societies.output import Column, EventTable
 from societies.workload import Events, Field, Phase, Series, Source, Step, Workload
 from societies.workload.declare import registry
 from societies.workload.declare.config import DailyConfig, RecordConfig
@@ -66,7 +66,7 @@ class Contents(SeriesAndDetail):
             Column("tally", "int32", "units", "units in the first cell"),
         )
         rows = 3 if self.config.record.milestones else 0  # becomes longer where it has to
-        return [replace(Table("milestones", columns, rows), in_study=True)] if rows else []
+        return [replace(EventTable("milestones", columns, rows), in_study=True)] if rows else []
 
     def write(self, file, block):
         super().write(file, block)

@@ -30,6 +30,7 @@ DRAWN = (
     "societies/economy/report",
     "societies/workload/drawing/figure",
     "societies/workload/drawing/lettering",
+    "societies/workload/running/progress",
     "societies/workload/running/report",
     "societies/workload/declare/view",
 )

@@ -7,11 +7,13 @@ later, details, events and permanent checkpoints.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from typing import Any, Literal
 
 import numpy as np
+import pytest
 
 from societies.config.model import ListOf, Section, key, shape, value
 from societies.output import Column, EventTable
@@ -121,8 +123,11 @@ class Tallies(Workload):
     def source(self, p):
         return Source()
 
-    def contents(self, config):
-        return Contents(self, config)
+    def contents(self, setup):
+        return Contents(setup)
+
+    def parameters(self, config):
+        return config
 
     def limits(self, p, tick):
         return {"most": LIMIT}
@@ -169,12 +174,18 @@ class Tallies(Workload):
 WORKLOAD = Tallies()
 
 
-def install(monkeypatch):
-    entry = EntryPoint("tallies", "tallies:WORKLOAD", registry.GROUP)
-    installed = registry._installed
-    monkeypatch.setattr(
-        registry, "_installed", lambda places: {**installed(places), "tallies": entry}
-    )
+def install(patch):
+    """Let the registry have the workload, until the patches are undone."""
+    own, before = EntryPoint("tallies", "tallies:WORKLOAD", registry.GROUP), registry._installed
+    patch.setattr(registry, "_installed", lambda places: {**before(places), "tallies": own})
+
+
+@contextmanager
+def installed():
+    """Install the workload for a fixture that many tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        install(patch)
+        yield
 
 
 def config(**settings):

@@ -15,6 +15,7 @@ from datasets import datasets
 
 import societies
 from societies import SocietiesError, config_from_dict
+from societies.workload import Setup
 from societies.workload.running.branch import (
     _interventions_of,
     _raised,
@@ -28,11 +29,9 @@ RECORD = {"detail": 2, "checkpoint": 4, "keep": [3]}
 REMOVAL = {"day": 6, "remove": "cell"}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def installed():
-    with pytest.MonkeyPatch.context() as patch:
-        tallies.install(patch)
-        yield
+@pytest.fixture(autouse=True)
+def installed(monkeypatch):
+    tallies.install(monkeypatch)
 
 
 def society(days=8, record=(), interventions=(), **more):
@@ -59,7 +58,8 @@ def attributes(path):
 @pytest.fixture(scope="module")
 def parent(tmp_path_factory):
     path = tmp_path_factory.mktemp("parent") / "parent.h5"
-    run(society(), path)
+    with tallies.installed():
+        run(society(), path)
     return path
 
 
@@ -72,7 +72,7 @@ def stopped(tmp_path_factory):
         if day >= 6:
             raise KeyboardInterrupt
 
-    with pytest.raises(SocietiesError):
+    with tallies.installed(), pytest.raises(SocietiesError):
         run(society(days=20, record={"checkpoint": 2}), path, progress=stop)
     return path
 
@@ -137,7 +137,7 @@ def test_a_branch_takes_the_checkpoints_that_it_would_have_written(
     parent, record, tick, begin, copied
 ):
     config = society(12, record)
-    with parent_of(tallies.WORKLOAD, config, parent, tick) as found:
+    with parent_of(Setup(tallies.WORKLOAD, config), parent, tick) as found:
         assert (found.begin, sorted(found.checkpoints)) == (begin, copied)
         assert found.tick == (8 if tick is None else tick)
         assert (found.state is None) == (begin == 0)
@@ -321,8 +321,8 @@ def test_values_that_cannot_change_are_named_without_the_intervention(day, value
 
 
 def test_a_workload_whose_values_cannot_change_says_so():
-    config = config_from_dict({"workload": "laplace", "side": 8, "steps": 9})
-    with pytest.raises(SocietiesError, match=r"^laplace has no key interventions: its values"):
+    config = config_from_dict({"workload": "matmul"})
+    with pytest.raises(SocietiesError, match=r"^matmul has no key interventions: its values"):
         with_values(config, 4, {})
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tallies
 
-from societies.workload import Count, falls, rises
+from societies.workload import Count, Setup, falls, rises
 from societies.workload.checking import verify as core
 from societies.workload.checking.coverage import Coverage, Difference, VerifyReport
 from societies.workload.checking.verify import first_difference
@@ -20,11 +20,9 @@ from societies.workload.running.points import with_table
 DAYS, FIRST = 5, 4
 
 
-@pytest.fixture(scope="module", autouse=True)
-def installed():
-    with pytest.MonkeyPatch.context() as patch:
-        tallies.install(patch)
-        yield
+@pytest.fixture(autouse=True)
+def installed(monkeypatch):
+    tallies.install(monkeypatch)
 
 
 class Side(ReferenceEngine):
@@ -50,15 +48,14 @@ def verified(monkeypatch):
     """Verify a configuration on a side that has a mistake."""
 
     def verify(config, planted=None, **more):
-        def engine_of(workload, config, device):
-            p, copies = workload.parameters(config), workload.count(config)
-            first = workload.first(config)
-            sides.append(Side(planted, workload, p, first=first, copies=copies))
+        def engine_of(setup, device):
+            more = {"first": setup.first, "copies": setup.copies}
+            sides.append(Side(planted, setup.workload, setup.p, **more))
             return sides[-1], "a side", {}
 
         sides = verify.sides = []
         monkeypatch.setattr(core, "engine_of", engine_of)
-        return core.verify(tallies.WORKLOAD, config, **more)
+        return core.verify(Setup(tallies.WORKLOAD, config), **more)
 
     return verify
 

@@ -40,17 +40,17 @@ from societies.sweep.layout import different_shapes, joined_shape, layout_of
 from societies.sweep.points import Bucket
 from societies.sweep.prepare import _first_difference, prepared, require_sense, warnings_of
 from societies.sweep.report import Failure, Progress, SweepReport
+from societies.workload import Setup
+from societies.workload.declare.contents import contents_of
 
 FIRST, PACES, DAYS = 3, (1.0, 2.5), (6, 4)
 POINTS = [(pace, days) for pace in PACES for days in DAYS]
 BASE = {"workload": "tallies", "days": 4, "first_society": FIRST, "record": {"detail": 2}}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def installed():
-    with pytest.MonkeyPatch.context() as patch:
-        tallies.install(patch)
-        yield
+@pytest.fixture(autouse=True)
+def installed(monkeypatch):
+    tallies.install(monkeypatch)
 
 
 def said(*, base=BASE, **more):
@@ -123,7 +123,8 @@ def check(path, replicates=2, common=True):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "study.h5"
-    run(path)
+    with tallies.installed():
+        run(path)
     return path
 
 
@@ -246,6 +247,12 @@ def bucket(**settings):
     return Bucket(settings, SimpleNamespace(**settings))
 
 
+def examined(buckets):
+    found = different_shapes(SimpleNamespace(workload=tallies.WORKLOAD), buckets)
+    assert all(one.workload is tallies.WORKLOAD for one in found)
+    return [one.config for one in found]
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -258,12 +265,12 @@ def bucket(**settings):
     ],
 )
 def test_shapes_are_examined_at_the_ends_of_each_key(values, expected):
-    found = different_shapes([bucket(key=value) for value in values])
+    found = examined([bucket(key=value) for value in values])
     assert sorted(map(repr, (one.key for one in found))) == sorted(map(repr, expected))
     assert found[0].key == values[0]
-    assert different_shapes([]) == []
+    assert examined([]) == []
     both = [bucket(a=a, b=b) for a in (1, 2, 3) for b in (1, 2, 3)]
-    found = [(one.a, one.b) for one in different_shapes(both)]
+    found = [(one.a, one.b) for one in examined(both)]
     assert {a for a, _ in found} == {b for _, b in found} >= {1, 3}
     assert len({*found}) == len(found)
 
@@ -340,7 +347,7 @@ def test_copies_are_runs_or_all_of_them_are_one():
 def test_what_a_run_writes_into_memory_is_what_is_kept(tmp_path):
     config = tallies.config(days=3)
     keep = Keep(variables=("total",), events=("milestones",))
-    file = InMemory(tallies.WORKLOAD.contents(config), tmp_path / "run.h5", keep)
+    file = InMemory(contents_of(Setup(tallies.WORKLOAD, config)), tmp_path / "run.h5", keep)
     assert file.path == tmp_path / "run.h5" and file.writable
     file.write("total", [[1.0, 2.0], [3.0, 4.0]], day=slice(0, 2))
     file.write("count", [[1], [2]], day=slice(0, 1))
@@ -565,10 +572,10 @@ def test_a_sweep_has_replicates_only_where_something_is_drawn():
     with pytest.raises(ConfigError, match="replicates=0: at least 1 is needed"):
         prepared(load_sweep(said()), 0)
     assert len(prepared(load_sweep(said()), 1).runs.number) == 4
-    laplace = {"base": {"workload": "laplace", "steps": 2}, "vary": {"grid": {"side": [8]}}}
-    assert len(prepared(load_sweep(laplace), 1).runs.number) == 1
-    with pytest.raises(ConfigError, match="replicates=2: laplace has no random draws"):
-        prepared(load_sweep(laplace), 2)
+    matmul = {"base": {"workload": "matmul"}, "vary": {"grid": {"repeats": [2]}}}
+    assert len(prepared(load_sweep(matmul), 1).runs.number) == 1
+    with pytest.raises(ConfigError, match="replicates=2: matmul has no random draws"):
+        prepared(load_sweep(matmul), 2)
 
 
 def test_too_many_runs_are_refused_and_very_many_have_to_be_meant():
@@ -657,4 +664,4 @@ def test_statuses_are_counted(tmp_path, whole):
     assert (found.path, found.points, found.runs, found.done, found.pending) == (whole, 4, 8, 8, 0)
     assert {name: getattr(found, name) for name in more} == more
     assert (found.notes, list(found.failures)) == (("n",), [])
-    assert shape_of(tallies.WORKLOAD, tallies.config(), Keep()).tables == {}
+    assert shape_of(Setup(tallies.WORKLOAD, tallies.config()), Keep()).tables == {}

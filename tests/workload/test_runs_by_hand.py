@@ -15,23 +15,21 @@ import tallies
 
 import societies
 from societies import SocietiesError
-from societies.workload.declare.protocol import LeftOut, Workload
+from societies.workload.declare.protocol import LeftOut, Setup, Workload
 from societies.workload.declare.varying import unit_and_meaning
 from societies.workload.running.batches import Batches
 from societies.workload.running.engines import FINISH, ReferenceEngine, ended_at
+from societies.workload.running.file import checkpoint_of, require_checkpoint
 from societies.workload.running.points import points_of, with_rows, with_table
-from societies.workload.running.provenance import checkpoint_of
 from societies.workload.running.run import engine_of
 from societies.workload.running.tables import ValueTable
 
 FIRST = 4
 
 
-@pytest.fixture(scope="module", autouse=True)
-def installed():
-    with pytest.MonkeyPatch.context() as patch:
-        tallies.install(patch)
-        yield
+@pytest.fixture(autouse=True)
+def installed(monkeypatch):
+    tallies.install(monkeypatch)
 
 
 def society(days=6, record=(), **more):
@@ -49,7 +47,7 @@ def cells(number, days, pace=1.0):
 
 
 def engine(config, **more):
-    found, _, _ = engine_of(tallies.WORKLOAD, config, "reference", **more)
+    found, _, _ = engine_of(Setup(tallies.WORKLOAD, config), "reference", **more)
     return found
 
 
@@ -303,12 +301,13 @@ def test_ticks_are_yielded_one_after_the_other():
 def made(tmp_path_factory):
     """A run of six days with checkpoints of days 4 and 6."""
     path = tmp_path_factory.mktemp("made") / "made.h5"
-    run(society(), path)
+    with tallies.installed():
+        run(society(), path)
     return path
 
 
 def at(path, config, last=None):
-    return checkpoint_of(path, tallies.WORKLOAD, config, last, but=("days", "record"))
+    return checkpoint_of(Setup(tallies.WORKLOAD, config), path, last)
 
 
 def test_the_newest_checkpoint_up_to_a_day_is_taken(made):
@@ -387,13 +386,14 @@ def test_another_version_or_workload_is_refused(made, monkeypatch):
 
 def test_a_state_that_cannot_be_is_not_resumed(tmp_path, made):
     """Of a run that has ended: its last checkpoint is of the day of the end."""
-    from societies.workload.running.file import require_checkpoint
-
     config, state = society(9, end=3), at(made, society())[1]
+    setup = Setup(tallies.WORKLOAD, config)
     ended = {**state, "ended": np.array([3, -1])}
-    require_checkpoint(tallies.WORKLOAD, config, made, 6, ended)
+    require_checkpoint(setup, made, 6, ended)
     for days, tick in (([3, 4], 4), ([4, 4], 4)):
-        require_checkpoint(tallies.WORKLOAD, config, made, tick, {**ended, "ended": np.array(days)})
+        require_checkpoint(
+            Setup(tallies.WORKLOAD, config), made, tick, {**ended, "ended": np.array(days)}
+        )
     for days, message in (
         ([3, 3], "all societies have ended by 3"),
         ([-2, -1], "ended"),
@@ -401,11 +401,11 @@ def test_a_state_that_cannot_be_is_not_resumed(tmp_path, made):
     ):
         with pytest.raises(SocietiesError, match=message):
             require_checkpoint(
-                tallies.WORKLOAD, config, made, 6, {**ended, "ended": np.array(days)}
+                Setup(tallies.WORKLOAD, config), made, 6, {**ended, "ended": np.array(days)}
             )
     with pytest.raises(SocietiesError, match="tally"):
         wrong = {**ended, "tally": state["tally"] + tallies.LIMIT}
-        require_checkpoint(tallies.WORKLOAD, config, made, 6, wrong)
+        require_checkpoint(setup, made, 6, wrong)
 
 
 # -- what is declared -----------------------------------------------------------------------------
@@ -423,7 +423,7 @@ def test_what_a_workload_does_not_declare_has_a_default():
     assert (series.logged, series.checkpointed, series.dims) == (True, False, ("series",))
     assert [*Workload.arrays(chosen, p)][-1] == "series"
     assert "series" not in Bare().arrays(p)
-    assert Bare().parameters_of_copies(p, 3) == {} and Bare().changes(p) == ()
+    assert Bare().changes(p) == ()
     assert Bare().parameters_of_copy(p, 1, 3) is p and Bare().fitted(p, None) is p
     assert [*chosen.busy(p, 3, 5)] == [3, 4, 5]
     assert chosen.work_done(p, 6) == 18.0

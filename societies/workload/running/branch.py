@@ -220,8 +220,8 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
             continue  # written when the run goes on
         dim = variable.dims[axis]
         ticks = parent.layout.coordinates[dim].values
-        rows = slice(0, int(np.count_nonzero(ticks + variable.lag <= tick)))
-        file.write(name, parent.disk.read(name, *[slice(None)] * axis, rows), **{dim: rows})
+        past = slice(0, int(np.count_nonzero(ticks + variable.lag <= tick)))
+        file.write(name, parent.disk.read(name, *[slice(None)] * axis, past), **{dim: past})
     for name, table in parent.layout.tables.items():
         ticks = parent.disk.read(f"{table.place}/{clock}")
         rows = int(np.count_nonzero((ticks >= 0) & (ticks <= tick)))

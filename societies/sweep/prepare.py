@@ -232,9 +232,10 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
     part = str(file.attributes.get("part", ""))
     asked = "" if plan.part is None else "{}/{}".format(*plan.part)
     if part != asked:
+        wanted = f"part {asked}" if asked else "the whole study"
         raise OutputError(
-            f"{path}: is {f'part {part}' if part else 'a whole study'}, not "
-            f"{f'part {asked}' if asked else 'the whole study'}; give the same {option('part')}"
+            f"{path}: is {f'part {part}' if part else 'a whole study'}, not {wanted}; "
+            f"{option('part')} must be that of the file"
         )
     there = Runs(file.runs, file.point, file.replicate)
     points: list[Point] = list(file.points)

@@ -181,7 +181,14 @@ class Campaign:
 
 
 def _ours(name):
-    return name.partition(".")[0] in ("societies", "reference_py", "conftest", "small", "marks")
+    return name.partition(".")[0] in (
+        "societies",
+        "reference_py",
+        "conftest",
+        "small",
+        "marks",
+        "tallies",
+    )
 
 
 @lru_cache(maxsize=8)
@@ -271,7 +278,7 @@ def parsed():
     parser.add_argument("--sample", type=int, default=0, help="number of mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
     parser.add_argument("--processes", type=int, default=1, help="mutants at a time")
-    parser.add_argument("--budget", type=float, default=3.0, help="seconds of tests for a mutant")
+    parser.add_argument("--budget", type=float, default=8.0, help="seconds of tests for a mutant")
     parser.add_argument("--longest", type=float, default=10.0, help="seconds of the longest test")
     parser.add_argument("--tests", nargs="*", default=list(TESTS), help="instead of the quick ones")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="what is kept between runs")

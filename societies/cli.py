@@ -41,7 +41,7 @@ from societies.errors import (
     shell_words,
     shortened,
 )
-from societies.inputs import shown
+from societies.inputs import shown, whole_number
 from societies.numbers import (
     LARGEST_COUNT,
     Numbers,
@@ -59,7 +59,6 @@ from societies.options import (
     PlotCommand,
 )
 from societies.terminal import doing, print_rows, warn
-from societies.texts import whole_number
 from societies.version import package_version
 
 if TYPE_CHECKING:
@@ -712,7 +711,7 @@ def check(
     print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
     setup = Setup(workload(settings.workload), settings)
     for line in described(setup.workload.programs(setup.p)):
-        print(printable(line), file=sys.stderr if verbose else sys.stdout)
+        print(printable(f"program {line}"), file=sys.stderr if verbose else sys.stdout)
 
 
 @app.command()

@@ -166,7 +166,7 @@ def require_sense(
     """Raise ConfigError for arguments that contradict each other."""
     if (resume or retry_failed or add_points) and overwrite:
         raise ConfigError(
-            f"{option('overwrite', True)} begins the study anew, which contradicts going on with it"
+            f"{option('overwrite', True)} begins the study again, so it cannot also be continued"
         )
     if part is not None and not 1 <= part[0] <= part[1]:
         raise ConfigError(f"{option('part')}: K/N needs 1 <= K <= N, got {part[0]}/{part[1]}")
@@ -213,7 +213,7 @@ def opened_study(
         return
     if not path.exists():
         raise OutputError(
-            f"{path}: does not exist, so there is nothing to go on with\n"
+            f"{path}: does not exist, so there is nothing to continue with\n"
             f"begin it without {option('resume', True)}, or name another file with {option('out')}"
         )
     file = StudyFile.resume(path)
@@ -279,7 +279,7 @@ def _require_same(here: Mapping[str, Any], file: StudyFile, *, points: bool) -> 
     hint = f"; {option('add_points', True)} adds the points that it lacks" if name == "vary" else ""
     raise OutputError(
         f"{file.path}: is a study of another sweep: {what}\n"
-        f"go on with the sweep that made it, or name another file with {option('out')}{hint}"
+        f"continue with the sweep that made it, or name another file with {option('out')}{hint}"
     )
 
 

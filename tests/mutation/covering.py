@@ -167,7 +167,7 @@ CACHED: list = []
 
 
 def forget():
-    """Let cached functions compute anew what they returned before, that is without a mistake."""
+    """Let cached functions compute again what they returned before, that is without a mistake."""
     for one in CACHED:
         one.cache_clear()
 

@@ -217,7 +217,7 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
     for name, variable in file.variables.items():
         axis = parent.layout.axis(variable)
         if axis is None:
-            continue  # written when the run goes on
+            continue  # written when the run continues
         dim = variable.dims[axis]
         ticks = parent.layout.coordinates[dim].values
         past = slice(0, int(np.count_nonzero(ticks + variable.lag <= tick)))

@@ -16,7 +16,9 @@ from societies import config_from_dict
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import DayStep
-from societies.economy.series import SERIES
+from societies.economy.series import columns
+
+SERIES = columns(devices=False, groups=1)
 
 UNLIKE = [
     {"name": "meek", "count": 3, "utility": {"scale": 500.0}},
@@ -53,7 +55,7 @@ def engine(days=8, **settings):
 
 
 def utility(curve, units):
-    """Exact utility of so many units: a sum of marginal utilities."""
+    """Exact utility of a number of units: a sum of marginal utilities."""
     inside = min(units, len(curve.marginal))
     return sum(map(Fraction, curve.marginal[:inside])) + Fraction(curve.floor) * (units - inside)
 
@@ -151,7 +153,7 @@ def test_nothing_is_traded_before_the_first_extraction(monkeypatch):
 
 
 def test_whoever_is_last_in_an_odd_society_rests(monkeypatch):
-    """And everybody else meets exactly one other in every round."""
+    """And every other agent meets exactly one other in every round."""
     met = []
     monkeypatch.setattr(trading, "meet", lambda p, s, a, b: met.extend((a, b)))
     run = engine()
@@ -176,7 +178,7 @@ def test_the_removed_meet_nobody(monkeypatch):
         for round_ in range(12):
             run.step(DayStep("trading", round_), 1)
     assert {2} & set.union(*pairs) == set()
-    assert len(pairs) < 20 * 12 * 3  # their partners have nobody instead
+    assert len(pairs) < 20 * 12 * 3  # their partners have no other instead
 
 
 @for_all(
@@ -252,7 +254,7 @@ def test_powers_of_any_equal_size_change_no_bit_of_a_society(endow):
     for run in (plain, strong):
         endow(run)
         run.run_days(1, 4)
-    assert plain.run_days(5, 5)[0, 0, list(SERIES).index("units_traded")] > 0
+    assert plain.run_days(5, 5)[0, 0, SERIES.index("units_traded")] > 0
     strong.run_days(5, 5)
     for name, array in plain.state().items():
         other = strong.state()[name]

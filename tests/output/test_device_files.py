@@ -14,7 +14,7 @@ from societies import config_from_dict, plan, run
 from societies.economy import schedule
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.series import series_of
+from societies.economy.series import columns_of
 from societies.errors import Interrupted
 from societies.workload.running.engines import ReferenceEngine as CoreReference
 
@@ -64,7 +64,7 @@ def days():
 def test_the_series_are_in_the_file_by_their_dimensions(tmp_path, days):
     path = tmp_path / "devices.h5"
     run(configuration(), device="reference", out=path)
-    names = list(series_of(parameters(configuration())))
+    names = columns_of(parameters(configuration()))
     with societies.open_results(path) as dataset:
         assert dataset.attrs["scenario"] == "trade, all devices"
         assert list(dataset["device_type"].values) == list(DEVICE_TYPES)
@@ -162,7 +162,7 @@ def test_every_mean_follows_from_the_agents(detailed):
         by_agent = found.agent_extracted_with.sum("source")
         np.testing.assert_array_equal(by_agent, found.agent_units_extracted)
         np.testing.assert_array_equal(found.extracted.sum("resource"), by_agent)
-        # Experience in the evening: what somebody knows has been counted.
+        # Experience in the evening: what any agent knows has been counted.
         knowing = (found.device_experience > 0).sum("agent")
         np.testing.assert_array_equal(knowing, found.agents_knowing)
 

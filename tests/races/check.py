@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
 MEASURED = {"measures": True, "network": [1]}
 os.environ["SOCIETIES_DEBUG"] = "race"  # before anything loads the OpenCL library
-os.environ.setdefault("OCLGRIND_MAX_ERRORS", "1000000")  # mutants make many, and nobody reads them
+os.environ.setdefault("OCLGRIND_MAX_ERRORS", "1000000")  # mutants make many, and they are not read
 
 import contracts  # noqa: E402
 import numpy as np  # noqa: E402
@@ -47,7 +47,7 @@ from societies.economy import memory  # noqa: E402
 from societies.economy.engine import DeviceEngine, ReferenceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.schedule import DayStep  # noqa: E402
-from societies.economy.series import SERIES  # noqa: E402
+from societies.economy.series import columns  # noqa: E402
 from societies.economy.workload import WORKLOAD as ECONOMY  # noqa: E402
 from societies.errors import SocietiesError  # noqa: E402
 from societies.kerneltext import source as kernel_source  # noqa: E402
@@ -57,6 +57,8 @@ from societies.opencl.wide import Wide  # noqa: E402
 from societies.workload.declare.phases import kernel_files  # noqa: E402
 from societies.workload.declare.registry import workload  # noqa: E402
 from societies.workload.running import engines  # noqa: E402
+
+SERIES = columns(devices=False, groups=1)
 
 KERNELS = ROOT / "kernels"
 CASES = ROOT / "tests" / "primitives"
@@ -133,9 +135,9 @@ ALL_DEVICES = {
     "invention": {"tool_probability": 0.05, "device_probability": 1.0},
 }
 # name: settings, days, workgroup sizes (the first one only with --quick)
-SMALL_MENU = {"menu_size": 1, "rounds": 3}  # somebody then has what the other has not: trade
+SMALL_MENU = {"menu_size": 1, "rounds": 3}  # then one has what the other has not: trade
 SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
-    "nobody trades": (
+    "no trade": (
         {"agents": 3, "resources": 5, "trade": False, "groups": GROUPS, "shocks": SHOCKS[:3]},
         3,
         (5, 1, 3, 8, 31),
@@ -269,7 +271,7 @@ def compare_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick:
     reference = ReferenceEngine(p)
     reference.start()
     series = reference.run_days(1, days)
-    checks.deals += float(series[:, :, list(SERIES).index("deals")].sum())
+    checks.deals += float(series[:, :, SERIES.index("deals")].sum())
     for kind in kinds:
         # on a CPU every workgroup has one work-item
         for workgroup in (1,) if kind == "cpu" else workgroups[:1] if quick else workgroups:
@@ -797,7 +799,7 @@ def main() -> int:
     chosen = parts(only=options.only, quick=options.quick, long=options.long)
     checks, files, launched = run_parts(chosen, options.jobs)
     if options.only in (None, "economy") and not checks.deals:
-        checks.failures.append("economy: nobody traded, so half of trading.cl was not run")
+        checks.failures.append("economy: no agent traded, so half of trading.cl was not run")
     if options.only is None:
         checks.failures += uncovered(files, launched)
     print(f"\nkernels of kernels/ launched: {', '.join(sorted(kernel_names() & launched))}")

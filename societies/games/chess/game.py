@@ -20,7 +20,6 @@ from reference_py.games.chess.match import (
 )
 from reference_py.games.chess.rules import Move, in_check, moves
 from societies.errors import ConfigError, shortened
-from societies.texts import shown
 
 NAMES = {WHITE: "White", BLACK: "Black"}
 UNDECIDED = "*"
@@ -29,7 +28,7 @@ DRAWS = {
     STALEMATE: "stalemate",
     FIFTY: "fifty moves without capture or move of a pawn",
     THIRD: "the same position for the third time",
-    NO_PIECES: "nobody has enough pieces to mate",
+    NO_PIECES: "neither side has enough pieces to mate",
 }
 
 
@@ -76,7 +75,7 @@ class Game:
         for move in self.legal():
             if word.lower() == move.name(self.side) or short == self.san(move).rstrip("+#"):
                 return move
-        raise ConfigError(f"{shortened(word)} is no legal move of {NAMES[self.side]}")
+        raise ConfigError(f"{shortened(word)} is not a legal move of {NAMES[self.side]}")
 
     def push(self, move: Move) -> None:
         """Make a legal move."""
@@ -180,7 +179,7 @@ def read_pgn(text: str) -> tuple[str, list[str]]:
     found = re.findall(r'^[ \t]*\[\s*(\w+)\s+"((?:\\.|[^"\\])*)"\s*\]', text, re.M)
     tags = {name.lower(): value for name, value in found}
     if tags.get("variant", "standard").lower() not in ("standard", "chess", "from position"):
-        raise ConfigError(f"a game of {shown(tags['variant'])}: only chess itself is played")
+        raise ConfigError(f"a game of {shortened(tags['variant'])}: only chess itself is played")
     moves = re.sub(r"^[ \t]*\[.*$|^%.*$|\{[^}]*\}|;.*$|\$\d+", " ", text, flags=re.M)
     words, depth, is_over = list[str](), 0, False
     for token in re.findall(r"[()]|[^\s()]+", moves):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from societies.errors import DeviceError, shortened
+from societies.inputs import whole_number
 from societies.kerneltext.source import AmalgamatedText
 from societies.opencl.array import Counters
 from societies.opencl.build import RawParameter
@@ -13,7 +14,6 @@ from societies.opencl.cuda.cupy import cupy, gpus, nvrtc
 from societies.opencl.cuda.driver import Cuda, CudaModule
 from societies.opencl.device import Device
 from societies.opencl.program import predefined
-from societies.texts import whole_number
 
 NAME = "cuda"
 
@@ -119,7 +119,7 @@ def cuda_device(spec: str = NAME) -> CudaDevice:
     there = ", ".join(f"{NAME}:{ordinal}" for ordinal in range(count))
     ordinal = whole_number(number or "0")
     if ordinal is None or ordinal >= count:
-        raise DeviceError(f"device {shortened(spec)}: no such device; there is: {there}")
+        raise DeviceError(f"device {shortened(spec)}: no such device; available: {there}")
     return CudaDevice(cupy(), ordinal)
 
 

@@ -1,6 +1,6 @@
 """What carries out the steps of a run? An engine: an OpenCL device or plain Python.
 
-The module is long because both engines stand in it: every method must have the same result in both.
+The module is long because it holds both engines: every method must have the same result in both.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -47,7 +48,7 @@ LOG_ROW = "log_row"
 """Parameter of kernels that write a log themselves: the row of the present tick."""
 
 ENDED = "ended"
-"""Field with the tick at which a copy ended, -1 while it goes on.
+"""Field with the tick at which a copy ended, -1 while it continues.
 
 Kernels do not change the checkpointed arrays of a copy that has ended, so it does not matter when
 the host reads them. The reference does not call phases for such a copy.
@@ -107,7 +108,7 @@ class Engine(Protocol):
         """Return the measured times of the last `run_ticks`; {} if the workload is not timed."""
 
     def ended(self) -> int | None:
-        """Return the tick at which the last copy ended; None while a copy goes on."""
+        """Return the tick at which the last copy ended; None while a copy continues."""
 
     def finish(self) -> None:
         """Run the steps after the last tick."""
@@ -359,7 +360,7 @@ class _Base(Generic[P]):
         raise NotImplementedError
 
     def ended(self) -> int | None:
-        """Return the tick at which the last copy ended, None while one goes on."""
+        """Return the tick at which the last copy ended, None while one continues."""
         return ended_at(self._arrays((ENDED,))) if ENDED in self.fields else None
 
     def kept(self) -> State:
@@ -372,7 +373,7 @@ class _Base(Generic[P]):
 
 
 def ended_at(state: Mapping[str, NDArray[Any]]) -> int | None:
-    """Return the tick at which the last copy of a state ended; None while a copy goes on."""
+    """Return the tick at which the last copy of a state ended; None while a copy continues."""
     ticks = state.get(ENDED)
     return int(ticks.max()) if ticks is not None and (ticks >= 0).all() else None
 
@@ -684,7 +685,7 @@ class ReferenceEngine(_Base[P]):
         self._all = ensemble or copies
         self._functions = workload.reference(p)
         self._parameters_changed()
-        self._series = tuple(workload.series(p))
+        self._series = tuple(chain.from_iterable(workload.columns(p).values()))
         self._set_series = "its reference"  # the function that has set the series last
         self.copies_now = self._unpack(self.initial())
         self._logged: dict[str, list[Any]] = {}

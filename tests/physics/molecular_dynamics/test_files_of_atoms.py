@@ -135,8 +135,11 @@ def test_what_is_said_of_what_is_not_used(tmp_path, text, remark):
         (with_column("vel:R:2", "0 0", "0 0"), ":2: Properties: velo:R:2 is not velo:R:3"),
         (with_column("pos:R:3", "1 1 1", "1 1 1"), ":2: Properties: pos is given twice"),
         (GOOD.replace("pos:R:3", "pos:R:3:id"), ":2: Properties: not NAME:KIND:COLUMNS each"),
-        (GOOD.replace("0 8 0 0", "0 8 0.01 0"), "is no cube along the axes: it differs from one"),
-        (GOOD.replace("8 0 0 0 8 0 0 0 8", "-8 0 0 0 -8 0 0 0 -8"), ":2: the box is no cube"),
+        (
+            GOOD.replace("0 8 0 0", "0 8 0.01 0"),
+            "is not a cube along the axes: it differs from one",
+        ),
+        (GOOD.replace("8 0 0 0 8 0 0 0 8", "-8 0 0 0 -8 0 0 0 -8"), ":2: the box is not a cube"),
         (GOOD.replace('0 8" P', "0 8 P"), ":2: Lattice="),
         (GOOD.replace("R:3", 'R:3 Lattice="9 0 0 0 9 0 0 0 9"'), ":2: Lattice is given twice"),
         (GOOD.replace("1.1", "inf"), ":3: a number is not finite"),
@@ -147,14 +150,14 @@ def test_what_is_said_of_what_is_not_used(tmp_path, text, remark):
         (GOOD.replace("1.1", "0x1"), ":3: expected a number, got 0x1"),
         (GOOD.replace("1.1", "****"), ":3: expected a number, got ****"),
         (GOOD.replace("1.1", "1e30"), "an atom is 1.25e+29 boxes away; at most 1e+15 are"),
-        (GOOD.replace("s:S:1", "s:C:1"), ":2: Properties: species: C is no kind (S, R, I or L)"),
+        (GOOD.replace("s:S:1", "s:C:1"), ":2: Properties: species: C is not a kind (S, R, I or L)"),
         (GOOD.replace("1.1", "1" * 500), ":3: a number of 500 characters"),
         (GOOD.replace("2\n", "-2\n", 1), ":1: expected the number of atoms, got -2"),
         (GOOD.replace("2\n", "99999999999\n", 1), ":1: 99999999999 atoms are announced, 2 follow"),
         (GOOD.replace("Ar 3", "\nAr 3"), ":1: 2 atoms are announced, 3 follow"),
         ("\n" + GOOD, ":1: expected the number of atoms, got an empty line"),
         (GOOD.replace("2\n", "0\n", 1), ":1: there are no atoms"),
-        (GOOD.encode("utf-16-le"), "is no text"),
+        (GOOD.encode("utf-16-le"), "is not text"),
     ],
 )
 def test_what_is_refused(tmp_path, text, message):
@@ -179,7 +182,7 @@ def test_a_file_of_any_size_is_refused_at_once(tmp_path):
     path = tmp_path / "atoms.xyz"
     path.write_text(GOOD)
     os.truncate(path, 2**40)
-    with pytest.raises(ConfigError, match="has more than 2,147,483,648 bytes, the most that are"):
+    with pytest.raises(ConfigError, match="is larger than 2048 MiB, the most that is read"):
         read_atoms(str(path))
 
 

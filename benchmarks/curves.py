@@ -36,6 +36,7 @@ from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.errors import SocietiesError
+from societies.workload import Setup
 from societies.workload.running.plan import device_bytes
 
 AXES = {
@@ -102,7 +103,7 @@ def measured(scenario: str, axis: str, value: int, days: int, device: str) -> di
         **sizes,
         "seconds": f"{seconds:.4f}",
         "cpu_seconds": f"{busy:.4f}",
-        "device_bytes": device_bytes(WORKLOAD, config),
+        "device_bytes": device_bytes(Setup(WORKLOAD, config)),
     }
 
 

@@ -34,6 +34,7 @@ from societies.config.model import (
 )
 from societies.economy.config import EconomyConfig
 from societies.economy.results import DayRecorder
+from societies.workload import Setup
 from societies.workload.declare.config import LARGEST_SEED
 from societies.workload.declare.registry import workload, workloads
 
@@ -96,7 +97,7 @@ def variables() -> Iterator[str]:
         ["variable", "dimensions", "type", "unit", "meaning"],
         [
             [f"`{v.name}`", ", ".join(v.dims), str(v.dtype), v.units, v.long_name]
-            for v in DayRecorder(workload("economy"), config).variables()
+            for v in DayRecorder(Setup(workload("economy"), config)).variables()
         ],
     )
 

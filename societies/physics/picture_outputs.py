@@ -26,7 +26,7 @@ class WithPicture(SeriesAndDetail):
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Refuse to replace a file that Societies did not write, also if a run is resumed."""
-        require_pictures(self.config, file.path, self.workload.count(self.config))
+        require_pictures(self.config, file.path, self.setup.copies)
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Write the final fields, and the picture."""

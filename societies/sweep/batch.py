@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from societies.config.model import LARGEST_INTEGER, WorkloadConfig
+from societies.config.model import LARGEST_INTEGER
 from societies.errors import SocietiesError
 from societies.output import Column, Coordinate, EventTable, Variable
-from societies.output.layout import nothing
+from societies.output.layout import is_clock, nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
 from societies.sweep.points import launch_config
 from societies.sweep.program_cache import PROGRAMS, Loan
 from societies.version import package_version
 from societies.workload.declare.contents import contents_of
-from societies.workload.declare.fields import Field, file_values
-from societies.workload.declare.protocol import Contents, Workload
+from societies.workload.declare.fields import file_values
+from societies.workload.declare.protocol import Contents, Setup
 from societies.workload.declare.registry import workload
 from societies.workload.running.blocks import Simulation
 from societies.workload.running.interrupts import interrupts
@@ -209,7 +209,7 @@ def run_batch(batch: Batch) -> Result:
             allowed(batch.allow_programs),
         ):
             path = Path(folder) / "run.h5"
-            values, events, device = computed(chosen, config, batch.keep, loan, path)
+            values, events, device = computed(Setup(chosen, config), batch.keep, loan, path)
     except BaseException as error:
         drop_arrays(error)
         raise
@@ -228,7 +228,7 @@ def drop_arrays(error: BaseException | None) -> None:
 
 
 def computed(
-    chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep, loan: Loan, path: Path
+    setup: Setup[Any, Any], keep: Keep, loan: Loan, path: Path
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Columns], str]:
     """Run a configuration without a file.
 
@@ -238,19 +238,17 @@ def computed(
     events : dict of columns by table
     device : str
     """
-    contents = contents_of(chosen, config)
+    chosen, contents = setup.workload, contents_of(setup)
     file: Any = InMemory(contents, path, keep)
     with interrupts() as stop:
         with stop.building():
-            engine, _, facts = engine_of(
-                chosen, config, loan.device, batch=LARGEST_INTEGER, like=loan.built
-            )
+            engine, _, facts = engine_of(setup, loan.device, batch=LARGEST_INTEGER, like=loan.built)
             loan.take(engine)
         engine.start()
-        simulation = Simulation(chosen, config, engine, file, contents, stop, hashed=False)
-        for _ in simulation.blocks(0, chosen.ticks(config)):
+        simulation = Simulation(setup, engine, file, contents, stop, hashed=False)
+        for _ in simulation.blocks(0, setup.ticks):
             pass
-    clock, copies = chosen.clock, chosen.count(config)
+    clock, copies = chosen.clock, setup.copies
     named = {one.name: one.values for one in contents.coordinates()}
     ticks = named.get(clock, np.empty(0, np.int64))
     found = {}
@@ -262,14 +260,14 @@ def computed(
         if values.dtype.kind in "iu" and variable.fill != nothing(values.dtype):
             values = np.where(values == variable.fill, nothing(values.dtype), values)
         found[name] = of_runs(values, variable.dims, chosen.copies, copies, whole=keep.copies)
-    fields = chosen.arrays(simulation.p)
+    fields = setup.fields
     flags = [fields[name].present for name in keep.final]
     last = engine.arrays(*dict.fromkeys([*keep.final, *filter(None, flags)]))
     for name in keep.final:
         values, dims = file_values(fields, name, last), (chosen.copies,)
         found[FINAL.format(name)] = of_runs(values, dims, chosen.copies, copies, whole=keep.copies)
     events: dict[str, Columns] = {
-        name: events_of_runs(blocks, chosen.copies, chosen.first(config), whole=keep.copies)
+        name: events_of_runs(blocks, chosen.copies, setup.first, whole=keep.copies)
         for name, blocks in file.events.items()
         if blocks
     }
@@ -321,9 +319,17 @@ class Shape:
     tables: dict[str, EventTable] = field(default_factory=dict)
 
 
-def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> Shape:
+def _has_missing(one: Variable, clock: str) -> bool:
+    """Whether readers of a run's own file take some whole numbers of a variable for missing."""
+    dtype = np.dtype(one.dtype)
+    coded = one.none is not None or one.fill != nothing(dtype)
+    byte_of_tick = dtype.itemsize == 1 and any(is_clock(dim, clock) for dim in one.dims)
+    return dtype.kind in "iu" and (coded or byte_of_tick)
+
+
+def shape_of(setup: Setup[Any, Any], keep: Keep) -> Shape:
     """Return dimensions and variables that a run of a configuration adds to a study."""
-    contents = contents_of(chosen, config)
+    chosen, contents = setup.workload, contents_of(setup)
     left_out = set() if keep.copies else {chosen.copies}
     coordinates = {
         one.name: one
@@ -337,26 +343,33 @@ def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> 
     every = kept_variables({one.name: one for one in contents.variables()}, keep)
     # In a study a missing value must read as missing, whatever fill value a run's own file has.
     variables = {
-        name: replace(one, dims=tuple(dim for dim in one.dims if dim not in left_out), fill=None)
+        name: replace(
+            one,
+            dims=tuple(dim for dim in one.dims if dim not in left_out),
+            fill=None,
+            none=int(nothing(one.dtype)) if _has_missing(one, chosen.clock) else None,
+        )
         for name, one in every.items()
     }
-    p = chosen.parameters(config)
-    fields: Mapping[str, Field] = chosen.arrays(p)
-    lengths = chosen.lengths(p)
     for name in keep.final:
-        of = fields[name]
+        of = setup.fields[name]
         dims = (chosen.copies, *of.dims) if keep.copies else of.dims
         variables[FINAL.format(name)] = Variable(
-            FINAL.format(name), dims, of.file_dtype, of.unit, f"{of.meaning}, after the last tick"
+            FINAL.format(name),
+            dims,
+            of.file_dtype,
+            of.unit,
+            f"{of.meaning}, after the last tick",
+            none=of.file_none,
         )
         for dim in dims:
             if dim not in coordinates:
-                count = lengths.get(dim, chosen.count(config))
+                count = setup.sizes.get(dim, setup.copies)
                 coordinates[dim] = Coordinate(dim, np.arange(count), "", f"number of the {dim}")
     tables = {one.name: one for one in contents.tables() if one.name in keep.events}
     for name, table in tables.items():
         columns = [one for one in table.columns if keep.copies or one.name != chosen.copies]
-        rows = -(-table.rows // (1 if keep.copies else chosen.count(config)))
+        rows = -(-table.rows // (1 if keep.copies else setup.copies))
         tables[name] = replace(table, columns=(NUMBER, *columns), rows=rows)
     used = {dim for one in variables.values() for dim in one.dims}
     used |= {column.dim for one in tables.values() for column in one.columns}

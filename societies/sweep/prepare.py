@@ -16,7 +16,7 @@ from societies.sweep.executors import is_address
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
 from societies.sweep.points import Bucket, Point, checked_points, points_of
 from societies.words import counted
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.running.programs import allowed, require_allowed
 from societies.workload.running.provenance import git_commit
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
@@ -58,8 +58,8 @@ class Prepared:
     @property
     def sources(self) -> dict[str, str]:
         """Hashes of the kernels and of the reference, of the first programs at least."""
-        configs = [one.config for one in self.buckets[:PROGRAMS_HASHED]]
-        return sources_of(self.sweep.workload, self.sweep.base, *configs)
+        configs = [self.sweep.base, *(one.config for one in self.buckets[:PROGRAMS_HASHED])]
+        return sources_of(*(Setup(self.sweep.workload, one) for one in configs))
 
 
 def prepared(
@@ -112,9 +112,9 @@ def _checked(
     first = sweep.workload.first(sweep.base)
     copies = int(runs.copies(sweep).max()) - first + 1
     buckets = checked_points(sweep, points, places, copies=copies)
-    configs = different_shapes(buckets)
-    keep = keep_of(sweep, configs)
-    shape = joined_shape(sweep, configs, keep)
+    setups = different_shapes(sweep, buckets)
+    keep = keep_of(sweep, setups)
+    shape = joined_shape(sweep, setups, keep)
     own = runs if part is None else runs.part(*part)
     if not len(own.number):
         raise ConfigError(
@@ -144,7 +144,7 @@ def require_programs(plan: Prepared, allow: bool) -> None:
         return  # this workload starts no programs
     with allowed(allow):
         for bucket in plan.buckets:
-            require_allowed(chosen.programs(chosen.parameters(bucket.config)))
+            require_allowed(chosen.programs(Setup(chosen, bucket.config).p))
 
 
 def require_sense(

@@ -143,6 +143,7 @@ def test_netcdf_has_what_the_file_has(file):
     assert events.recipe.values.tolist() == [[3, 4]]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("ticks", "days", "agent_days"),
     [

@@ -11,6 +11,7 @@ from societies.economy.schedule import day_schedule
 from societies.economy.state import initial_state
 from societies.economy.workload import WORKLOAD
 from societies.opencl import Device, choose_device
+from societies.workload import Setup
 from societies.workload.declare.registry import workload
 from societies.workload.running import engines
 from societies.workload.running.plan import device_bytes, state_bytes
@@ -53,16 +54,18 @@ def config(**settings):
 LONG = ("rows and scores in global memory", "devices of groups")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", thorough_but(CASES.keys() - set(LONG), CASES))
 def test_the_plan_counts_what_is_allocated(name, allocated):
     asked = config(**CASES[name])
     p = parameters(asked)
     DeviceEngine(choose_device("auto"), p)
-    assert sum(allocated) == device_bytes(WORKLOAD, asked)
+    assert sum(allocated) == device_bytes(Setup(WORKLOAD, asked))
     reported = dict(plan(asked).rows)
     assert reported["memory on the device"] == byte_count(sum(allocated))
 
 
+@pytest.mark.ci
 def test_many_inventors_need_global_memory(allocated, monkeypatch):
     """Above 4096 agents their order does not fit local memory; the plan had left it out.
 
@@ -70,7 +73,7 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
     alone would take gigabytes.
     """
     asked = config(agents=4098, resources=2, devices="tools", replicates=2)
-    p, expected, counted = parameters(asked), device_bytes(WORKLOAD, asked), []
+    p, expected, counted = parameters(asked), device_bytes(Setup(WORKLOAD, asked)), []
 
     empty = Device.empty
 
@@ -112,7 +115,7 @@ def test_the_plan_counts_what_is_launched(name):
 def test_unfilled_arrays_are_those_of_the_start():
     asked = config(**CASES["devices of groups"])
     arrays = initial_state(parameters(asked)).values()
-    assert state_bytes(WORKLOAD, asked) == sum(array.nbytes for array in arrays)
+    assert state_bytes(Setup(WORKLOAD, asked)) == sum(array.nbytes for array in arrays)
 
 
 def test_more_ticks_than_can_be_logged():

@@ -97,7 +97,9 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
                 cells, mask, "1", free, initial=plate.free_cells, constant=True, final=True
             ),
             "change": Field((), num, "V", largest, logged=True, within=(0, None)),
-            "ended": Field((), "int64", "step", last, initial=plate.RUNNING, final=True),
+            "ended": Field(
+                (), "int64", "step", last, initial=plate.RUNNING, final=True, none=plate.RUNNING
+            ),
             "sum": Field(
                 (),
                 "float64",

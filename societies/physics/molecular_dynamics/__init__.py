@@ -25,7 +25,7 @@ from societies.workload.declare.fields import Series, series_macros
 if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.molecular_dynamics.view import Look
-    from societies.workload.declare.protocol import Block, Contents
+    from societies.workload.declare.protocol import Block, Contents, Setup
     from societies.workload.declare.view import View
     from societies.workload.running.report import RunReport
 
@@ -229,11 +229,11 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
         """Return atoms times steps."""
         return float(config.number_of_atoms * ticks * self.count(config))
 
-    def contents(self, config: MolecularDynamicsConfig) -> Contents:
+    def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file."""
         from societies.physics.molecular_dynamics.contents import AtomsInFile
 
-        return AtomsInFile(self, config)
+        return AtomsInFile(setup)
 
     def report(self, config: MolecularDynamicsConfig, **facts: Any) -> RunReport:
         """Return the report of a run; without steps it also has energies per atom."""

@@ -43,7 +43,7 @@ class WithPicture(picture_outputs.WithPicture):
 
     def attributes(self) -> dict[str, str | int]:
         """Return the title, with the counts of the scene, and the sides of the picture."""
-        p = self.workload.parameters(self.config)
+        p = self._p
         title = f"{self.workload.name}, {p.width} x {p.height} pixels, {seen(p)}"
         return {"title": title, "rows": p.height, "columns": p.width}
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -352,7 +353,7 @@ class Workload(Generic[C, P]):
         """Return the number of the first copy."""
         return int(getattr(config, f"first_{self.copies}", 0))
 
-    def contents(self, config: C) -> Contents | None:
+    def contents(self, setup: Setup[C, P]) -> Contents | None:
         """Return the contents of the file; None: those of `contents.SeriesAndDetail`."""
         return None
 
@@ -444,3 +445,67 @@ class Workload(Generic[C, P]):
     def headlines(self) -> Sequence[str]:
         """Return the variables for the closing table; empty: all that are recorded."""
         return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Setup(Generic[C, P]):
+    """A workload with a configuration, and what follows from both; each is made once, when read.
+
+    Attributes
+    ----------
+    workload : Workload
+    config : configuration of this workload
+    device : device to whose memory the configuration is fitted; None: it is as the user gave it
+    """
+
+    workload: Workload[C, P]
+    config: C
+    device: Device | None = None
+
+    def on(self, device: Device | None) -> Setup[C, P]:
+        """Return the setup for a device (None: the reference)."""
+        config = self.workload.fitted(self.config, device)
+        made = Setup(self.workload, config, device)
+        if config is self.config:
+            made.__dict__.update({**self.__dict__, **made.__dict__})
+        return made
+
+    @cached_property
+    def p(self) -> P:
+        """Parameters for kernels and reference."""
+        return self.workload.parameters(self.config)
+
+    @cached_property
+    def fields(self) -> Mapping[str, Field]:
+        """All arrays of the state by name."""
+        return self.workload.arrays(self.p)
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """Length of every dimension of the arrays."""
+        return self.workload.lengths(self.p)
+
+    @cached_property
+    def phases(self) -> Mapping[str, Phase]:
+        """Every phase by name, for all copies."""
+        return self.workload.phases(self.p, self.copies)
+
+    @cached_property
+    def source(self) -> Source:
+        """Macros, header and arguments of the kernels."""
+        return self.workload.source(self.p)
+
+    @property
+    def first(self) -> int:
+        """Number of the first copy."""
+        return self.workload.first(self.config)
+
+    @property
+    def copies(self) -> int:
+        """Number of copies."""
+        return self.workload.count(self.config)
+
+    @property
+    def ticks(self) -> int:
+        """Largest number of ticks."""
+        return self.workload.ticks(self.config)

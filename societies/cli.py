@@ -712,7 +712,7 @@ def check(
     print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
     setup = Setup(workload(settings.workload), settings)
     for line in described(setup.workload.programs(setup.p)):
-        print(printable(line), file=sys.stderr if verbose else sys.stdout)
+        print(printable(f"program {line}"), file=sys.stderr if verbose else sys.stdout)
 
 
 @app.command()

@@ -124,13 +124,13 @@ def export(
             if one not in data.data_vars and one not in events:
                 raise unknown(one, [*map(str, data.data_vars), *events])
         data = with_ticks(data, ticks)
-        if to not in own:
-            data = with_variables(data, [one for one in asked if one in data.data_vars])
         lists = {
             one: with_event_ticks(stack.enter_context(open_results(file, one)), data, ticks)
             for one in listed
             if file is not None and to not in own
         }
+        if to not in own:
+            data = with_variables(data, [one for one in asked if one in data.data_vars])
         where = folder if out is None else Path(out)
         if to in own:
             writers = {where: lambda path: own[to](data, path, **options)}

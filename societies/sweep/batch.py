@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 import traceback
 from collections.abc import Mapping, Sequence
@@ -30,6 +31,7 @@ from societies.workload.running.blocks import Simulation
 from societies.workload.running.interrupts import interrupts
 from societies.workload.running.programs import allowed
 from societies.workload.running.run import engine_of
+from societies.workload.running.sources import sources_of
 
 FINAL = "final_{}"
 """Name of the variable with an array of the state after the last tick."""
@@ -52,6 +54,7 @@ class Batch:
     device : as for `societies.run`
     version : version of Societies
     allow_programs : as for `societies.run`
+    sources : hashes of the model's sources at the process that made the batch, by name
     """
 
     name: str
@@ -64,28 +67,17 @@ class Batch:
     device: str = "auto"
     version: str = field(default_factory=package_version)
     allow_programs: bool = False
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def part(self, first: int, stop: int) -> Batch:
         """Return the batch of some of these runs."""
         columns = {key: column[first:stop] for key, column in self.columns.items()}
-        return Batch(
-            self.name,
-            self.base,
-            self.settings,
-            columns,
-            self.numbers[first:stop],
-            self.rows[first:stop],
-            self.keep,
-            self.device,
-            self.version,
-            self.allow_programs,
-        )
+        some = slice(first, stop)
+        return replace(self, columns=columns, numbers=self.numbers[some], rows=self.rows[some])
 
     def on(self, device: str) -> Batch:
         """Return the same batch on another device."""
-        whole = self.part(0, len(self.rows))
-        object.__setattr__(whole, "device", device)
-        return whole
+        return replace(self, device=device)
 
 
 @dataclass(frozen=True)
@@ -127,7 +119,7 @@ class Result:
 
 
 class WrongVersion(SocietiesError):
-    """Raised by a process that has another version of Societies than the study."""
+    """Raised by a process with another version of Societies, or other rules, than the study."""
 
 
 class InMemory:
@@ -181,13 +173,37 @@ class InMemory:
         """Do nothing: the tables have no unused rows."""
 
 
+def _require_sources(batch: Batch, setup: Setup[Any, Any]) -> None:
+    """Raise WrongVersion if a source of the model has another text than where the batch was made.
+
+    Different settings have different sources; those of the same settings are compared once.
+    """
+    what = f"{batch.name} {sorted(batch.settings.items())} {hash(frozenset(batch.sources.items()))}"
+    if not batch.sources or what in _SAME_SOURCES:
+        return
+    here = sources_of(setup)
+    changed = [name for name, digest in here.items() if batch.sources.get(name, digest) != digest]
+    if changed:
+        more = f" and {len(changed) - 1} more" if changed[1:] else ""
+        raise WrongVersion(
+            f"a worker ({platform.node()}) has another text of the model's source {changed[0]}"
+            f"{more} than the process that runs the study; install the same commit on both"
+        )
+    _SAME_SOURCES.add(what)
+
+
+_SAME_SOURCES: set[str] = set()
+"""Workloads and settings whose sources were compared in this process."""
+
+
 def run_batch(batch: Batch) -> Result:
     """Compute a batch.
 
     Raises
     ------
     WrongVersion
-        If this process has another version of Societies than the one that made the batch.
+        If this process has another version of Societies than the one that made the batch, or other
+        texts of the model's sources.
     SocietiesError
         As `societies.run` does.
     Stopped
@@ -202,6 +218,7 @@ def run_batch(batch: Batch) -> Result:
         chosen = workload(batch.name)
         base = chosen.config.model_validate(batch.base)
         config = launch_config(base, batch.settings, batch.columns, batch.numbers)
+        _require_sources(batch, Setup(chosen, config))
         # A workload may write a picture next to its result file; here it is discarded.
         with (
             TemporaryDirectory(prefix="societies-") as folder,

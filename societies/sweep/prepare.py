@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of
 from societies.sweep.points import Bucket, Point, checked_points, points_of
 from societies.words import counted
 from societies.workload.declare.protocol import Setup, Workload
-from societies.workload.running.programs import allowed, require_allowed
+from societies.workload.running.programs import NamedProgram, allowed, require_allowed
 from societies.workload.running.provenance import git_commit
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
@@ -55,7 +56,7 @@ class Prepared:
     base: Mapping[str, Any]
     part: tuple[int, int] | None = None
 
-    @property
+    @cached_property
     def sources(self) -> dict[str, str]:
         """Hashes of the kernels and of the reference, of the first programs at least."""
         configs = [self.sweep.base, *(one.config for one in self.buckets[:PROGRAMS_HASHED])]
@@ -137,14 +138,19 @@ def warnings_of(ready: Prepared) -> list[str]:
     ]
 
 
-def require_programs(plan: Prepared, allow: bool) -> None:
-    """Raise ConfigError if a point names an external program that is not allowed to run."""
+def programs_of(plan: Prepared) -> list[NamedProgram]:
+    """Return the external programs that the points name, each once."""
     chosen = plan.sweep.workload
     if type(chosen).programs is Workload.programs:
-        return  # this workload starts no programs
+        return []  # this workload starts no programs
+    setups = (Setup(chosen, one.config) for one in plan.buckets)
+    return list(dict.fromkeys(one for setup in setups for one in chosen.programs(setup.p)))
+
+
+def require_programs(plan: Prepared, allow: bool) -> None:
+    """Raise ConfigError if a point names an external program that is not allowed to run."""
     with allowed(allow):
-        for bucket in plan.buckets:
-            require_allowed(chosen.programs(Setup(chosen, bucket.config).p))
+        require_allowed(programs_of(plan))
 
 
 def require_sense(

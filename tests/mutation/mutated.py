@@ -95,6 +95,7 @@ about which rule is wrong."""
 OF_THE_HOST = (
     "tests/config",
     "tests/analysis/test_bands_by_hand.py",
+    "tests/analysis/test_definitions.py",
     "tests/analysis/test_measures.py",
     "tests/analysis/test_measures_by_hand.py",
     "tests/analysis/test_networks.py",
@@ -113,6 +114,7 @@ OF_THE_HOST = (
     "tests/parity/test_curve_tables.py",
     "tests/parity/test_parameter_tables.py",
     "tests/parity/test_interventions.py",
+    "tests/cli/test_explained_by_hand.py",
     "tests/cli/test_life.py",
     "tests/cli/test_trace.py",
     "tests/invariants/test_explanations.py",

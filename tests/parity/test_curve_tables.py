@@ -133,11 +133,27 @@ def test_errors_of_utility_are_within_their_bound(monkeypatch, key):
 @pytest.mark.parametrize("what", ["resource_effort", "device_effort"])
 @pytest.mark.parametrize("key", [(9.0, 3.0, 40.0), (30.0, 0.5, 100.5), (1.0, 0.9, 25.0)])
 def test_errors_of_efforts_are_within_their_bound(monkeypatch, what, key):
+    exact, asked = getattr(tables, f"{what}_at"), []
+    monkeypatch.setattr(tables, f"{what}_at", lambda *of: asked.append(of) or exact(*of))
     rows = deciding(monkeypatch, lambda: getattr(curves, f"{what}_tables")([key]))
-    exact = getattr(tables, f"{what}_at")
+    assert len(asked) <= 1  # by the definition; the last entry needs neither
     for experience, (high, low, error) in list(enumerate(rows[:-1]))[::3]:
         wrong = abs(Fraction(high) + Fraction(low) - Fraction(exact(*key, experience)))
         assert wrong < error < high * 2.0**-85, experience
+
+
+def test_a_table_that_is_too_long_is_refused_at_once():
+    with pytest.raises(ValueError, match="more than 2000000 units"):
+        curves.utility_tables([(600.0, 2.0, 30.0), (600.0, 1.5, 1.0)], 5_000_000)
+
+
+def test_a_single_curve_is_that_of_the_tables():
+    assert same(curves.utility_curve(50.0, 7.3, 0.5, 90), tables.utility_curve(50.0, 7.3, 0.5, 90))
+    for what in ("resource_effort", "device_effort"):
+        one, other = (getattr(each, what)(8.0, 2.0, 9.5) for each in (curves, tables))
+        assert (one.minutes, one.total, one.max_experience) == (
+            *(other.minutes, other.total, other.max_experience),
+        )
 
 
 def test_tables_of_2_to_the_32_entries_are_refused():

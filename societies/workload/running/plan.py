@@ -23,6 +23,7 @@ from societies.workload.running.branch import parent_of
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_ROWS, LOG_TICKS
 from societies.workload.running.file import parts, require_room
+from societies.workload.running.programs import described
 from societies.workload.running.request import Config, Request, config_warnings, request
 from societies.workload.running.sufficiency import byte_count, duration, room_warnings, time_warning
 
@@ -105,9 +106,11 @@ def _plan(asked: Request, device: str | Device) -> Plan:
     )
     results += sum(table.nbytes(lengths) for table in made["tables"])
     own, ticks = workload.plan_rows(config, p), (plural(clock), str(setup.ticks))
+    named = [("program", line) for line in described(workload.programs(p))]
     rows = [
         (workload.copies_plural, numbers(setup.first, count)),
         *own,
+        *named,
         *([] if ticks[0] in dict(own) else [ticks]),
         *history,
         ("device", name if chosen else f"{name} (plain Python)"),

@@ -138,5 +138,5 @@ def described(programs: Sequence[NamedProgram]) -> list[str]:
         why = why_not(one)
         allowed = option("allow_programs", True)
         how = "in your list" if not why else f"runs only with {allowed}, {why}"
-        lines.append(f"program {one}: {how}")
+        lines.append(f"{one}: {how}")
     return lines

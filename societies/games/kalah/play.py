@@ -15,7 +15,7 @@ from reference_py.games.kalah import rules
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
 from societies.errors import ConfigError
 from societies.games.terminal import TerminalGame, read_side
-from societies.texts import shown, whole_number
+from societies.inputs import shown, whole_number
 from societies.words import counted
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine

@@ -187,7 +187,7 @@ def unwritable(path: Path, source: str | None = None, endings: Iterable[str] = W
         if source is not None and Path(source).exists() and path.samefile(source):
             return f"{path} is the picture that is blurred"
         if not path.is_file():
-            return f"{path} is {'a folder' if path.is_dir() else 'no regular file'}"
+            return f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}"
     if path.suffix.lower() not in endings:
         found = list(endings)
         return f"{path} does not end in {'one of ' if len(found) > 1 else ''}{', '.join(found)}"

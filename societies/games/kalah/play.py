@@ -105,7 +105,7 @@ class Match:
     def _require(self, pit: int) -> None:
         if pit not in self.pits:
             there = ", ".join(map(str, self.pits)) or "none, the game is over"
-            raise ConfigError(f"pit {pit} is no move of {NAMES[self.side]} (moves: {there})")
+            raise ConfigError(f"pit {pit} is not a move of {NAMES[self.side]} (moves: {there})")
 
     def push(self, pit: int) -> str:
         """Empty a pit; return what kind of move it was: again, capture or plain.

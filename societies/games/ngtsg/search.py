@@ -220,7 +220,7 @@ class SearchWorkload(Workload[C, P]):
             "branch_batches": many("batches", "batches of other nodes", **found),
             "leaf_batches": many("batches", "batches of leaves", **found),
             "shortened": many("batches", "batches made smaller, as the pool was full", **found),
-            "peak": many("nodes", "most nodes kept at a time", **found),
+            "peak": many("nodes", "most nodes in memory at a time", **found),
             "value": Field((), "int32", "1", "value of the root to its side to move", **at_end),
             "move": few("1", "its first best move, or none", none=NO_MOVE, **at_end),
             "as_good": few("moves", "moves that are surely best", **at_end),
@@ -390,7 +390,7 @@ class SearchWorkload(Workload[C, P]):
             ("supersteps", f"until the root is closed, at most {self.ticks(config):,}"),
             *([("depths searched one after the other", depths)] if p.deepening else []),
             ("nodes of each level", room),
-            ("nodes kept", config.kept(p.nodes)),
+            ("nodes in memory", config.kept(p.nodes)),
             ("nodes of the whole tree, roughly", f"{config.nodes_estimate():.1g}"),
         ]
 

@@ -371,7 +371,7 @@ def sweep(
 ) -> None:
     """Run many configurations and write one study, which is safe to kill and can be resumed.
 
-    A run that fails does not stop the others; exit code 1 and a table of failures say so.
+    A run that fails does not stop the others; exit code 1 and a table of failures follow.
     """
     from societies import sweep as studies
     from societies.workload.running.progress import sweep_progress
@@ -714,6 +714,23 @@ def check(
         print(printable(f"program {line}"), file=sys.stderr if verbose else sys.stdout)
 
 
+@app.command(cls=ConfigCommand)
+def kernel(
+    config: ConfigPath,
+    phase: Annotated[
+        str | None, typer.Option(metavar="P", help="A phase; default: all of the model.")
+    ] = None,
+    override: Override = None,
+) -> None:
+    """Print the OpenCL C that carries out CONFIG's phases, or one of them."""
+    from societies.workload import Setup
+    from societies.workload.checking.kernels import kernel_text
+    from societies.workload.declare.registry import workload
+
+    settings = _load(_find_config(config), override)
+    print(kernel_text(Setup(workload(settings.workload), settings), phase), end="")
+
+
 @app.command()
 def schema(
     workload: Annotated[
@@ -839,9 +856,7 @@ def export(
         str | None,
         typer.Option(metavar="RANGE", help="Ticks: 1:300, 1:300:10 or 10,20,30; default: all."),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that are there.")
-    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
     """Write FILE for other programs: as long tables (csv, parquet), as netcdf, or as FORMAT.
 
@@ -937,13 +952,17 @@ def new(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to; default: the current folder.")
     ] = None,
+    template: Annotated[
+        str,
+        typer.Option(metavar="T", help="exchange, market, network, minimal, or kernel for OpenCL."),
+    ] = "exchange",
 ) -> None:
-    """Begin a workload of your own: write a small package that runs, tests included."""
-    from societies.scaffold import write_workload
+    """Begin a model of your own: write a small package that runs, tests included."""
+    from societies.scaffold import TEMPLATES, write_workload
 
-    folder = write_workload(name, out)
+    folder = write_workload(name, out, template)
     words = shlex.quote(str(folder))
-    print(f"{folder}: a workload, the Boltzmann wealth model, to be changed into your own")
+    print(f"{folder}: a model to be changed into your own: {TEMPLATES[template]}")
     print("it is known to societies once it is installed:")
     print(f"  pip install -e {words}")
     print(f"  societies run {words}/{name}.yaml")
@@ -1009,7 +1028,7 @@ def _reported(error: Exception) -> SocietiesError:
     if isinstance(error, SocietiesError):
         return error
     kinds = type(error).__mro__
-    if any(kind.__module__.startswith("pyopencl") for kind in kinds):  # nobody translated it
+    if any(kind.__module__.startswith("pyopencl") for kind in kinds):  # not translated before
         from societies.opencl.debug import device_error
 
         return device_error(error, "the device failed")
@@ -1035,7 +1054,7 @@ def _reported(error: Exception) -> SocietiesError:
 
 
 def _place_in_workload(error: Exception) -> str:
-    """Return file and line where the code of a workload of somebody else failed; or nothing."""
+    """Return file and line where the code of a workload of another package failed; or nothing."""
     from societies.workload.declare.registry import foreign_packages
 
     packages, place = foreign_packages(), ""

@@ -469,7 +469,9 @@ def test_a_part_goes_on_as_the_part_that_it_is(tmp_path):
         run(tmp_path / "whole.h5", resume=True, part=(1, 2))
     with pytest.raises(ConfigError, match="part: there are 4 points for 9 parts"):
         run(tmp_path / "other.h5", part=(5, 9))
-    with pytest.raises(OutputError, match=r"none.h5: does not exist, so there is nothing to continue"):
+    with pytest.raises(
+        OutputError, match=r"none.h5: does not exist, so there is nothing to continue"
+    ):
         run(tmp_path / "none.h5", resume=True)
 
 

@@ -418,6 +418,12 @@ def test_an_error_lets_go_of_what_its_traceback_refers_to():
             trace = trace.tb_next
         error = error.__cause__ or error.__context__
     assert len(chain) == 3
+    with pytest.raises(ValueError) as inner:
+        fail(0)
+    outer = RuntimeError()
+    outer.__cause__ = inner.value  # raised elsewhere, so that it is no context
+    drop_arrays(outer)
+    assert "held" not in inner.value.__traceback__.tb_next.tb_frame.f_locals
     drop_arrays(None)
 
 

@@ -18,7 +18,7 @@ from societies.games.terminal import TerminalGame, read_side
 from societies.inputs import shown, whole_number
 from societies.words import counted
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.games.kalah.config import KalahConfig
@@ -62,7 +62,7 @@ class Match:
         first = self._p.games[0]
         self.board, self.side, self.level = list(first.board), first.to_move, config.depth
         self._before: list[tuple[list[int], int]] = []
-        self._engine: DeviceEngine[Any] | ReferenceEngine[Any]
+        self._engine: Engine
         if chosen is None:
             self._engine = ReferenceEngine(workload, self._p)
         else:

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from engines import DeviceEngine
 from marks import thorough_but
 
 from societies import config_from_dict, load_config, plan
-from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.state import initial_state
@@ -13,7 +13,9 @@ from societies.economy.workload import WORKLOAD
 from societies.opencl import Device, choose_device
 from societies.workload.declare.registry import workload
 from societies.workload.running import engines
-from societies.workload.running.plan import device_bytes, state_bytes
+from societies.workload.running.batches import Room
+from societies.workload.running.plan import state_bytes
+from societies.workload.running.points import with_table
 from societies.workload.running.sufficiency import byte_count
 
 GROUPS = [{"name": "one", "count": 2}, {"name": "other", "count": 3}]
@@ -56,11 +58,18 @@ LONG = ("rows and scores in global memory", "devices of groups")
 @pytest.mark.parametrize("name", thorough_but(CASES.keys() - set(LONG), CASES))
 def test_the_plan_counts_what_is_allocated(name, allocated):
     asked = config(**CASES[name])
-    p = parameters(asked)
-    DeviceEngine(choose_device("auto"), p)
-    assert sum(allocated) == device_bytes(WORKLOAD, asked)
+    p, device = parameters(asked), choose_device("auto")
+    DeviceEngine(device, p)
+    assert sum(allocated) == Room(WORKLOAD, p, device).nbytes(p.societies)
     reported = dict(plan(asked).rows)
     assert reported["memory on the device"] == byte_count(sum(allocated))
+
+
+def test_values_that_differ_from_copy_to_copy_are_counted(allocated):
+    asked = config(agents=6, resources=9, replicates=3)
+    p = parameters(with_table(asked, {"trading.min_surplus": np.array([0.1, 0.2, 0.3])}))
+    DeviceEngine(choose_device("auto"), p)
+    assert sum(allocated) == Room(WORKLOAD, p, choose_device("auto")).nbytes(3)
 
 
 def test_many_inventors_need_global_memory(allocated, monkeypatch):
@@ -70,7 +79,8 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
     alone would take gigabytes.
     """
     asked = config(agents=4098, resources=2, devices="tools", replicates=2)
-    p, expected, counted = parameters(asked), device_bytes(WORKLOAD, asked), []
+    p, counted = parameters(asked), []
+    expected = Room(WORKLOAD, p, choose_device("auto")).nbytes(2)
 
     empty = Device.empty
 

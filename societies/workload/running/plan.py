@@ -16,12 +16,11 @@ from societies.output.checkpoints import interval
 from societies.words import plural
 from societies.workload.declare.config import recorded
 from societies.workload.declare.contents import contents_of
-from societies.workload.declare.phases import launches_of, scratch_bytes
+from societies.workload.declare.phases import launches_of
 from societies.workload.declare.protocol import Workload
 from societies.workload.running.batches import Room, batch_size
 from societies.workload.running.branch import parent_of
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import LOG_ROWS, LOG_TICKS
 from societies.workload.running.file import parts, require_room
 from societies.workload.running.sufficiency import byte_count, duration, room_warnings, time_warning
 
@@ -104,9 +103,7 @@ def plan(
             (f"launches per {clock}", _launches(workload, config, p, size, chosen)),
         ]
     asked = recorded(config, "checkpoint", "auto")
-    memory = (
-        state_bytes(workload, config) if room is None else room.fixed + size * room.bytes_per_copy
-    )
+    memory = state_bytes(workload, config) if room is None else room.nbytes(size)
     seconds = workload.seconds(config, chosen)
     rows += [
         ("memory on the device" if chosen else "memory of the state", byte_count(memory)),
@@ -159,23 +156,6 @@ def state_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
     p = workload.parameters(config)
     sizes = workload.lengths(p)
     return workload.count(config) * sum(f.nbytes(sizes) for f in workload.arrays(p).values())
-
-
-def device_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
-    """Return the bytes that a run takes on a device: state, logs, tables and scratch memory."""
-    p = workload.parameters(config)
-    sizes, copies = workload.lengths(p), workload.count(config)
-    logs = sum(f.nbytes(sizes) for f in workload.arrays(p).values() if f.logged)
-    rows = sum(4 * one.columns * one.rows for one in workload.events(p).values())
-    tables = sum(
-        array.nbytes
-        for array in workload.source(p).arguments.values()
-        if isinstance(array, np.ndarray)
-    )
-    logged = copies * (LOG_ROWS * logs + LOG_TICKS * rows + 4 * len(workload.events(p)))
-    numbers = 4 * copies if workload.numbered else 0
-    scratch = scratch_bytes(workload.phases(p, copies))
-    return state_bytes(workload, config) + logged + tables + numbers + scratch
 
 
 def _launches(

@@ -35,6 +35,7 @@ import societies
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.errors import SocietiesError
+from societies.workload import Setup
 from societies.workload.running.batches import Room
 
 AXES = {
@@ -101,7 +102,7 @@ def measured(scenario: str, axis: str, value: int, days: int, device: str) -> di
         **sizes,
         "seconds": f"{seconds:.4f}",
         "cpu_seconds": f"{busy:.4f}",
-        "device_bytes": Room(WORKLOAD, engine.parameters, chosen).nbytes(sizes["societies"]),
+        "device_bytes": Room(Setup(WORKLOAD, config), chosen).nbytes(sizes["societies"]),
     }
 
 

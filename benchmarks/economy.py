@@ -27,6 +27,7 @@ from societies.economy.parameters import parameters
 from societies.economy.phases import phases as table
 from societies.economy.schedule import day_schedule
 from societies.economy.workload import WORKLOAD
+from societies.workload import Setup
 from societies.workload.declare.phases import launches_of
 from societies.workload.running.batches import Room
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
@@ -123,7 +124,7 @@ def measure(scenario, agents, count, days, device):
         "seconds": f"{seconds:.3f}",
         "cpu_seconds": f"{busy:.3f}",
         "agent_days_per_second": f"{p.agents * count * days / seconds:.0f}",
-        "device_bytes": Room(WORKLOAD, p, chosen).nbytes(count) if chosen else "",
+        "device_bytes": Room(Setup(WORKLOAD, config), chosen).nbytes(count) if chosen else "",
         "launches_per_day": launches,
         "seconds_of_launches": f"{launch * launches * days:.3f}",
         "phase_seconds_per_day": " ".join(f"{k}={v:.2e}" for k, v in detail.items()),

@@ -24,9 +24,17 @@ from reference_py.economy.state import (
     Array,
 )
 from societies import config_from_dict, json_schema
-from societies.config.model import LARGEST_INTEGER, LARGEST_REAL, SHAPE, TABULATED, VALUE
+from societies.config.model import (
+    INITIAL,
+    LARGEST_INTEGER,
+    LARGEST_REAL,
+    SHAPE,
+    TABULATED,
+    VALUE,
+)
 from societies.economy.config import EconomyConfig
 from societies.economy.results import DayRecorder
+from societies.workload import Setup
 from societies.workload.declare.config import LARGEST_SEED
 from societies.workload.declare.registry import workload, workloads
 
@@ -35,7 +43,7 @@ ROOMS = ("economy", "games", "physics")
 NO_LIMIT = (LARGEST_INTEGER, LARGEST_REAL, LARGEST_SEED)  # said once on the page
 
 
-KINDS = {VALUE: "value", TABULATED: "value", SHAPE: "shape"}
+KINDS = {VALUE: "value", TABULATED: "value", INITIAL: "initial", SHAPE: "shape"}
 """What the page calls the kinds of keys: to its readers it is the same who makes a table."""
 
 
@@ -89,7 +97,7 @@ def variables() -> Iterator[str]:
         ["variable", "dimensions", "type", "unit", "meaning"],
         [
             [f"`{v.name}`", ", ".join(v.dims), str(v.dtype), v.units, v.long_name]
-            for v in DayRecorder(workload("economy"), config).variables()
+            for v in DayRecorder(Setup(workload("economy"), config)).variables()
         ],
     )
 

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from societies.analysis import plot_overview
-    from societies.api import bench, plan, run, steps, verify
     from societies.errors import SocietiesError
     from societies.opencl import Program, choose_device, list_devices
     from societies.output import open_results
+    from societies.workload.checking.bench import bench
+    from societies.workload.checking.verify import verify
     from societies.workload.declare.registry import config_from_dict, json_schema, load_config
+    from societies.workload.running.plan import plan
+    from societies.workload.running.run import run, steps
 
 __all__ = [
     "Program",
@@ -37,18 +40,18 @@ __all__ = [
 _HOME = {
     "Program": "societies.opencl",
     "SocietiesError": "societies.errors",
-    "bench": "societies.api",
+    "bench": "societies.workload.checking.bench",
     "choose_device": "societies.opencl",
     "config_from_dict": "societies.workload.declare.registry",
     "json_schema": "societies.workload.declare.registry",
     "list_devices": "societies.opencl",
     "load_config": "societies.workload.declare.registry",
     "open_results": "societies.output",
-    "plan": "societies.api",
+    "plan": "societies.workload.running.plan",
     "plot_overview": "societies.analysis",
-    "run": "societies.api",
-    "steps": "societies.api",
-    "verify": "societies.api",
+    "run": "societies.workload.running.run",
+    "steps": "societies.workload.running.run",
+    "verify": "societies.workload.checking.verify",
 }
 
 

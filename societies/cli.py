@@ -58,7 +58,6 @@ from societies.options import (
     MemberCommand,
     PlotCommand,
 )
-from societies.progress import progress_bar
 from societies.terminal import doing, print_rows, warn
 from societies.texts import whole_number
 from societies.version import package_version
@@ -258,7 +257,8 @@ def run(
 ) -> None:
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
     import societies
-    from societies.api import config_warnings
+    from societies.workload.running.progress import progress_bar
+    from societies.workload.running.request import config_warnings
 
     if resume and overwrite:
         raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
@@ -375,7 +375,7 @@ def sweep(
     A run that fails does not stop the others; exit code 1 and a table of failures say so.
     """
     from societies import sweep as studies
-    from societies.progress import sweep_progress
+    from societies.workload.running.progress import sweep_progress
 
     console = Console()
     if merge:
@@ -506,23 +506,20 @@ def capture(
 ) -> None:
     """Write a folder that reproduces one phase of CONFIG without Societies, for bug reports."""
     from societies.workload.checking.capture import capture
-    from societies.workload.declare.registry import workload
-    from societies.workload.running.programs import allowed
 
     settings = _load(
         _find_config(config), override, seed=seed, ticks=ticks, replicates=replicates, table=table
     )
-    with allowed(allow_programs):
-        folder = capture(
-            workload(settings.workload),
-            settings,
-            phase=phase,
-            tick=tick,
-            time=time,
-            device=device,
-            out=out,
-            overwrite=overwrite,
-        )
+    folder = capture(
+        settings,
+        phase=phase,
+        tick=tick,
+        time=time,
+        device=device,
+        out=out,
+        overwrite=overwrite,
+        allow_programs=allow_programs,
+    )
     print(folder)
 
 
@@ -541,6 +538,7 @@ def trace(
     """
     from societies.members import call, member_of
     from societies.workload.declare.registry import workload
+    from societies.workload.running.progress import progress_bar
 
     settings = _load(_find_config(config), override, seed=seed, table=table)
     member = member_of(workload(settings.workload), "trace")
@@ -705,14 +703,16 @@ def check(
 ) -> None:
     """Check CONFIG: report every mistake in it at once, and which programs it names."""
     from societies.config import to_yaml
+    from societies.workload import Setup
     from societies.workload.declare.registry import workload
     from societies.workload.running.programs import described
 
     path = _find_config(config)
     settings = _load(path, override)
     print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
-    for line in described(workload(settings.workload), settings):
-        print(printable(line), file=sys.stderr if verbose else sys.stdout)
+    setup = Setup(workload(settings.workload), settings)
+    for line in described(setup.workload.programs(setup.p)):
+        print(printable(f"program {line}"), file=sys.stderr if verbose else sys.stdout)
 
 
 @app.command()

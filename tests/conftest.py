@@ -121,13 +121,19 @@ def pytest_collection_modifyitems(items):
     """Mark each test with its room, and give the tests of a file to one process.
 
     That process makes their fixtures and caches once. Tests of documents share nothing; files that
-    say more of their groups keep these.
+    say more of their groups keep these. Of a test marked `sample` the default runs one.
     """
+    sampled = set()
     for item in items:
         path = item.path.relative_to(item.config.rootpath)
         parameters = item.name.partition("[")[2]
         if room := rooms.room_of(path, parameters):
             item.add_marker(room)
+        elif item.get_closest_marker("sample") and not item.get_closest_marker("thorough"):
+            test = path, item.originalname
+            if test in sampled:
+                item.add_marker("ci")
+            sampled.add(test)
         if item.path.name != "test_documents.py" and not item.get_closest_marker("xdist_group"):
             item.add_marker(
                 pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath)))

@@ -44,6 +44,7 @@ class Array:
     checkpointed : whether the array is part of a checkpoint; values passed between phases are not
     logged : whether its value of every evening is recorded
     some : whether every society has an entry that is not 0
+    none : number that stands for no value: missing in files
     """
 
     dims: tuple[str, ...]
@@ -56,6 +57,7 @@ class Array:
     checkpointed: bool = True
     logged: bool = False
     some: bool = False
+    none: int | None = None
 
 
 _AR = ("agent", "resource")
@@ -180,6 +182,7 @@ DEVICE_STATE: dict[str, Array] = {
         "partners whose deals the agent remembers, in the order of their first; -1: none",
         (NOBODY, "agents - 1"),
         initial=NOBODY,
+        none=NOBODY,
     ),
     "partner_memory": Array(
         ("agent", "device_type", "memory", "memory_day"),
@@ -195,6 +198,7 @@ DEVICE_STATE: dict[str, Array] = {
         "whom the agent met in each round for the open device type; -1: none so far",
         (NOBODY, "agents - 1"),
         initial=NOBODY,
+        none=NOBODY,
     ),
     "overtime": Array(
         _A, "float64", "min", "minutes of making to take from the next working day", NOT_NEGATIVE
@@ -249,23 +253,26 @@ DEVICE_STATE: dict[str, Array] = {
         "components, ascending: resources of a tool, else devices of the type below; -1: none",
         (NO_COMPONENT, "resources - 1"),
         initial=NO_COMPONENT,
+        none=NO_COMPONENT,
         of_agent=False,
     ),
     "invented_on": Array(
         ("device_type", "resource"),
         "int32",
         "day",
-        "day of the recipe's invention",
+        "day of the recipe's invention; 0: not invented",
         COUNT,
+        none=0,
         of_agent=False,
     ),
     "inventor": Array(
         ("device_type", "resource"),
         "int32",
         "agent",
-        "who invented it",
-        (-1, "agents - 1"),
-        initial=-1,
+        "who invented it; -1: not invented",
+        (NOBODY, "agents - 1"),
+        initial=NOBODY,
+        none=NOBODY,
         of_agent=False,
     ),
     "market_open": Array(
@@ -455,6 +462,7 @@ NETWORK_STATE: dict[str, Array] = {
         "to whom the agent gave anything today, in the order of the first time; -1: none",
         (NOBODY, "agents - 1"),
         initial=NOBODY,
+        none=NOBODY,
         of_agent=False,
         checkpointed=False,
     ),

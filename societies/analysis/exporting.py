@@ -11,6 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from societies.analysis.selecting import (
     RUN,
     copies_of,
@@ -122,13 +124,13 @@ def export(
             if one not in data.data_vars and one not in events:
                 raise unknown(one, [*map(str, data.data_vars), *events])
         data = with_ticks(data, ticks)
-        if to not in own:
-            data = with_variables(data, [one for one in asked if one in data.data_vars])
         lists = {
             one: with_event_ticks(stack.enter_context(open_results(file, one)), data, ticks)
             for one in listed
             if file is not None and to not in own
         }
+        if to not in own:
+            data = with_variables(data, [one for one in asked if one in data.data_vars])
         where = folder if out is None else Path(out)
         if to in own:
             writers = {where: lambda path: own[to](data, path, **options)}
@@ -243,7 +245,8 @@ def rows(data: xr.Dataset, dims: tuple[str, ...]) -> Parts:
         scalars = [name for name, one in part.coords.items() if not one.dims]
         part = part.drop_vars(scalars)
         order = [*dims, *(str(name) for name in part.coords if name not in dims), *part.data_vars]
-        yield part.to_dataframe(dim_order=list(dims)).reset_index()[order]
+        frame = part.to_dataframe(dim_order=list(dims)).reset_index()[order]
+        yield frame.astype({name: "Int64" for name in part.data_vars if _is_whole(part[name])})
 
 
 def event_rows(events: xr.Dataset, first: tuple[str, ...] = ()) -> pd.DataFrame:
@@ -262,8 +265,16 @@ def event_rows(events: xr.Dataset, first: tuple[str, ...] = ()) -> pd.DataFrame:
             meanings = str(column.attrs.get("flag_meanings", "")).split()
             columns[str(name)] = [meanings[i] for i in values] if meanings else values
         else:
-            columns |= {f"{name}_{i}": values[:, i] for i in range(values.shape[1])}
+            each = {f"{name}_{i}": values[:, i] for i in range(values.shape[1])}
+            kind = "Int64" if _is_whole(column) else values.dtype
+            columns |= {one: pd.array(part, kind) for one, part in each.items()}
     return pd.DataFrame(columns)
+
+
+def _is_whole(variable: xr.DataArray) -> bool:
+    """Whether a variable has whole numbers in its file, and floats here, as some are missing."""
+    stored = np.dtype(variable.encoding.get("dtype", variable.dtype))
+    return variable.dtype.kind == "f" and stored.kind in "iu"
 
 
 def _when(data: xr.Dataset) -> tuple[str, ...]:

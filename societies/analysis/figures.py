@@ -33,7 +33,7 @@ from societies.analysis.drawing import (
     unit_of,
     variable_of,
 )
-from societies.analysis.networks import draw_trade_network
+from societies.analysis.network_figure import draw_trade_network
 from societies.analysis.selecting import copies_of, ticks_of
 from societies.analysis.study_figures import sensitivity, sweep
 from societies.economy.figure import happenings, possible_types

@@ -34,9 +34,9 @@ LARGEST_INTEGER = 2**31 - 1  # kernels count in 32 bits
 SMALLEST_REAL = 1e-12  # of what must be positive
 LARGEST_REAL = 1e12  # far beyond any use, and sums of products stay far below infinity
 
-VALUE, SHAPE, TABULATED = "value", "shape", "tabulated"
-"""Kinds of keys that `value`, `shape` and `tabulated` declare. A shape has the same value in all
-copies of a launch; the others may differ between copies."""
+VALUE, SHAPE, TABULATED, INITIAL = "value", "shape", "tabulated", "initial"
+"""Kinds of keys that `value`, `shape`, `tabulated` and `initial` declare. A shape has the same
+value in all copies of a launch; the others may differ between copies."""
 
 CONFLICTS_LATER = {"conflicts": "later"}
 """Validation context of the loader, which calls `conflicts` itself to report all problems."""
@@ -161,6 +161,11 @@ def shape(
 def tabulated(default: Any, meaning: str, unit: str | None = None, **limits: Any) -> Any:
     """Return the field of a number from which the host makes tables; it may differ by copy."""
     return _field(default, meaning, unit, {"kind": TABULATED}, limits)
+
+
+def initial(default: Any, meaning: str, unit: str | None = None, **limits: Any) -> Any:
+    """Return the field of a key that is read before the first tick only; it may differ by copy."""
+    return _field(default, meaning, unit, {"kind": INITIAL}, limits)
 
 
 def accepts(model: type[BaseModel], name: str, value: Any) -> bool:

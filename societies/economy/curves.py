@@ -286,16 +286,17 @@ def _above_least(number: DoubleDouble) -> DoubleDouble:
 def running_sums(values: Doubles) -> Doubles:
     """Return the sums of the first 1, 2, ... values above 0, each exact and rounded once.
 
-    The values are integer multiples of the last place of the smallest, written in digits of 32
-    bits. Sums of digits and their carries are integers. The three digits of a sum are added as
-    doubles, the upper two without error, so only one rounding remains.
+    The values, of which a table has fewer than 2**21, are integer multiples of the last place of
+    the smallest, written in digits of 32 bits. Sums of digits and their carries are integers. The
+    three digits of a sum are added as doubles, the upper two without error, so only one rounding
+    remains.
     """
     if not len(values):
         return values
     mantissa, exponent = np.frexp(values)
     last_place = int(exponent.min()) - 53
     shift = exponent - 53 - last_place
-    if shift.max() > 32 or len(values) > 1 << 21 or last_place < -1000:
+    if shift.max() > 32:
         return _sums_of_any(values)
     whole, shift = np.ldexp(mantissa, 53).astype(np.uint64), shift.astype(np.uint64)
     low = np.cumsum((whole << shift) & _DIGIT)
@@ -367,5 +368,5 @@ def _in_parallel(make: Callable[[int], Any], count: int) -> None:
             make(number)
         return
     with ThreadPoolExecutor(workers) as pool:
-        for _ in pool.map(make, range(count), chunksize=1):
+        for _ in pool.map(make, range(count)):
             pass

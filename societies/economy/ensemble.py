@@ -29,7 +29,7 @@ from societies.economy.curves import (
     utility_tables,
 )
 from societies.workload.declare.keys import VALUE_TABLE, shapes, table_lookups, table_row, values
-from societies.workload.running.points import Points, once
+from societies.workload.declare.points import Points, once
 
 Key = TypeVar("Key")
 Rows = NDArray[np.uint32]

@@ -43,7 +43,7 @@ from societies.economy.variables import (
 )
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.fields import Series, State, file_values
-from societies.workload.declare.protocol import Block, Workload
+from societies.workload.declare.protocol import Block, Setup
 from societies.workload.declare.varying import coordinates
 
 DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
@@ -74,15 +74,14 @@ class DayRecorder:
 
     Parameters
     ----------
-    workload : the economy
-    config : EconomyConfig
+    setup : Setup of the economy
     """
 
-    def __init__(self, workload: Workload[Any, Parameters], config: EconomyConfig) -> None:
-        self.config, self.p = config, workload.parameters(config)
-        self.fields = workload.fields(self.p)
+    def __init__(self, setup: Setup[EconomyConfig, Parameters]) -> None:
+        config = setup.config
+        self.config, self.p, self.fields = config, setup.p, setup.fields
         self.devices = config.devices != "none"
-        self.trade_log = TradeLog(workload, config)
+        self.trade_log = TradeLog(setup)
         self.groups = len(config.group_sizes())
         record = config.record
         self._every = {
@@ -121,7 +120,7 @@ class DayRecorder:
         config = self.config
         societies = np.arange(config.first_society, config.first_society + config.replicates)
         result = [Coordinate("society", societies, "", "number of the society")]
-        result += coordinates(config, "society")
+        result += coordinates(config, "society", entries="resource")
         names = {
             "day": "day, counted from 1",
             "agent_day": "day of per-agent detail",
@@ -188,10 +187,10 @@ class DayRecorder:
             dims = ("society", self.device_day, *TYPE, *RESOURCE)
             meaning = "agents that know anything about making the device"
             result.append(Variable("agents_knowing", dims, self._counts, "agents", meaning))
-        for name, (places, fill) in RECIPES.items():
-            field = DEVICE_STATE[name]
-            dims = ("society", *places)
-            result.append(Variable(name, dims, field.dtype, field.unit, field.meaning, fill))
+        for name, places in RECIPES.items():
+            one = DEVICE_STATE[name]
+            about = (one.dtype, one.unit, one.meaning)
+            result.append(Variable(name, ("society", *places), *about, none=one.none))
         return result
 
     @property
@@ -207,13 +206,14 @@ class DayRecorder:
             return of_trade
         types = len(DEVICE_TYPES) if config.devices == "all" else 1
         room = min(config.agents * config.days, ROOM_FOR_INVENTIONS * types * config.resources)
-        meaning = "resource whose device it is"
+        meaning, one = "resource whose device it is", DEVICE_STATE["recipe"]
+        recipe = Column("recipe", "int32", "index", one.meaning, "component", none=one.none)
         columns = (
             *of_day("invention"),
             Column("inventor", "int32", "index", "agent that invented it"),
             Column("device_type", "int32", "", "type of device", meanings=DEVICE_TYPES),
             Column("resource", "int32", "index", meaning),
-            Column("recipe", "int32", "index", DEVICE_STATE["recipe"].meaning, dim="component"),
+            recipe,
         )
         return [EventTable("inventions", columns, config.replicates * room), *of_trade]
 

@@ -74,9 +74,8 @@ class Detail:
     def variable(self, name: str, day: str, fields: Mapping[str, Field]) -> Variable:
         """Return the variable of the file; ``day`` is the name of its dimension of days."""
         kind = fields[self.fields[0]]
-        fill = float("nan") if kind.file_dtype == "float64" else -1
         dims = ("society", day, "agent", *self.dims)
-        return Variable(name, dims, kind.file_dtype, kind.unit, self.meaning or kind.meaning, fill)
+        return Variable(name, dims, kind.file_dtype, kind.unit, self.meaning or kind.meaning)
 
 
 AGENT_DETAIL = {
@@ -198,8 +197,8 @@ RESOURCE_DEVICE_DETAIL = {
 """Variables per agent and resource without devices (above) and those that devices add."""
 
 RECIPES = {
-    "recipe": ((*TYPE, *RESOURCE, "component"), -1),
-    "invented_on": ((*TYPE, *RESOURCE), 0),
-    "inventor": ((*TYPE, *RESOURCE), -1),
+    "recipe": (*TYPE, *RESOURCE, "component"),
+    "invented_on": (*TYPE, *RESOURCE),
+    "inventor": (*TYPE, *RESOURCE),
 }
-"""Fields of the state about the recipes of devices: dimensions, value before an invention."""
+"""Fields of the state about the recipes of devices, and their dimensions."""

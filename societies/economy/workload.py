@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError, option
-from societies.workload import Block, Events, Field, Phase, Series, Source, Step, Workload
+from societies.workload import Block, Events, Field, Phase, Series, Setup, Source, Step, Workload
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,9 +47,9 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return the parameters of a configuration's societies: numbers and tables."""
         from societies.economy.ensemble import ensemble
         from societies.economy.parameters import parameters
-        from societies.workload.running.points import points_of
+        from societies.workload.declare.points import points_of
 
-        points = points_of(config)
+        points = points_of(self, config)
         return parameters(config) if points is None else ensemble(config, points)
 
     def parameters_of_copy(self, p: Parameters, place: int, tick: int) -> Parameters:
@@ -121,11 +121,11 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
         return reference(p)
 
-    def contents(self, config: EconomyConfig) -> DayRecorder:
+    def contents(self, setup: Setup[Any, Any]) -> DayRecorder:
         """Return the layout of the result file."""
         from societies.economy.results import DayRecorder
 
-        return DayRecorder(self, config)
+        return DayRecorder(setup)
 
     def work_items(self, p: Parameters, copies: int, device: Any) -> int:
         """Return one work-item for each resource, in whole warps.
@@ -255,12 +255,12 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
             raise ConfigError(f"{option('form', form)}: choose text or json")
         if (day is None) == (days is None):
             raise ConfigError(f"give either {option('day')} or {option('days')}")
+        setup = Setup(self, config)
         if days is not None:
             if phase is not None:
                 raise ConfigError(f"{option('phase', phase)}: is for one day ({option('day')})")
             lived = life(
-                self,
-                config,
+                setup,
                 days=days,
                 agent=agent,
                 society=society,
@@ -272,8 +272,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
             return json.dumps(lived.data()) if data else report_life.text(lived, full=full)
         assert day is not None
         found = trace(
-            self,
-            config,
+            setup,
             day=day,
             agent=agent,
             society=society,

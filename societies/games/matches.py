@@ -303,7 +303,9 @@ class MatchWorkload(Workload[Any, Any]):
         return {
             "margin": Field((), "int16", unit, won, logged=True),
             "moves_made": Field((), "int32", "moves", "moves of the game", logged=True),
-            "moves": Field(("move",), "int8", "1", f"{move}, -1 after the end", logged=True),
+            "moves": Field(
+                ("move",), "int8", "1", f"{move}, -1 after the end", none=-1, logged=True
+            ),
         }
 
     def report(self, config: Any, **facts: Any) -> RunReport:

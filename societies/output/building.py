@@ -31,7 +31,15 @@ from societies.output.layout import (
     Layout,
     Variable,
 )
-from societies.output.tables import EVENT, EventTable, address, read_tables, scale_names
+from societies.output.tables import (
+    EVENT,
+    NONE,
+    EventTable,
+    address,
+    none_of,
+    read_tables,
+    scale_names,
+)
 from societies.words import plural
 
 
@@ -83,8 +91,8 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
             dataset.dims[axis].attach_scale(file[dim])
         describe(dataset, variable.units, variable.long_name or variable.name)
         # All 256 values of a byte may be meant, as in a picture.
-        if dtype.kind in "iu" and (dtype.itemsize > 1 or layout.axis(variable) is not None):
-            dataset.attrs[FILL] = np.array(variable.fill, dtype)
+        if dtype.itemsize > 1 or layout.axis(variable) is not None or variable.none is not None:
+            describe_missing(dataset, variable.fill, variable.none)
         if variable.lag:
             dataset.attrs["lag"] = variable.lag
     for table in layout.tables.values():
@@ -128,8 +136,7 @@ def build_table(
         if column.dim:
             dataset.dims[1].attach_scale(file[column.dim])
         describe(dataset, column.units, column.long_name)
-        if dtype.kind in "iu":
-            dataset.attrs[FILL] = np.array(column.fill, dtype)
+        describe_missing(dataset, column.fill, column.none)
         if column.meanings:
             dataset.attrs["flag_values"] = np.arange(len(column.meanings), dtype=dtype)
             dataset.attrs["flag_meanings"] = " ".join(column.meanings)
@@ -155,7 +162,8 @@ def read_layout(file: h5py.File) -> Layout:
             coordinates[name] = Coordinate(name, dataset[()], units, long_name, dims)
         else:
             fill, lag = dataset.fillvalue.item(), int(dataset.attrs.get("lag", 0))
-            variables[name] = Variable(name, dims, dataset.dtype, units, long_name, fill, lag)
+            kind, none = dataset.dtype, none_of(dataset)
+            variables[name] = Variable(name, dims, kind, units, long_name, fill, lag, none)
     attributes = {
         key: value.item() if isinstance(value, np.generic) else value
         for key, value in file.attrs.items()
@@ -210,3 +218,11 @@ def describe(dataset: h5py.Dataset, units: str, long_name: str) -> None:
     """Write the attributes that xarray and figures show; no units means a pure number."""
     dataset.attrs["units"] = units or "1"
     dataset.attrs["long_name"] = long_name
+
+
+def describe_missing(dataset: h5py.Dataset, fill: float | int | None, none: int | None) -> None:
+    """Write which integers xarray and others read as missing: those not written, and ``none``."""
+    if dataset.dtype.kind in "iu":
+        dataset.attrs[FILL] = np.array(fill, dataset.dtype)
+        if none is not None:
+            dataset.attrs[NONE] = np.array(none, dataset.dtype)

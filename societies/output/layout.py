@@ -135,6 +135,9 @@ class Variable:
         so that xarray shows NaN; bytes declare it only if they go along the clock.
     lag : int
         Number of ticks after which the value of a tick is known (0: at the same tick).
+    none : int, optional
+        A number that stands for no value, such as -1 for no agent. It is the fill value as well,
+        and the attribute ``missing_value`` (CF conventions).
     """
 
     name: str
@@ -144,12 +147,14 @@ class Variable:
     long_name: str
     fill: float | int | None = None
     lag: int = 0
+    none: int | None = None
 
     def __post_init__(self) -> None:
         dtype = np.dtype(self.dtype)
         if dtype.kind not in "iuf":
             raise ValueError(f"variable '{self.name}' must hold integers or floats, not {dtype}")
-        fill = nothing(dtype) if self.fill is None else self.fill
+        fill = self.fill if self.none is None else self.none
+        fill = nothing(dtype) if fill is None else fill
         object.__setattr__(self, "dims", tuple(self.dims))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "fill", np.array(fill, dtype=dtype).item())

@@ -19,6 +19,7 @@ from societies.output.layout import (
     COMMITTED,
     COUNTER,
     FILL,
+    TICKS,
     is_clock,
     require_ours,
 )
@@ -101,9 +102,12 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
             else:
                 whole[COUNTER] = whole[COUNTER].copy(data=np.int64(committed))
                 trimmed = _trimmed(checks.watch(whole), clock, committed, events=False)
-            if events is None:
-                with opened(path) as file:
-                    trimmed = without_removed(without_codes(trimmed, file, clock), file, clock)
+            with opened(path) as file:
+                last = int(file.attrs.get(TICKS, committed))
+                over = committed >= last or checks.commits is None or checks.commits.ended
+                trimmed = without_codes(trimmed, file[group or "/"], clock, complete=bool(over))
+                if events is None:
+                    trimmed = without_removed(trimmed, file, clock)
         except BaseException:
             if whole is not None:
                 whole.close()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from societies.errors import OutputError
 from societies.output import lock, opening
 from societies.output.disk import Disk
-from societies.output.earlier import without_removed
+from societies.output.earlier import without_codes, without_removed
 from societies.output.files import READING, explained
 from societies.output.layout import CLOCK, FILL
 from societies.output.run_events import RunEvents
@@ -202,6 +202,8 @@ def open_study_events(path: str | os.PathLike[str], events: str) -> xr.Dataset:
         )
     for variable in whole.variables.values():
         variable.attrs.pop(FILL, None)
+    with opened(path) as file:
+        whole = without_codes(whole, file[table.table.place])
     done = np.flatnonzero(content.rows.state == DONE)
     rows = table.chosen(done[np.argsort(content.runs[done], kind="stable")].tolist())
     chosen = whole.isel({EVENT: rows}).assign_coords({EVENT: np.arange(len(rows))})

@@ -33,18 +33,17 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.output.building import build_table, describe, reserve
+from societies.output.building import build_table, describe, describe_missing, reserve
 from societies.output.disk import Extent
 from societies.output.files import READING, explained
 from societies.output.layout import (
-    FILL,
     SEALS,
     STUDY_ATTRIBUTE,
     Coordinate,
     Variable,
     nothing,
 )
-from societies.output.tables import EVENT, EventTable, read_tables
+from societies.output.tables import EVENT, EventTable, none_of, read_tables
 from societies.output.trust import opened
 
 STUDY_VERSION = 2
@@ -146,8 +145,8 @@ def read_study_layout(path: Path) -> StudyLayout:
             inner = tuple(of.dims[i][0].name.lstrip("/") for i in range(1, of.ndim))
             dims |= dict.fromkeys(inner)
             units, meaning = (str(of.attrs[key]) for key in ("units", "long_name"))
-            fill = of.fillvalue.item()
-            variables[name] = Variable(name, inner, of.dtype, units, meaning, fill)
+            fill, none = of.fillvalue.item(), none_of(of)
+            variables[name] = Variable(name, inner, of.dtype, units, meaning, fill, none=none)
         points, definition = (json.loads(bytes(file[one][...])) for one in (POINTS, DEFINITION))
         _require_points(points, definition, file["point"][...])
         left_out = {"coordinates", "variables", STUDY_ATTRIBUTE}
@@ -225,8 +224,8 @@ def build_study(file: h5py.File, layout: StudyLayout) -> None:
         describe(dataset, variable.units, variable.long_name or variable.name)
         kind = np.dtype(variable.dtype)
         # All 256 values of a byte may be meant, as in a picture.
-        if kind.kind in "iu" and kind.itemsize > 1 and variable.fill == nothing(kind):
-            dataset.attrs[FILL] = np.array(variable.fill, kind)
+        if variable.none is not None or (kind.itemsize > 1 and variable.fill == nothing(kind)):
+            describe_missing(dataset, variable.fill, variable.none)
     file[STATUS].attrs["flag_values"] = np.arange(len(STATES), dtype=np.int8)
     file[STATUS].attrs["flag_meanings"] = " ".join(STATES)
     texts = file.create_dataset(ERROR, (runs,), h5py.string_dtype("utf-8", ERROR_BYTES))

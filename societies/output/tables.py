@@ -21,6 +21,8 @@ from numpy.typing import DTypeLike, NDArray
 
 EVENTS = "events"
 EVENT = "event"
+NONE = "missing_value"
+"""Attribute (CF conventions) with the number that stands for no value."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Column:
         Coordinate of the file along which every row has values; "": a row has one value.
     meanings : tuple of str
         One word for each of the values 0, 1, ... if the column holds codes.
+    none : int, optional
+        A number that stands for no value, such as -1 behind the last component of a recipe.
     """
 
     name: str
@@ -45,10 +49,13 @@ class Column:
     long_name: str
     dim: str = ""
     meanings: tuple[str, ...] = ()
+    none: int | None = None
 
     @property
     def fill(self) -> float | int:
-        """Value of unused rows: NaN, or the smallest number, below every tick."""
+        """Value of unused rows: `none`, NaN, or the smallest number, below every tick."""
+        if self.none is not None:
+            return self.none
         dtype = np.dtype(self.dtype)
         return float("nan") if dtype.kind == "f" else int(np.iinfo(dtype).min)
 
@@ -148,4 +155,10 @@ def _columns(group: h5py.Group, names: Mapping[int, str]) -> Iterator[Column]:
         dim = names[address(dataset.dims[1][0])] if dataset.ndim == 2 else ""
         meanings = tuple(str(attributes.get("flag_meanings", "")).split())
         units, long_name = attributes["units"], attributes["long_name"]
-        yield Column(name, dataset.dtype, units, long_name, dim, meanings)
+        yield Column(name, dataset.dtype, units, long_name, dim, meanings, none_of(dataset))
+
+
+def none_of(dataset: h5py.Dataset) -> int | None:
+    """Return the number that stands for no value in a dataset of a file, if it has one."""
+    found = dataset.attrs.get(NONE)
+    return None if found is None else int(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 import traceback
 from collections.abc import Mapping, Sequence
@@ -13,23 +14,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from societies.config.model import LARGEST_INTEGER, WorkloadConfig
+from societies.config.model import LARGEST_INTEGER
 from societies.errors import SocietiesError
 from societies.output import Column, Coordinate, EventTable, Variable
-from societies.output.layout import nothing
+from societies.output.layout import is_clock, nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
 from societies.sweep.points import launch_config
 from societies.sweep.program_cache import PROGRAMS, Loan
 from societies.version import package_version
 from societies.workload.declare.contents import contents_of
-from societies.workload.declare.fields import Field, file_values
-from societies.workload.declare.protocol import Contents, Workload
+from societies.workload.declare.fields import file_values
+from societies.workload.declare.protocol import Contents, Setup
 from societies.workload.declare.registry import workload
 from societies.workload.running.blocks import Simulation
 from societies.workload.running.interrupts import interrupts
 from societies.workload.running.programs import allowed
 from societies.workload.running.run import engine_of
+from societies.workload.running.sources import sources_of
 
 FINAL = "final_{}"
 """Name of the variable with an array of the state after the last tick."""
@@ -52,6 +54,7 @@ class Batch:
     device : as for `societies.run`
     version : version of Societies
     allow_programs : as for `societies.run`
+    sources : hashes of the model's sources at the process that made the batch, by name
     """
 
     name: str
@@ -64,28 +67,17 @@ class Batch:
     device: str = "auto"
     version: str = field(default_factory=package_version)
     allow_programs: bool = False
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def part(self, first: int, stop: int) -> Batch:
         """Return the batch of some of these runs."""
         columns = {key: column[first:stop] for key, column in self.columns.items()}
-        return Batch(
-            self.name,
-            self.base,
-            self.settings,
-            columns,
-            self.numbers[first:stop],
-            self.rows[first:stop],
-            self.keep,
-            self.device,
-            self.version,
-            self.allow_programs,
-        )
+        some = slice(first, stop)
+        return replace(self, columns=columns, numbers=self.numbers[some], rows=self.rows[some])
 
     def on(self, device: str) -> Batch:
         """Return the same batch on another device."""
-        whole = self.part(0, len(self.rows))
-        object.__setattr__(whole, "device", device)
-        return whole
+        return replace(self, device=device)
 
 
 @dataclass(frozen=True)
@@ -127,7 +119,7 @@ class Result:
 
 
 class WrongVersion(SocietiesError):
-    """Raised by a process that has another version of Societies than the study."""
+    """Raised by a process with another version of Societies, or other rules, than the study."""
 
 
 class InMemory:
@@ -181,13 +173,37 @@ class InMemory:
         """Do nothing: the tables have no unused rows."""
 
 
+def _require_sources(batch: Batch, setup: Setup[Any, Any]) -> None:
+    """Raise WrongVersion if a source of the model has another text than where the batch was made.
+
+    Different settings have different sources; those of the same settings are compared once.
+    """
+    what = f"{batch.name} {sorted(batch.settings.items())} {hash(frozenset(batch.sources.items()))}"
+    if not batch.sources or what in _SAME_SOURCES:
+        return
+    here = sources_of(setup)
+    changed = [name for name, digest in here.items() if batch.sources.get(name, digest) != digest]
+    if changed:
+        more = f" and {len(changed) - 1} more" if changed[1:] else ""
+        raise WrongVersion(
+            f"a worker ({platform.node()}) has another text of the model's source {changed[0]}"
+            f"{more} than the process that runs the study; install the same commit on both"
+        )
+    _SAME_SOURCES.add(what)
+
+
+_SAME_SOURCES: set[str] = set()
+"""Workloads and settings whose sources were compared in this process."""
+
+
 def run_batch(batch: Batch) -> Result:
     """Compute a batch.
 
     Raises
     ------
     WrongVersion
-        If this process has another version of Societies than the one that made the batch.
+        If this process has another version of Societies than the one that made the batch, or other
+        texts of the model's sources.
     SocietiesError
         As `societies.run` does.
     Stopped
@@ -202,6 +218,7 @@ def run_batch(batch: Batch) -> Result:
         chosen = workload(batch.name)
         base = chosen.config.model_validate(batch.base)
         config = launch_config(base, batch.settings, batch.columns, batch.numbers)
+        _require_sources(batch, Setup(chosen, config))
         # A workload may write a picture next to its result file; here it is discarded.
         with (
             TemporaryDirectory(prefix="societies-") as folder,
@@ -209,7 +226,7 @@ def run_batch(batch: Batch) -> Result:
             allowed(batch.allow_programs),
         ):
             path = Path(folder) / "run.h5"
-            values, events, device = computed(chosen, config, batch.keep, loan, path)
+            values, events, device = computed(Setup(chosen, config), batch.keep, loan, path)
     except BaseException as error:
         drop_arrays(error)
         raise
@@ -228,7 +245,7 @@ def drop_arrays(error: BaseException | None) -> None:
 
 
 def computed(
-    chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep, loan: Loan, path: Path
+    setup: Setup[Any, Any], keep: Keep, loan: Loan, path: Path
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Columns], str]:
     """Run a configuration without a file.
 
@@ -238,19 +255,17 @@ def computed(
     events : dict of columns by table
     device : str
     """
-    contents = contents_of(chosen, config)
+    chosen, contents = setup.workload, contents_of(setup)
     file: Any = InMemory(contents, path, keep)
     with interrupts() as stop:
         with stop.building():
-            engine, _, facts = engine_of(
-                chosen, config, loan.device, batch=LARGEST_INTEGER, like=loan.built
-            )
+            engine, _, facts = engine_of(setup, loan.device, batch=LARGEST_INTEGER, like=loan.built)
             loan.take(engine)
         engine.start()
-        simulation = Simulation(chosen, config, engine, file, contents, stop, hashed=False)
-        for _ in simulation.blocks(0, chosen.ticks(config)):
+        simulation = Simulation(setup, engine, file, contents, stop, hashed=False)
+        for _ in simulation.blocks(0, setup.ticks):
             pass
-    clock, copies = chosen.clock, chosen.count(config)
+    clock, copies = chosen.clock, setup.copies
     named = {one.name: one.values for one in contents.coordinates()}
     ticks = named.get(clock, np.empty(0, np.int64))
     found = {}
@@ -262,14 +277,14 @@ def computed(
         if values.dtype.kind in "iu" and variable.fill != nothing(values.dtype):
             values = np.where(values == variable.fill, nothing(values.dtype), values)
         found[name] = of_runs(values, variable.dims, chosen.copies, copies, whole=keep.copies)
-    fields = chosen.arrays(simulation.p)
+    fields = setup.fields
     flags = [fields[name].present for name in keep.final]
     last = engine.arrays(*dict.fromkeys([*keep.final, *filter(None, flags)]))
     for name in keep.final:
         values, dims = file_values(fields, name, last), (chosen.copies,)
         found[FINAL.format(name)] = of_runs(values, dims, chosen.copies, copies, whole=keep.copies)
     events: dict[str, Columns] = {
-        name: events_of_runs(blocks, chosen.copies, chosen.first(config), whole=keep.copies)
+        name: events_of_runs(blocks, chosen.copies, setup.first, whole=keep.copies)
         for name, blocks in file.events.items()
         if blocks
     }
@@ -321,9 +336,17 @@ class Shape:
     tables: dict[str, EventTable] = field(default_factory=dict)
 
 
-def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> Shape:
+def _has_missing(one: Variable, clock: str) -> bool:
+    """Whether readers of a run's own file take some whole numbers of a variable for missing."""
+    dtype = np.dtype(one.dtype)
+    coded = one.none is not None or one.fill != nothing(dtype)
+    byte_of_tick = dtype.itemsize == 1 and any(is_clock(dim, clock) for dim in one.dims)
+    return dtype.kind in "iu" and (coded or byte_of_tick)
+
+
+def shape_of(setup: Setup[Any, Any], keep: Keep) -> Shape:
     """Return dimensions and variables that a run of a configuration adds to a study."""
-    contents = contents_of(chosen, config)
+    chosen, contents = setup.workload, contents_of(setup)
     left_out = set() if keep.copies else {chosen.copies}
     coordinates = {
         one.name: one
@@ -337,26 +360,33 @@ def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> 
     every = kept_variables({one.name: one for one in contents.variables()}, keep)
     # In a study a missing value must read as missing, whatever fill value a run's own file has.
     variables = {
-        name: replace(one, dims=tuple(dim for dim in one.dims if dim not in left_out), fill=None)
+        name: replace(
+            one,
+            dims=tuple(dim for dim in one.dims if dim not in left_out),
+            fill=None,
+            none=int(nothing(one.dtype)) if _has_missing(one, chosen.clock) else None,
+        )
         for name, one in every.items()
     }
-    p = chosen.parameters(config)
-    fields: Mapping[str, Field] = chosen.arrays(p)
-    lengths = chosen.lengths(p)
     for name in keep.final:
-        of = fields[name]
+        of = setup.fields[name]
         dims = (chosen.copies, *of.dims) if keep.copies else of.dims
         variables[FINAL.format(name)] = Variable(
-            FINAL.format(name), dims, of.file_dtype, of.unit, f"{of.meaning}, after the last tick"
+            FINAL.format(name),
+            dims,
+            of.file_dtype,
+            of.unit,
+            f"{of.meaning}, after the last tick",
+            none=of.file_none,
         )
         for dim in dims:
             if dim not in coordinates:
-                count = lengths.get(dim, chosen.count(config))
+                count = setup.sizes.get(dim, setup.copies)
                 coordinates[dim] = Coordinate(dim, np.arange(count), "", f"number of the {dim}")
     tables = {one.name: one for one in contents.tables() if one.name in keep.events}
     for name, table in tables.items():
         columns = [one for one in table.columns if keep.copies or one.name != chosen.copies]
-        rows = -(-table.rows // (1 if keep.copies else chosen.count(config)))
+        rows = -(-table.rows // (1 if keep.copies else setup.copies))
         tables[name] = replace(table, columns=(NUMBER, *columns), rows=rows)
     used = {dim for one in variables.values() for dim in one.dims}
     used |= {column.dim for one in tables.values() for column in one.columns}

@@ -261,6 +261,7 @@ class _Session:
         )
         self._again: deque[Batch] = deque()
         self._lost: set[int] = set()
+        self._sources = self.plan.sources if self.rows else {}
         self._began = time.perf_counter()
 
     @property
@@ -350,6 +351,7 @@ class _Session:
             rows,
             plan.keep,
             allow_programs=self.allow_programs,
+            sources=self._sources,
         )
 
     def _settle(self, batch: Batch, future: Future[Result]) -> float:

@@ -22,6 +22,7 @@ from societies.sweep.document import Sweep, digest
 from societies.sweep.points import Bucket, Point
 from societies.version import package_version
 from societies.workload.declare.contents import contents_of
+from societies.workload.declare.protocol import Setup
 from societies.workload.declare.varying import unit_and_meaning
 from societies.workload.running.provenance import git_commit, now
 
@@ -69,12 +70,12 @@ class Runs:
         return first + (self.replicate if sweep.config.common_random_numbers else self.number)
 
 
-def keep_of(sweep: Sweep, configs: Sequence[Any]) -> Keep:
+def keep_of(sweep: Sweep, setups: Sequence[Setup[Any, Any]]) -> Keep:
     """Return what the study records of each run.
 
     Parameters
     ----------
-    configs : configurations of some points, one of each shape
+    setups : setups of some points, one of each shape
 
     Raises
     ------
@@ -87,8 +88,9 @@ def keep_of(sweep: Sweep, configs: Sequence[Any]) -> Keep:
     def refuse(path: Path, message: str) -> None:
         problems.append(Problem(sweep.document.place(path), path, message))
 
-    variables = {one.name for config in configs for one in contents_of(chosen, config).variables()}
-    fields = {name for config in configs for name in chosen.arrays(chosen.parameters(config))}
+    every = [contents_of(setup) for setup in setups]
+    variables = {one.name for contents in every for one in contents.variables()}
+    fields = {name for setup in setups for name in setup.fields}
     for name, there, wanted in (
         ("variables", variables, record.variables or ()),
         ("final", fields, record.final),
@@ -100,8 +102,8 @@ def keep_of(sweep: Sweep, configs: Sequence[Any]) -> Keep:
                 refuse(("record", name, i), f"unknown {what} '{one}'{near}")
     recorded = {
         int(tick)
-        for config in configs
-        for one in contents_of(chosen, config).coordinates()
+        for contents in every
+        for one in contents.coordinates()
         if one.name == chosen.clock
         for tick in one.values
     }
@@ -113,18 +115,13 @@ def keep_of(sweep: Sweep, configs: Sequence[Any]) -> Keep:
         raise config_error(problems)
     ticks = None if record.ticks is None else tuple(record.ticks)
     repeated = "replicates" in type(sweep.base).model_fields
-    copies = not repeated and any(chosen.count(config) > 1 for config in configs)
-    events = {
-        one.name: None
-        for config in configs
-        for one in contents_of(chosen, config).tables()
-        if one.in_study
-    }
+    copies = not repeated and any(setup.copies > 1 for setup in setups)
+    events = {one.name: None for contents in every for one in contents.tables() if one.in_study}
     return Keep(record.variables, ticks, tuple(record.final), copies, tuple(events))
 
 
-def different_shapes(buckets: Sequence[Bucket]) -> list[Any]:
-    """Return configurations of some points, which include those with the longest dimensions."""
+def different_shapes(sweep: Sweep, buckets: Sequence[Bucket]) -> list[Setup[Any, Any]]:
+    """Return setups of some points, which include those with the longest dimensions."""
     chosen: dict[int, Bucket] = {}
     for key in buckets[0].settings if buckets else ():
         by_value = {json.dumps(one.settings[key]): one for one in reversed(buckets)}
@@ -136,15 +133,15 @@ def different_shapes(buckets: Sequence[Bucket]) -> list[Any]:
             found = list(by_value.values())[-MOST_SHAPES:]
         chosen |= {id(one): one for one in found}
     largest = {id(one): one for one in buckets[:1]} | chosen
-    return [one.config for one in largest.values()]
+    return [Setup(sweep.workload, one.config) for one in largest.values()]
 
 
-def joined_shape(sweep: Sweep, configs: Sequence[Any], keep: Keep) -> Shape:
+def joined_shape(sweep: Sweep, setups: Sequence[Setup[Any, Any]], keep: Keep) -> Shape:
     """Return dimensions and variables of a file with runs of several shapes.
 
     A dimension gets the largest length of all runs; shorter runs are padded with the fill value.
     """
-    shapes = [shape_of(sweep.workload, config, keep) for config in configs]
+    shapes = [shape_of(setup, keep) for setup in setups]
     coordinates: dict[str, Coordinate] = {}
     variables: dict[str, Variable] = {}
     for shape in shapes:
@@ -159,9 +156,7 @@ def joined_shape(sweep: Sweep, configs: Sequence[Any], keep: Keep) -> Shape:
                 )
             wider = np.promote_types(variables[name].dtype, variable.dtype)
             if wider != variables[name].dtype:
-                variables[name] = Variable(
-                    name, variable.dims, wider, variable.units, variable.long_name
-                )
+                variables[name] = replace(variable, dtype=wider, fill=None)
     return Shape(coordinates, variables, _joined_tables(shapes))
 
 

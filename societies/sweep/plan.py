@@ -20,11 +20,13 @@ from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import local_devices
 from societies.sweep.layout import layout_of
 from societies.sweep.points import Bucket, groups, launch_config
-from societies.sweep.prepare import Prepared, prepared, warnings_of
+from societies.sweep.prepare import Prepared, prepared, programs_of, warnings_of
 from societies.sweep.program_cache import clear_programs
 from societies.words import counted
+from societies.workload.declare.protocol import Setup
 from societies.workload.running import plan as of_run
 from societies.workload.running.devices import chosen_device
+from societies.workload.running.programs import described
 from societies.workload.running.sufficiency import byte_count, duration
 
 SHOWN = 3
@@ -84,6 +86,7 @@ def plan(
         ("results in the file", f"{byte_count(layout.nbytes)}, {_variables(layout)}"),
         ("time, roughly", _time(ready, devices, launches) if time_it else "not measured"),
         ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
+        *(("program", line) for line in described(programs_of(ready))),
     ]
     return of_run.Plan(rows, tuple(warnings_of(ready)))
 
@@ -119,7 +122,7 @@ def _of_bucket(ready: Prepared, bucket: Bucket, device: str) -> list[tuple[str, 
     """Return the rows of `societies run --dry-run` on launches and memory, for one batch."""
     batch = _some(ready, bucket, device)
     config = launch_config(ready.sweep.base, batch.settings, batch.columns, batch.numbers)
-    found = dict(of_run.plan(ready.sweep.workload, config, device=device).rows)
+    found = dict(of_run.plan(Setup(ready.sweep.workload, config), device=device).rows)
     clock = ready.sweep.workload.clock
     names = (f"launches per {clock}", "memory on the device", "memory of the state")
     runs = counted(len(batch.rows), "run")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from societies.sweep.executors import is_address
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
 from societies.sweep.points import Bucket, Point, checked_points, points_of
 from societies.words import counted
-from societies.workload.declare.protocol import Workload
-from societies.workload.running.programs import allowed, require_allowed
+from societies.workload.declare.protocol import Setup, Workload
+from societies.workload.running.programs import NamedProgram, allowed, require_allowed
 from societies.workload.running.provenance import git_commit
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
@@ -55,11 +56,11 @@ class Prepared:
     base: Mapping[str, Any]
     part: tuple[int, int] | None = None
 
-    @property
+    @cached_property
     def sources(self) -> dict[str, str]:
         """Hashes of the kernels and of the reference, of the first programs at least."""
-        configs = [one.config for one in self.buckets[:PROGRAMS_HASHED]]
-        return sources_of(self.sweep.workload, self.sweep.base, *configs)
+        configs = [self.sweep.base, *(one.config for one in self.buckets[:PROGRAMS_HASHED])]
+        return sources_of(*(Setup(self.sweep.workload, one) for one in configs))
 
 
 def prepared(
@@ -112,9 +113,9 @@ def _checked(
     first = sweep.workload.first(sweep.base)
     copies = int(runs.copies(sweep).max()) - first + 1
     buckets = checked_points(sweep, points, places, copies=copies)
-    configs = different_shapes(buckets)
-    keep = keep_of(sweep, configs)
-    shape = joined_shape(sweep, configs, keep)
+    setups = different_shapes(sweep, buckets)
+    keep = keep_of(sweep, setups)
+    shape = joined_shape(sweep, setups, keep)
     own = runs if part is None else runs.part(*part)
     if not len(own.number):
         raise ConfigError(
@@ -137,14 +138,19 @@ def warnings_of(ready: Prepared) -> list[str]:
     ]
 
 
-def require_programs(plan: Prepared, allow: bool) -> None:
-    """Raise ConfigError if a point names an external program that is not allowed to run."""
+def programs_of(plan: Prepared) -> list[NamedProgram]:
+    """Return the external programs that the points name, each once."""
     chosen = plan.sweep.workload
     if type(chosen).programs is Workload.programs:
-        return  # this workload starts no programs
+        return []  # this workload starts no programs
+    setups = (Setup(chosen, one.config) for one in plan.buckets)
+    return list(dict.fromkeys(one for setup in setups for one in chosen.programs(setup.p)))
+
+
+def require_programs(plan: Prepared, allow: bool) -> None:
+    """Raise ConfigError if a point names an external program that is not allowed to run."""
     with allowed(allow):
-        for bucket in plan.buckets:
-            require_allowed(chosen.programs(chosen.parameters(bucket.config)))
+        require_allowed(programs_of(plan))
 
 
 def require_sense(

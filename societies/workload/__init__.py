@@ -10,7 +10,7 @@ from societies.workload.checking.coverage import Count, falls, rises
 from societies.workload.declare.fields import Events, Field, Series, series_macros
 from societies.workload.declare.naming import parameters_of, word_macros
 from societies.workload.declare.phases import Launch, Phase, Scratch, Step, phase
-from societies.workload.declare.protocol import Block, Contents, Source, Workload
+from societies.workload.declare.protocol import Block, Contents, Setup, Source, Workload
 from societies.workload.declare.slices import Slices
 from societies.workload.declare.view import (
     Button,
@@ -44,6 +44,7 @@ __all__ = [
     "Previewing",
     "Scratch",
     "Series",
+    "Setup",
     "Slices",
     "Slider",
     "Source",

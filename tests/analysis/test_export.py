@@ -3,6 +3,7 @@
 import csv
 import json
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +11,7 @@ import xarray as xr
 from pyarrow import parquet
 
 import societies
+from societies.analysis import exporting
 from societies.analysis.exporting import export
 from societies.errors import ConfigError, OutputError
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
@@ -143,6 +145,7 @@ def test_netcdf_has_what_the_file_has(file):
     assert events.recipe.values.tolist() == [[3, 4]]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("ticks", "days", "agent_days"),
     [
@@ -202,6 +205,87 @@ def test_nothing_is_overwritten_unasked(file, tmp_path):
         export(file, "netcdf", file, overwrite=True)
     assert societies.open_results(file).gini.shape == (3, 6)
     assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    ("to", "out", "expected"),
+    [
+        ("csv", None, "run.csv"),
+        ("csv", "new/folder", "new/folder/run.csv"),
+        ("csv", "new/a.CSV", "new/a.CSV"),
+        ("csv", "new/a.txt", "new/a.txt/run.csv"),
+        ("csv", "there.csv", "there.csv/run.csv"),  # a folder of this name
+        ("netcdf", None, "run.nc"),
+        ("netcdf", "new/folder", "new/folder/run.nc"),
+        ("netcdf", "new/a.cdf", "new/a.cdf"),
+        ("netcdf", "there.csv", "there.csv/run.nc"),
+    ],
+)
+def test_a_file_is_where_it_is_said_to_be(file, tmp_path, to, out, expected):
+    (tmp_path / "there.csv").mkdir()
+    where = None if out is None else tmp_path / out
+    assert export(file, to, where, variables="gini") == [tmp_path / expected]
+    assert (tmp_path / expected).is_file()
+    with pytest.raises(OutputError, match="exists already"):
+        export(file, to, where, variables="gini")
+    if out is None:
+        (tmp_path / expected).unlink()
+        (tmp_path / expected).mkdir()
+        with pytest.raises(OutputError, match=f"{expected}: is a folder"):
+            export(file, to, where, variables="gini", overwrite=True)
+
+
+def test_a_dataset_without_a_file_goes_to_the_current_folder(file, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with societies.open_results(file) as results:
+        assert [path.name for path in export(results, "csv", variables="gini")] == ["run.csv"]
+        (path,) = export(results.load().drop_encoding(), "csv", variables="gini")
+        assert (path.name, path.is_file()) == ("results.csv", True)
+        with pytest.raises(ConfigError, match="variables='inventions': the file has no such"):
+            export(results, "csv", variables="inventions")
+
+
+def test_a_list_of_events_can_be_written_alone(file, tmp_path):
+    (path,) = export(file, "netcdf", tmp_path / "events.nc", variables="inventions")
+    with xr.open_dataset(path) as found:
+        assert not found.data_vars
+    assert xr.open_dataset(path, group="events/inventions").day.values.tolist() == [1, 3, 6]
+    (path,) = export(file, "netcdf", tmp_path / "share.nc", variables="share")
+    with h5py.File(path) as plain:  # texts as characters, which every program reads
+        assert plain["source"].dtype == "S1" and plain["day"].dtype.kind == "i"
+        assert plain["share"].dtype == "f8" and "gini" not in plain
+    (path,) = export(file, "csv", tmp_path, variables="inventions", ticks="3:6")
+    assert [row[1] for row in lines(path)] == ["day", "3", "6"]
+    (path,) = export(file, "csv", tmp_path / "a.csv", variables=["gini", "gini"], ticks=[2])
+    assert [row[:2] for row in lines(path)] == [["society", "day"], *([s, "2"] for s in "012")]
+
+
+def test_what_cannot_be_written_whole_leaves_nothing(file, tmp_path, monkeypatch):
+    monkeypatch.setattr(pd.DataFrame, "to_csv", lambda *_, **__: 1 / 0)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ZeroDivisionError):
+        export(file, "csv", variables="gini")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("at_once", [1, 4, 5, 6, 7, 1000])
+def test_parts_of_a_table_are_the_whole(monkeypatch, at_once):
+    """Of three copies of six rows each, at least one at a time; a table may have no rows."""
+    monkeypatch.setattr(exporting, "ROWS_AT_ONCE", at_once)
+    dims = ("society", "day", "kind")
+    data = xr.Dataset(
+        {"x": (dims, np.arange(18.0).reshape(3, 2, 3)), "y": (dims, np.ones((3, 2, 3)))},
+        {"society": [4, 5, 6], "day": [1, 2], "key": ("society", ["u", "v", "w"]), "one": 1},
+    )
+    parts = list(exporting.rows(data, dims))
+    assert [len(part) for part in parts] == {7: [6] * 3, 1000: [18]}.get(at_once, [6] * 3)
+    whole = pd.concat(parts)
+    assert list(whole) == ["society", "day", "kind", "key", "x", "y"]
+    assert whole.x.tolist() == list(range(18)) and whole.key.tolist() == list("uuuuuuvvvvvvwwwwww")
+    (nothing,) = exporting.rows(data.isel(society=slice(0)), dims)
+    assert len(nothing) == 0 and list(nothing) == list(whole)
+    assert len(list(exporting.rows(data.isel(day=slice(0)), dims))) >= 1
 
 
 def test_a_format_of_a_workload_is_an_option_of_the_command(file, shell, monkeypatch, tmp_path):

@@ -69,6 +69,7 @@ def test_gini_of_a_pareto_distribution():
     assert float(analysis.gini(agents(*x))) == pytest.approx(1 / 5, abs=2e-4)
 
 
+@pytest.mark.ci
 def test_gini_is_that_of_the_recorded_series(recorded):
     found = analysis.gini(recorded.agent_utility)
     days = recorded.agent_day.values

@@ -178,6 +178,7 @@ IDLE = {**SIZE, "days": 3, "replicates": 2, "trading": {"min_surplus": 1e12}}
 """A society in which no swap is worth its while."""
 
 
+@pytest.mark.ci
 def test_a_day_on_which_nobody_traded_is_a_day_without_links(tmp_path, shell):
     for name, record in (
         ("network", {"network": [3, 1]}),
@@ -220,6 +221,7 @@ def test_a_day_that_an_unfinished_run_has_not_reached_is_not_recorded(tmp_path):
         trade_network(path, day=7)
 
 
+@pytest.mark.ci
 def test_a_study_has_the_networks_of_its_days(tmp_path):
     """Societies 3 and 4 are runs 0 and 1 of the study, and those of one file; then nobody swaps."""
     base = {**TRADERS, "replicates": 1, "record": {"network": [5, 8]}}

@@ -5,6 +5,7 @@ the living, and as what analysis makes of the agents.
 """
 
 import csv
+import json
 from dataclasses import replace
 
 import h5py
@@ -156,6 +157,7 @@ def test_mobility_and_shares_are_those_of_the_living(recorded):
     assert bool(analysis.hhi(last.where(False)).isnull().all())  # of nobody there are no shares
 
 
+@pytest.mark.ci
 def test_exports_and_figures_have_no_removed_agents(tmp_path):
     recorded = run(tmp_path / "run.h5", 3)
     gini = float(analysis.gini(societies.open_results(recorded).agent_wealth)[:, -1].mean())
@@ -169,11 +171,13 @@ def test_exports_and_figures_have_no_removed_agents(tmp_path):
     assert f"Gini {gini:.3f}" in shown
 
 
+@pytest.mark.ci
 def test_without_removals_whole_numbers_stay_whole(tmp_path):
     with societies.open_results(run(tmp_path / "run.h5", 1, shocks=[])) as data:
         assert data.agent_units_held.dtype == data.held.dtype == np.int32
 
 
+@pytest.mark.ci
 def test_what_was_never_invented_has_no_day(tmp_path):
     path = run(tmp_path / "run.h5", 1, shocks=[])
     events = societies.open_results(path, events="inventions")
@@ -186,18 +190,21 @@ def test_what_was_never_invented_has_no_day(tmp_path):
         assert (data.inventor.notnull() == known).all()
 
 
+def as_earlier(patch):
+    """Write files as earlier versions did."""
+    fields = state.state_fields
+    found = lambda p: {name: replace(one, present="") for name, one in fields(p).items()}  # noqa: E731
+    patch.setattr(state, "state_fields", found)
+
+
 def earlier(monkeypatch, path, **more):
     """Write a file as earlier versions did."""
-    fields = state.state_fields
-
-    def without(p):
-        return {name: replace(one, present="") for name, one in fields(p).items()}
-
     with monkeypatch.context() as patch:
-        patch.setattr(state, "state_fields", without)
+        as_earlier(patch)
         return run(path, 1, **more)
 
 
+@pytest.mark.ci
 def test_files_of_earlier_versions_are_read_without_removed_agents(tmp_path, monkeypatch):
     old, new = earlier(monkeypatch, tmp_path / "old.h5"), run(tmp_path / "new.h5", 1)
     with h5py.File(old) as raw:
@@ -206,6 +213,7 @@ def test_files_of_earlier_versions_are_read_without_removed_agents(tmp_path, mon
         xr.testing.assert_identical(one.drop_attrs(deep=False), other.drop_attrs(deep=False))
 
 
+@pytest.mark.ci
 def test_where_an_earlier_file_does_not_say_who_was_removed_agents_are_left_out(
     tmp_path, monkeypatch
 ):
@@ -246,3 +254,50 @@ def test_studies_have_no_removed_agents(tmp_path):
             expected = np.zeros_like(missing)
             expected[(6, slice(2, None), 4) if "agent_" in name else (6, 4)] = True
             assert (missing == expected).all()
+
+
+BRIEF = {
+    **{"workload": "economy", "agents": AGENTS, "resources": 2, "days": 3, "seed": 5},
+    **{"trading": {"rounds": 1, "menu_size": 2}, "record": {"agent": 1}},
+}
+REMOVAL = {"day": 1, "remove": "agent", "index": 0}
+VARIED = [
+    {"shocks": [[], [REMOVAL], [{**REMOVAL, "day": 2, "index": 4}, REMOVAL]]},
+    {"shocks.0.index": [3, 5], "day_length": [50.0, 60.0]},
+    {"interventions.0.day": [1, 2]},
+]
+
+
+def earlier_study(patch, folder, record, grid):
+    """Run a sweep that varies removals; return its file and one as earlier versions wrote it."""
+    where = "interventions" if "interventions.0.day" in grid else "shocks"
+    base = {**BRIEF, where: [REMOVAL]}
+    path = folder / "study.yaml"
+    path.write_text(json.dumps({"base": base, "vary": {"grid": grid}, "record": record}))
+    sweep.run(path, out=folder / "new.h5", device="reference")
+    with patch.context() as patched:
+        as_earlier(patched)
+        sweep.run(path, out=folder / "old.h5", device="reference")
+    return folder / "new.h5", folder / "old.h5"
+
+
+@pytest.mark.parametrize("grid", VARIED, ids=["whole", "key", "interventions"])
+def test_earlier_studies_that_vary_removals_have_none_of_the_removed(grid, tmp_path, monkeypatch):
+    names = ["agent_units_held", "agent_utility"]
+    record = {"variables": names, "final": ["units_held"]}
+    new, old = earlier_study(monkeypatch, tmp_path, record, grid)
+    with xr.open_dataset(old) as plain:
+        assert plain.agent_utility.notnull().all()
+    with societies.open_results(old) as one, societies.open_results(new) as other:
+        assert other.final_units_held.isnull().any()
+        for name in (*names, "final_units_held"):
+            np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def test_earlier_studies_that_remove_at_random_leave_agents_out(tmp_path, monkeypatch):
+    grid = {"shocks": [[], [{**REMOVAL, "index": "random"}]]}
+    record = {"variables": ["agent_utility", "utility"]}
+    _, old = earlier_study(monkeypatch, tmp_path, record, grid)
+    with pytest.warns(UserWarning, match="left out agent_utility"):
+        data = societies.open_results(old)
+    assert "agent_utility" not in data and data.utility.notnull().all()

@@ -155,6 +155,7 @@ def test_no_text_of_the_library_names_an_option():
     assert not found
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", ["x.csv", "deep.d/x.CSV", "x.xlsx", "x.json"])
 def test_a_table_is_refused_with_the_way_to_get_one(name, shell, folder):
     (folder / "small.yaml").write_text(SMALL)

@@ -16,7 +16,6 @@ import pytest
 
 from societies import load_config
 from societies.economy import schedule
-from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
 from societies.opencl import Program, choose_device
 from societies.workload.checking import capture as core
@@ -75,7 +74,7 @@ def capture_made(tmp_path_factory):
     (folder / "run.yaml").write_text(RUN)
     config = load_config(folder / "run.yaml")
     out = folder / "captured"
-    return core.capture(WORKLOAD, config, phase="end_day", device="cpu", out=out)
+    return core.capture(config, phase="end_day", device="cpu", out=out)
 
 
 @pytest.mark.parametrize("phase", ["trading (round 1)", "shocks"])
@@ -185,7 +184,7 @@ def test_phases_of_the_device_market(phase, time, step, monkeypatch):
             return schedule.day_schedule(self.p, tick)
 
     monkeypatch.setattr(core, "DeviceEngine", Engine)
-    core.capture(WORKLOAD, load_config("run.yaml", DEVICES[1::2]), phase=phase, tick=1, time=time)
+    core.capture(load_config("run.yaml", DEVICES[1::2]), phase=phase, tick=1, time=time)
     assert reached[0]["facts"]["phase"] == step
 
 

@@ -171,6 +171,7 @@ def test_a_run_made_with_set_is_extended_by_the_configuration_that_its_file_has(
         assert found.equals(expected)
 
 
+@pytest.mark.ci
 def test_a_branch_goes_on_without_its_parent_also_where_the_plan_is_shown(shell, small):
     assert shell("run", "small.yaml", "--days", "2", "--out", "parent.h5", "-q")[0] == 0
     words = ["run", "small.yaml", "--from", "parent.h5", "--tick", "2", "--days", "4"]
@@ -457,7 +458,7 @@ def test_verify_writes_now_and_then_where_it_is(shell, monkeypatch):
             until(lambda what=what: what in sys.stderr.getvalue())
         return Identical()
 
-    monkeypatch.setattr("societies.api.verify", verify)
+    monkeypatch.setattr("societies.workload.checking.verify.verify", verify)
     monkeypatch.setattr("societies.terminal.SECONDS_BETWEEN_LINES", 0.01)
     code, out, err = shell("verify", "small.yaml")
     assert (code, out) == (0, "identical: 4 days\n")
@@ -484,7 +485,7 @@ def test_verify_shows_day_phase_and_who_on_a_terminal(shell, monkeypatch):
             shown += os.read(master, 4096)
         return Identical()
 
-    monkeypatch.setattr("societies.api.verify", verify)
+    monkeypatch.setattr("societies.workload.checking.verify.verify", verify)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     with open(slave, "w") as terminal:
@@ -502,7 +503,7 @@ def test_verify_ends_with_1_where_bits_differ(shell, monkeypatch):
         def __str__(self) -> str:
             return "different: day 1, phase extraction"
 
-    monkeypatch.setattr("societies.api.verify", lambda *_, **__: Different())
+    monkeypatch.setattr("societies.workload.checking.verify.verify", lambda *_, **__: Different())
     assert shell("verify", "small.yaml") == (1, "different: day 1, phase extraction\n", "")
 
 
@@ -584,14 +585,16 @@ def test_what_a_workload_lacks_is_no_defect_of_ours(shell, monkeypatch):
     def run(*_, **__):
         Field(("agnt",), "int32", "units", "money of an agent").shape({"agent": 3})
 
-    monkeypatch.setattr("societies.api.run", run)
+    monkeypatch.setattr("societies.workload.running.run.run", run)
     assert shell("run", "small.yaml") == (
         1,
         "",
         "the field 'money of an agent' has the dimension 'agnt', of which the workload says no "
         "length; it has agent\n",
     )
-    monkeypatch.setattr("societies.api.run", lambda *_, **__: Workload().sizes(None))
+    monkeypatch.setattr(
+        "societies.workload.running.run.run", lambda *_, **__: Workload().sizes(None)
+    )
     monkeypatch.setattr(Workload, "name", "mine", raising=False)
     assert shell("run", "small.yaml")[2] == "workload mine does not define sizes\n"
 
@@ -600,7 +603,7 @@ def test_too_little_memory_is_no_defect(shell, monkeypatch):
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("societies.api.run", fail)
+    monkeypatch.setattr("societies.workload.running.run.run", fail)
     code, _, err = shell("run", "small.yaml")
     assert code == 3
     assert "memory" in err

@@ -41,6 +41,7 @@ def command(*words, **variables):
     )
 
 
+@pytest.mark.ci
 def test_the_current_folder_has_no_workloads(stranger_s_folder):
     done = command("check", "stranger.yaml", PYTHONPATH=str(ROOT))
     assert done.returncode == 2, done.stderr
@@ -56,6 +57,7 @@ def test_a_folder_that_is_named_on_purpose_counts(stranger_s_folder):
     assert (stranger_s_folder / "ran").exists(), done.stderr
 
 
+@pytest.mark.ci
 def test_a_checkout_that_is_not_installed_runs_in_its_own_folder(tmp_path, monkeypatch):
     """With -S nothing installed is seen; the dependencies are put behind by name."""
     monkeypatch.chdir(ROOT)

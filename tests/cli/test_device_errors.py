@@ -115,6 +115,7 @@ def test_a_lost_device_leaves_a_file_to_be_resumed(where, status, whole, shell, 
         xr.testing.assert_identical(data.load().drop_attrs(), whole.drop_attrs())
 
 
+@pytest.mark.ci
 def test_a_device_lost_before_the_first_day(shell, monkeypatch):
     with monkeypatch.context() as patch:
         original = cl.enqueue_nd_range_kernel

@@ -112,6 +112,7 @@ def test_configurations_are_completed_without_heavy_imports(tmp_path, monkeypatc
     assert completion.configurations("nowhere/x") == []
 
 
+@pytest.mark.ci
 def test_devices_are_completed():
     offered = completed("run", "economy/quickstart", "--device", "")
     assert offered[:4] == ["auto", "cpu", "gpu", "reference"]

@@ -19,6 +19,7 @@ from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
+from societies.workload import Setup
 from societies.workload.declare.phases import Step
 
 SETTINGS = {
@@ -47,7 +48,9 @@ AGENT = 3
 
 @pytest.fixture(scope="module")
 def lived():
-    return life(WORKLOAD, config_from_dict(SETTINGS), days="1:14", agent=AGENT, device="reference")
+    return life(
+        Setup(WORKLOAD, config_from_dict(SETTINGS)), days="1:14", agent=AGENT, device="reference"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +192,7 @@ def thinned():
 def test_others_are_the_living_and_are_overtaken_by_wealth(thinned, agent):
     """Means, ranks and who left whom behind, from the wealth of all on every evening."""
     config, evenings = thinned
-    found = life(WORKLOAD, config, days="1:14", agent=agent, device="reference")
+    found = life(Setup(WORKLOAD, config), days="1:14", agent=agent, device="reference")
     overtook = 0
     for day, before, now in zip(found.days, evenings, evenings[1:], strict=False):
         living = [a for a in range(6) if now["alive"][a]]
@@ -224,7 +227,11 @@ def test_a_life_can_begin_anywhere(lived, tmp_path):
     run(config, out=out, device="reference")
     for start, first in ((None, 8), (out, 8), (out, 6)):
         later = life(
-            WORKLOAD, config, days=f"{first}:14", agent=AGENT, start=start, device="reference"
+            Setup(WORKLOAD, config),
+            days=f"{first}:14",
+            agent=AGENT,
+            start=start,
+            device="reference",
         )
         assert [day.wealth for day in later.days] == [d.wealth for d in lived.days[first - 1 :]]
         known = first == 8
@@ -258,7 +265,9 @@ def test_words_and_data(lived, shell, tmp_path):
 
 
 def test_a_life_that_ends():
-    ended = life(WORKLOAD, config_from_dict(SETTINGS), days="10:14", agent=2, device="reference")
+    ended = life(
+        Setup(WORKLOAD, config_from_dict(SETTINGS)), days="10:14", agent=2, device="reference"
+    )
     assert ended.removed_on == 12 and len(ended.days) == 2
     assert "removed at the end of day 12" in report_life.text(ended)
 
@@ -386,17 +395,17 @@ def test_a_life_without_devices_and_of_a_society_by_its_number():
     for name in ("device", "invention", "devices_market"):
         del few[name]
     config = config_from_dict(few)
-    whole = life(WORKLOAD, config, days="1:6", agent=1, society=7, device="reference")
+    whole = life(Setup(WORKLOAD, config), days="1:6", agent=1, society=7, device="reference")
     assert whole.society == 7 and not whole.devices and len(whole.days) == 6
     alone = config_from_dict({**few, "first_society": 7, "replicates": 1})
-    assert life(WORKLOAD, alone, days="1:6", agent=1, device="reference").days == whole.days
-    other = life(WORKLOAD, config, days="1:6", agent=1, device="reference")
+    assert life(Setup(WORKLOAD, alone), days="1:6", agent=1, device="reference").days == whole.days
+    other = life(Setup(WORKLOAD, config), days="1:6", agent=1, device="reference")
     assert other.society == 5 and other.days != whole.days
     assert [day.wealth_devices for day in whole.days] == [0.0] * 6
     assert whole.before is None and whole.reached.startswith("by days 1 to 6 on ")
-    later = life(WORKLOAD, config, days="4:6", agent=1, society=7, device="reference")
+    later = life(Setup(WORKLOAD, config), days="4:6", agent=1, society=7, device="reference")
     assert later.before == (whole.days[2].rank, whole.days[2].wealth)
     assert later.days == whole.days[3:]
     assert later.mean_wealth == whole.mean_wealth[3:]
-    single = life(WORKLOAD, config, days="4:4", agent=1, society=7, device="reference")
+    single = life(Setup(WORKLOAD, config), days="4:4", agent=1, society=7, device="reference")
     assert single.days == whole.days[3:4]

@@ -11,6 +11,7 @@ import pytest
 VIEW = [sys.executable, "-m", "societies", "view", "physics/laplace/quickstart", "--no-browser"]
 
 
+@pytest.mark.ci
 def test_a_page_is_served_until_ctrl_c():
     process = subprocess.Popen(
         [*VIEW, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -26,6 +26,7 @@ def folder(tmp_path, monkeypatch):
     Path("flow.yaml").write_text('{"workload": "laplace", "side": 8, "steps": 20}\n')
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("config", "clock", "words"),
     [

@@ -22,6 +22,7 @@ from societies.economy.parameters import parameters
 from societies.economy.series import series_of
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
+from societies.workload import Setup
 from societies.workload.declare.fields import state_hash
 
 SETTINGS = {
@@ -273,6 +274,7 @@ def test_a_part_of_the_day_is_reported_alone(config, shell):
     ]
 
 
+@pytest.mark.ci
 def test_the_devices_day_ends_as_reported(config, shell):
     words = ("--day", "9", "--agent", "3", "--set", "devices=none", "--device", "cpu")
     code, out, err = shell("trace", "run.yaml", *words)
@@ -280,8 +282,7 @@ def test_the_devices_day_ends_as_reported(config, shell):
     end = " ".join(out[out.index("Reached by days 1 to 8 on ") :].split())
     assert "; the day ends in the same state on " in end
     alone = trace(
-        WORKLOAD,
-        config_from_dict({**SETTINGS, "devices": "none"}),
+        Setup(WORKLOAD, config_from_dict({**SETTINGS, "devices": "none"})),
         day=9,
         agent=3,
         device="reference",

@@ -10,8 +10,9 @@ import xarray as xr
 import societies
 from societies import SocietiesError, config_from_dict
 from societies.economy.config import EconomyConfig
+from societies.workload.declare.points import _MADE
 from societies.workload.declare.varying import NotVarying, varying
-from societies.workload.running.points import _MADE, points_of, with_table
+from societies.workload.running.points import points_of, with_table
 from societies.workload.running.tables import table_of
 
 GROUPS = [{"name": "one", "share": 0.5}, {"name": "other", "share": 0.5}]
@@ -161,9 +162,9 @@ def test_few_of_many_problems_are_reported():
 
 
 def test_a_workload_without_such_keys_says_so():
-    plate = config_from_dict({"workload": "laplace", "side": 8, "steps": 3})
-    with pytest.raises(SocietiesError, match="laplace"):
-        with_table(plate, {"steps": [1, 2]})
+    product = config_from_dict({"workload": "matmul", "rows": 8})
+    with pytest.raises(SocietiesError, match="matmul has no replicates that could differ"):
+        with_table(product, {"rows": [1, 2]})
 
 
 def test_a_copy_of_a_configuration_has_a_table_of_its_own():

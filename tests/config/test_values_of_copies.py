@@ -374,7 +374,7 @@ def test_a_hash_is_of_keys_shapes_and_numbers_whatever_the_order_of_columns():
 def test_keys_that_vary_are_coordinates_with_unit_and_meaning():
     table = {"day_length": [500.0, 600.0], "utility.scale": np.full((2, 4), 500.0)}
     config = with_table(economy(), table)
-    day, scale = coordinates(config, "society")
+    day, scale = coordinates(config, "society", entries="resource")
     assert (day.name, day.along, day.units) == ("day_length", ("society",), "min")
     assert day.values.tolist() == [500.0, 600.0] and day.long_name
     assert (scale.name, scale.along) == ("utility.scale", ("society", "resource"))
@@ -413,7 +413,7 @@ def test_eight_problems_of_a_table_are_reported_and_the_others_counted(wrong, mo
 )
 def test_whole_numbers_of_a_table_stand_for_either_kind(number, whole):
     from societies.sweep.points import _plain as of_sweep
-    from societies.workload.running.points import _plain as of_run
+    from societies.workload.declare.points import _plain as of_run
 
     for plain in (of_run, of_sweep):
         found = plain(np.float64(number))

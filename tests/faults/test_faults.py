@@ -31,6 +31,7 @@ def test_no_flipped_byte_is_silently_wrong(tmp_path, make):
         assert outcomes["reported"] >= 4, outcomes
 
 
+@pytest.mark.ci
 def test_a_kill_at_any_moment_leaves_a_consistent_file(tmp_path):
     seen, wrong = kill(6, SEED, tmp_path)
     assert wrong == []

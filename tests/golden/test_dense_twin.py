@@ -25,6 +25,7 @@ def test_what_is_compared_has_devices():
     assert all(golden.configuration(name).devices != "none" for name in BEFORE)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", thorough_but(["devices, groups, shocks"], BEFORE))
 def test_tables_made_of_the_lists_have_the_hash_of_before(name):
     engine = golden.ran(name, "reference")

@@ -42,6 +42,7 @@ QUICK = tuple(golden.QUICKSTARTS)
 """What every run of the tests compares."""
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", thorough_but(QUICK, golden.CONFIGS))
 def test_device(name):
     assert golden.final_hash(name, "auto") == golden.committed()[name]

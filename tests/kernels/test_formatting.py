@@ -18,6 +18,7 @@ def unformatted(paths):
     return subprocess.run(command, capture_output=True, text=True, check=False).stderr
 
 
+@pytest.mark.ci
 def test_every_kernel_is_formatted():
     assert {path.parent.name for path in FILES} > {"primitives", "economy", "laplace", "kernels"}
     assert unformatted(FILES) == "", "clang-format -i FILE formats it (CONTRIBUTING.md)"

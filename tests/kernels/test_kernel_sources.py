@@ -285,6 +285,7 @@ LONG = ("economy without devices on a CPU", "large economy without devices on a 
 """Texts whose kernels are in `economy on a GPU` too, in another form."""
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", thorough_but(COMPILED.keys() - set(LONG), COMPILED))
 def test_no_work_item_misses_a_barrier(name):
     assert missed_barriers(compiled(name)) == []

@@ -117,6 +117,7 @@ QUICK = [(name, on_cpu) for name, on_cpu in ALL if on_cpu == (name == "economy/d
 every run tries the configuration with the most arrays in it, which takes long to build."""
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("name", "on_cpu"),
     thorough_but(

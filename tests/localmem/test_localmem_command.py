@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from societies.opencl import Program
 
@@ -114,6 +115,7 @@ def test_one_error_of_many_is_shown(shell, kernel_file):
     assert (line, rest) == ("    local_malloc(a + b);", "and 2 more errors")
 
 
+@pytest.mark.ci
 def test_the_kernels_of_a_configuration(shell):
     assert shell("localmem", "--config", "economy/tools")[::2] == (0, "")
     code, out, err = shell("localmem", "--config", "economy/trade")

@@ -103,6 +103,7 @@ def test_live_blocks_never_overlap_and_no_byte_is_wasted(program):
     assert stack <= kernel.declared <= stack + slack
 
 
+@pytest.mark.ci
 @given(programs())
 @settings(max_examples=20)
 def test_blocks_of_one_type_are_packed_without_a_gap(program):
@@ -186,6 +187,7 @@ def best_place(item, index, stack, base):
     return -(-top(stack) // alignment) * alignment
 
 
+@pytest.mark.ci
 @given(outliving())
 @settings(max_examples=150)
 def test_blocks_that_outlive_branches_and_loops_never_overlap(program):

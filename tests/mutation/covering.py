@@ -16,12 +16,14 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
+from functools import _lru_cache_wrapper as CachedFunction
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 
 import pytest
 from _pytest.runner import runtestprotocol
+from mutated import ROOMS
 from planting import ROOT, instrumented, label
 
 QUIET = ("-q", "-n0", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "--tb=no")
@@ -76,6 +78,7 @@ class Covering:
         signal.signal(signal.SIGALRM, _too_long)
         for item, following in zip(session.items, [*session.items, None][1:], strict=True):
             hits.clear()
+            forget()
             Needs.asked = False
             if time.monotonic() - began_all > OF_A_FILE:
                 self.found["left_out"][item.nodeid] = "comes late in a file that takes long"
@@ -149,23 +152,39 @@ def swap(path, code, only=None):
                 whole &= function.__code__.co_freevars == new[key].co_freevars
                 if function.__code__.co_freevars == new[key].co_freevars:
                     function.__code__ = new[key]
+    forget()
     return whole
 
 
 FUNCTIONS: dict[str, dict[tuple[str, int], list[FunctionType]]] = {}
 """Functions that exist, by file, and by qualified name and first line."""
 
+CACHED: list = []
+"""Functions of the modules in which mistakes are planted that remember what they returned."""
+
+
+def forget():
+    """Let cached functions compute anew what they returned before, that is without a mistake."""
+    for one in CACHED:
+        one.cache_clear()
+
 
 def find_functions(sources):
     """Import all modules and note their functions, however they are decorated."""
     for path in sources:
         module_of(path)
-    files = {str(path) for path in sources}
+    files, rooms = {str(path) for path in sources}, tuple(f"{ROOT / room}/" for room in ROOMS)
     for one in gc.get_objects():
         if isinstance(one, FunctionType) and one.__code__.co_filename in files:
             code = one.__code__
             of = FUNCTIONS.setdefault(code.co_filename, {})
             of.setdefault((code.co_qualname, code.co_firstlineno), []).append(one)
+        elif isinstance(one, CachedFunction) and _file(one).startswith(rooms):
+            CACHED.append(one)
+
+
+def _file(function):
+    return getattr(getattr(function.__wrapped__, "__code__", None), "co_filename", "")
 
 
 def _gather(code, found):

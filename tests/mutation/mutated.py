@@ -19,6 +19,7 @@ own: whole days notice. Tables of curves are compared with a second opinion, dig
 DRAWN = (
     "societies/analysis/drawing",
     "societies/analysis/figures",
+    "societies/analysis/network_figure",
     "societies/analysis/plot",
     "societies/analysis/study_figures",
     "societies/economy/explain/report",
@@ -29,6 +30,7 @@ DRAWN = (
     "societies/economy/report",
     "societies/workload/drawing/figure",
     "societies/workload/drawing/lettering",
+    "societies/workload/running/progress",
     "societies/workload/running/report",
     "societies/workload/declare/view",
 )
@@ -40,6 +42,7 @@ LAUNCHED = (
     "societies/economy/duration",
     "societies/economy/memory",
     "societies/economy/phases",
+    "societies/economy/source",
     "societies/workload/checking/bench",
     "societies/workload/running/blocks",
     "societies/workload/checking/capture",
@@ -59,9 +62,10 @@ LAUNCHED = (
     "societies/sweep/program_cache",
     "societies/sweep/plan",
 )
-"""Modules that say when and where something is launched, timed, estimated or written. Most of what
-they can get wrong shows on a device alone, where the parity of every phase, golden hashes and the
-tests of kills notice, for seconds each: only mutated if they are named."""
+"""Modules that say when and where something is launched, timed, estimated or written, and the one
+that writes macros, which the reference does not read. Most of what they can get wrong shows on a
+device alone, where the parity of every phase, golden hashes and the tests of kills notice, for
+seconds each: only mutated if they are named."""
 
 RULES = (
     *("start_and_end_of_day", "working", "bartering", "device_market", "device_payment"),
@@ -90,8 +94,12 @@ about which rule is wrong."""
 
 OF_THE_HOST = (
     "tests/config",
+    "tests/analysis/test_bands_by_hand.py",
+    "tests/analysis/test_definitions.py",
     "tests/analysis/test_measures.py",
+    "tests/analysis/test_measures_by_hand.py",
     "tests/analysis/test_networks.py",
+    "tests/analysis/test_removed_agents.py",
     "tests/analysis/test_sensitivity.py",
     "tests/analysis/test_export.py",
     "tests/sweep",
@@ -101,9 +109,12 @@ OF_THE_HOST = (
     "tests/output/test_trade_log.py",
     "tests/output/test_economy_files.py",
     "tests/output/test_ranges.py",
+    "tests/output/test_recorded_by_hand.py",
+    "tests/output/test_removals.py",
     "tests/parity/test_curve_tables.py",
     "tests/parity/test_parameter_tables.py",
     "tests/parity/test_interventions.py",
+    "tests/cli/test_explained_by_hand.py",
     "tests/cli/test_life.py",
     "tests/cli/test_trace.py",
     "tests/invariants/test_explanations.py",
@@ -118,7 +129,10 @@ OF_THE_HOST = (
 or take long are left out, as the run without mistakes finds: a mutant is a fork, in which no thread
 of OpenCL lives on, and whose memory is that of a mistaken program."""
 
-TESTS = (*OF_THE_MODEL, *OF_THE_HOST)
+OF_ALL = ("tests/packaging/test_documents.py::test_tables_made_from_the_code_are_up_to_date",)
+"""Tests of what is only read where a module is imported: ranges and defaults of keys, units."""
+
+TESTS = (*OF_THE_MODEL, *OF_THE_HOST, *OF_ALL)
 
 
 def planted(names: list[str]) -> list[Path]:

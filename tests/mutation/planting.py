@@ -86,6 +86,7 @@ class Mutant:
     at_import : bool, whether the place is executed when the module is imported: on its level or
         that of a class, or the default of a parameter
     place : int, number of the place in the module, for `planted_code`
+    statement : str, source of the statement, of a compound one its first line; no part of the name
     """
 
     module: str
@@ -96,6 +97,7 @@ class Mutant:
     line: int
     at_import: bool
     place: int
+    statement: str
 
     @property
     def name(self) -> tuple[str, str, str, str, int]:
@@ -114,7 +116,7 @@ def mutants(path: Path) -> list[Mutant]:
         name = (label(path), site.function, before, after)
         place = (site.place, before, after)
         if place not in places and before != after:
-            mutant = Mutant(*name, seen[name], site.line, site.at_import, number)
+            mutant = Mutant(*name, seen[name], site.line, site.at_import, number, site.statement)
             result.append(mutant)
             seen[name] += 1
             places.add(place)
@@ -177,6 +179,7 @@ class _Site:
         placed = next(n for n in (self._old, *reversed(self._chain)) if hasattr(n, "lineno"))
         self.place = placed.lineno, placed.col_offset
         self.line = placed.lineno if self.at_import else walk.statement.lineno
+        self.statement = _header(walk.statement) or ""
 
     def _get(self):
         value = getattr(self._parent, self._field)

@@ -43,7 +43,7 @@ import pytest
 import yaml
 from _pytest.runner import runtestprotocol
 from covering import ALL_IMPORTED, QUIET, alone, covered, find_functions, in_processes, swap
-from mutated import TESTS, planted
+from mutated import OF_ALL, TESTS, planted
 from planting import ROOT, file_of, mutants, planted_code
 
 SURVIVORS = Path(__file__).parent / "survivors.yaml"
@@ -101,6 +101,7 @@ class Campaign:
             reach = self.of_module[mutant.module]
             if not reach:  # of a module without functions
                 reach = [name for name in self.seconds if name.startswith("tests/config/")]
+            reach = {*reach, *(name for name in self.seconds if name in OF_ALL)}
         killers, seconds = self.killers[mutant.module, mutant.function], self.seconds
         nearby = self.killers[mutant.module]
         order = sorted(
@@ -240,13 +241,21 @@ class Planting:
 
 
 def explained():
-    """Return the names of the survivors that are explained, with the reason."""
+    """Return the names of the survivors that are explained, with the reason.
+
+    Those of whole statements, or functions, are returned by module, function and statement (or
+    None): such an entry has no ``before`` and ``after``, and says why what survives in it may.
+    """
     table = yaml.safe_load(SURVIVORS.read_text()) if SURVIVORS.exists() else {}
-    return {
-        (module, one["function"], one["before"], one["after"], one.get("nth", 0)): one["reason"]
-        for module, listed in (table.get("survivors") or {}).items()
-        for one in listed
-    }
+    single, whole = {}, {}
+    for module, listed in (table.get("survivors") or {}).items():
+        for one in listed:
+            if "before" in one:
+                name = module, one["function"], one["before"], one["after"], one.get("nth", 0)
+                single[name] = one["reason"]
+            else:
+                whole[module, one["function"], one.get("statement")] = one["reason"]
+    return single, whole
 
 
 def parsed():
@@ -269,8 +278,9 @@ def parsed():
     return parser.parse_args()
 
 
-def reported(chosen, past, reasons, *, all_of_it, table=None):
+def reported(chosen, past, *, all_of_it, table=None):
     """Print the verdicts on the chosen mutants; return whether there is anything to be done."""
+    reasons, whole = explained()
     verdicts = {tuple(one["name"]): one for one in past}
     found = {
         mutant.name: verdicts[mutant.name]["verdict"] if mutant.name in verdicts else "not run"
@@ -278,6 +288,12 @@ def reported(chosen, past, reasons, *, all_of_it, table=None):
     }
     lines = {mutant.name: mutant.line for mutant in chosen}
     alive = {name for name, verdict in found.items() if verdict in ALIVE}
+    singly, used = set(reasons), set()
+    for one in chosen:
+        for key in _places(one):
+            if one.name in alive and key in whole:
+                reasons[one.name] = whole[key]
+                used.add(key)
     by_module = defaultdict(Counter)
     for name, verdict in found.items():
         by_module[name[0]][verdict] += 1
@@ -298,13 +314,21 @@ def reported(chosen, past, reasons, *, all_of_it, table=None):
     print(f"of those alive {len(alive & set(reasons))} are explained")
     wrong = {
         "survives without a reason": alive - set(reasons),
-        "explained, but killed": {n for n in reasons if found.get(n) in ("killed", "hung")},
-        "explained, but no mutant": {n for n in reasons if all_of_it and n not in found},
+        "explained, but killed": {n for n in singly if found.get(n) in ("killed", "hung")},
+        "explained, but no mutant": {n for n in singly if all_of_it and n not in found},
+        "explained, but nothing survives": {
+            (*key[:2], str(key[2]), "") for key in whole if all_of_it and key not in used
+        },
     }
     for what, names in wrong.items():
         for name in sorted(names, key=lambda one: (one[0], lines.get(one, 0), one)):
             print(f"{what}: {name[0]}:{lines.get(name, '')} {name[1]}: {name[2]}  ->  {name[3]}")
     return any(wrong.values()) or "not run" in found.values()
+
+
+def _places(mutant):
+    """Return by what an entry of `survivors.yaml` for more than one mutant names this one."""
+    return [(mutant.module, mutant.function, place) for place in (mutant.statement, None)]
 
 
 def _counted(count):
@@ -328,17 +352,18 @@ def main():
         )
         chosen = [chosen[i] for i in sorted(some)]
     past = [json.loads(line) for line in kept.read_text().splitlines()]
-    reasons = explained()
     all_of_it = not (options.modules or options.function or options.sample)
     if options.summary:
-        return int(reported(chosen, past, reasons, all_of_it=all_of_it, table=options.table))
+        return int(reported(chosen, past, all_of_it=all_of_it, table=options.table))
     verdicts = {tuple(one["name"]): one["verdict"] for one in past}
     tried = chosen
     if options.again or options.rest:
         wanted = (*(ALIVE if options.again else ()), *(["not run"] if options.rest else ()))
         tried = [one for one in tried if verdicts.get(one.name, "not run") in wanted]
     if options.unexplained:
-        tried = [mutant for mutant in tried if mutant.name not in reasons]
+        single, whole = explained()
+        listed = {*single, *whole}
+        tried = [one for one in tried if not listed & {one.name, *_places(one)}]
     if options.list:
         for mutant in tried:
             print(f"{mutant.module}:{mutant.line} {mutant.before}  ->  {mutant.after}")
@@ -350,7 +375,8 @@ def main():
                 import_module(name)
         except ImportError:
             print(f"without {name}")
-    every = planted(["reference_py", "societies"]) if options.modules else sources
+    of_all = options.modules and options.tests == list(TESTS)  # what is covered serves others too
+    every = planted(["reference_py", "societies"]) if of_all else sources
     coverage = covered(every, options.tests, options.folder, options.longest, options.processes)
     campaign = Campaign(tried, coverage, options, kept)
     if any(not one.at_import for one in tried):
@@ -366,7 +392,7 @@ def main():
     rest = [one for one in tried if one.at_import or newest.get(one.name) == "to be imported"]
     campaign.carry_out(rest, campaign.imported)
     past = [json.loads(line) for line in kept.read_text().splitlines()]
-    return int(reported(chosen, past, reasons, all_of_it=all_of_it, table=options.table))
+    return int(reported(chosen, past, all_of_it=all_of_it, table=options.table))
 
 
 if __name__ == "__main__":

@@ -30,12 +30,14 @@ def wrong(device, text, work_items, tmp_path):
     return np.flatnonzero(out.get()[: min(N, work_items)] != 1)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("work_items", [N, N + 1, 31, 32, 64])
 def test_a_branch_behind_a_barrier_is_each_work_items_own(device, work_items, tmp_path):
     text = '#include "primitives/real.cl"\n' + kernel_of_the_page()
     assert wrong(device, text, work_items, tmp_path).size == 0
 
 
+@pytest.mark.ci
 def test_without_the_rule_pocl_may_be_wrong(device, tmp_path, record_property):
     """Only recorded, to learn when PoCL mends it: the last work-item decides for all."""
     found = wrong(device, kernel_of_the_page(), N + 1, tmp_path)

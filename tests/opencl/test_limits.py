@@ -154,6 +154,7 @@ def limited(mib):
     return lambda: resource.setrlimit(resource.RLIMIT_AS, (mib * MIB, mib * MIB))
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("mib", "asked", "says"),
     [

@@ -66,6 +66,7 @@ def straight(tmp_path_factory):
     return path, report.state_sha256
 
 
+@pytest.mark.ci
 def test_a_kept_state_begins_a_branch(tmp_path, parent, straight):
     out = tmp_path / "branch.h5"
     report = run(ensemble(), out, start=parent, day=7, values=VALUES)
@@ -147,6 +148,7 @@ def test_the_reference_goes_on_where_a_device_was(tmp_path, parent):
     assert len(hashes) == 1
 
 
+@pytest.mark.ci
 def test_a_branch_is_interrupted_resumed_and_branched_off(tmp_path, parent, straight):
     out, config = tmp_path / "branch.h5", ensemble()
 
@@ -179,6 +181,7 @@ def test_societies_of_a_table_branch_off_together(tmp_path):
         run(ensemble(), tmp_path / "other.h5", **asked)
 
 
+@pytest.mark.ci
 def test_a_parent_that_goes_on_meanwhile_changes_nothing(tmp_path, parent, monkeypatch):
     """Its slots take turns: what was read of one is not read again when kernels are built."""
     running, out, other = tmp_path / "running.h5", tmp_path / "branch.h5", tmp_path / "straight.h5"

@@ -85,6 +85,7 @@ def test_other_intervals_are_refused(wrong):
         config_from_dict({**SMALL, "record": {"checkpoint": wrong}})
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("checkpoint", [4, "never"])
 def test_xarray_opens_the_whole_file_as_a_tree(tmp_path, checkpoint):
     path = run(tmp_path / "run.h5", checkpoint).path

@@ -178,6 +178,7 @@ def assert_committed_days(path, truth):
 # -- continued -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("day", "before", "after"),
     [
@@ -208,6 +209,7 @@ def test_continued_on_another_device(day, before, after, whole, folder):
         assert "societies " in record
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("days", [(2,), (7,), (8, 9), (10, 14, 15), (16, 20), (3, 5, 19)])
 def test_after_ctrl_c_the_file_is_that_of_a_straight_run(days, whole, folder):
     """All of it but the provenance: both checkpoints too, whichever days were interrupted."""
@@ -462,6 +464,7 @@ def test_ctrl_c_is_not_meant_for_those_in_the_background(folder):
         signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_in_a_process_of_its_own(times, folder):
     words = ["run", "run.yaml", "--days", "100000", "--set", "record={society: 1000}"]

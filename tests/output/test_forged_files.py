@@ -168,6 +168,7 @@ def test_a_figure_of_it_is_refused_in_a_line(forged, shell, name, kind):
     assert len(err.splitlines()) == 1 and "internal error" not in err
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", COPY)
 def test_a_negative_number_of_complete_ticks_is_none(forged, shell, name):
     pytest.importorskip("matplotlib")
@@ -244,6 +245,7 @@ def ways_on(name, path):
         yield ["trace", "economy.yaml", "--from", path, "--day", "14", "--agent", "1"]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("kind", REFUSED)
 @pytest.mark.parametrize("name", COPY)
 def test_going_on_with_it_is_refused_in_two_lines(forged, shell, name, kind):

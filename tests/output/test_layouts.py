@@ -25,6 +25,7 @@ OTHER_COMMIT = pytest.mark.filterwarnings(
 """Stored files are of other commits, and from the time before files held hashes of sources."""
 
 
+@pytest.mark.ci
 def test_layout_1_is_read_and_plotted(tmp_path):
     with societies.open_results(OLD) as data:
         assert data.sizes["day"] == 12 and data.attrs["societies_layout"] == 1
@@ -62,6 +63,7 @@ def test_the_present_layout_says_the_same(tmp_path):
             assert old[name].values.tobytes() == new[name].values.tobytes(), name
 
 
+@pytest.mark.ci
 @OTHER_COMMIT
 def test_a_stored_file_of_the_present_layout_stays_whole_and_is_continued(tmp_path):
     """Files written today must be good for ever: this one does not change with the code."""
@@ -76,6 +78,7 @@ def test_a_stored_file_of_the_present_layout_stays_whole_and_is_continued(tmp_pa
     assert path.read_bytes() == PRESENT.read_bytes()
 
 
+@pytest.mark.ci
 @OTHER_COMMIT
 def test_a_stored_file_that_is_unfinished_goes_on_where_it_was(tmp_path):
     path = tmp_path / "run.h5"
@@ -90,6 +93,7 @@ def test_a_stored_file_that_is_unfinished_goes_on_where_it_was(tmp_path):
             assert found[name].values.tobytes() == whole[name].values.tobytes(), name
 
 
+@pytest.mark.ci
 @OTHER_COMMIT
 def test_a_file_whose_partners_are_tables_is_read_and_not_continued(tmp_path):
     path = tmp_path / "run.h5"

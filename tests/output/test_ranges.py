@@ -14,7 +14,7 @@ from societies.economy.state import state_fields
 from societies.economy.workload import WORKLOAD
 from societies.errors import OutputError
 from societies.output import ResultFile
-from societies.workload import Field, Phase, Series, Source, Step, Workload
+from societies.workload import Field, Phase, Series, Setup, Source, Step, Workload
 from societies.workload.declare.config import DailyConfig
 from societies.workload.declare.registry import workload
 from societies.workload.running.file import named_limits, require_checkpoint
@@ -69,7 +69,7 @@ def forge(path, name, value):
 
 def bad_values(config):
     """Yield every field with a value just outside each end of its range."""
-    named = named_limits(WORKLOAD, parameters(config), SETTINGS["days"])
+    named = named_limits(Setup(WORKLOAD, config), SETTINGS["days"])
     for name, field in KEPT.items():
         for limit, step in zip(field.within, (-1, 1), strict=True):
             if limit is None:
@@ -88,13 +88,13 @@ def bad_values(config):
 
 def test_every_kept_field_of_the_economy_is_held_against_its_range(config, finished):
     day, state = state_of(finished)
-    require_checkpoint(WORKLOAD, config, finished, day, state)
+    require_checkpoint(Setup(WORKLOAD, config), finished, day, state)
     tried = set()
     for name, value in bad_values(config):
         forged = {**state, name: state[name].copy()}
         forged[name].flat[-1] = value
         with pytest.raises(OutputError) as caught:
-            require_checkpoint(WORKLOAD, config, finished, day, forged)
+            require_checkpoint(Setup(WORKLOAD, config), finished, day, forged)
         reported = str(caught.value).splitlines()
         assert str(finished) in reported[0] and f"{name}[" in reported[0] and len(reported) == 2
         tried.add(name)
@@ -106,7 +106,7 @@ def test_somebody_and_something_is_left(config, finished, name):
     day, state = state_of(finished)
     forged = {**state, name: np.zeros_like(state[name])}
     with pytest.raises(OutputError, match="0 everywhere in a society"):
-        require_checkpoint(WORKLOAD, config, finished, day, forged)
+        require_checkpoint(Setup(WORKLOAD, config), finished, day, forged)
 
 
 def test_shapes_and_names_must_be_those_of_the_configuration(config, finished):
@@ -119,7 +119,7 @@ def test_shapes_and_names_must_be_those_of_the_configuration(config, finished):
         ({**state, "held": state["held"].astype(float)}, "'held' is float64 "),
     ):
         with pytest.raises(OutputError, match=why):
-            require_checkpoint(WORKLOAD, config, finished, day, forged)
+            require_checkpoint(Setup(WORKLOAD, config), finished, day, forged)
 
 
 def test_every_way_in_refuses_a_forged_checkpoint(config, path):
@@ -144,6 +144,7 @@ def test_every_way_in_refuses_a_forged_checkpoint(config, path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("name", "value"),
     [("recipe", 10**8), ("alive", 255), ("held", -(2**31)), ("device_experience", -1e300)],
@@ -205,9 +206,9 @@ class Friends(Workload):
 def test_a_model_of_one_s_own_may_say_its_ranges_too(tmp_path):
     config = DailyConfig(workload="friends", days=4)
     path = tmp_path / "run.h5"
-    run(Friends(), config, device="reference", out=path)
+    run(Setup(Friends(), config), device="reference", out=path)
     forge(path, "friend", 3)
     with pytest.raises(OutputError, match=r"friend\[0, 2\] is 3, possible is from 0 to 2"):
-        run(Friends(), config, device="reference", out=path, resume=True)
+        run(Setup(Friends(), config), device="reference", out=path, resume=True)
     forge(path, "friend", 2)
-    run(Friends(), config, device="reference", out=path, resume=True)
+    run(Setup(Friends(), config), device="reference", out=path, resume=True)

@@ -17,6 +17,7 @@ from societies.economy.explain import trade_log
 from societies.economy.results import DayRecorder
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError, Interrupted
+from societies.workload import Setup
 from societies.workload.running.engines import ReferenceEngine
 
 pytestmark = pytest.mark.xdist_group("trade log")  # its runs are shared
@@ -297,7 +298,7 @@ def test_a_device_that_does_otherwise_is_an_error(tmp_path, monkeypatch):
 
 
 def test_the_file_says_beforehand_how_large_it_is(tmp_path):
-    layout = DayRecorder(WORKLOAD, config_from_dict(SETTINGS))
+    layout = DayRecorder(Setup(WORKLOAD, config_from_dict(SETTINGS)))
     assert [table.name for table in layout.tables()] == ["inventions", *TABLES]
     rows = dict(societies.plan(config_from_dict(SETTINGS), device="reference").rows)
     assert "results in the file" in rows

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.ci
 ROOT = Path(__file__).resolve().parents[2]
 BARE = ROOT / ".ci/bare"
 LOOK = """

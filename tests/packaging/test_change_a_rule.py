@@ -30,6 +30,7 @@ def apply(clone: Path, name: str, *more: str) -> None:
     subprocess.run(words, cwd=clone, env=alone, check=True, capture_output=True)
 
 
+@pytest.mark.ci
 def test_the_changes_of_the_page_apply(clone):
     before = societies(clone, "check", "arithmetic.yaml", "--set", "trading.price=arithmetic")
     assert before.returncode == 2

@@ -163,6 +163,7 @@ def test_e(): pass
 }
 
 
+@pytest.mark.ci
 def test_pytest_runs_a_room_if_it_has_changed(clone):
     for name in ("conftest.py", "environment.py", "rooms.py"):
         write(clone, f"tests/{name}", (ROOT / "tests" / name).read_text())

@@ -184,6 +184,7 @@ def test_as_many_files_as_the_page_says():
     assert counted["a workload of one kernel"] == str(len(WORKLOAD))
 
 
+@pytest.mark.ci
 def test_what_is_added_is_known(tmp_path):
     clone = cloned(tmp_path)
     add(clone, FIELD, KEY, PHASE, WORKLOAD, REGISTERED)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
+pytestmark = pytest.mark.ci
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = {"kernels": "societies/_data/kernels", "configs": "societies/_data/configs"}
 

@@ -1,13 +1,16 @@
 """Are the tables that the host makes of many curves at once those of the reference, bit by bit?"""
 
+import math
 import random
 from decimal import Context, Decimal
+from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 import pytest
 
 from reference_py.economy import tables
-from societies.economy import curves
+from societies.economy import curves, double_double
 from societies.economy.double_double import DoubleDouble, decided, exp, logarithms
 
 ANY = 10**9  # a largest holding that never ends a table
@@ -15,6 +18,7 @@ ANY = 10**9  # a largest holding that never ends a table
 UTILITY = [
     *((600.0, 2.0, 10.0), (50.0, 7.3, 0.05), (1e12, 2.0, 1e10), (600.0, 1.001, 597.0)),
     *((3.0, 40.0, 1e-9), (1.0, 2.0, 0.25), (2.0, 3.0, 1.9), (1e12, 6.0, 1e-12)),
+    *((10.0, 2.0, 10.0), (600.0, 1.00001, 1.0)),
 ]
 EFFORT = [
     *((7.0, 2.5, 45.5), (30.0, 0.5, 40.0), (9.0, 3.0, 1.0), (4.0, 4.0, 20.0), (1e6, 1.0, 30.0)),
@@ -38,7 +42,10 @@ def test_utility():
     keys = [*UTILITY, *some(12, (10.0, 1000.0), (1.2, 6.0), (0.5, 8.0))]
     found = curves.utility_tables(keys, 600)
     for number, key in enumerate(keys):
-        assert same(found.curve(number), tables.utility_curve(*key, 600)), key
+        curve = found.curve(number)
+        assert same(curve, tables.utility_curve(*key, 600)), key
+        length = len(curve.marginal)  # there is room for it, and for hardly more
+        assert length <= curves._longest(*key, 600) <= min(601, length + 5), key
 
 
 @pytest.mark.thorough
@@ -81,6 +88,134 @@ def test_what_is_undecided_is_computed_by_the_definition(monkeypatch):
     assert curves.resource_effort_tables([(9.0, 3.0, 20.0)]).curve(0).minutes == effort.minutes
 
 
+def test_what_is_undecided_is_the_unit_that_is_asked_for(monkeypatch):
+    """A definition of our own in its place: every entry is that of its own unit and curve."""
+    monkeypatch.setattr(curves, "decided", lambda number, error: np.zeros(error.shape, bool))
+    monkeypatch.setattr(curves, "_AT_ONCE", 5)
+    monkeypatch.setattr(
+        tables, "utility_of_unit", lambda scale, exponent, unit: Decimal(scale + 1000 * unit)
+    )
+    (curve,) = [curves.utility_tables([(7.0, 2.0, 1.0)], 11).curve(0)]
+    assert curve.marginal == tuple(7.0 + 1000 * unit for unit in range(1, len(curve.marginal) + 1))
+    keys = [(9.0, 3.0, 4.0), (8.0, 2.0, 1.5), (7.0, 1.0, 6.0)]
+    monkeypatch.setattr(
+        tables, "resource_effort_at", lambda high, low, most, e: Decimal(high + 100 * e)
+    )
+    found = curves.resource_effort_tables(keys)
+    for number, (high, low, most) in enumerate(keys):
+        entries = [*(high + 100 * e for e in range(math.ceil(most))), low]
+        assert found.curve(number).minutes == tuple(entries)
+
+
+def deciding(monkeypatch, make):
+    """Return the numbers and bounds of errors by which a table's entries are decided."""
+    seen = []
+
+    def look(number, error):
+        seen.append((number.high.tolist(), number.low.tolist(), error.tolist()))
+        return decided(number, error)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(curves, "decided", look)
+        make()
+    return [row for each in seen for row in zip(*each, strict=True)]
+
+
+@pytest.mark.parametrize("key", [(600.0, 2.5, 6.0), (50.0, 1.2, 20.0), (1e9, 30.0, 1e5)])
+def test_errors_of_utility_are_within_their_bound(monkeypatch, key):
+    """And the bound is so small that hardly an entry has to be computed by the definition."""
+    rows = deciding(monkeypatch, lambda: curves.utility_tables([key], 400))
+    for unit, (high, low, error) in list(enumerate(rows, 1))[::7]:
+        exact = Fraction(tables.utility_of_unit(*key[:2], unit))
+        assert abs(Fraction(high) + Fraction(low) - exact) < error < high * 2.0**-80, unit
+
+
+@pytest.mark.parametrize("what", ["resource_effort", "device_effort"])
+@pytest.mark.parametrize("key", [(9.0, 3.0, 40.0), (30.0, 0.5, 100.5), (1.0, 0.9, 25.0)])
+def test_errors_of_efforts_are_within_their_bound(monkeypatch, what, key):
+    exact, asked = getattr(tables, f"{what}_at"), []
+    monkeypatch.setattr(tables, f"{what}_at", lambda *of: asked.append(of) or exact(*of))
+    rows = deciding(monkeypatch, lambda: getattr(curves, f"{what}_tables")([key]))
+    assert len(asked) <= 1  # by the definition; the last entry needs neither
+    for experience, (high, low, error) in list(enumerate(rows[:-1]))[::3]:
+        wrong = abs(Fraction(high) + Fraction(low) - Fraction(exact(*key, experience)))
+        assert wrong < error < high * 2.0**-85, experience
+
+
+def test_a_table_that_is_too_long_is_refused_at_once():
+    with pytest.raises(ValueError, match="more than 2000000 units"):
+        curves.utility_tables([(600.0, 2.0, 30.0), (600.0, 1.5, 1.0)], 5_000_000)
+
+
+def test_a_single_curve_is_that_of_the_tables():
+    assert same(curves.utility_curve(50.0, 7.3, 0.5, 90), tables.utility_curve(50.0, 7.3, 0.5, 90))
+    for what in ("resource_effort", "device_effort"):
+        one, other = (getattr(each, what)(8.0, 2.0, 9.5) for each in (curves, tables))
+        assert (one.minutes, one.total, one.max_experience) == (
+            *(other.minutes, other.total, other.max_experience),
+        )
+
+
+def test_tables_of_2_to_the_32_entries_are_refused():
+    assert curves._starts([2**31, 5, 2**31 - 6]).tolist() == [0, 2**31, 2**31 + 5]
+    with pytest.raises(ValueError, match="4294967296 entries"):
+        curves._starts([2**31, 2**31])
+
+
+# -- twice the digits of a double
+
+
+def fraction(pair, place):
+    return Fraction(float(pair.high[place])) + Fraction(float(pair.low[place]))
+
+
+def doubles(rng, count, powers=40):
+    return rng.uniform(-1, 1, count) * 2.0 ** rng.integers(-powers, powers, count)
+
+
+def test_sums_and_products_of_doubles_are_exact():
+    rng = np.random.default_rng(5)
+    a, b = doubles(rng, 300), doubles(rng, 300)
+    total, product = double_double.two_sum(a, b), double_double.two_product(a, b)
+    for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        assert fraction(total, i) == Fraction(x) + Fraction(y)
+        assert fraction(product, i) == Fraction(x) * Fraction(y)
+        assert (total.high[i], product.high[i]) == (x + y, x * y)
+
+
+def test_arithmetic_of_pairs_keeps_within_its_bounds():
+    """Also where two numbers nearly cancel: there the last parts are all that is left."""
+    rng, u = np.random.default_rng(6), Fraction(1, 2**53)
+    high = doubles(rng, 300, 3)
+    a = DoubleDouble(high, high * rng.uniform(-1, 1, 300) * 2.0**-54)
+    near = np.where(np.arange(300) % 2, -high, doubles(rng, 300, 3))
+    b = DoubleDouble(near, near * rng.uniform(-1, 1, 300) * 2.0**-54)
+    c = doubles(rng, 300, 3)
+    found = {
+        "add": (double_double.add(a, b), lambda x, y, _: x + y, Fraction(31, 10)),
+        "subtract": (double_double.subtract(a, b), lambda x, y, _: x - y, Fraction(31, 10)),
+        "times": (double_double.times(a, c), lambda x, _, z: x * z, 3),
+        "multiply": (double_double.multiply(a, b), lambda x, y, _: x * y, 5),
+        "divide": (double_double.divide(a, c), lambda x, _, z: x / z, 4),
+    }
+    for name, (result, exact, bound) in found.items():
+        for i in range(300):
+            right = exact(fraction(a, i), fraction(b, i), Fraction(float(c[i])))
+            assert abs(fraction(result, i) - right) <= bound * u**2 * abs(right), name
+    squares = np.abs(high)
+    roots = double_double.sqrt(squares)
+    for i in range(300):
+        wrong = fraction(roots, i) ** 2 / Fraction(float(squares[i])) - 1
+        assert abs(wrong) <= 8 * u**2  # twice that of the root
+
+
+def test_logarithms_of_any_count_are_as_many():
+    for count in (1, 2**14 - 1, 2**14, 2**14 + 1):
+        found = logarithms(count)
+        assert found.high.shape == found.low.shape == (count,)
+        assert found.high[-1] == math.log(count)
+
+
 def test_an_interval_with_a_number_halfway_is_not_decided():
     half = np.spacing(1.0) / 2
     numbers = DoubleDouble(np.ones(4), np.array([0.0, half * 0.999, half, -half / 2]))
@@ -116,3 +251,14 @@ def test_running_sums_are_rounded_once(ratio):
     rng = np.random.default_rng(3)
     values = np.sort(np.exp(rng.uniform(np.log(ratio), 0.0, 500)))[::-1]
     assert (0.0, *curves.running_sums(values).tolist()) == tables.prefix_sums(values.tolist())
+
+
+@pytest.mark.parametrize("ratio", [1, 2**31, 2**32, 2**33, 2**60])
+def test_sums_are_those_of_fractions(ratio):
+    """With the largest digits, at both sides of the ratio from which on they are added slowly."""
+    values = np.array([1.0 - 2.0**-53, 0.5, 1.0 - 2.0**-53, 0.5 + 2.0**-53] * 9)
+    values[1::2] /= ratio
+    exact = [float(total) for total in accumulate(map(Fraction, values.tolist()))]
+    assert curves.running_sums(values).tolist() == exact
+    assert curves._sums_of_any(values).tolist() == exact
+    assert curves.running_sums(values[:0]).tolist() == []

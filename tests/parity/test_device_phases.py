@@ -172,6 +172,7 @@ def test_what_all_work_items_of_a_pair_do_together(workgroup, pairs, monkeypatch
         compare(one, steps)
 
 
+@pytest.mark.ci
 def test_what_fits_local_memory_may_be_in_global_memory(monkeypatch):
     monkeypatch.setattr(memory, "DEVICE_ROW_LIMIT", 8)
     monkeypatch.setattr(memory, "INVENTION_ORDER_LIMIT", 5)
@@ -181,6 +182,7 @@ def test_what_fits_local_memory_may_be_in_global_memory(monkeypatch):
         compare(one, states("6x9", phase))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("together", [1, 3, 8])
 def test_any_number_of_agents_may_share_a_workgroup(together, monkeypatch):
     monkeypatch.setattr(memory, "extraction_together", lambda p, societies: together)
@@ -234,6 +236,7 @@ def test_more_units_an_experience_than_64_bits_count(monkeypatch):
     compare(one, [step for step in history("slow to learn")["own_use"] if step[1].device_type == 4])
 
 
+@pytest.mark.ci
 def test_the_log_tells_every_invention():
     one, logged = device_engine("6x9", None, None), 0
     for day, step, before, after in states("6x9", "invention"):

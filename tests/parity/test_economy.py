@@ -174,6 +174,7 @@ def in_workgroups():
     return p, four_days(ReferenceEngine(p))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("workgroup", thorough_but({31}, [1, 31, 48, 256]))
 def test_the_workgroup_changes_nothing(monkeypatch, workgroup, in_workgroups):
     original = source.macros  # in the form for CPUs a workgroup always has one work-item
@@ -182,6 +183,7 @@ def test_the_workgroup_changes_nothing(monkeypatch, workgroup, in_workgroups):
     assert four_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("pairs", "workgroup"),
     thorough_but({(2, 5)}, [(2, 1), (2, 5), (2, 32), (3, 7), (4, 31), (4, 64)], names=2),
@@ -206,6 +208,7 @@ ALONE = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("name", "items"),
     thorough_but(
@@ -235,6 +238,7 @@ def test_what_a_gpu_does_at_once_changes_nothing(monkeypatch, name, items):
     )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "settings",
     [

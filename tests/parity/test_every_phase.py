@@ -34,7 +34,8 @@ def cases():
         share_a_run = pytest.mark.xdist_group(f"phases of {name}, form {form}")
         for phase in workload(name).phases(workload(name).parameters(config), 1):
             one = f"{name}-{phase}" + f"-form{form}" * (form > 0)
-            yield pytest.param(name, form, phase, 5, id=f"{one}-5", marks=share_a_run)
+            marks = [share_a_run, pytest.mark.ci] if form > 1 else share_a_run
+            yield pytest.param(name, form, phase, 5, id=f"{one}-5", marks=marks)
             if form == 0 and name in ALONE:
                 marks = (share_a_run, pytest.mark.thorough)
                 yield pytest.param(name, form, phase, 1, id=f"{one}-1", marks=marks)

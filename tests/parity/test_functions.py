@@ -138,6 +138,7 @@ def better_of_many():
     return program.function("better_node")
 
 
+@pytest.mark.ci
 @given(gains=GAINS)
 def test_better_in_a_tree_of_more_than_64_leaves(better_of_many, gains):
     """The best gain, how many have it, and one that has it."""
@@ -165,6 +166,7 @@ UNEVEN = [0.3, 0.7, 1.7]
 """Rates at which some number of units and one more are not, rounded, that number and one."""
 
 
+@pytest.mark.sample
 @given(
     curve=st.tuples(st.integers(0, 1), st.integers(0, 1)),
     held_a=st.tuples(st.integers(0, 400), st.integers(1, 400)),

@@ -7,6 +7,7 @@ from small import GROUPS, small
 import societies
 from societies import SocietiesError, config_from_dict, load_config, verify
 from societies.economy.workload import WORKLOAD
+from societies.workload import Setup
 from societies.workload.declare.fields import kept
 from societies.workload.running.points import points_of, with_table
 from societies.workload.running.run import engine_of
@@ -33,7 +34,7 @@ def ensemble(**more):
 
 def run(config, device, first, last, state=None):
     """Run days of a configuration, from a state or the start; return kept state and hash."""
-    engine, _, _ = engine_of(WORKLOAD, config, device)
+    engine, _, _ = engine_of(Setup(WORKLOAD, config), device)
     if state is None:
         engine.start()
     else:

@@ -66,6 +66,7 @@ def made_up(state):
     return state
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("on_cpu", thorough_but([0], [0, 1]))
 def test_phases_are_the_references(reference, on_cpu):
     device = engine(on_cpu, PHASES)

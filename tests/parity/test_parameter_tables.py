@@ -14,6 +14,7 @@ from societies.economy import source
 from societies.economy.ensemble import Ensemble
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
+from societies.workload import Setup
 from societies.workload.declare.fields import state_hash
 from societies.workload.declare.varying import varying
 from societies.workload.running.points import points_of, with_table
@@ -60,7 +61,7 @@ def ensemble(**more):
 
 def finals(config, device):
     """Series and state of every society of a run, by its number."""
-    engine, _, _ = engine_of(WORKLOAD, config, device)
+    engine, _, _ = engine_of(Setup(WORKLOAD, config), device)
     engine.start()
     engine.run_ticks(1, config.days)
     state, series, first = engine.state(), engine.logs()["series"], config.first_society

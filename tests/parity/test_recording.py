@@ -56,6 +56,7 @@ def ended(name, key="", value=0):
     }
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(("name", "key", "value"), cases())
 def test_a_run_is_the_same_whatever_is_recorded(name, key, value):
     expected, found = ended(name), ended(name, key, value)

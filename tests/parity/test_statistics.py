@@ -79,6 +79,7 @@ def evenings(name):
 IN_WORKGROUPS = [(name, None) for name in CASES]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("name", "workgroup"),
     thorough_but(IN_WORKGROUPS, [*IN_WORKGROUPS, *in_turn([*CASES], [1, 7], 1)], 2),
@@ -100,6 +101,7 @@ def compare(device, days):
             assert array.tobytes() == after[field].tobytes(), (day, field)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", thorough_but(["groups and shocks"], ["5x7", "groups and shocks"]))
 def test_series_may_stand_in_any_order(name, monkeypatch):
     """Kernels find each series by its name, also those of all types, sources or groups."""

@@ -16,7 +16,18 @@ from societies.economy.series import series_of
 from societies.errors import ConfigError
 from societies.opencl import choose_device
 from societies.paths import data_directory
-from societies.workload import Count, Field, Phase, Series, Source, Step, Workload, falls, rises
+from societies.workload import (
+    Count,
+    Field,
+    Phase,
+    Series,
+    Setup,
+    Source,
+    Step,
+    Workload,
+    falls,
+    rises,
+)
 from societies.workload.checking import verify as core
 from societies.workload.checking.windows import (
     ALL_TICKS,
@@ -321,14 +332,14 @@ def verified(monkeypatch):
 
         monkeypatch.setattr(core, "engine_of", engine_of)
         monkeypatch.setattr(core, "ReferenceEngine", reference)
-        return core.verify(workload, DailyConfig(workload="growing", days=days), **more)
+        return core.verify(Setup(workload, DailyConfig(workload="growing", days=days)), **more)
 
     return verify
 
 
 def saved(path, workload, days):
     """Return a file of so many days."""
-    run(workload, DailyConfig(workload="growing", days=days), device="reference", out=path)
+    run(Setup(workload, DailyConfig(workload="growing", days=days)), device="reference", out=path)
     return path
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from reference_py.physics.laplace import advance, change, plate, sweep, totals
 from reference_py.physics.laplace.parameters import BLOCK, Parameters, seed_conductor
 from societies.opencl import Program
+from societies.physics.laplace import WORKLOAD
 
 FORMS = ("seed", "rows")
 
@@ -48,11 +49,9 @@ class Plates:
             "FORM_IS_SEED": form == "seed",
             "METHOD_IS_HEAT": p.method == "heat",
             "NUM_IS_DOUBLE": p.precision == "double",
-            "P_ratio": float(p.ratio),
-            "P_tolerance": float(p.tolerance),
         }
         files = [f"physics/laplace/{name}.cl" for name in ("sweep", "change", "advance", "totals")]
-        self.program = Program(device, files, macros, "#define P(name) P_##name\n")
+        self.program = Program(device, files, macros, WORKLOAD.lookups(p))
         mask = np.int32 if form == "seed" else np.uint8
         arrays = {
             "phi": np.stack([one.phi for one in start]),
@@ -64,6 +63,7 @@ class Plates:
             "residual": np.zeros(len(start)),
             "sums": np.zeros((len(start), p.blocks)),
             "squares": np.zeros((len(start), p.blocks)),
+            "value_table": WORKLOAD.parameters_of_copies(p, 0)["value_table"].repeat(self.count, 0),
         }
         self.arrays = {name: device.array(array) for name, array in arrays.items()}
 
@@ -74,13 +74,15 @@ class Plates:
 
     def sweep(self):
         groups = self.count * self.parts
-        self._launch("sweep", groups, "phi", "next", "free", "ended", copies=self.count)
+        self._launch(
+            "sweep", groups, "phi", "next", "free", "ended", "value_table", copies=self.count
+        )
 
     def change(self, step):
         a = self.arrays
         self._launch("block_change", self.count * self.p.blocks, "phi", "next", changes=a["sums"])
         values = {"changes": a["sums"], "tick": step, "blocks": self.p.blocks}
-        self._launch("change", self.count, "change", "ended", **values)
+        self._launch("change", self.count, "change", "ended", "value_table", **values)
 
     def advance(self):
         if self.form == "seed":

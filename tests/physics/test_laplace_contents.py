@@ -9,7 +9,7 @@ import xarray as xr
 from societies.physics.laplace import WORKLOAD
 from societies.physics.laplace.config import LaplaceConfig
 from societies.physics.laplace.figure import figure
-from societies.workload import Block
+from societies.workload import Block, Setup
 from societies.workload.declare.contents import contents_of
 from societies.workload.running.engines import ReferenceEngine
 
@@ -35,7 +35,7 @@ class Arrays:
 def test_blocks_of_any_length_make_the_same_file(blocks):
     record = {"series": 4, "detail": 30}
     config = LaplaceConfig(workload="laplace", side=8, steps=30, check_every=50, record=record)
-    contents = contents_of(WORKLOAD, config)
+    contents = contents_of(Setup(WORKLOAD, config))
     file, engine = Arrays(contents), ReferenceEngine(WORKLOAD, WORKLOAD.parameters(config))
     engine.start()
     changes = []

@@ -79,6 +79,7 @@ def test_the_special_values(dtype):
     assert math.copysign(1, fused_of_doubles(3.0, 5.0, -15.0)) == 1
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("contracts", [True, False], ids=["as the device", "fma"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_device(device, dtype, contracts):

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/primitives.md").read_text()
 PLAIN = ("real", "group", "num")
@@ -13,6 +15,7 @@ FILES = sorted(
 )
 
 
+@pytest.mark.ci
 def test_examples_run_as_written():
     """Each by itself; every file but varray.cl, which has no state in Python, has one."""
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)

@@ -166,6 +166,7 @@ def check_word_totals(device, program, workgroup, rows):
         assert [set(everywhere) for everywhere in of_row] == [{twin(row)} for twin in twins]
 
 
+@pytest.mark.sample
 @given(st.lists(st.lists(finite | st.floats(), max_size=150), min_size=1, max_size=8))
 @settings(max_examples=10)
 def test_any_reals(device, program, workgroup, rows):

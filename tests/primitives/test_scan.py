@@ -58,6 +58,7 @@ def check(device, program, workgroup, rows):
         assert [set(everywhere) for everywhere in totals[g]] == [{total}, {total}, {len(chosen)}]
 
 
+@pytest.mark.sample
 @given(
     st.lists(
         st.lists(st.tuples(word, st.sampled_from([0, 1, 128])), max_size=150),

@@ -125,6 +125,7 @@ def check_random(device, program, workgroup, rows, base=3):
     return chosen[:, 0].reshape(len(RANDOM), len(rows))
 
 
+@pytest.mark.sample
 @given(cases)
 @settings(max_examples=5)
 def test_any_values_and_masks(device, program, workgroup, batch):

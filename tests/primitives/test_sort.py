@@ -64,12 +64,14 @@ def rows_of(key):
     return st.lists(st.lists(st.tuples(key, word), max_size=150), min_size=1, max_size=8)
 
 
+@pytest.mark.sample
 @given(rows_of(reals))
 @settings(max_examples=5)
 def test_any_reals(device, program, workgroup, batch):
     check(device, program, workgroup, batch, np.float64)
 
 
+@pytest.mark.sample
 @given(rows_of(word))
 @settings(max_examples=5)
 def test_any_words(device, program, workgroup, batch):

@@ -171,6 +171,7 @@ def tree_cases(draw):
     return k, depth, draw(st.lists(reals, max_size=min(k**depth, 60)))
 
 
+@pytest.mark.sample
 @given(st.lists(tree_cases(), min_size=1, max_size=8))
 @settings(max_examples=5)
 def test_any_leaves(device, program, workgroup, batch):

@@ -52,6 +52,7 @@ def choose(device, program, workgroup, flags, states, capacity):
 rows = st.lists(st.tuples(words64, st.lists(st.booleans(), max_size=100)), min_size=1, max_size=6)
 
 
+@pytest.mark.sample
 @given(rows)
 @settings(max_examples=8)
 def test_choice_depends_on_nothing_but_the_set(device, programs, workgroup, batch):
@@ -69,6 +70,7 @@ def test_choice_depends_on_nothing_but_the_set(device, programs, workgroup, batc
         assert moved == [rng.pack() for rng in twins]
 
 
+@pytest.mark.ci
 def test_test_orders_do_shuffle(device, programs):
     """Otherwise the test above would show nothing."""
     results = [

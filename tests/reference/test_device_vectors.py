@@ -123,6 +123,7 @@ def replay_device_trade(p, name, v):
     assert sum(s.devices_sold[a]) + sum(s.devices_sold[b]) == v["after"]["n_trades"]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", RECORDED)
 def test_device_trades(name, plain):
     p, vectors = setting(name), load(name, "device_trade")

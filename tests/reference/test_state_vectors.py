@@ -9,6 +9,7 @@ from recorded import RECORDED, load, same, setting, society
 from reference_py.economy.trading import meet
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", RECORDED)
 def test_resource_trades(name):
     p = setting(name)

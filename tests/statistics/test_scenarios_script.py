@@ -18,12 +18,14 @@ def run(folder, *words):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.ci
 def test_help_lists_the_scenarios(tmp_path):
     code, out, _ = run(tmp_path, "--help")
     assert code == 0
     assert ", ".join(SCENARIOS) in " ".join(out.split())
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -34,6 +34,7 @@ def few_ticks(name, **more):
     return config_from_dict({"workload": name, **settings, **more})
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", names())
 def test_a_point_is_what_its_run_is(name, tmp_path):
     chosen = workload(name)

@@ -58,6 +58,7 @@ def built(monkeypatch):
     return programs, arrays
 
 
+@pytest.mark.ci
 def test_a_bucket_builds_one_program_and_leaves_no_array(tmp_path, straight, built):
     programs, arrays = built
     there = []

@@ -39,6 +39,7 @@ def with_vary(**vary):
     return {**SWEEP, "vary": {**SWEEP["vary"], **vary}}
 
 
+@pytest.mark.ci
 def test_a_killed_sweep_goes_on(tmp_path, straight):
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(SWEEP, sort_keys=False))
     study = tmp_path / "s.h5"

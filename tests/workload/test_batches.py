@@ -12,6 +12,7 @@ import societies
 from societies import SocietiesError
 from societies.errors import OutputError
 from societies.opencl import choose_device
+from societies.workload import Setup
 from societies.workload.declare.registry import workload
 from societies.workload.running import batches
 from societies.workload.running.batches import Batches, Room, batch_size
@@ -59,7 +60,7 @@ def test_batches_of_the_reference_change_nothing():
     config = with_table(ensemble(days=5), table)
     hashes = set()
     for device, batch in (("reference", 2), ("reference", None), ("auto", None)):
-        engine, _, _ = engine_of(workload("economy"), config, device, batch=batch)
+        engine, _, _ = engine_of(Setup(workload("economy"), config), device, batch=batch)
         engine.start()
         engine.run_ticks(1, 2)
         engine.run_ticks(3, 5)
@@ -77,7 +78,7 @@ def test_copies_of_one_number_draw_the_same_in_every_batch(device, batch):
     """Every copy is what it is alone, with its own number and its own row of the table."""
     table = ValueTable({"trading.min_surplus": np.array([0.5, 0.5, 0.5, 0.5, 2.5, 2.5, 0.5])})
     config = with_rows(ensemble(days=3), table, NUMBERS)
-    engine, _, _ = engine_of(workload("economy"), config, device, batch=batch)
+    engine, _, _ = engine_of(Setup(workload("economy"), config), device, batch=batch)
     assert isinstance(engine, Batches) == (batch is not None)
     engine.start()
     engine.run_ticks(1, 2)
@@ -97,7 +98,7 @@ def alone(number, surplus):
     """Return state and series of one society of the reference after three days."""
     config = ensemble(days=3, replicates=1, first_society=number)
     config = with_table(config, {"trading.min_surplus": [surplus]})
-    engine, _, _ = engine_of(workload("economy"), config, "reference")
+    engine, _, _ = engine_of(Setup(workload("economy"), config), "reference")
     engine.start()
     engine.run_ticks(1, 3)
     return engine.state(), engine.logs()["series"][0, 2:]
@@ -122,10 +123,10 @@ def test_numbers_of_a_batch_follow_from_its_place():
 @pytest.mark.thorough
 def test_sixty_four_societies_in_batches_of_seven():
     config = ensemble(replicates=64, days=4)
-    engine, _, _ = engine_of(workload("economy"), config, "auto", batch=7)
+    engine, _, _ = engine_of(Setup(workload("economy"), config), "auto", batch=7)
     assert isinstance(engine, Batches)
     assert engine.count == 10
-    whole, _, _ = engine_of(workload("economy"), config, "auto")
+    whole, _, _ = engine_of(Setup(workload("economy"), config), "auto")
     for one in (engine, whole):
         one.start()
         one.run_ticks(1, 2)
@@ -151,16 +152,17 @@ def test_a_run_in_batches_is_resumed_in_others(at_once, tmp_path):
     same_files(out, at_once.path)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", [name for name in names() if name != "economy"])
 def test_every_workload_runs_in_batches(name):
     config = small(name)
     chosen = workload(name)
     if chosen.count(config) == 1 and "replicates" in type(config).model_fields:
         config = small(name, replicates=3)
-    whole, _, _ = engine_of(chosen, config, "auto")
-    engine = Batches(engine_of(chosen, config, "auto")[0], chosen.count(config))
+    whole, _, _ = engine_of(Setup(chosen, config), "auto")
+    engine = Batches(engine_of(Setup(chosen, config), "auto")[0], chosen.count(config))
     if chosen.count(config) > 1:
-        engine, _, _ = engine_of(chosen, config, "auto", batch=chosen.count(config) - 1)
+        engine, _, _ = engine_of(Setup(chosen, config), "auto", batch=chosen.count(config) - 1)
         assert isinstance(engine, Batches)
     for one in (engine, whole):
         one.start()
@@ -180,8 +182,7 @@ def test_batches_are_of_nearly_one_size():
 
 def test_more_than_fit_run_in_batches_by_themselves(tmp_path, monkeypatch):
     config = small("economy", replicates=7)
-    p = workload("economy").parameters(config)
-    room = Room(workload("economy"), p, choose_device("auto"))
+    room = Room(Setup(workload("economy"), config), choose_device("auto"))
     free = (room.fixed + 3.5 * room.bytes_per_copy) / batches.SHARE_OF_FREE
     monkeypatch.setattr(batches, "available_memory", lambda: int(free))
     rows = dict(societies.plan(config, device="cpu").rows)
@@ -219,7 +220,7 @@ def test_no_more_copies_at_once_than_a_cpus_device_takes(monkeypatch):
     """Its memory may be less than the half of what is free."""
     monkeypatch.setattr(batches, "available_memory", lambda: 2**50)
     device, chosen = choose_device("cpu"), workload("economy")
-    room = Room(chosen, chosen.parameters(small("economy")), device)
+    room = Room(Setup(chosen, small("economy")), device)
     assert room.has == device.global_memory
     plan = societies.plan(small("economy", replicates=10**6), device="cpu")
     assert not [one for one in plan.warnings if one.startswith("memory")]

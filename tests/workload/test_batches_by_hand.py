@@ -11,6 +11,7 @@ import pytest
 from small import small
 
 from societies.opencl import choose_device
+from societies.workload import Setup
 from societies.workload.declare.fields import (
     Field,
     Series,
@@ -227,7 +228,7 @@ def test_copies_have_a_share_of_a_gpus_memory_or_of_what_the_host_has_free(
         max_alloc=largest,
         **{name: getattr(device, name) for name in ("compute_units", "max_workgroup")},
     )
-    room = Room(chosen, chosen.parameters(small("economy")), fake)
+    room = Room(Setup(chosen, small("economy")), fake)
     assert (room.has, room.in_one) == (has, in_one)
 
 

@@ -46,12 +46,13 @@ def drive(*folders):
 
 def captured(name, phase, out):
     """Capture a phase and return the folder."""
-    folder = capture(workload(name), small(name), phase=phase, out=out)
+    folder = capture(small(name), phase=phase, out=out)
     reported = json.loads((folder / "launch.json").read_text())
     assert reported["phase"].partition(" (")[0] == phase and reported["workload"] == name
     return folder
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", names())
 def test_a_captured_phase_runs_alone(name, tmp_path):
     """The first phase of each workload; the others are left to the thorough tests."""
@@ -72,7 +73,7 @@ def test_all_captured_phases_run_without_societies(name, tmp_path):
 
 def test_what_comes_after_the_last_step(tmp_path):
     """It ends before the last step of its configuration."""
-    folder = capture(workload("laplace"), small("laplace"), phase="totals", out=tmp_path / "totals")
+    folder = capture(small("laplace"), phase="totals", out=tmp_path / "totals")
     reported = json.loads((folder / "launch.json").read_text())
     assert reported["what"].startswith("totals after step ")
     assert 8 < reported["step"] < 60
@@ -81,12 +82,13 @@ def test_what_comes_after_the_last_step(tmp_path):
 
 def test_a_phase_without_kernels_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="laplace launches no kernel in it"):
-        capture(workload("laplace"), small("laplace"), phase="advance", out=tmp_path / "no")
+        capture(small("laplace"), phase="advance", out=tmp_path / "no")
     assert not (tmp_path / "no").exists()
 
 
+@pytest.mark.ci
 def test_without_a_tick_it_is_the_first_that_has_the_step_on_this_device(tmp_path):
     """On a CPU one work-item searches few plies alone, and there are no boards to expand."""
     config = small("kalah", alone="auto")
-    folder = capture(workload("kalah"), config, phase="expand", out=tmp_path / "capture")
+    folder = capture(config, phase="expand", out=tmp_path / "capture")
     assert json.loads((folder / "launch.json").read_text())["depth"] >= 3

@@ -147,6 +147,7 @@ def with_record():
     return [name for name in names() if "record" in workload(name).config.model_fields]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(("name", "never"), in_turn(with_record(), [0, "never"], 1))
 def test_without_checkpoints_a_run_begins_anew(name, never, straight, tmp_path):
     path, (expected, content) = tmp_path / "run.h5", straight(name)
@@ -161,6 +162,7 @@ def test_without_checkpoints_a_run_begins_anew(name, never, straight, tmp_path):
     assert found == {one: what for one, what in content.items() if "checkpoint" not in one}
 
 
+@pytest.mark.sample
 @pytest.mark.usefixtures("one_at_a_time")
 @pytest.mark.parametrize(("name", "checkpoint"), in_turn(with_record(), [4, "never"], 1))
 def test_a_device_that_fails(name, checkpoint, straight, tmp_path, monkeypatch):
@@ -209,6 +211,7 @@ Every run of the tests kills each workload once, and the one that ends before in
 """
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(("name", "moment"), thorough_but(ONCE, dict.fromkeys([*ONCE, *KILLED]), 2))
 def test_a_kill_while_the_end_is_written(name, moment, straight, tmp_path, monkeypatch):
     """Whatever of the end was not written yet is made again: file, counter, last checkpoint."""

@@ -11,6 +11,7 @@ from societies.opencl import device as devices
 from societies.opencl.debug import opencl
 from societies.opencl.device import Device
 from societies.paths import shipped_configurations
+from societies.workload import Setup
 from societies.workload.declare.registry import workload
 from societies.workload.running.run import engine_of
 
@@ -73,7 +74,7 @@ def test_a_run_leaves_no_device(opened, tmp_path):
 @pytest.mark.parametrize("name", QUICKSTARTS)
 def test_an_engine_leaves_no_device(opened, name):
     config = societies.load_config(name)
-    engine, _, _ = engine_of(workload(config.workload), config, "auto")
+    engine, _, _ = engine_of(Setup(workload(config.workload), config), "auto")
     engine.start()
     engine.wait()  # what is not done yet needs the context
     assert opened.count == (1, 1)

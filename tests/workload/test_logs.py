@@ -15,6 +15,7 @@ def device():
     return choose_device("auto")
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("variant", ["deep", "rows"])
 @pytest.mark.parametrize("every", [1, 5, 90])
 def test_every_tick_has_the_value_of_the_last_write(device, variant, every):

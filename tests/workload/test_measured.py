@@ -6,7 +6,7 @@ import pytest
 import societies
 from societies.config.model import key
 from societies.errors import ConfigError
-from societies.workload import Field, Phase, Step, Workload
+from societies.workload import Field, Phase, Setup, Step, Workload
 from societies.workload.checking.bench import bench
 from societies.workload.checking.verify import verify
 from societies.workload.declare.config import DailyConfig
@@ -62,7 +62,7 @@ CONFIG = Config(days=5, replicates=3)
 
 @pytest.mark.parametrize("device", ["reference", "auto"])
 def test_times_are_in_the_file(device, tmp_path):
-    report = run(Growth(), CONFIG, device=device, out=tmp_path / "growth.h5")
+    report = run(Setup(Growth(), CONFIG), device=device, out=tmp_path / "growth.h5")
     with societies.open_results(report.path) as results:
         assert set(MEASURED) <= set(results.data_vars)
         assert all(results[name].dims == ("turn",) for name in MEASURED)
@@ -74,19 +74,19 @@ def test_times_are_in_the_file(device, tmp_path):
 
 
 def test_a_bench_counts_what_was_done():
-    timings = list(bench(Growth(), CONFIG, device="reference", copies=[1, 3], ticks=4, repeats=1))
+    timings = list(
+        bench(Setup(Growth(), CONFIG), device="reference", copies=[1, 3], ticks=4, repeats=1)
+    )
     done = [timing.work_per_second * timing.seconds for timing in timings]
     assert done == pytest.approx([100, 3 * 100 + 4 * 3])
 
 
 def test_the_key_of_the_clock_is_named():
     with pytest.raises(ConfigError, match=r"has 5 turns; raise it with --set days=9|days=9"):
-        verify(Growth(), CONFIG, device="reference", ticks=9)
+        verify(Setup(Growth(), CONFIG), device="reference", ticks=9)
 
 
 def test_a_workload_that_is_not_timed_measures_nothing():
     config = societies.config_from_dict({"workload": "laplace", "side": 8, "steps": 2})
-    for tick in steps(
-        societies.workload.declare.registry.workload("laplace"), config, device="reference"
-    ):
+    for tick in steps(config, device="reference"):
         assert tick._engine.measured() == {}

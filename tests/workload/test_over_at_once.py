@@ -12,7 +12,7 @@ import xarray as xr
 from societies.config.model import WorkloadConfig, key
 from societies.errors import ConfigError, SocietiesError
 from societies.output import inspect, open_results
-from societies.workload import Field, Source, Step, Workload, phase
+from societies.workload import Field, Setup, Source, Step, Workload, phase
 from societies.workload.checking.bench import bench
 from societies.workload.checking.capture import capture
 from societies.workload.checking.verify import verify
@@ -89,7 +89,7 @@ def datasets(path):
 
 @pytest.mark.parametrize("device", ["reference", "auto"])
 def test_its_file_is_complete_without_a_step_and_says_why(device):
-    report = run(Search(), SearchConfig(), device=device, out="run.h5")
+    report = run(Setup(Search(), SearchConfig()), device=device, out="run.h5")
     assert (report.first_tick, report.last_tick, report.ended) == (1, 0, "nothing to search")
     rows = dict(report.rows)
     assert rows["last step"].startswith("0") and rows["ended because"] == "nothing to search"
@@ -108,9 +108,9 @@ def test_its_file_is_complete_without_a_step_and_says_why(device):
 
 @pytest.mark.parametrize("device", ["reference", "auto"])
 def test_resuming_it_changes_nothing(device):
-    first = run(Search(), SearchConfig(), device="reference", out="run.h5")
+    first = run(Setup(Search(), SearchConfig()), device="reference", out="run.h5")
     before = Path("run.h5").read_bytes()
-    again = run(Search(), SearchConfig(), device=device, out="run.h5", resume=True)
+    again = run(Setup(Search(), SearchConfig()), device=device, out="run.h5", resume=True)
     assert Path("run.h5").read_bytes() == before
     reported = (again.last_tick, again.ended, again.state_sha256, again.final)
     assert reported == (0, "nothing to search", first.state_sha256, first.final)
@@ -118,9 +118,9 @@ def test_resuming_it_changes_nothing(device):
 
 def test_without_checkpoints_too():
     config = SearchConfig(record=RecordConfig(checkpoint=0))
-    first = run(Search(), config, device="reference", out="run.h5")
+    first = run(Setup(Search(), config), device="reference", out="run.h5")
     before = datasets("run.h5")
-    again = run(Search(), config, device="reference", out="run.h5", resume=True)
+    again = run(Setup(Search(), config), device="reference", out="run.h5", resume=True)
     assert (again.ended, again.state_sha256) == (first.ended, first.state_sha256)
     assert datasets("run.h5") == before
 
@@ -129,7 +129,7 @@ def test_without_checkpoints_too():
 def test_a_kill_while_it_is_written(method, monkeypatch):
     from societies.output import ResultFile
 
-    run(Search(), SearchConfig(), device="reference", out="whole.h5")
+    run(Setup(Search(), SearchConfig()), device="reference", out="whole.h5")
     for after in (False, True):
         path, original = Path(f"{after}.h5"), getattr(ResultFile, method)
 
@@ -140,21 +140,21 @@ def test_a_kill_while_it_is_written(method, monkeypatch):
 
         with monkeypatch.context() as patch, pytest.raises(RuntimeError):
             patch.setattr(ResultFile, method, dying)
-            run(Search(), SearchConfig(), device="reference", out=path)
-        run(Search(), SearchConfig(), device="reference", out=path, resume=True)
+            run(Setup(Search(), SearchConfig()), device="reference", out=path)
+        run(Setup(Search(), SearchConfig()), device="reference", out=path, resume=True)
         assert datasets(path) == datasets("whole.h5")
 
 
 def test_it_replaces_a_file():
-    run(Search(), SearchConfig(number=35), device="reference", out="run.h5")
+    run(Setup(Search(), SearchConfig(number=35)), device="reference", out="run.h5")
     assert dict(inspect("run.h5").rows)["state"] == "complete: ended at step 4 of 40: found"
-    run(Search(), SearchConfig(), device="reference", out="run.h5", overwrite=True)
+    run(Setup(Search(), SearchConfig()), device="reference", out="run.h5", overwrite=True)
     assert "ended at step 0" in dict(inspect("run.h5").rows)["state"]
     assert {one.name for one in Path().iterdir()} == {"run.h5"}
 
 
 def test_device_and_reference_are_compared_in_what_comes_before():
-    report = verify(Search(), SearchConfig())
+    report = verify(Setup(Search(), SearchConfig()))
     assert report.identical and report.ticks == 0
     assert str(report).startswith("identical: 0 steps, 3 arrays")
 
@@ -162,22 +162,22 @@ def test_device_and_reference_are_compared_in_what_comes_before():
         def reference(self, p):
             return {**super().reference(p), "look": lambda p, s, step: setattr(s, "number", 7)}
 
-    assert str(verify(Wrong(), SearchConfig())).startswith("different: step 0, phase look")
-    run(Search(), SearchConfig(), device="reference", out="run.h5")
+    assert str(verify(Setup(Wrong(), SearchConfig()))).startswith("different: step 0, phase look")
+    run(Setup(Search(), SearchConfig()), device="reference", out="run.h5")
     with pytest.raises(ConfigError, match="ended at step 0"):
-        verify(Search(), SearchConfig(), start="run.h5")
+        verify(Setup(Search(), SearchConfig()), start="run.h5")
 
 
 def test_there_is_no_step_to_look_at_to_capture_or_to_measure():
     config = SearchConfig()
-    assert list(steps(Search(), config, device="reference")) == []
-    nine = steps(Search(), SearchConfig(number=9), device="reference")
+    assert list(steps(Setup(Search(), config), device="reference")) == []
+    nine = steps(Setup(Search(), SearchConfig(number=9)), device="reference")
     assert [int(tick) for tick in nine] == [1, 2]
     for tick in (1, 3):
         with pytest.raises(ConfigError, match="the run ends in step 0"):
-            capture(Search(), config, phase="divide", tick=tick)
-    assert capture(Search(), config, phase="look", tick=0).is_dir()
-    timings = list(bench(Search(), config, copies=[1], ticks=3))
+            capture(Setup(Search(), config), phase="divide", tick=tick)
+    assert capture(Setup(Search(), config), phase="look", tick=0).is_dir()
+    timings = list(bench(Setup(Search(), config), copies=[1], ticks=3))
     assert timings and all(timing.ticks == timing.work_per_second == 0 for timing in timings)
 
 
@@ -185,6 +185,6 @@ def test_a_figure_of_it_says_that_there_is_no_step():
     pytest.importorskip("matplotlib")
     from societies.workload.drawing.figure import panels_figure, panels_of
 
-    run(Search(), SearchConfig(), device="reference", out="run.h5")
+    run(Setup(Search(), SearchConfig()), device="reference", out="run.h5")
     with open_results("run.h5") as data, pytest.raises(SocietiesError, match="no complete step"):
         panels_figure(data, panels_of(data))

@@ -11,6 +11,7 @@ from societies.economy.schedule import day_schedule
 from societies.economy.state import initial_state
 from societies.economy.workload import WORKLOAD
 from societies.opencl import Device, choose_device
+from societies.workload import Setup
 from societies.workload.declare.registry import workload
 from societies.workload.running import engines
 from societies.workload.running.batches import Room
@@ -55,23 +56,27 @@ def config(**settings):
 LONG = ("rows and scores in global memory", "devices of groups")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", thorough_but(CASES.keys() - set(LONG), CASES))
 def test_the_plan_counts_what_is_allocated(name, allocated):
     asked = config(**CASES[name])
-    p, device = parameters(asked), choose_device("auto")
-    DeviceEngine(device, p)
-    assert sum(allocated) == Room(WORKLOAD, p, device).nbytes(p.societies)
+    device = choose_device("auto")
+    DeviceEngine(device, parameters(asked))
+    setup = Setup(WORKLOAD, asked)
+    assert sum(allocated) == Room(setup, device).nbytes(setup.copies)
     reported = dict(plan(asked).rows)
     assert reported["memory on the device"] == byte_count(sum(allocated))
 
 
+@pytest.mark.ci
 def test_values_that_differ_from_copy_to_copy_are_counted(allocated):
     asked = config(agents=6, resources=9, replicates=3)
-    p = parameters(with_table(asked, {"trading.min_surplus": np.array([0.1, 0.2, 0.3])}))
-    DeviceEngine(choose_device("auto"), p)
-    assert sum(allocated) == Room(WORKLOAD, p, choose_device("auto")).nbytes(3)
+    asked = with_table(asked, {"trading.min_surplus": np.array([0.1, 0.2, 0.3])})
+    DeviceEngine(choose_device("auto"), parameters(asked))
+    assert sum(allocated) == Room(Setup(WORKLOAD, asked), choose_device("auto")).nbytes(3)
 
 
+@pytest.mark.ci
 def test_many_inventors_need_global_memory(allocated, monkeypatch):
     """Above 4096 agents their order does not fit local memory; the plan had left it out.
 
@@ -80,7 +85,7 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
     """
     asked = config(agents=4098, resources=2, devices="tools", replicates=2)
     p, counted = parameters(asked), []
-    expected = Room(WORKLOAD, p, choose_device("auto")).nbytes(2)
+    expected = Room(Setup(WORKLOAD, asked), choose_device("auto")).nbytes(2)
 
     empty = Device.empty
 
@@ -122,7 +127,7 @@ def test_the_plan_counts_what_is_launched(name):
 def test_unfilled_arrays_are_those_of_the_start():
     asked = config(**CASES["devices of groups"])
     arrays = initial_state(parameters(asked)).values()
-    assert state_bytes(WORKLOAD, asked) == sum(array.nbytes for array in arrays)
+    assert state_bytes(Setup(WORKLOAD, asked)) == sum(array.nbytes for array in arrays)
 
 
 def test_more_ticks_than_can_be_logged():

@@ -23,6 +23,7 @@ def phases(report):
     return {one.phase: one for one in report.profile.phases}
 
 
+@pytest.mark.ci
 def test_a_profile_counts_launches_and_bytes(tmp_path):
     plate = workload("laplace")
     p = plate.parameters(societies.config_from_dict(PLATE))
@@ -68,6 +69,7 @@ def command(*words):
     )
 
 
+@pytest.mark.ci
 def test_the_command_prints_a_table_or_json(tmp_path):
     file, out = tmp_path / "small.yaml", tmp_path / "run.h5"
     file.write_text(societies.config.to_yaml(societies.config_from_dict(SOCIETY)))

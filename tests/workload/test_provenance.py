@@ -55,6 +55,7 @@ def test_only_tracked_files_make_a_commit_modified(checkout, commit_by):
     assert commit_by(checkout / "notes") == ""  # no checkout
 
 
+@pytest.mark.ci
 def test_figures_go_beside_their_file(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     folder, elsewhere = tmp_path / "results", tmp_path / "elsewhere"

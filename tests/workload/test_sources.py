@@ -11,6 +11,7 @@ import societies
 from societies import paths, sweep
 from societies.errors import OriginWarning
 from societies.kerneltext import source
+from societies.workload import Setup
 from societies.workload.declare.registry import workload
 from societies.workload.running import sources
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
@@ -20,7 +21,7 @@ SWEEP = {"base": {"workload": "laplace", "side": 6, "steps": 2}, "vary": {"grid"
 
 
 def of(name):
-    return sources_of(workload(name), small(name))
+    return sources_of(Setup(workload(name), small(name)))
 
 
 @pytest.fixture

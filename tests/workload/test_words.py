@@ -11,7 +11,7 @@ import xarray as xr
 from societies.config.model import ListOf, Section, WorkloadConfig, key, value
 from societies.errors import ConfigError, OutputError
 from societies.output import inspect
-from societies.workload import Field, Phase, Series, Source, Step, Workload
+from societies.workload import Field, Phase, Series, Setup, Source, Step, Workload
 from societies.workload.checking.verify import verify
 from societies.workload.declare.config import RecordConfig
 from societies.workload.drawing.figure import Mark, marks_of
@@ -70,17 +70,17 @@ def folder(tmp_path, monkeypatch):
 
 def test_reports_plans_and_files_speak_of_batches_and_boxes():
     config, reported = Batches(replicates=2), []
-    rows = dict(plan(Sampling(), config, device="reference").rows)
+    rows = dict(plan(Setup(Sampling(), config), device="reference").rows)
     assert rows["batches"] == "20" and rows["boxes"].startswith("2 ")
     assert rows["checkpoints in the file"].endswith("every 4 batches")
-    report = run(Sampling(), config, device="reference", out="run.h5")
+    report = run(Setup(Sampling(), config), device="reference", out="run.h5")
     assert report.batches == 20 and report.first_batch == 1 and report.boxes == 2
-    again = run(Sampling(), config, device="reference", out="run.h5", resume=True)
+    again = run(Setup(Sampling(), config), device="reference", out="run.h5", resume=True)
     reported += [*rows, *dict(report.rows), *dict(again.rows)]
     assert "batches run now" in dict(again.rows)
     state = dict(inspect("run.h5").rows)
     assert state["state"] == "complete: 20 batches"
-    one = run(Sampling(), Batches(batches=1), device="reference", out="one.h5")
+    one = run(Setup(Sampling(), Batches(batches=1)), device="reference", out="one.h5")
     assert dict(inspect(one.path).rows)["state"] == "complete: 1 batch"
     reported += state.values()
     assert "box-batches per second" in dict(report.rows)
@@ -90,22 +90,24 @@ def test_reports_plans_and_files_speak_of_batches_and_boxes():
 def test_verify_speaks_of_batches():
     doing = []
     report = verify(
-        Sampling(), Batches(), device="reference", progress=lambda n, of, what: doing.append(what)
+        Setup(Sampling(), Batches()),
+        device="reference",
+        progress=lambda n, of, what: doing.append(what),
     )
     assert report.identical and report.ticks == 8
     assert str(report).startswith("identical: 8 batches (1 to 2, ")
     assert str(report).endswith("\nthe only phase acted")
     assert any(re.fullmatch(r"batches \d+ to \d+, device alone", what) for what in doing)
     with pytest.raises(ConfigError, match=r"21 batches are asked for, .* override batches=21"):
-        verify(Sampling(), Batches(), device="reference", ticks=21)
+        verify(Setup(Sampling(), Batches()), device="reference", ticks=21)
 
 
 def test_a_file_of_fewer_batches_begins_a_longer_verification():
-    run(Sampling(), Batches(batches=6), device="reference", out="six.h5")
-    report = verify(Sampling(), Batches(), device="reference", start="six.h5", ticks=2)
+    run(Setup(Sampling(), Batches(batches=6)), device="reference", out="six.h5")
+    report = verify(Setup(Sampling(), Batches()), device="reference", start="six.h5", ticks=2)
     assert str(report).startswith("identical: 2 batches from batch 7 on")
     with pytest.raises(OutputError, match="batches is 6 in the file and 20 here"):
-        run(Sampling(), Batches(), device="reference", out="six.h5", resume=True)
+        run(Setup(Sampling(), Batches()), device="reference", out="six.h5", resume=True)
 
 
 class ChangeConfig(Section):

@@ -112,6 +112,7 @@ def test_a_checkpoint_where_the_state_is_recorded_waits_for_its_own_tick(monkeyp
     assert found[0] == found[1]
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("one_thread")
 def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_path):
     config = small("economy", days=DAYS, record={})

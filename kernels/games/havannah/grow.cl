@@ -186,10 +186,11 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
                    __global const ushort *cell_of, __global const ushort *masks,
                    __global const uint *marks, __global ushort *spots, __global uint *rows,
                    __global ushort *parents, const uint trees, const uint nodes, const uint leaves,
-                   const uint each, const double exploration, const double rave,
-                   const uint first_game, const ulong limit, const ulong stream_base)
+                   const uint each, const double rave, const ulong limit, const ulong stream_base,
+                   __global const uint *game_numbers, __global const real *value_table)
 {
     const size_t tree = get_group_id(0), game = tree / trees, first = tree * nodes * CELLS;
+    const double exploration = P(exploration);
     if (solved[tree] != OPEN_MOVE) return;
     HOLD_BOARD
     __local uint *path = local_malloc(2 * CELLS * sizeof(uint));
@@ -228,7 +229,7 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
             if (board[cell] != EMPTY) parents[spot_of[cell]] = held.parent[spot_of[cell]];
     }
     uint used = node_count[tree], done = played[tree], what = OPEN_MOVE;
-    const ulong numbers = (first_game + game) * limit + stream[game];
+    const ulong numbers = game_numbers[game] * limit + stream[game];
     group_barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);  // counters, all have read the tree
     uint leaf = 0u;
     do {

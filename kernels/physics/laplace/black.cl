@@ -10,13 +10,15 @@
 #include "primitives/group.cl"
 
 __kernel void black(__global num *next, __global const mask_t *restrict free,
-                    __global const long *restrict ended, const uint copies)
+                    __global const long *restrict ended, const uint copies,
+                    __global const real *restrict value_table)
 {
     const size_t parts = get_num_groups(0) / copies, part = get_group_id(0) % parts;
     const size_t plate = get_group_id(0) / parts;
     __global num *cells = next + plate * CELLS;
     __global const mask_t *restrict mask = free + plate * CELLS;
     if (ended[plate] != RUNNING) return;
+    const num factor = FACTOR;
     for (size_t row = ROWS * part / parts; row < ROWS * (part + 1) / parts; ++row)
         if (row > 0 && row < ROWS - 1)
             for (size_t column = 1 + row % 2 + 2 * LANE; column < COLUMNS - 1;
@@ -24,6 +26,6 @@ __kernel void black(__global num *next, __global const mask_t *restrict free,
                 const size_t at = row * COLUMNS + column;
                 const num around =
                     ((cells[at + 1] + cells[at - 1]) + cells[at + COLUMNS]) + cells[at - COLUMNS];
-                if (mask[at]) cells[at] = RULED(cells[at], around);
+                if (mask[at]) cells[at] = RULED(factor, cells[at], around);
             }
 }

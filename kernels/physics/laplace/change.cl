@@ -30,7 +30,7 @@ __kernel void block_change(__global const num *phi, __global const num *next,
 // A workgroup is a plate, a work-item every n-th pair of its blocks, whose changes are used
 // up. A plate that has ended keeps the change of its last step.
 __kernel void change(__global real *changes, __global num *change, __global long *ended,
-                     const long tick, const uint blocks)
+                     const long tick, const uint blocks, __global const real *restrict value_table)
 {
     const size_t plate = get_group_id(0);
     const real largest = reduce_max_global(changes + plate * blocks, blocks);

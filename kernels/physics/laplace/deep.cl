@@ -27,14 +27,14 @@ typedef char8 __attribute__((aligned(1))) moves_t;
 #define AT(cell) (*(const __local loose_t *)(cell))
 
 // A step of one row of the tile; `result` is no part of what is read.
-INLINED void step_row(const __local num *restrict cell, __local num *restrict result,
-                      const __local char *restrict move)
+INLINED void step_row(const num factor, const __local num *restrict cell,
+                      __local num *restrict result, const __local char *restrict move)
 {
 #if IN_EIGHTS
     for (int i = 0; i < TILE; i += 8) {
         const cells_t around =
             ((AT(cell + i + 1) + AT(cell + i - 1)) + AT(cell + i + TILE)) + AT(cell + i - TILE);
-        const cells_t old = AT(cell + i), value = RULED(old, around);
+        const cells_t old = AT(cell + i), value = RULED(factor, old, around);
         const moves_t moves = *(const __local moves_t *)(move + i);
         *(__local loose_t *)(result + i) = select(old, value, convert_int8(moves));
     }
@@ -42,7 +42,7 @@ INLINED void step_row(const __local num *restrict cell, __local num *restrict re
     for (int i = 1; i < TILE - 1; ++i) {
         const num old = cell[i];  // read whether it moves or not (sweep.cl says why)
         const num around = ((cell[i + 1] + cell[i - 1]) + cell[i + TILE]) + cell[i - TILE];
-        const num value = RULED(old, around);
+        const num value = RULED(factor, old, around);
         result[i] = move[i] ? value : old;
     }
 #endif
@@ -82,7 +82,7 @@ INLINED void load_row(__global const num *restrict cells, __global const mask_t 
 
 __kernel void deep(__global const num *restrict phi, __global num *restrict next,
                    __global const mask_t *restrict free, __global const long *restrict ended,
-                   const uint steps)
+                   const uint steps, __global const real *restrict value_table)
 {
     const int across = (COLUMNS + KEPT_WIDE - 1) / KEPT_WIDE;
     const int down = (ROWS + KEPT_TALL - 1) / KEPT_TALL;
@@ -96,6 +96,7 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
     __global num *restrict updated = next + plate * CELLS;
     __global const mask_t *restrict mask = free + plate * CELLS;
     const bool runs = ended[plate] == RUNNING;
+    const num factor = FACTOR;
     __local num *from = local_malloc(TALL * TILE * sizeof(num));
     __local num *into = local_malloc(TALL * TILE * sizeof(num));
     __local char *moves = local_malloc(TALL * TILE * sizeof(char));
@@ -110,7 +111,7 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
     do {
         const int until = TALL - 1 - (int)step;
         for (int row = 1 + (int)step; row < until; ++row)
-            step_row(from + row * TILE, into + row * TILE, moves + row * TILE);
+            step_row(factor, from + row * TILE, into + row * TILE, moves + row * TILE);
         __local num *other = from;
         from = into;
         into = other;
@@ -200,7 +201,7 @@ INLINED void store_four(__global num *restrict row, const int column, const int 
 
 __kernel void deep(__global const num *restrict phi, __global num *restrict next,
                    __global const mask_t *restrict free, __global const long *restrict ended,
-                   const uint steps, const uint copies)
+                   const uint steps, const uint copies, __global const real *restrict value_table)
 {
     const uint across = (COLUMNS + KEPT - 1) / KEPT;
     const uint tiles = across * ((ROWS + KEPT - 1) / KEPT);
@@ -218,6 +219,7 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
         const int top = (int)(place / across * KEPT + 4 * y) - DEPTH;
         const int left = (int)(place % across * KEPT + 4 * x) - DEPTH;
         const bool runs = ended[plate] == RUNNING;
+        const num factor = FACTOR;
         const uint many = there ? steps : 1u;
         num4 rows[4];
         uint moves = 0;  // a bit for each cell that is free
@@ -240,10 +242,10 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
             group_barrier(CLK_LOCAL_MEM_FENCE);  // edges of the step before, before they are read
             const num4 above = now[BOTTOM + north], below = now[TOP + south];
             const num4 before = now[RIGHT + west], after = now[LEFT + east];
-            const num4 first = ruled_four(rows[0], before.x, after.x, rows[1], above);
-            const num4 second = ruled_four(rows[1], before.y, after.y, rows[2], rows[0]);
-            const num4 third = ruled_four(rows[2], before.z, after.z, rows[3], rows[1]);
-            const num4 fourth = ruled_four(rows[3], before.w, after.w, below, rows[2]);
+            const num4 first = ruled_four(factor, rows[0], before.x, after.x, rows[1], above);
+            const num4 second = ruled_four(factor, rows[1], before.y, after.y, rows[2], rows[0]);
+            const num4 third = ruled_four(factor, rows[2], before.z, after.z, rows[3], rows[1]);
+            const num4 fourth = ruled_four(factor, rows[3], before.w, after.w, below, rows[2]);
             if (moves == 0xffffu) {  // the cells of most work-items are all free
                 rows[0] = first;
                 rows[1] = second;

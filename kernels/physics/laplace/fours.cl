@@ -15,12 +15,12 @@ typedef float4 num4;
 #endif
 
 // What the rule makes of four cells of a row, given the cells around them.
-INLINED num4 ruled_four(const num4 cells, const num left, const num right, const num4 below,
-                        const num4 above)
+INLINED num4 ruled_four(const num factor, const num4 cells, const num left, const num right,
+                        const num4 below, const num4 above)
 {
     const num4 east = (num4)(cells.y, cells.z, cells.w, right);
     const num4 west = (num4)(left, cells.x, cells.y, cells.z);
-    return RULED(cells, ((east + west) + below) + above);
+    return RULED(factor, cells, ((east + west) + below) + above);
 }
 
 // Four cells, of which those have changed whose bit is set in `moves`.

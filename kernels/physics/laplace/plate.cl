@@ -3,7 +3,7 @@
 //
 // A plate has ROWS x COLUMNS cells, row after row; a launch has `copies` plates, one after
 // another. The plates share the workgroups evenly: each has n / copies of n of them, its parts.
-// Macros: ROWS, COLUMNS, FORM_IS_SEED, METHOD_IS_HEAT, P(ratio), and those of num.cl.
+// Macros: ROWS, COLUMNS, FORM_IS_SEED, and those of num.cl.
 #ifndef PHYSICS_LAPLACE_PLATE_CL
 #define PHYSICS_LAPLACE_PLATE_CL
 

@@ -1,7 +1,8 @@
 // What does a free cell become, given the sum of its four neighbours?
 // Twin: reference_py/physics/laplace/rule.py.
 //
-// Macros: METHOD_IS_HEAT, P(ratio); METHOD_IS_SOR, P(omega); and those of num.cl.
+// Macros: METHOD_IS_HEAT, P(ratio); METHOD_IS_SOR, P(omega); and those of num.cl. A kernel reads
+// FACTOR, of its `plate`, once: in a loop it would be loaded for every cell.
 #ifndef PHYSICS_LAPLACE_RULE_CL
 #define PHYSICS_LAPLACE_RULE_CL
 
@@ -9,11 +10,14 @@
 
 // For nums and for vectors of them.
 #if METHOD_IS_HEAT
-#define RULED(cell, around) ((cell) + NUM(P(ratio)) * ((around) - NUM(4.0) * (cell)))
+#define FACTOR NUM(P(ratio))
+#define RULED(factor, cell, around) ((cell) + (factor) * ((around) - NUM(4.0) * (cell)))
 #elif METHOD_IS_SOR
-#define RULED(cell, around) ((cell) + NUM(P(omega)) * (NUM(0.25) * (around) - (cell)))
+#define FACTOR NUM(P(omega))
+#define RULED(factor, cell, around) ((cell) + (factor) * (NUM(0.25) * (around) - (cell)))
 #else
-#define RULED(cell, around) (NUM(0.25) * (around))
+#define FACTOR NUM(0.25)
+#define RULED(factor, cell, around) ((factor) * (around))
 #endif
 
 #endif

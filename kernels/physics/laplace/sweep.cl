@@ -11,9 +11,10 @@
 #include "primitives/group.cl"
 
 // The new potential of a cell with four neighbours in memory; `at` is its index in the plate.
-static num stepped(__global const num *restrict phi, const size_t at)
+static num stepped(const num factor, __global const num *restrict phi, const size_t at)
 {
-    return RULED(phi[at], ((phi[at + 1] + phi[at - 1]) + phi[at + COLUMNS]) + phi[at - COLUMNS]);
+    return RULED(factor, phi[at],
+                 ((phi[at + 1] + phi[at - 1]) + phi[at + COLUMNS]) + phi[at - COLUMNS]);
 }
 
 #if FORM_IS_SEED
@@ -21,16 +22,17 @@ static num stepped(__global const num *restrict phi, const size_t at)
 // The form of the seed: a work-item is a cell, or every n-th cell if there are only n work-items.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
-                    const uint copies)
+                    const uint copies, __global const real *restrict value_table)
 {
     const size_t parts = get_num_groups(0) / copies, part = get_group_id(0) % parts;
     const size_t plate = get_group_id(0) / parts, lanes = get_local_size(0);
     __global const num *restrict old = phi + plate * CELLS;
     __global num *restrict updated = next + plate * CELLS;
     const bool runs = ended[plate] == RUNNING;
+    const num factor = FACTOR;
     for (size_t at = part * lanes + get_local_id(0); at < CELLS; at += parts * lanes) {
         if (runs && free[plate * CELLS + at])
-            updated[at] = stepped(old, at);
+            updated[at] = stepped(factor, old, at);
         else
             updated[at] = old[at];
     }
@@ -44,11 +46,12 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
 // makes vectors of no loop that reads it for the cells alone that are not free.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
-                    const uint copies)
+                    const uint copies, __global const real *restrict value_table)
 {
     const size_t parts = get_num_groups(0) / copies, part = get_group_id(0) % parts;
     const size_t plate = get_group_id(0) / parts;
     const bool runs = ended[plate] == RUNNING;
+    const num factor = FACTOR;
     for (size_t row = ROWS * part / parts; row < ROWS * (part + 1) / parts; ++row) {
         const size_t first = plate * CELLS + row * COLUMNS;
         __global const num *restrict old = phi + first;
@@ -62,7 +65,7 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
                 const num cell = old[column];
                 const num around =
                     ((old[column + 1] + old[column - 1]) + below[column]) + above[column];
-                const num value = RULED(cell, around);
+                const num value = RULED(factor, cell, around);
 #if METHOD_IS_SOR
                 const bool moves = mask[column] && (row + column) % 2 == 0;
 #else
@@ -93,7 +96,8 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
 typedef num4 cells_t;
 #define MOVES(mask) bits_of(*(__global const uchar4 *)(mask))
 #define RED(row, column) ((row) % 2 == 0 ? 5u : 10u)
-#define AROUND(cells, left, right, below, above) ruled_four(cells, left, right, below, above)
+#define AROUND(cells, left, right, below, above) \
+    ruled_four(factor, cells, left, right, below, above)
 #define CHOSEN(moves, changed, cells) where_free(moves, changed, cells)
 #else
 #define WIDTH 1
@@ -101,7 +105,7 @@ typedef num cells_t;
 #define MOVES(mask) ((uint) * (mask))
 #define RED(row, column) (((row) + (column) + 1u) % 2)
 #define AROUND(cell, left, right, below, above) \
-    RULED(cell, (((right) + (left)) + (below)) + (above))
+    RULED(factor, cell, (((right) + (left)) + (below)) + (above))
 #define CHOSEN(moves, changed, cell) ((moves) ? (changed) : (cell))
 #endif
 
@@ -109,12 +113,13 @@ typedef num cells_t;
 
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
-                    const uint copies)
+                    const uint copies, __global const real *restrict value_table)
 {
     const uint parts = (uint)get_num_groups(0) / copies, part = (uint)get_group_id(0) % parts;
     const size_t plate = get_group_id(0) / parts;
     const uint across = COLUMNS / WIDTH, strips = across * ((ROWS + STRIP - 1) / STRIP);
     const bool runs = ended[plate] == RUNNING;
+    const num factor = FACTOR;
     __global const num *restrict old = phi + plate * CELLS;
     __global num *restrict updated = next + plate * CELLS;
     __global const mask_t *restrict mask = free + plate * CELLS;

@@ -22,10 +22,11 @@
 // Move numbers first .. first + WIDTH - 1 of some atoms; returns which of them are lost, and writes
 // the squares of how far they are from where they were.
 INLINED mask_t move_several(__global num *restrict x, __global const num *restrict v,
-                            __global const num *restrict built, num *squares, const uint first)
+                            __global const num *restrict built, num *squares, const uint first,
+                            const num dt)
 {
     const wide_t length = LENGTH, nothing = NUM(0.0);
-    wide_t place = LOADED(x + first) + LOADED(v + first) * NUM(P(dt));
+    wide_t place = LOADED(x + first) + LOADED(v + first) * dt;
     place = place >= length ? place - length : place;
     place = place < nothing ? place + length : place;
     place = place == length ? nothing : place;
@@ -44,14 +45,14 @@ INLINED mask_t move_several(__global num *restrict x, __global const num *restri
 COLLECTIVE_WHOLE bool move_part(__global num *restrict x, __global const num *restrict v,
                                 __global const num *restrict built,
                                 __global const uint *restrict slot, __global num4 *restrict packed,
-                                const uint atoms)
+                                const uint atoms, const num dt)
 {
     num squares[3 * PART] __attribute__((aligned(32)));
     const uint numbers = 3 * atoms, whole = numbers / WIDTH * WIDTH;
     mask_t lost = 0;
-    for (uint k = 0; k < whole; k += WIDTH) lost |= move_several(x, v, built, squares, k);
+    for (uint k = 0; k < whole; k += WIDTH) lost |= move_several(x, v, built, squares, k, dt);
     for (uint k = whole; k < numbers; ++k) {
-        x[k] = wrapped(x[k] + v[k] * NUM(P(dt)));
+        x[k] = wrapped(x[k] + v[k] * dt);
         const num d = nearest(x[k] - built[k]);
         squares[k] = d * d;
     }
@@ -73,18 +74,19 @@ __kernel void drift(__global num *restrict x, __global num *restrict v,
                     __global long *restrict failed, __global const uint *restrict slot,
                     __global num4 *restrict packed, __global num *restrict lanes,
                     __global const num *restrict built, __global uint *restrict valid,
-                    const long tick)
+                    const long tick, __global const real *restrict value_table)
 {
     const size_t box = BOX;
+    const num dt = NUM(P(dt)), half_dt = NUM(P(half_dt));
     if (overlap[box] != NONE) {
         if (FIRST == 0 && get_local_id(0) == 0 && failed[box] == FINE) failed[box] = tick - 1;
         return;
     }
 #if VARIANT_IS_LIST && DEVICE_IS_CPU
     const size_t first = box * ATOMS + FIRST;
-    half_a_step(v + 3 * first, F + 3 * first, 3 * (LAST - FIRST));
+    half_a_step(v + 3 * first, F + 3 * first, 3 * (LAST - FIRST), half_dt);
     const bool moved = move_part(x + 3 * first, v + 3 * first, built + 3 * first, slot + first,
-                                 packed + box * PACKED, LAST - FIRST);
+                                 packed + box * PACKED, LAST - FIRST, dt);
 #else
     bool moved = false;
     for (uint i = FIRST + LANE; i < LAST; i += LANES) {
@@ -101,8 +103,8 @@ __kernel void drift(__global num *restrict x, __global num *restrict v,
         const uint own = slot[box * ATOMS + i];
 #endif
         for (uint k = 0; k < 3; ++k) {
-            speed[k] = speed[k] + fixed_value(force[k]) * NUM(P(half_dt));
-            place[k] = wrapped(place[k] + speed[k] * NUM(P(dt)));
+            speed[k] = speed[k] + fixed_value(force[k]) * half_dt;
+            place[k] = wrapped(place[k] + speed[k] * dt);
             v[at + k] = speed[k];
             x[at + k] = place[k];
         }

@@ -7,12 +7,12 @@
 
 __kernel void kick(__global num *restrict v, __global const long *restrict F,
                    __global const uint *restrict overlap, __global uint *restrict overlap_log,
-                   const uint log_row, const uint copies)
+                   const uint log_row, const uint copies, __global const real *restrict value_table)
 {
     const size_t box = BOX;
     const uint found = overlap[box];
     if (FIRST == 0 && get_local_id(0) == 0) overlap_log[(size_t)log_row * copies + box] = found;
     if (found != NONE) return;
     const size_t at = 3 * (box * ATOMS + FIRST);
-    half_a_step(v + at, F + at, 3 * (LAST - FIRST));
+    half_a_step(v + at, F + at, 3 * (LAST - FIRST), NUM(P(half_dt)));
 }

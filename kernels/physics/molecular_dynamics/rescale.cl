@@ -14,7 +14,7 @@ __kernel void block_squares(__global const num *restrict v, __global real *restr
 
 // A workgroup is a box, whose sums of squares are used up.
 __kernel void factor(__global real *restrict squares, __global num *restrict factors,
-                     const uint blocks)
+                     const uint blocks, __global const real *restrict value_table)
 {
     const size_t box = get_group_id(0);
     const real kinetic = 0.5 * reduce_sum_global(squares + box * blocks, blocks);

@@ -5,7 +5,7 @@
 // the number plus the bits of 1.5 * 2^52 is the bits of their sum as doubles, which is exact, as is
 // the difference. A workgroup one of whose numbers is larger converts one after another.
 //
-// No local memory, no barriers. Macros: P(half_dt).
+// No local memory, no barriers.
 #ifndef PHYSICS_MOLECULAR_DYNAMICS_SPEEDS_CL
 #define PHYSICS_MOLECULAR_DYNAMICS_SPEEDS_CL
 
@@ -38,18 +38,19 @@ INLINED uint numbers_in_vectors(__global const long *restrict F, const uint numb
 
 #endif
 
-// Velocities after half a step more, of `numbers` numbers. On a GPU every n-th of n work-items.
+// Velocities after half a step more, `half_dt`, of `numbers` numbers. On a GPU every n-th of n
+// work-items.
 static void half_a_step(__global num *restrict v, __global const long *restrict F,
-                        const uint numbers)
+                        const uint numbers, const num half_dt)
 {
     uint first = LANE;
 #if DEVICE_IS_CPU
     const uint whole = numbers_in_vectors(F, numbers);
     for (uint k = 0; k < whole; k += WIDTH)
-        STORED_WIDE(v + k) = LOADED(v + k) + VALUES(F + k) * NUM(P(half_dt));
+        STORED_WIDE(v + k) = LOADED(v + k) + VALUES(F + k) * half_dt;
     first = whole;
 #endif
-    for (uint k = first; k < numbers; k += LANES) v[k] = v[k] + fixed_value(F[k]) * NUM(P(half_dt));
+    for (uint k = first; k < numbers; k += LANES) v[k] = v[k] + fixed_value(F[k]) * half_dt;
 }
 
 #endif

@@ -28,8 +28,9 @@ static void normal_pair(rng_t *rng, real *a, real *b)
 
 __kernel void start(__global num *restrict v, __global real *restrict raw,
                     __global real *restrict tree, __global const real *restrict speeds,
-                    const ulong stream_base, const ulong stream_gap, const uint first_box,
-                    const uint atoms)
+                    const ulong stream_base, const ulong stream_gap,
+                    __global const uint *restrict box_numbers, const uint atoms,
+                    __global const real *restrict value_table)
 {
     const size_t box = get_group_id(0);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
@@ -38,7 +39,7 @@ __kernel void start(__global num *restrict v, __global real *restrict raw,
     tree += box * ATOMS;
 #if VELOCITIES_ARE_NORMAL
     for (uint i = lid; i < atoms; i += lanes) {
-        rng_t rng = rng_seed(stream_base, stream_gap, (ulong)(first_box + box) * ATOMS + i);
+        rng_t rng = rng_seed(stream_base, stream_gap, (ulong)box_numbers[box] * ATOMS + i);
         real x, y, z, unused;
         normal_pair(&rng, &x, &y);
         normal_pair(&rng, &z, &unused);
@@ -66,7 +67,7 @@ __kernel void start(__global num *restrict v, __global real *restrict raw,
 #elif VELOCITIES_ARE_PAIRS
     for (uint i = 2 * lid; i < atoms; i += 2 * lanes) {
         const bool paired = i + 1 < atoms;
-        rng_t rng = rng_seed(stream_base, stream_gap, (ulong)(first_box + box) * ATOMS + i);
+        rng_t rng = rng_seed(stream_base, stream_gap, (ulong)box_numbers[box] * ATOMS + i);
         for (uint k = 0; k < 3; ++k) {
             const real w = (2.0 * rng_uniform(&rng) - 1.0) * SMALL;
             v[3 * i + k] = paired ? (num)w : NUM(0.0);

@@ -76,6 +76,11 @@ class Parameters:
         return num_type(self.precision)
 
     @property
+    def half_dt(self) -> float:
+        """Half the length of a step."""
+        return self.dt / 2.0
+
+    @property
     def volume(self) -> float:
         """Volume of the box whose side is rounded to ``num``."""
         side = float(self.num(self.length))

@@ -37,7 +37,17 @@ from societies.economy.config.resources import (
     TradingConfig,
     UtilityConfig,
 )
-from societies.workload.declare.config import FIRST_SOCIETY, KEEP, MOST_TICKS, REPLICATES, SEED
+from societies.workload.declare.config import (
+    FIRST_SOCIETY,
+    INTERVENTIONS,
+    KEEP,
+    MOST_TICKS,
+    REPLICATES,
+    SEED,
+    Numbers,
+    changed_after,
+    changed_copies,
+)
 
 
 def _the_word_random(word: str) -> str:
@@ -101,23 +111,14 @@ class ShockConfig(Section):
 class InterventionConfig(Section):
     """Values that are changed for good, in all societies or in some; or what is removed in all."""
 
-    day: int = key(
-        ...,
-        "At the end of this day, so that they hold from the next one on; 0: before the first day",
-        "day",
-        ge=0,
-        le=LARGEST_INTEGER,
-        examples=[0],
-    )
+    day: int = changed_after("day")
     set: dict[str, Any] = key(
         {}, "New values by key: any keys of the kind value", examples=[{"day_length": 600.0}]
     )
     remove: Removable | None = key(None, f"{WHAT_IS_REMOVED}, as by a shock, instead of `set`")
     index: Index | None = key(None, WHICH, "index")
     holdings: Literal["keep", "lose"] | None = key(None, HOLDINGS)
-    societies: ListOf[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]] = key(
-        (), "Numbers of the societies in which they change; empty: in all", "index"
-    )
+    societies: Numbers = changed_copies("societies")
 
 
 class TradeLogConfig(Section):
@@ -207,7 +208,7 @@ class EconomyKeys(WorkloadConfig):
     invention: InventionConfig = key(InventionConfig(), "How likely inventions are")
     groups: ListOf[GroupConfig] = key((), "Groups of unlike agents; empty: all are alike")
     shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
-    interventions: ListOf[InterventionConfig] = key((), "Which values are changed, and when")
+    interventions: ListOf[InterventionConfig] = INTERVENTIONS
     record: RecordConfig = key(RecordConfig(), "How much detail the output file holds")
 
     @field_validator("trading")

@@ -122,13 +122,13 @@ class Life:
         """Return the days that changed the rank most, the largest change first."""
         ranks = [self.before[0] if self.before else None, *(day.rank for day in self.days)]
         changed = [
-            (abs(was - day.rank), -day.day, day)
+            (abs(was - day.rank), day)
             for was, day in zip(ranks, self.days, strict=False)
             if was is not None and was != day.rank
         ]
-        return [day for _, _, day in sorted(changed, key=lambda one: one[:2], reverse=True)][
-            :MOST_TURNS
-        ]
+        # Sorting is stable: of equal changes the first comes first.
+        largest = sorted(changed, key=lambda one: one[0], reverse=True)
+        return [day for _, day in largest[:MOST_TURNS]]
 
     def rank_before(self, day: Day) -> int | None:
         """Return the rank on the evening before a day."""

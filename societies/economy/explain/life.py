@@ -24,12 +24,11 @@ from societies.economy.explain.trace import require_there, run_days
 from societies.errors import ConfigError, option
 from societies.opencl import Device
 from societies.workload.declare.phases import Step
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
-from societies.workload.running.file import require_checkpoint
-from societies.workload.running.provenance import checkpoint_of
-from societies.workload.running.run import Progress
+from societies.workload.running.file import checkpoint_of
+from societies.workload.running.progress import Advance
 
 
 def days_of(text: str) -> tuple[int, int]:
@@ -47,17 +46,17 @@ def days_of(text: str) -> tuple[int, int]:
 
 
 def life(
-    workload: Workload[EconomyConfig, Parameters],
-    config: EconomyConfig,
+    setup: Setup[EconomyConfig, Parameters],
     *,
     days: str,
     agent: int,
     society: int | None = None,
     start: str | Path | None = None,
     device: str | Device = "auto",
-    progress: Progress | None = None,
+    progress: Advance | None = None,
 ) -> Life:
     """Return an agent's life; parameters and errors as for `trace`, ``days`` is first:last."""
+    workload, config = setup.workload, setup.config
     first, last = days_of(days)
     number = config.first_society if society is None else society
     require_there(config, last, agent, number, word="days")
@@ -70,10 +69,7 @@ def life(
         engine = DeviceEngine(workload, p, chosen, first=number)
     begin = 0
     if start is not None:
-        begin, ensemble = checkpoint_of(
-            Path(start), workload, config, first - 1, but=(workload.ticks_key, "record")
-        )
-        require_checkpoint(workload, config, Path(start), begin, ensemble)
+        begin, ensemble = checkpoint_of(setup, Path(start), first - 1)
         engine.load(state_of_one(ensemble, number - whole.first_society))
     else:
         engine.start()
@@ -88,7 +84,7 @@ def life(
     return found
 
 
-def _live(engine: Engine, found: Life, *, known: bool, progress: Progress | None) -> None:
+def _live(engine: Engine, found: Life, *, known: bool, progress: Advance | None) -> None:
     """Run the requested days and record them; ``known``: the day before the first has measures."""
     agent = found.agent
     evening = _evening(engine, found.devices)

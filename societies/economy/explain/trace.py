@@ -22,17 +22,15 @@ from societies.economy.schedule import day_schedule
 from societies.errors import ConfigError, option, override
 from societies.opencl import Device
 from societies.workload.declare.fields import State, kept, state_hash
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
-from societies.workload.running.file import require_checkpoint
-from societies.workload.running.provenance import checkpoint_of
-from societies.workload.running.run import Progress
+from societies.workload.running.file import checkpoint_of
+from societies.workload.running.progress import Advance
 
 
 def trace(
-    workload: Workload[EconomyConfig, Parameters],
-    config: EconomyConfig,
+    setup: Setup[EconomyConfig, Parameters],
     *,
     day: int,
     agent: int,
@@ -40,14 +38,13 @@ def trace(
     start: str | Path | None = None,
     phase: str | None = None,
     device: str | Device = "auto",
-    progress: Progress | None = None,
+    progress: Advance | None = None,
 ) -> Trace:
     """Return what an agent did on a day, and why.
 
     Parameters
     ----------
-    workload : the economy
-    config : EconomyConfig
+    setup : Setup of the economy
     day : int, from 1
     agent : int
     society : int, optional
@@ -71,17 +68,14 @@ def trace(
     OutputError
         If the file has no checkpoint to begin with.
     """
+    workload, config, whole = setup.workload, setup.config, setup.p
     number = config.first_society if society is None else society
     require_there(config, day, agent, number)
-    whole = workload.parameters(config)
     p = parameters_of_one(whole, number)
     _require_phase(p, day, phase)
     begin, state, reached = 0, None, ""
     if start is not None:
-        begin, ensemble = checkpoint_of(
-            Path(start), workload, config, day - 1, but=(workload.ticks_key, "record")
-        )
-        require_checkpoint(workload, config, Path(start), begin, ensemble)
+        begin, ensemble = checkpoint_of(setup, Path(start), day - 1)
         state = state_of_one(ensemble, number - whole.first_society)
         reached = f"from the checkpoint of day {begin} in {start}"
     chosen, _, facts = chosen_device(device)
@@ -127,7 +121,7 @@ def trace(
     )
 
 
-def run_days(engine: Engine, first: int, last: int, progress: Progress | None, end: int) -> None:
+def run_days(engine: Engine, first: int, last: int, progress: Advance | None, end: int) -> None:
     """Run days first to last and report progress as a part of all days up to ``end``."""
     at_once = LOG_TICKS if isinstance(engine, DeviceEngine) else 1
     if progress:

@@ -28,7 +28,7 @@ from societies.economy.explain.replay import (
 )
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.fields import State
-from societies.workload.declare.protocol import LeftOut, Workload
+from societies.workload.declare.protocol import LeftOut, Setup
 from societies.workload.running.interrupts import Interruption
 
 PAYMENT = "payment"
@@ -88,8 +88,15 @@ DEVICE_TRADES = (
     Column("received", "float64", "util", "worth of the payment to the seller"),
     Column("surplus_buyer", "float64", "util", "worth less paid"),
     Column("surplus_seller", "float64", "util", "received less cost"),
-    Column("paid_resource", "int32", "index", "resources of the payment; -1: no more", dim=PAYMENT),
-    Column("paid_units", "int32", "units", "units of each", dim=PAYMENT),
+    Column(
+        "paid_resource",
+        "int32",
+        "index",
+        "resources of the payment; -1: no more",
+        dim=PAYMENT,
+        none=-1,
+    ),
+    Column("paid_units", "int32", "units", "units of each; 0: no more", dim=PAYMENT, none=0),
     *(
         Column(
             f"value_{side}_{when}",
@@ -110,12 +117,12 @@ class TradeLog:
 
     Parameters
     ----------
-    workload : the economy
-    config : EconomyConfig
+    setup : Setup of the economy
     """
 
-    def __init__(self, workload: Workload[Any, Parameters], config: EconomyConfig) -> None:
-        self._workload, self.config = workload, config
+    def __init__(self, setup: Setup[EconomyConfig, Parameters]) -> None:
+        self._workload, self.config = setup.workload, setup.config
+        config = setup.config
         log = config.record.trade_log
         self._logged = {day: range(log.societies) for day in log.days}
         self._matrix_day = config.days if config.record.input_output else 0

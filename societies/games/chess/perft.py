@@ -118,9 +118,15 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
                 "first moves as the side to move sees the board: square of origin + 64 * target "
                 "+ 4096 * promotion (1 knight, 2 bishop, 3 rook, 4 queen); 0 behind the last",
                 final=True,
+                none=0,
             ),
             "divided": Field(
-                ("move",), "int64", "nodes", "nodes of the last depth by first move", final=True
+                ("move",),
+                "int64",
+                "nodes",
+                "nodes of the last depth by first move",
+                final=True,
+                present="root_moves",
             ),
         }
 

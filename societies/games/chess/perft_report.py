@@ -38,7 +38,7 @@ class PerftReport(RunReport):
                         for code, number in zip(
                             one.root_moves.values, one.divided.values, strict=True
                         )
-                        if code
+                        if code == code  # the list has room for more moves
                     ]
         after = 1 + max(
             (i for i, (name, _) in enumerate(rows_of_run) if name in self.final), default=0

@@ -43,8 +43,10 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         """Return the arrays of a search; a resumed search builds the table of classes again."""
         ready = Field((), "uint8", "1", "whether the table of classes is there", constant=True)
         proven = {
-            "win_in": Field((), "int32", "turns", "turns of a proven win, or 0", final=True),
-            "win_turn": Field((), "uint32", "1", "how it begins, or none", final=True),
+            "win_in": Field(
+                (), "int32", "turns", "turns of a proven win, or 0", final=True, none=0
+            ),
+            "win_turn": Field((), "uint32", "1", "how it begins", final=True, present="win_in"),
         }
         return {**super().fields(p), "ready": ready, **(proven if p.prover else {})}
 
@@ -95,10 +97,10 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         """Return a row with the result of the prover."""
         if not config.prover:
             return []
-        turns = int(found.win_in)
         text = f"none in {counted(config.prover, 'turn')}"
-        if turns:
-            text = f"in {counted(turns, 'turn')}, beginning with {turn_text(int(found.win_turn))}"
+        if found.win_in.notnull():
+            turns = counted(int(found.win_in), "turn")
+            text = f"in {turns}, beginning with {turn_text(int(found.win_turn))}"
         return [("win by threats", text)]
 
     def play(

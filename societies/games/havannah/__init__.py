@@ -22,7 +22,7 @@ from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, St
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.protocol import Contents, Setup
     from societies.workload.running.report import RunReport
 
 FOLDER = "games/havannah"
@@ -130,6 +130,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
                 "index",
                 meaning,
                 initial=-1,
+                none=-1,
                 checkpointed=False,
                 final=True,
             )
@@ -201,11 +202,11 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         """Return the number of playouts of all candidates."""
         return float(ticks * config.batch * len(config.cells()) * self.count(config))
 
-    def contents(self, config: HavannahConfig) -> Contents:
+    def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file, with the cells of the candidates."""
         from societies.games.havannah.contents import RatingContents
 
-        return RatingContents(self, config)
+        return RatingContents(setup)
 
     def report(self, config: HavannahConfig, **facts: Any) -> RunReport:
         """Return a report with the best moves."""

@@ -43,7 +43,7 @@ class HavannahMatch(MatchWorkload):
         return {
             "number": Field((), "uint32", "index", "number of the match", checkpointed=False),
             **self.record_fields("1", moves),
-            "moves": Field(("move",), "int16", "1", moves, initial=-1, logged=True),
+            "moves": Field(("move",), "int16", "1", moves, initial=-1, none=-1, logged=True),
         }
 
     def phases(self, p: MatchParameters, copies: int) -> Mapping[str, Phase]:

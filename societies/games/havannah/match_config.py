@@ -15,7 +15,7 @@ from reference_py.games.havannah.match import (
 )
 from societies.config.model import Conflict, ListOf, Section, key
 from societies.games.havannah.config import STREAMS
-from societies.games.havannah.search_config import EXPLORATION, NODES, RAVE
+from societies.games.havannah.search_config import NODES, RAVE, WEIGHT
 from societies.games.havannah.search_config import TREES as TREE_COUNT
 from societies.games.matches import MatchConfig, RecordConfig
 from societies.words import counted
@@ -49,7 +49,7 @@ class PlayerConfig(Section):
         ge=1,
         le=4096,
     )
-    exploration: float = EXPLORATION
+    exploration: float = key(0.2, WEIGHT, ge=0.0, le=1e2)
     trees: int = TREE_COUNT
     nodes: int = NODES
     rave: float = RAVE

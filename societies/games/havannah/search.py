@@ -31,7 +31,7 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
     summary = "UCT of Havannah: the best move, found by trees of moves that the device keeps"
     config = HavannahSearchConfig
     clock, copies, work = "batch", "game", "playout"
-    twins, items = "reference_py.games.havannah", TREE_ITEMS
+    twins, items, numbered = "reference_py.games.havannah", TREE_ITEMS, True
 
     def sizes(self, p: TreeParameters) -> dict[str, int]:
         """Return the numbers of trees, positions per tree, cells, and cells with estimates."""
@@ -121,7 +121,7 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
         of_playouts: Any = p
         board = RATING.source(of_playouts)
         macros = {**board.macros, "RAVE": bool(p.rave), "TREE_ITEMS": TREE_ITEMS}
-        return Source(macros, board.header, arguments=board.arguments)
+        return Source(macros, self.lookups(p) + board.header, arguments=board.arguments)
 
     def work_done(self, config: HavannahSearchConfig, ticks: int) -> float:
         """Return the number of playouts of all trees, if none of them is solved."""

@@ -7,11 +7,28 @@ from typing import Any, Literal
 
 from reference_py.games.havannah.grow import TreeParameters
 from reference_py.primitives.rng import stream_base
-from societies.config.model import LARGEST_INTEGER, Conflict, Interval, Section, key
+from societies.config.model import (
+    LARGEST_INTEGER,
+    Conflict,
+    Interval,
+    ListOf,
+    Section,
+    key,
+    shape,
+    value,
+)
 from societies.games.havannah.config import STREAMS, BoardConfig
 from societies.words import counted
-from societies.workload.declare.config import SEED
+from societies.workload.declare.config import (
+    INTERVENTIONS,
+    SEED,
+    InterventionConfig,
+    Numbers,
+    changed_after,
+    changed_copies,
+)
 from societies.workload.declare.naming import parameters_of
+from societies.workload.running.points import intervention_conflicts
 
 LIMIT = 2**40
 """Number of random streams of a game, one for each playout."""
@@ -19,10 +36,8 @@ LIMIT = 2**40
 MOST_BYTES = 2**34
 """Largest size of all trees together, in bytes."""
 
-EXPLORATION: Any = key(
-    0.2, "Of uct and trees: weight of the term that prefers moves with few playouts", ge=0.0, le=1e2
-)
-RAVE: Any = key(
+WEIGHT = "Of uct and trees: weight of the term that prefers moves with few playouts"
+RAVE: Any = shape(
     0.0,
     "Of trees: playouts of a move at which its own wins weigh as much as those of all games below "
     "its position in which its side had a stone there at the end; 0: these do not count",
@@ -30,14 +45,14 @@ RAVE: Any = key(
     ge=0.0,
     le=1e9,
 )
-TREES: Any = key(
+TREES: Any = shape(
     2,
     "Of trees: how many there are, each a workgroup of the device; their playouts are added up",
     "trees",
     ge=1,
     le=4096,
 )
-NODES: Any = key(
+NODES: Any = shape(
     2**14,
     "Of trees: most positions of each; when it has them, its leaves stay leaves",
     "positions",
@@ -49,6 +64,13 @@ NODES: Any = key(
 def tree_bytes(size: int, nodes: int, rave: float) -> int:
     """Return the size of a tree in bytes."""
     return nodes * (3 * size * (size - 1) + 1) * (21 if rave else 13)
+
+
+class BatchIntervention(InterventionConfig):
+    """Values of games that are changed for good."""
+
+    batch: int = changed_after("batch")
+    games: Numbers = changed_copies("games")
 
 
 class RecordConfig(Section):
@@ -76,7 +98,7 @@ class HavannahSearchConfig(BoardConfig):
     each: int = key(1, "Playouts of a leaf", "playouts", ge=1, le=4096)
     trees: int = TREES
     nodes: int = NODES
-    exploration: float = EXPLORATION
+    exploration: float = value(0.2, WEIGHT, ge=0.0, le=1e2)
     rave: float = RAVE
     seed: int = SEED
     replicates: int = key(
@@ -87,6 +109,7 @@ class HavannahSearchConfig(BoardConfig):
         le=LARGEST_INTEGER,
     )
     first_game: int = key(0, "Number of the first of them", "index", ge=0, le=LARGEST_INTEGER)
+    interventions: ListOf[BatchIntervention] = INTERVENTIONS
     record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
@@ -103,6 +126,7 @@ class HavannahSearchConfig(BoardConfig):
     def conflicts(self) -> Iterator[Conflict]:
         """Yield contradictory keys: more playouts than streams or counters allow, large trees."""
         yield from super().conflicts()
+        yield from intervention_conflicts(self)
         playouts = self.batches * self.leaves * self.each
         if playouts >= 2**31:
             yield Conflict(

@@ -100,7 +100,7 @@ def answer_fields(**when: Any) -> dict[str, Field]:
     divided = {**when, "checkpointed": False}
     return {
         "score": Field((), "int32", "1", f"score {FOUND}", **when),
-        "pit": Field((), "int16", "1", BEST, **when),
+        "pit": Field((), "int16", "1", BEST, none=-1, **when),
         "nodes": Field((), "int64", "boards", "boards looked at", **when),
         "leaves": Field((), "int64", "boards", "boards at the full depth", **when),
         "finished": Field((), "int64", "boards", "boards above it whose game was over", **when),

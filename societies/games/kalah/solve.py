@@ -66,6 +66,7 @@ class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
                 "stones",
                 "by which the first player wins with 1, 2, ... stones a pit; -32768: not solved",
                 initial=UNSOLVED,
+                none=UNSOLVED,
                 final=True,
             ),
             "pits_a_side": Field((), "uint8", "pits", "pits of a side of the game", final=True),

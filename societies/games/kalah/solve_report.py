@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from reference_py.games.kalah.parameters import UNSOLVED
+from math import isnan
+
 from societies.output import open_results
 from societies.workload.running.report import RunReport
 
@@ -20,7 +21,7 @@ class SolveReport(RunReport):
         table = [
             (
                 f"{one.pits} pits{', empty capture' if one.empty_capture else ''}",
-                ", ".join("?" if value == UNSOLVED else f"{int(value):+d}" for value in found),
+                ", ".join("?" if isnan(value) else f"{int(value):+d}" for value in found),
             )
             for one, found in zip(games, margins, strict=True)
         ]

@@ -16,7 +16,7 @@ from societies.workload import Field, Phase, Source, Step, phase
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.protocol import Contents, Setup
 
 
 class SearchedMatch(MatchWorkload):
@@ -68,7 +68,7 @@ class SearchedMatch(MatchWorkload):
         return {
             "number": Field((), "uint32", "index", "number of the match", checkpointed=False),
             **self.record_fields("1", self.moves),
-            "moves": Field(("move",), "int16", "1", moves, initial=-1, logged=True),
+            "moves": Field(("move",), "int16", "1", moves, initial=-1, none=-1, logged=True),
             "end": Field((), "uint8", "1", f"how the game ended: {ends}", logged=True),
             "searched": Field(("player",), "int64", "nodes", "nodes visited", logged=True),
         }
@@ -106,11 +106,11 @@ class SearchedMatch(MatchWorkload):
         game = self._game(p)
         return {"start": start.start, "game": lambda p, copy, tick: game(copy, tick, None)}
 
-    def contents(self, config: Any) -> Contents:
+    def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file: the games, the players and the first position."""
         from societies.games.ngtsg.match_contents import MatchContents
 
-        return MatchContents(self, config)
+        return MatchContents(setup)
 
     def plan_rows(self, config: Any, p: Any) -> list[tuple[str, str]]:
         """Return the names of the players."""

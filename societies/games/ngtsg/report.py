@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from reference_py.games.ngtsg.parameters import NO_MOVE
 from societies.games.ngtsg.results import SUPERSTEPS
 from societies.output import open_results
 from societies.words import counted
@@ -39,11 +38,11 @@ class SearchReport(RunReport):
     def _found(self) -> list[tuple[str, str]]:
         with open_results(self.path) as results:
             one = results.isel({self.workload.copies: 0})
-            found = {name: int(one[name]) for name in FOUND}
+            found = {name: int(one[name]) for name in FOUND if one[name].notnull()}
             repeated = int(one.repeated) if "repeated" in one else 0
             visited = [int(nodes) for nodes in one.visited.values]
             more = self.workload.found_rows(self.config, one)
-        if found["ended"] < 0:
+        if "ended" not in found:
             return [*more, ("value", "none: the root is not closed yet")]
         batches = found["branch_batches"], found["leaf_batches"]
         rows = [
@@ -67,7 +66,7 @@ class SearchReport(RunReport):
     def _best(self, found: dict[str, int]) -> str:
         """Return the best move and whether others are as good, or why there is no move."""
         workload, config = self.workload, self.config
-        if found["move"] != NO_MOVE:
+        if "move" in found:
             return f"{workload.move_text(config, found['move'])}, {_unique(found)}"
         if workload.rules.branch(workload.parameters(config), config.roots()[0]):
             return "depth 0: evaluated, no move searched"

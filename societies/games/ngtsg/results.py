@@ -10,7 +10,7 @@ from societies.output import Coordinate, EventTable, ResultFile
 from societies.output.tables import Column
 from societies.workload.declare.contents import SeriesAndDetail
 from societies.workload.declare.measured import MEASURED, MEASURED_TABLE
-from societies.workload.declare.protocol import Block, Workload
+from societies.workload.declare.protocol import Block, Setup
 
 SUPERSTEPS = "supersteps"
 ROOM = 1024
@@ -26,9 +26,9 @@ class SearchContents(SeriesAndDetail):
     The number of supersteps is not known in advance, so they form a table of events.
     """
 
-    def __init__(self, workload: Workload[Any, Any], config: Any) -> None:
-        super().__init__(workload, config)
-        self._every = workload.ticks(config)  # no coordinate for all possible supersteps
+    def __init__(self, setup: Setup[Any, Any]) -> None:
+        super().__init__(setup)
+        self._every = setup.ticks  # no coordinate for all possible supersteps
         self._columns = {name: self._logged[name] for name in LOGGED if name in self._logged}
         self._logged = {}
 
@@ -49,17 +49,15 @@ class SearchContents(SeriesAndDetail):
             *(Column(n, "int32", one.unit, one.meaning) for n, one in self._columns.items()),
         ]
         measured = (columns[1], *(Column(name, *facts) for name, facts in MEASURED.items()))
-        most = self.workload.ticks(self.config)
+        most = self.setup.ticks
         return [
-            EventTable(
-                SUPERSTEPS, tuple(columns), min(ROOM, most * self.workload.count(self.config))
-            ),
+            EventTable(SUPERSTEPS, tuple(columns), min(ROOM, most * self.setup.copies)),
             EventTable(MEASURED_TABLE, measured, min(ROOM, most)),
         ]
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Append a row for each superstep of each game that had not ended before it."""
-        copies, ticks = self.workload.count(self.config), block.last - block.first + 1
+        copies, ticks = self.setup.copies, block.last - block.first + 1
         ended = block.state()["ended"]
         numbers = np.arange(block.first, block.last + 1)
         game, at = np.divmod(np.arange(copies * ticks), ticks)
@@ -70,7 +68,7 @@ class SearchContents(SeriesAndDetail):
         file.append(
             SUPERSTEPS,
             {
-                self.workload.copies: game + self.workload.first(self.config),
+                self.workload.copies: game + self.setup.first,
                 self.workload.clock: numbers[at],
                 **{name: block.logs[name][game, at] for name in self._columns},
             },

@@ -25,7 +25,13 @@ from reference_py.games.ngtsg import (
     make,
     select,
 )
-from reference_py.games.ngtsg.parameters import NO_LEVEL, NOTHING, GameFunctions, SearchParameters
+from reference_py.games.ngtsg.parameters import (
+    NO_LEVEL,
+    NO_MOVE,
+    NOTHING,
+    GameFunctions,
+    SearchParameters,
+)
 from societies.games.ngtsg.groups import FOLDER, ITEMS, by_groups, over_nodes
 from societies.games.ngtsg.host import on_host
 from societies.games.ngtsg.small_batches import Few
@@ -34,7 +40,7 @@ from societies.workload.running.engines import LOG_TICKS
 
 if TYPE_CHECKING:
     from societies.games.ngtsg.config import SearchConfig
-    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.protocol import Contents, Setup
     from societies.workload.running.report import RunReport
 
 BEGIN = Step("begin"), Step("first_depth")
@@ -159,6 +165,7 @@ class SearchWorkload(Workload[C, P]):
         at_node: dict[str, Any] = {"within": (0, "nodes - 1")}
         of_level: dict[str, Any] = {"within": (0, "nodes")}
         found: dict[str, Any] = {"final": True}
+        at_end = {**found, "present": "ended"}
         passing: dict[str, Any] = {"checkpointed": False}
         logged: dict[str, Any] = {"checkpointed": False, "logged": True}
         by_level = "nodes of each level"
@@ -218,15 +225,17 @@ class SearchWorkload(Workload[C, P]):
                 (), "int64", "batches", "batches made smaller, as the pool was full", **found
             ),
             "peak": Field((), "int64", "nodes", "most nodes kept at a time", **found),
-            "value": Field((), "int32", "1", "value of the root to its side to move", **found),
-            "move": Field((), "uint32", "1", "its first best move, or none", **found),
-            "as_good": Field((), "uint32", "moves", "moves that are surely best", **found),
+            "value": Field((), "int32", "1", "value of the root to its side to move", **at_end),
+            "move": Field(
+                (), "uint32", "1", "its first best move, or none", none=NO_MOVE, **at_end
+            ),
+            "as_good": Field((), "uint32", "moves", "moves that are surely best", **at_end),
             "perhaps_as_good": Field(
-                (), "uint32", "moves", "moves cut off that may be as good", **found
+                (), "uint32", "moves", "moves cut off that may be as good", **at_end
             ),
             "ended": Field(
                 (), "int64", "superstep", "superstep that closed the root, or -1", initial=-1,
-                **found,
+                none=-1, **found,
             ),
         }  # fmt: skip
 
@@ -370,11 +379,11 @@ class SearchWorkload(Workload[C, P]):
         """Return the reason of the end: the root is closed."""
         return "the root is closed"
 
-    def contents(self, config: C) -> Contents:
+    def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file: results, and a row for each superstep."""
         from societies.games.ngtsg.results import SearchContents
 
-        return SearchContents(self, config)
+        return SearchContents(setup)
 
     def report(self, config: C, **facts: Any) -> RunReport:
         """Return a report with the result of the search."""

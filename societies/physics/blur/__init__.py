@@ -21,7 +21,7 @@ from societies.workload import Field, Phase, Source, Step, Workload, phase, word
 if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.blur.view import Look
-    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.protocol import Contents, Setup
     from societies.workload.declare.view import View
     from societies.workload.running.report import RunReport
 
@@ -137,11 +137,11 @@ class Blur(Workload[BlurConfig, Parameters]):
         """Return pixels times passes; a channel counts as a pixel."""
         return float(config.source.planes[0].size * ticks * self.count(config))
 
-    def contents(self, config: BlurConfig) -> Contents:
+    def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file; at the end they also write the picture."""
         from societies.physics.blur.picture import WithPicture
 
-        return WithPicture(self, config)
+        return WithPicture(setup)
 
     def require_outputs(self, config: BlurConfig, results: Path) -> None:
         """Refuse, before the run starts, to replace a file that Societies did not write."""

@@ -17,7 +17,7 @@ from societies.workload.running.run import engine_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload import Workload
+    from societies.workload import Setup, Workload
 
 MOST_RADIUS, MOST_SIGMA, MOST_PASSES = 40, 10.0, 100
 """Largest values of the sliders; a configuration may have larger ones."""
@@ -99,7 +99,7 @@ class BlurView:
         """Return an engine before the first pass; another window needs other kernels."""
         alike = config.model_copy(update={"passes": 0})
         if self._engine is None or alike != self._built:
-            self._engine, _, _ = engine_of(self._workload, config, self._device)
+            self._engine, _, _ = engine_of(Setup(self._workload, config), self._device)
             self._built = alike
         self._engine.start()
         return self._engine

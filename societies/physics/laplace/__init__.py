@@ -60,7 +60,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     summary = "the potential around conductors (Laplace's equation), and heat, on a plate"
     config = LaplaceConfig
     clock, copies, work = "step", "plate", "cell-step"
-    numpy, twins = True, "reference_py.physics.laplace"
+    numpy, numbered, twins = True, True, "reference_py.physics.laplace"
     step_arguments = ("steps",)
     figure = staticmethod(figure.figure)
 
@@ -97,7 +97,9 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
                 cells, mask, "1", free, initial=plate.free_cells, constant=True, final=True
             ),
             "change": Field((), num, "V", largest, logged=True, within=(0, None)),
-            "ended": Field((), "int64", "step", last, initial=plate.RUNNING, final=True),
+            "ended": Field(
+                (), "int64", "step", last, initial=plate.RUNNING, final=True, none=plate.RUNNING
+            ),
             "sum": Field(
                 (),
                 "float64",
@@ -186,14 +188,11 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             **word_macros("FORM", p.variant, ["seed"]),
             **word_macros("METHOD", p.method, ["heat", "sor"]),
             "NUM_IS_DOUBLE": p.precision == "double",
-            "P_ratio": p.ratio,
-            "P_omega": p.omega,
-            "P_tolerance": p.tolerance,
         }
         if p.variant in DEPTH:
             wide, tall = TILES[p.precision]
             macros |= {"TILE": wide, "TALL": tall, "DEPTH": p.depth}
-        return Source(macros, header="#define P(name) P_##name\n")
+        return Source(macros, header=self.lookups(p))
 
     def work_done(self, config: LaplaceConfig, ticks: int) -> float:
         """Return cells times steps."""

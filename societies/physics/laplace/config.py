@@ -17,13 +17,24 @@ from societies.config.model import (
     ListOf,
     Section,
     WorkloadConfig,
+    initial,
     key,
+    shape,
+    value,
 )
 from societies.errors import ConfigError
 from societies.physics.laplace.bound import most_steps
 from societies.physics.laplace.image import bright_cells, remarks
-from societies.workload.declare.config import MOST_TICKS
+from societies.workload.declare.config import (
+    INTERVENTIONS,
+    MOST_TICKS,
+    InterventionConfig,
+    Numbers,
+    changed_after,
+    changed_copies,
+)
 from societies.workload.declare.naming import parameters_of
+from societies.workload.running.points import intervention_conflicts
 
 LARGEST_SIDE = 46_340  # cells of a plate are counted in 32 bits
 DEPTH = {"tiled": 1, "deep": 8}
@@ -44,7 +55,14 @@ class ConductorConfig(Section):
     columns: ListOf[Index] = key(
         ..., "First and last column", "index", min_length=2, max_length=2, examples=[[1, 1]]
     )
-    value: Potential = key(1.0, "Potential", "V")
+    value: Potential = initial(1.0, "Potential", "V")
+
+
+class StepIntervention(InterventionConfig):
+    """Values of plates that are changed for good."""
+
+    step: int = changed_after("step")
+    plates: Numbers = changed_copies("plates")
 
 
 class RecordConfig(Section):
@@ -64,9 +82,9 @@ class LaplaceConfig(WorkloadConfig):
     """A plate whose border and conductors are held at potentials."""
 
     workload: Literal["laplace"] = key("laplace", "What the file configures")
-    side: int = key(200, "Rows and columns of a square plate", "cells", ge=3, le=LARGEST_SIDE)
-    rows: int | None = key(None, "Rows, if not side", "cells", ge=3, le=LARGEST_SIDE)
-    columns: int | None = key(None, "Columns, if not side", "cells", ge=3, le=LARGEST_SIDE)
+    side: int = shape(200, "Rows and columns of a square plate", "cells", ge=3, le=LARGEST_SIDE)
+    rows: int | None = shape(None, "Rows, if not side", "cells", ge=3, le=LARGEST_SIDE)
+    columns: int | None = shape(None, "Columns, if not side", "cells", ge=3, le=LARGEST_SIDE)
     conductor: Literal["seed", "none"] | ListOf[ConductorConfig] = key(
         "seed",
         "What is held at a potential inside: the four cells in the middle at 1, nothing, or a list "
@@ -76,19 +94,19 @@ class LaplaceConfig(WorkloadConfig):
         None,
         "Picture of the plate's size whose bright pixels (grey above 127 of 255) are held at 1",
     )
-    border: Potential | ListOf[Potential] = key(
+    border: Potential | ListOf[Potential] = initial(
         0.0, "Potential of the border; four numbers: top and bottom row, left and right column", "V"
     )
-    method: Literal["jacobi", "heat", "sor"] = key(
+    method: Literal["jacobi", "heat", "sor"] = shape(
         "jacobi",
         "Each cell becomes the mean of its neighbours, takes heat from them, or goes beyond their "
         "mean (successive over-relaxation of red and then of black cells), which takes the fewest "
         "steps",
     )
-    ratio: float = key(
+    ratio: float = value(
         0.25, "Of heat: diffusivity times a step's time over a cell's area", "1", gt=0, le=0.25
     )
-    omega: float | None = key(
+    omega: float | None = value(
         None,
         "Of sor: how far a cell goes towards the mean of its neighbours and beyond; default: the "
         "best for a plate without conductors, 2 / (1 + sin(pi / (n - 1))) of n x n cells",
@@ -99,23 +117,23 @@ class LaplaceConfig(WorkloadConfig):
     steps: int | None = key(
         None, "Most steps; default: as many as the tolerance can take", "step", ge=1, le=MOST_TICKS
     )
-    tolerance: float | None = key(
+    tolerance: float | None = value(
         None,
         "End when a step changes no cell by more. With jacobi on n x n cells the solution is then "
         "about 2 (n / pi)^2 times as far away",
         "V",
         gt=0,
     )
-    check_every: int = key(
+    check_every: int = shape(
         50, "Steps from one look at the tolerance to the next", "step", ge=1, le=LARGEST_INTEGER
     )
-    precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
-    variant: Literal["rows", "seed", "tiled", "deep"] = key(
+    precision: Literal["single", "double"] = shape("single", "Numbers of 32 or 64 bits")
+    variant: Literal["rows", "seed", "tiled", "deep"] = shape(
         "rows",
         "Form of the kernels, with the same results: bands of rows, the original's cells, tiles in "
         "local memory, or several steps of such tiles in one launch",
     )
-    depth: int | None = key(
+    depth: int | None = shape(
         None,
         "Most steps of a launch of the form deep, 12 in double; default: 8, which suits CPUs and "
         "large plates; 24 suits a GPU where the plate is small",
@@ -123,6 +141,11 @@ class LaplaceConfig(WorkloadConfig):
         ge=1,
         le=24,
     )
+    replicates: int = key(
+        1, "Plates that are solved in parallel", "plates", ge=1, le=LARGEST_INTEGER
+    )
+    first_plate: int = key(0, "Number of the first plate", "index", ge=0, le=LARGEST_INTEGER)
+    interventions: ListOf[StepIntervention] = INTERVENTIONS
     record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
@@ -206,6 +229,7 @@ class LaplaceConfig(WorkloadConfig):
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield contradictory keys: no end, conductors on the border, a tolerance too small, ..."""
+        yield from intervention_conflicts(self)
         rows, columns = self.shape
         if self.steps is None and self.tolerance is None:
             yield Conflict(("steps",), "neither steps nor a tolerance is given: it would not end")

@@ -37,7 +37,7 @@ from societies.workload.running.run import engine_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload import Workload
+    from societies.workload import Setup, Workload
 
 EDGES = ("top", "bottom", "left", "right")
 MOST_STEPS = 1000
@@ -83,9 +83,10 @@ class PlateView:
         rows, columns = config.shape
         kind = "heat on" if config.method == "heat" else "the potential of"
         self.title = f"{kind} a plate of {rows} x {columns} cells"
-        self.initial = Controls(workload.parameters(config).border)
+        setup = Setup(workload, config)
+        self.initial = Controls(setup.p.border)
         self._most = max(1.0, *map(abs, config.held))
-        self._engine, _, _ = engine_of(workload, config, device)
+        self._engine, _, _ = engine_of(setup, device)
         self._engine.start()
         self._applied, self._tick, self._over, self._chunk = self.initial, 0, False, 1
 

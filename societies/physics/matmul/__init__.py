@@ -29,7 +29,7 @@ from societies.workload import (
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.protocol import Contents, Setup
     from societies.workload.running.report import RunReport
 
 FOLDER = "physics/matmul"
@@ -175,11 +175,11 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         entries = config.rows * config.columns * config.inner
         return float(entries * ticks * self.count(config))
 
-    def contents(self, config: MatmulConfig) -> Contents:
+    def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file, with operations and their rate."""
         from societies.physics.matmul.results import WithRate
 
-        return WithRate(self, config)
+        return WithRate(setup)
 
     def report(self, config: MatmulConfig, **facts: Any) -> RunReport:
         """Return the report of a run, with seconds and rate."""

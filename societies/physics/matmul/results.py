@@ -11,7 +11,7 @@ from societies.output import ResultFile, Variable, open_results
 from societies.workload.declare.contents import SeriesAndDetail
 from societies.workload.declare.fields import Field
 from societies.workload.declare.measured import DIFFERS
-from societies.workload.declare.protocol import Block
+from societies.workload.declare.protocol import Block, Setup
 from societies.workload.running.report import RunReport
 
 RATE = "gflops"
@@ -38,10 +38,10 @@ def rates(config: Any, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
 class WithRate(SeriesAndDetail):
     """Contents of the file of a run: C if requested, seconds, operations and their rate."""
 
-    def __init__(self, workload: Any, config: Any) -> None:
-        super().__init__(workload, config)
-        if config.record.product:
-            self._final: dict[str, Field] = {"C": workload.fields(self._p)["C"]}
+    def __init__(self, setup: Setup[Any, Any]) -> None:
+        super().__init__(setup)
+        if setup.config.record.product:
+            self._final: dict[str, Field] = {"C": setup.fields["C"]}
 
     def variables(self) -> list[Variable]:
         """Return the variables of any timed run, and the rate."""

@@ -25,7 +25,7 @@ from societies.workload.declare.fields import Series, series_macros
 if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.molecular_dynamics.view import Look
-    from societies.workload.declare.protocol import Block, Contents
+    from societies.workload.declare.protocol import Block, Contents, Setup
     from societies.workload.declare.view import View
     from societies.workload.running.report import RunReport
 
@@ -53,7 +53,8 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
     summary = "Lennard-Jones atoms in a periodic box: energies, pressure, trajectories"
     config = MolecularDynamicsConfig
     clock, copies, work = "step", "box", "atom-step"
-    numpy, twins, items = True, "reference_py.physics.molecular_dynamics", PART
+    numpy, numbered, derived = True, True, ("half_dt",)
+    twins, items = "reference_py.physics.molecular_dynamics", PART
     step_arguments = ("energies",)
     export: ClassVar[Mapping[str, Callable[..., object]]] = {"xyz": xyz}
     figure = staticmethod(figure.figure)
@@ -183,19 +184,16 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
     def source(self, p: Parameters) -> Source:
         """Return the macros of the kernels."""
         reach = p.reach
-        values = {
+        fixed = {
             "length": p.length,
             "cutoff": p.cutoff,
             "square_of_cutoff": p.cutoff * p.cutoff,
             "square_of_reach": reach * reach * (1.0 + 1e-5),
             "energy_at_cutoff": p.energy_at_cutoff,
             "slope_at_cutoff": p.slope_at_cutoff,
-            "dt": p.dt,
-            "half_dt": p.dt / 2.0,
             "slack": 0.49 * p.skin,
             "margin": 1.001 * (p.reach + p.skin),
             "dof": float(p.degrees),
-            "temperature": float(p.temperature),
             "tail_energy": p.tail_energy,
             "volume": p.volume,
         }
@@ -221,9 +219,9 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
                 "VELOCITIES_ARE_NORMAL": p.velocities == "normal",
                 "VELOCITIES_ARE_PAIRS": p.velocities == "pairs",
                 **series_macros(self.series(p)),
-                **{f"P_{name}": value for name, value in values.items()},
+                **{f"P_{name}": value for name, value in fixed.items()},
             },
-            header="#define P(name) P_##name\n",
+            header=self.lookups(p),
             arguments={"speeds": speeds, "closed_up": _closed_up(WIDTH[p.precision], p)},
         )
 
@@ -231,11 +229,11 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
         """Return atoms times steps."""
         return float(config.number_of_atoms * ticks * self.count(config))
 
-    def contents(self, config: MolecularDynamicsConfig) -> Contents:
+    def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file."""
         from societies.physics.molecular_dynamics.contents import AtomsInFile
 
-        return AtomsInFile(self, config)
+        return AtomsInFile(setup)
 
     def report(self, config: MolecularDynamicsConfig, **facts: Any) -> RunReport:
         """Return the report of a run; without steps it also has energies per atom."""

@@ -9,14 +9,41 @@ from typing import Literal
 from reference_py.physics.molecular_dynamics.parameters import Parameters
 from reference_py.primitives.rng import stream_base
 from reference_py.primitives.softmath import soft_pow
-from societies.config.model import LARGEST_INTEGER, Conflict, Interval, Section, WorkloadConfig, key
+from societies.config.model import (
+    LARGEST_INTEGER,
+    Conflict,
+    Interval,
+    ListOf,
+    Section,
+    WorkloadConfig,
+    key,
+    shape,
+    value,
+)
 from societies.errors import ConfigError
 from societies.physics.molecular_dynamics.atoms import Atoms, found, read_atoms
-from societies.workload.declare.config import MOST_TICKS, SEED, stream_conflicts
+from societies.workload.declare.config import (
+    INTERVENTIONS,
+    MOST_TICKS,
+    SEED,
+    InterventionConfig,
+    Numbers,
+    changed_after,
+    changed_copies,
+    stream_conflicts,
+)
 from societies.workload.declare.naming import parameters_of
+from societies.workload.running.points import intervention_conflicts
 
 MOST_ATOMS = 1 << 24
 ALL_PAIRS_AT_MOST = 20_000  # atoms
+
+
+class StepIntervention(InterventionConfig):
+    """Values of boxes that are changed for good."""
+
+    step: int = changed_after("step")
+    boxes: Numbers = changed_copies("boxes")
 
 
 class RecordConfig(Section):
@@ -40,56 +67,56 @@ class MolecularDynamicsConfig(WorkloadConfig):
     """Lennard-Jones atoms in a periodic cube, in units of sigma, epsilon and the mass."""
 
     workload: Literal["molecular_dynamics"] = key("molecular_dynamics", "What the file configures")
-    cells: int = key(
+    cells: int = shape(
         16, "Cells of four atoms of the face-centred lattice along a side", "cells", ge=1, le=161
     )
-    density: float = key(0.15, "Atoms in a volume of one", "1/sigma^3", gt=0, le=10)
+    density: float = shape(0.15, "Atoms in a volume of one", "1/sigma^3", gt=0, le=10)
     atoms: str | None = key(
         None,
         "File of the atoms at the start, instead of a lattice: extended XYZ, or the layout of "
         "NIST's reference calculations",
     )
-    temperature: float = key(1.4, "Temperature at the start", "epsilon", ge=0, le=1e6)
-    cutoff: float = key(2.5, "Distance from which pairs do not act", "sigma", ge=0.5, le=1e4)
-    dt: float = key(0.003, "Length of a step", "tau", gt=0, le=1)
+    temperature: float = value(1.4, "Temperature at the start", "epsilon", ge=0, le=1e6)
+    cutoff: float = shape(2.5, "Distance from which pairs do not act", "sigma", ge=0.5, le=1e4)
+    dt: float = value(0.003, "Length of a step", "tau", gt=0, le=1)
     steps: int = key(
         1000, "Number of steps; 0: energies of the start alone", "step", ge=0, le=MOST_TICKS
     )
-    form: Literal["plain", "shifted", "shifted_force"] = key(
+    form: Literal["plain", "shifted", "shifted_force"] = shape(
         "shifted_force", "The potential at the cutoff: as it is, energy 0, energy and force 0"
     )
-    tail: bool = key(
+    tail: bool = shape(
         False, "Add to the energy that of pairs beyond the cutoff, as if atoms were spread evenly"
     )
-    degrees: Literal["3N-3", "3N"] = key(
+    degrees: Literal["3N-3", "3N"] = shape(
         "3N-3", "Degrees of freedom of the temperature: without or with the motion of the whole"
     )
-    velocities: Literal["normal", "pairs", "zero", "file"] = key(
+    velocities: Literal["normal", "pairs", "zero", "file"] = shape(
         "normal",
         "First velocities: normal and scaled to the temperature, small and opposite in pairs, "
         "none, or those of the file of atoms",
     )
     seed: int = SEED
-    thermostat: Literal["none", "rescale"] = key(
+    thermostat: Literal["none", "rescale"] = shape(
         "none", "What keeps the temperature: nothing, or velocities are scaled after a step"
     )
-    equilibrate: int = key(
+    equilibrate: int = shape(
         400, "Steps at the start during which the thermostat is on", "step", ge=0
     )
-    variant: Literal["auto", "all_pairs", "particle", "cell", "sorted", "list"] = key(
+    variant: Literal["auto", "all_pairs", "particle", "cell", "sorted", "list"] = shape(
         "auto",
         "How pairs are found, with the same results: all are tried; an atom or a cell tries the "
         "cells around; atoms sorted by cell for some steps; lists; auto: "
         "lists, or all pairs in a box too small for cells",
     )
-    skin: float = key(
+    skin: float = shape(
         0.3,
         "By how much lists, and cells of sorted atoms, reach further than the cutoff",
         "sigma",
         ge=0.01,
         le=1e3,
     )
-    precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
+    precision: Literal["single", "double"] = shape("single", "Numbers of 32 or 64 bits")
     replicates: int = key(
         1,
         "Boxes that are simulated in parallel, each with its own velocities",
@@ -98,6 +125,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
         le=LARGEST_INTEGER,
     )
     first_box: int = key(0, "Number of the first box", "index", ge=0, le=LARGEST_INTEGER)
+    interventions: ListOf[StepIntervention] = INTERVENTIONS
     record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
@@ -141,6 +169,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield contradictory keys: boxes that are too small, too many atoms, no velocity."""
+        yield from intervention_conflicts(self)
         if self.tail and self.form != "plain":
             yield Conflict(("tail",), f"belongs to form: plain, not {self.form}", (("form",),))
         try:

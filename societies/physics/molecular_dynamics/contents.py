@@ -15,13 +15,14 @@ from societies.errors import SocietiesError
 from societies.output import ResultFile
 from societies.workload.declare.contents import SeriesAndDetail
 from societies.workload.declare.fields import State
+from societies.workload.declare.protocol import Setup
 
 
 class AtomsInFile(SeriesAndDetail):
     """Series, positions and velocities. Overlaps of atoms are checked but not recorded."""
 
-    def __init__(self, workload: Any, config: Any) -> None:
-        super().__init__(workload, config)
+    def __init__(self, setup: Setup[Any, Any]) -> None:
+        super().__init__(setup)
         del self._logged["overlap"]
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:

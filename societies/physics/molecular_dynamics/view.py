@@ -35,7 +35,7 @@ from societies.workload.running.run import engine_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload import Workload
+    from societies.workload import Setup, Workload
 
 MOST_STEPS = 100
 """Steps from one picture to the next, at most."""
@@ -152,7 +152,8 @@ class AtomsView:
         now, before = ((one.temperature, one.density, one.restarts) for one in (state, self._begun))
         engine = self._engine
         if engine is None or now[:2] != before[:2]:
-            engine, _, _ = engine_of(self._workload, self.configuration(state), self._device)
+            setup = Setup(self._workload, self.configuration(state))
+            engine, _, _ = engine_of(setup, self._device)
         if engine is not self._engine or now != before:
             engine.start()
             self._tick, self._over, self._chunk = 0, False, 1

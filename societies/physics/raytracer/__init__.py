@@ -21,7 +21,7 @@ from societies.workload import Field, Phase, Source, Step, Workload, phase, word
 if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.raytracer.view import Look
-    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.protocol import Contents, Setup
     from societies.workload.declare.view import View
     from societies.workload.running.report import RunReport
 
@@ -152,11 +152,11 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         """Return the number of rays that leave the camera."""
         return float(config.width * config.height * ticks * self.count(config))
 
-    def contents(self, config: RaytracerConfig) -> Contents:
+    def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file; at the end they also write the picture next to it."""
         from societies.physics.raytracer.picture import WithPicture
 
-        return WithPicture(self, config)
+        return WithPicture(setup)
 
     def require_outputs(self, config: RaytracerConfig, results: Path) -> None:
         """Refuse, before the run starts, to replace a file that Societies did not write."""

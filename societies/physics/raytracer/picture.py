@@ -73,13 +73,13 @@ class WithPicture(SeriesAndDetail):
 
     def attributes(self) -> dict[str, str | int]:
         """Return the title, with the counts of the scene, and the sides of the picture."""
-        p = self.workload.parameters(self.config)
+        p = self._p
         title = f"{self.workload.name}, {p.width} x {p.height} pixels, {seen(p)}"
         return {"title": title, "rows": p.height, "columns": p.width}
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Refuse to replace a file that Societies did not write, also if a run is resumed."""
-        require_pictures(self.config, file.path, self.workload.count(self.config))
+        require_pictures(self.config, file.path, self.setup.copies)
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Write the final fields, and the picture."""

@@ -9,14 +9,15 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from societies.config.model import WorkloadConfig
 from societies.errors import ConfigError
 from societies.opencl import Device
 from societies.words import counted
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.running.batches import Room, require_fit
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
+from societies.workload.running.programs import allowing
+from societies.workload.running.request import Config, setup_of, ticks_of
 
 PAYS = 1.1
 """Larger numbers of copies are tried while four times as many increase the speed by this factor."""
@@ -50,24 +51,35 @@ class Timing:
 
 
 def bench(
-    workload: Workload[Any, Any],
-    config: WorkloadConfig,
+    config: Config,
     *,
     device: str | Device = "auto",
     copies: Sequence[int] = (),
     ticks: int | None = None,
     repeats: int = 3,
+    allow_programs: bool = False,
+    **clock: int | None,
 ) -> Iterator[Timing]:
     """Time a configuration with different numbers of copies; nothing is written.
 
     Parameters
     ----------
-    copies : numbers of copies. Default: 1, 4, 16 and so on, as long as they fit the device and the
-        last number increased the speed by a tenth. With a table, the number of its rows; if copies
-        are frames or positions, their number in the configuration
-    ticks : number of ticks of a measurement, beginning with the first; default: all ticks of the
-        configuration, at most `LOG_TICKS`
-    repeats : number of measurements for each number of copies
+    copies : sequence of int
+        Numbers of copies (societies, plates); default: 1, 4, 16 and so on, as long as they fit
+        the device and increase the work per second; with a table, the number of its rows; if
+        copies are frames or positions, their number in the configuration.
+    ticks : int, optional
+        Number of ticks per measurement; the name of the clock can be used too. Default: that of
+        the configuration, at most 64.
+    repeats : int
+        Number of measurements for each number of copies.
+    allow_programs : bool
+        As for `run`.
+
+    Yields
+    ------
+    Timing
+        One for each measurement, as soon as it is complete.
 
     Raises
     ------
@@ -77,7 +89,19 @@ def bench(
     DeviceError
         If not even one copy fits the device, or the device fails.
     """
-    most = workload.ticks(config)
+    setup = setup_of(config, called="bench")
+    ticks = ticks_of(setup.workload.clock_plural, ticks, clock)
+    return allowing(allow_programs, _bench(setup, device, copies, ticks, repeats))
+
+
+def _bench(
+    setup: Setup[Any, Any],
+    device: str | Device,
+    copies: Sequence[int],
+    ticks: int | None,
+    repeats: int,
+) -> Iterator[Timing]:
+    workload, config, most = setup.workload, setup.config, setup.ticks
     if not most:
         raise ConfigError(f"bench: the configuration has no {workload.clock} to time")
     wanted = min(most, LOG_TICKS) if ticks is None else ticks
@@ -103,16 +127,16 @@ def bench(
     if config.table is not None:
         copies = (config.table.rows,)
     elif not copies and type(workload).count is not Workload.count:
-        copies = (workload.count(config),)  # copies are frames or positions of the configuration
+        copies = (setup.copies,)  # copies are frames or positions of the configuration
 
-    timings = partial(_timings, workload, config, chosen, name, wanted, repeats)
+    timings = partial(_timings, setup, chosen, name, wanted, repeats)
     if copies:
         for count in copies:
             yield from timings(count)
         return
     fit = 2**31
     if chosen is not None:
-        room = Room(workload, workload.parameters(workload.fitted(config, chosen)), chosen)
+        room = Room(setup.on(chosen), chosen)
         require_fit(room)
         fit = room.copies
     yield from _while_they_pay(timings, fit)
@@ -132,8 +156,7 @@ def _while_they_pay(timings: Callable[[int], Iterator[Timing]], fit: int) -> Ite
 
 
 def _timings(
-    workload: Workload[Any, Any],
-    config: WorkloadConfig,
+    setup: Setup[Any, Any],
     device: Device | None,
     name: str,
     ticks: int,
@@ -141,14 +164,16 @@ def _timings(
     count: int,
 ) -> Iterator[Timing]:
     """Yield the measurements of a number of copies."""
-    one = config if config.table else config.model_copy(update={"replicates": count})
-    p = workload.parameters(workload.fitted(one, device))
+    workload, one = setup.workload, setup.config
+    if not one.table:
+        one = one.model_copy(update={"replicates": count})
+    p = Setup(workload, one).on(device).p
     began = time.perf_counter()
     engine: DeviceEngine[Any] | ReferenceEngine[Any]
     if device is None:
-        engine = ReferenceEngine(workload, p, first=workload.first(one), copies=count)
+        engine = ReferenceEngine(workload, p, first=setup.first, copies=count)
     else:
-        engine = DeviceEngine(workload, p, device, first=workload.first(one), copies=count)
+        engine = DeviceEngine(workload, p, device, first=setup.first, copies=count)
     engine.start()
     engine.run_ticks(1, 1)
     engine.wait()

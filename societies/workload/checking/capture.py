@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from societies.config import to_yaml
-from societies.config.model import WorkloadConfig
 from societies.errors import ConfigError, option
 from societies.opencl import Device
 from societies.workload.checking.capture_folder import capture_launches, prepare
 from societies.workload.declare.fields import initial_state
 from societies.workload.declare.phases import Step
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import FINISH, LOG_TICKS, DeviceEngine
+from societies.workload.running.programs import allowed
+from societies.workload.running.request import Config, setup_of
 
 MOST_TICKS_LOOKED_AT = 10_000
 """Number of ticks in which a step is looked for; most steps are in one of the first ticks."""
 
 
 def capture(
-    workload: Workload[Any, Any],
-    config: WorkloadConfig,
+    config: Config,
     *,
     phase: str,
     tick: int | None = None,
@@ -32,13 +32,14 @@ def capture(
     device: str | Device = "auto",
     out: str | Path | None = None,
     overwrite: bool = False,
+    allow_programs: bool = False,
 ) -> Path:
     """Run to the start of a step and write a folder that reproduces its launches.
 
     Parameters
     ----------
-    workload : Workload
-    config : configuration of this workload
+    config, device, allow_programs
+        As for `run`.
     phase : str
         Name of the step as in `verify`: ``extraction``, ``trading (round 2)``. Without the part in
         brackets, the first step of the phase.
@@ -47,7 +48,6 @@ def capture(
         last tick, the end of the run.
     time : int
         Number of the occurrence, from 1, if the tick has the step several times.
-    device : str or Device
     out : path, optional
         Default: ``capture-PHASE-day-N`` in the current folder, with the name of a tick for day.
     overwrite : bool
@@ -63,12 +63,25 @@ def capture(
     ConfigError, DeviceError, OutputError
         As `societies.errors` says.
     """
-    clock, last = workload.clock, workload.ticks(config)
+    given = setup_of(config, called="capture")
+    with allowed(allow_programs):
+        return _capture(given, phase, tick, time, device, out, overwrite)
+
+
+def _capture(
+    given: Setup[Any, Any],
+    phase: str,
+    tick: int | None,
+    time: int,
+    device: str | Device,
+    out: str | Path | None,
+    overwrite: bool,
+) -> Path:
     on = chosen_device(device)[0]
-    fitted = workload.fitted(config, on)  # may change the steps
-    p = workload.parameters(fitted)
+    setup = given.on(on)  # may change the steps
+    workload, p, clock, last = setup.workload, setup.p, setup.workload.clock, setup.ticks
     name = phase.partition("(")[0].strip()
-    known = workload.phases(p, workload.count(config))
+    known = setup.phases
     if name not in known:
         raise ConfigError(
             f"{option('phase', name)}: {workload.name} has the phases {', '.join(known)}"
@@ -77,16 +90,14 @@ def capture(
         raise ConfigError(f"{option('phase', name)}: {workload.name} launches no kernel in it")
     at_the_end = tick is None and any(_is(step, phase) for step in workload.finish(p))
     if tick is None:
-        tick = last if at_the_end else _first_tick(workload, fitted, phase)
+        tick = last if at_the_end else next(_ticks_with(setup, phase), 1)
     if not 0 <= tick <= last:
         raise ConfigError(
             f"{option('tick', tick)}: the configuration has the {workload.clock_plural} 0 to {last}"
         )
     shown_tick = "end" if at_the_end else f"{clock}-{tick}"
     folder, chosen, shown = prepare(f"{name}-{shown_tick}", on or device, out, overwrite=overwrite)
-    engine = DeviceEngine(
-        workload, p, chosen, first=workload.first(config), copies=workload.count(config)
-    )
+    engine = DeviceEngine(workload, p, chosen, first=setup.first, copies=setup.copies)
     ended = None
     if tick > 0:
         engine.start()
@@ -111,12 +122,12 @@ def capture(
         engine.step(step, number)
         before.append(step)
     else:
-        raise _absent(workload, fitted, phase, tick, before, time)
+        raise _absent(setup, phase, tick, before, time)
     capture_launches(
         folder,
         chosen,
         lambda: engine.step(step, number),
-        config_text=to_yaml(config),
+        config_text=to_yaml(given.config),
         facts={
             "what": f"{step} {'after' if at_the_end else 'of'} {clock} {tick}",
             "workload": workload.name,
@@ -124,7 +135,7 @@ def capture(
             clock: tick,
             f"step_of_{clock}": len(before),
             "captured_on": shown,
-            "macros": dict(workload.source(p).macros),
+            "macros": dict(setup.source.macros),
         },
         state_hash=engine.hash,
         overwrite=overwrite,
@@ -140,30 +151,20 @@ def _is(step: Step, wanted: str) -> bool:
     return step.phase == name.strip() and all(word in has for word in words)
 
 
-def _ticks_with(workload: Workload[Any, Any], config: WorkloadConfig, phase: str) -> Iterator[int]:
+def _ticks_with(setup: Setup[Any, Any], phase: str) -> Iterator[int]:
     """Yield the ticks that have a step, tick 1 first, judged by the initial state."""
-    p = workload.parameters(config)
-    state = initial_state(workload.arrays(p), workload.lengths(p), workload.count(config), p)
-    last = min(workload.ticks(config), MOST_TICKS_LOOKED_AT)
+    state = initial_state(setup.fields, setup.sizes, setup.copies, setup.p)
+    last = min(setup.ticks, MOST_TICKS_LOOKED_AT)
     for tick in chain((1, 0) if last else (0,), range(2, last + 1)):
-        if any(_is(step, phase) for step in workload.schedule(p, tick, state)):
+        if any(_is(step, phase) for step in setup.workload.schedule(setup.p, tick, state)):
             yield tick
 
 
-def _first_tick(workload: Workload[Any, Any], config: WorkloadConfig, phase: str) -> int:
-    """Return the default tick: tick 1 if it has the step, else the first one that has it."""
-    return next(_ticks_with(workload, config, phase), 1)
-
-
 def _absent(
-    workload: Workload[Any, Any],
-    config: WorkloadConfig,
-    phase: str,
-    tick: int,
-    steps: list[Step],
-    time: int,
+    setup: Setup[Any, Any], phase: str, tick: int, steps: list[Step], time: int
 ) -> ConfigError:
     """Return the error for a step that a tick does not have, or not ``time`` times."""
+    workload = setup.workload
     here = f"{workload.clock} {tick}"
     times = sum(_is(step, phase) for step in steps)
     if times:
@@ -172,11 +173,11 @@ def _absent(
     name = phase.partition("(")[0].strip()
     same = dict.fromkeys(str(step) for step in steps if step.phase == name)
     there = ", ".join(same or dict.fromkeys(step.phase for step in steps))
-    others = sorted(islice(_ticks_with(workload, config, phase), 3))
+    others = sorted(islice(_ticks_with(setup, phase), 3))
     if others:
         ticks = workload.clock if len(others) == 1 else workload.clock_plural
         hint = f"it comes in {ticks} {', '.join(map(str, others))}"
-    elif any(_is(step, phase) for step in workload.finish(workload.parameters(config))):
+    elif any(_is(step, phase) for step in workload.finish(setup.p)):
         hint = f"it comes after the last {workload.clock}: leave out {option('tick')}"
     else:
         hint = f"{here} has: {there}" if there else f"{here} has no steps"

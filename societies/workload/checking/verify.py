@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from societies.config.model import WorkloadConfig, accepts
+from societies.config.model import accepts
 from societies.errors import ConfigError, option
 from societies.opencl import Device
 from societies.words import plural
@@ -34,11 +34,11 @@ from societies.workload.checking.windows import (
 )
 from societies.workload.declare.fields import SERIES, kept
 from societies.workload.declare.phases import Step
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.engines import ENDED, FINISH, LOG_TICKS, ReferenceEngine, ended_at
-from societies.workload.running.file import require_checkpoint
+from societies.workload.running.file import checkpoint_of
 from societies.workload.running.plan import NotKnown, Unseen
-from societies.workload.running.provenance import checkpoint_of
+from societies.workload.running.request import Config, setup_of, ticks_of
 from societies.workload.running.run import engine_of
 
 Progress = Callable[[int, int, str], None]
@@ -51,53 +51,56 @@ _HINT_SECONDS = 5.0
 
 
 def verify(
-    workload: Workload[Any, Any],
-    config: WorkloadConfig,
+    config: Config,
     *,
     device: str | Device = "auto",
     ticks: int | None = None,
     start: str | Path | None = None,
+    table: Any = None,
     progress: Progress | None = None,
+    **clock: int | None,
 ) -> VerifyReport:
-    """Run the same steps on device and reference, and compare every array after every step.
+    """Run device and reference step by step and compare every array after every phase.
 
     Parameters
     ----------
-    workload : Workload
-    config : configuration of this workload
-    device : str or Device
     ticks : int, optional
-        Number of ticks to compare. Default: all; but without ``start``, of a run of more than
-        `ALL_TICKS` ticks, only the parts described at the top of this module.
+        Number of first ticks to compare; the name of the clock can be used too (``days=3``).
+        Default: all ticks of a short run; for a longer run the first ticks and some later ones,
+        with the device running alone in between.
     start : path, optional
-        Result file of this configuration (number of ticks and ``record`` may differ). Both sides
-        begin with its newest checkpoint instead of tick 0.
+        A result of this configuration (ticks and ``record`` may differ): begin with its newest
+        checkpoint instead of tick 0, and compare ``ticks`` ticks after it, or all.
+    table : xarray.Dataset, dict of arrays or path of a CSV file, optional
+        As for `run`.
+    progress : callable, optional
+        Called before every step with (ticks compared, ticks to compare, text on the step).
 
-    Raises
-    ------
-    ConfigError
-        If the configuration has fewer ticks than requested, or its runs cannot be repeated.
-    OutputError
-        If the file has no such checkpoint.
+    Returns
+    -------
+    VerifyReport
+        With ``identical`` and, if False, the first ``difference``: tick, phase, array, index and
+        both values; else ``coverage``: the phases that changed anything at these ticks, the counts
+        that the workload defines, and those that stayed 0 (``coverage.missing``).
+        ``str(report)`` is a summary of a few lines.
     """
+    setup = setup_of(config, table, called="verify")
+    workload, word = setup.workload, setup.workload.clock
+    ticks = ticks_of(workload.clock_plural, ticks, clock)
     began = time.perf_counter()
-    if why := workload.not_repeatable(config):
+    if why := workload.not_repeatable(setup.config):
         raise ConfigError(f"verify: a run of this cannot be repeated: {why}")
-    clock, most = workload.clock, workload.ticks(config)
-    but = (workload.ticks_key, "record")
-    begin = checkpoint_of(Path(start), workload, config, but=but) if start else None
+    begin = checkpoint_of(setup, Path(start)) if start else None
     after = begin[0] if begin else 0
     possible = partial(accepts, workload.config, workload.ticks_key)
     # Checked before any kernel is built.
-    asked = ticks_to_verify(clock, ticks, most, after, workload.ticks_key, possible)
-    if start and begin:
-        require_checkpoint(workload, config, Path(start), *begin)
-        if ended_at(begin[1]) is not None:
-            raise ConfigError(
-                f"verify: the run of {start} ended at {clock} {after}: there is no {clock} left to "
-                f"compare\ncompare from the beginning, without {option('start')}"
-            )
-    comparison = Comparison(workload, config, device, progress)
+    asked = ticks_to_verify(word, ticks, setup.ticks, after, workload.ticks_key, possible)
+    if begin and ended_at(begin[1]) is not None:
+        raise ConfigError(
+            f"verify: the run of {start} ended at {word} {after}: there is no {word} left to "
+            f"compare\ncompare from the beginning, without {option('start')}"
+        )
+    comparison = Comparison(setup, device, progress)
     if begin:
         comparison.load(begin[1])
     some = ticks is None and begin is None and asked > ALL_TICKS
@@ -127,7 +130,7 @@ def verify(
         windows = comparison.windows
     return VerifyReport(
         identical=found is None,
-        clock=clock,
+        clock=word,
         ticks=length(windows),
         arrays=comparison.arrays,
         device=comparison.device,
@@ -152,17 +155,13 @@ class Comparison:
     """
 
     def __init__(
-        self,
-        workload: Workload[Any, Any],
-        config: WorkloadConfig,
-        device: str | Device,
-        progress: Progress | None,
+        self, setup: Setup[Any, Any], device: str | Device, progress: Progress | None
     ) -> None:
-        self.workload, self.clock, self._last = workload, workload.clock, workload.ticks(config)
-        self.engine, self.device, _ = engine_of(workload, config, device)
+        workload = setup.workload
+        self.workload, self.clock, self._last = workload, workload.clock, setup.ticks
+        self.engine, self.device, _ = engine_of(setup, device)
         p = self._p = self.engine.parameters  # fitted to the device, and used by both sides
-        first, copies = workload.first(config), workload.count(config)
-        self.reference = ReferenceEngine(workload, p, first=first, copies=copies)
+        self.reference = ReferenceEngine(workload, p, first=setup.first, copies=setup.copies)
         self._fields = workload.arrays(p)
         self._kinds = dict(workload.counts(p))
         self._places = {name: i for i, name in enumerate(workload.series(p))}

@@ -43,6 +43,43 @@ FIRST_SOCIETY: Any = key(
 """Keys of every model of societies that draws random numbers."""
 
 
+def changed_after(clock: str) -> Any:
+    """Return the key of an intervention for the tick after which it holds."""
+    return key(
+        ...,
+        f"At the end of this {clock}, so that they hold from the next one on; 0: before the first "
+        f"{clock}",
+        clock,
+        ge=0,
+        le=LARGEST_INTEGER,
+        examples=[0],
+    )
+
+
+def changed_copies(copies: str) -> Any:
+    """Return the key of an intervention for the numbers of the copies that it changes."""
+    return key((), f"Numbers of the {copies} in which they change; empty: in all", "index")
+
+
+class InterventionConfig(Section):
+    """Values that are changed for good; models add the tick, and the copies."""
+
+    set: dict[str, Any] = key({}, "New values by key: any keys of the kind value")
+
+
+Numbers = ListOf[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]]
+"""Numbers of copies."""
+
+INTERVENTIONS: Any = key((), "Which values are changed, and when")
+
+
+class DayIntervention(InterventionConfig):
+    """Values of societies that are changed for good."""
+
+    day: int = changed_after("day")
+    societies: Numbers = changed_copies("societies")
+
+
 KEEP: Any = key(
     (),
     "Days whose full state is stored permanently, so that other runs can branch off at these days",
@@ -124,6 +161,7 @@ class DailyConfig(WorkloadConfig):
     seed: int = SEED
     replicates: int = REPLICATES
     first_society: int = FIRST_SOCIETY
+    interventions: ListOf[DayIntervention] = INTERVENTIONS
     record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     @property
@@ -141,7 +179,10 @@ class DailyConfig(WorkloadConfig):
         return 1
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield conflicts of ``record.keep`` and of the number of random streams."""
+        """Yield conflicts of interventions, ``record.keep`` and the number of random streams."""
+        from societies.workload.running.points import intervention_conflicts
+
+        yield from intervention_conflicts(self)
         yield from keep_conflicts(self)
         streams = (self.first_society + self.replicates) * self.streams()
         yield from stream_conflicts(self, streams, ("replicates", "first_society"))

@@ -18,13 +18,13 @@ from societies.output import Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.config import recorded
 from societies.workload.declare.fields import SERIES, Field, State, file_values
 from societies.workload.declare.measured import MEASURED
-from societies.workload.declare.protocol import Block, Contents, Workload
+from societies.workload.declare.protocol import Block, Contents, Setup
 from societies.workload.declare.varying import coordinates
 
 
-def contents_of(workload: Workload[Any, Any], config: Any) -> Contents:
+def contents_of(setup: Setup[Any, Any]) -> Contents:
     """Return the contents of a configuration's file: the workload's own or the default ones."""
-    return workload.contents(config) or SeriesAndDetail(workload, config)
+    return setup.workload.contents(setup) or SeriesAndDetail(setup)
 
 
 class SeriesAndDetail:
@@ -32,19 +32,18 @@ class SeriesAndDetail:
 
     Parameters
     ----------
-    workload : Workload
-    config : configuration of this workload
+    setup : Setup
     """
 
-    def __init__(self, workload: Workload[Any, Any], config: Any) -> None:
-        self.workload, self.config = workload, config
-        self._p = workload.parameters(config)
-        self.series = workload.series(self._p)
-        ticks, every = workload.ticks(config), recorded(config, "detail", 0)
+    def __init__(self, setup: Setup[Any, Any]) -> None:
+        self.setup, self.workload, self.config = setup, setup.workload, setup.config
+        self._p, config = setup.p, setup.config
+        self.series = setup.workload.series(self._p)
+        ticks, every = setup.ticks, recorded(config, "detail", 0)
         self._every = recorded(config, "series", 1)
         self._detail_ticks = range(every, ticks + 1, every) if every else range(0)
-        self._detail_dim = f"detail_{workload.clock}"
-        fields = workload.arrays(self._p).items()
+        self._detail_dim = f"detail_{self.workload.clock}"
+        fields = setup.fields.items()
         self._logged: dict[str, Field] = {
             name: one for name, one in fields if one.logged and name != SERIES
         }
@@ -56,14 +55,14 @@ class SeriesAndDetail:
     def coordinates(self) -> list[Coordinate]:
         """Return the coordinates of the file."""
         workload, config = self.workload, self.config
-        first, clock = workload.first(config), workload.clock
-        numbers = np.arange(first, first + workload.count(config))
-        ticks = np.arange(self._every, workload.ticks(config) + 1, self._every)
+        setup, clock = self.setup, workload.clock
+        numbers = np.arange(setup.first, setup.first + setup.copies)
+        ticks = np.arange(self._every, setup.ticks + 1, self._every)
         unit = clock if clock == "day" else ""
         result = [
             Coordinate(workload.copies, numbers, "", f"number of the {workload.copies}"),
             Coordinate(clock, ticks, unit, f"{clock}, counted from 1"),
-            *coordinates(config, workload.copies),
+            *coordinates(config, workload.copies, {one.name for one in self.variables()}),
         ]
         if self._detail:
             meaning = f"{clock} of detail"
@@ -72,7 +71,7 @@ class SeriesAndDetail:
         dims = {dim for one in shown for dim in one.dims}
         return result + [
             Coordinate(dim, np.arange(length), "", f"number of the {dim}")
-            for dim, length in workload.lengths(self._p).items()
+            for dim, length in setup.sizes.items()
             if dim in dims
         ]
 
@@ -88,7 +87,14 @@ class SeriesAndDetail:
             result += [Variable(name, (clock,), *facts) for name, facts in MEASURED.items()]
         kinds = (((clock,), self._logged), ((self._detail_dim,), detail), ((), self._final))
         return result + [
-            Variable(name, (copies, *when, *one.dims), one.file_dtype, one.unit, one.meaning)
+            Variable(
+                name,
+                (copies, *when, *one.dims),
+                one.file_dtype,
+                one.unit,
+                one.meaning,
+                none=one.file_none,
+            )
             for when, fields in kinds
             for name, one in fields.items()
         ]
@@ -124,7 +130,7 @@ class SeriesAndDetail:
         if block.last in self._detail_ticks:
             state, place = block.state(), self._detail_ticks.index(block.last)
             for name in self._detail:
-                values = file_values(self._detail, name, state)
+                values = file_values(self.setup.fields, name, state)
                 file.write(self._detail_name(name), values, **{self._detail_dim: place})
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
@@ -132,7 +138,7 @@ class SeriesAndDetail:
         if self._final:
             last = state()
             for name in self._final:
-                file.write(name, file_values(self._final, name, last))
+                file.write(name, file_values(self.setup.fields, name, last))
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
         """Do nothing: the checkpoint needs no additional data."""
@@ -145,7 +151,7 @@ class SeriesAndDetail:
     def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
         """Return these means for a file's last tick; for a run without ticks, of final fields."""
         clock = self.workload.clock
-        if not self.workload.ticks(self.config):
+        if not self.setup.ticks:
             ends = [name for name, one in self._final.items() if not one.dims]
             return {name: _mean(dataset[name].values) for name in ends}
         until = dataset.sel({clock: slice(None, tick)})

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.workload.declare.copies import initial_of
+
 if TYPE_CHECKING:
     from societies.output.ranges import Within
 
@@ -52,8 +54,11 @@ class Field:
         (row, copy, ...), it writes row ``log_row`` itself in every tick, and nothing is copied
     recorded : whether the file has its value every ``record.detail`` ticks
     some : whether every copy must have an entry that is not 0
-    present : name of a field along the first dimensions of this one that is 0 for entries without
-        meaning, such as those of a removed agent: their recorded and final values are missing
+    present : name of a field along the first dimensions of this one that is 0, or its ``none``, for
+        entries without meaning, such as those of a removed agent: their recorded and final values
+        are missing
+    none : number that stands for no value, such as -1 for no agent; files declare it, so that
+        readers take it for missing
     """
 
     dims: tuple[str, ...]
@@ -70,11 +75,17 @@ class Field:
     recorded: bool = False
     some: bool = False
     present: str = ""
+    none: int | None = None
 
     @property
     def file_dtype(self) -> str:
         """NumPy type in files: float64 if values may be missing, which integers cannot express."""
         return "float64" if self.present else self.dtype
+
+    @property
+    def file_none(self) -> int | None:
+        """Number that stands for no value in files; None if NaN does."""
+        return None if self.present else self.none
 
     @property
     def saved(self) -> bool:
@@ -131,13 +142,16 @@ def file_values(fields: Mapping[str, Field], name: str, state: State) -> NDArray
 
     Parameters
     ----------
-    state : contains the array, and the field `Field.present` if it has one
+    fields : contains the field, and the field `Field.present` if it has one
+    state : contains their arrays
     """
     values, flags = state[name], fields[name].present
     if not flags:
         return values
-    present = state[flags].astype(bool)
+    present = state[flags] != (fields[flags].none or 0)
     present = present.reshape(present.shape + (1,) * (values.ndim - present.ndim))
+    if (none := fields[name].none) is not None:
+        present = present & (values != none)
     return np.where(present, values.astype(np.float64), np.nan)
 
 
@@ -165,7 +179,7 @@ def initial_values(
 ) -> State:
     """Return the initial value of each array before broadcasting: a number or a smaller array."""
     given = {
-        name: field.initial(parameters) if callable(field.initial) else field.initial
+        name: initial_of(parameters, field.initial) if callable(field.initial) else field.initial
         for name, field in fields.items()
     }
     values = {name: np.asarray(value, fields[name].dtype) for name, value in given.items()}

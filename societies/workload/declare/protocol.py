@@ -12,15 +12,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from numpy.typing import ArrayLike, NDArray
 
 from societies.words import plural
+from societies.workload.declare.copies import (
+    Copies,
+    changes_of,
+    of_copy,
+    value_names,
+    value_rows_of,
+    values_of,
+)
 from societies.workload.declare.fields import SERIES, Events, Field, Series, State
+from societies.workload.declare.keys import VALUE_TABLE, table_lookups
 from societies.workload.declare.naming import twins_of
 from societies.workload.declare.phases import Phase, Step, workgroup_size
+from societies.workload.declare.points import once, points_of
 
 if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
@@ -181,6 +192,9 @@ class Workload(Generic[C, P]):
     a copy), so that copies of one launch may have any numbers. Otherwise the numbers are
     consecutive from ``first_society``; copies with equal random draws then need separate launches.
     """
+    derived: ClassVar[tuple[str, ...]] = ()
+    """Numbers among the parameters that depend on keys declared as values. Kernels read them, too,
+    by ``P(name)``."""
     numpy: ClassVar[bool] = False
     """True if the reference gets arrays; otherwise lists, with which plain Python is faster."""
     twins: ClassVar[str] = ""
@@ -278,10 +292,18 @@ class Workload(Generic[C, P]):
     def parameters(self, config: C) -> P:
         """Return the parameters for kernels and reference.
 
-        Default: the result of the configuration's method `parameters`, or else the configuration.
+        Default: the result of the configuration's method `parameters`, or else the configuration;
+        `Copies` of these if copies differ.
         """
-        made = getattr(config, "parameters", None)
-        return made() if callable(made) else config  # type: ignore[return-value]
+
+        def made(one: Any) -> Any:
+            own = getattr(one, "parameters", None)
+            return own() if callable(own) else one
+
+        points = points_of(self, config)
+        if points is None:
+            return made(config)  # type: ignore[no-any-return]
+        return once(config, "copies", lambda _: Copies(points, made))  # type: ignore[return-value]
 
     def fitted(self, config: C, device: Device | None) -> C:
         """Return the configuration with the values that depend on the device (None: the reference).
@@ -292,22 +314,32 @@ class Workload(Generic[C, P]):
         return config
 
     def parameters_of_copy(self, p: P, place: int, tick: int) -> P:
-        """Return the parameters of the copy with index ``place`` in a tick, for the reference.
-
-        Default: ``p``. Other parameters if copies differ (`points.points_of`).
-        """
-        return p
+        """Return the parameters of the copy with index ``place`` in a tick, for the reference."""
+        return of_copy(p, place, tick)  # type: ignore[no-any-return]
 
     def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
         """Return, for a tick, the kernel arguments that have an entry per copy: (copy, ...).
 
-        `source` also contains them, with their values before the first tick.
+        Default: the table of values, from which kernels read ``P(name)``.
         """
-        return {}
+        names = self.values()
+        return {VALUE_TABLE: value_rows_of(p, names, tick)} if names else {}
 
     def changes(self, p: P) -> Sequence[int]:
         """Return the ticks after which parameters of copies change, ascending."""
-        return ()
+        return changes_of(p)
+
+    def values(self) -> tuple[str, ...]:
+        """Return the parameters that may differ between copies, in the order of their table."""
+        return (*value_names(self.config), *self.derived)
+
+    def lookups(self, p: P) -> str:
+        """Return the header with which kernels read ``P(name)`` from ``value_table``.
+
+        A variable named after a copy (``society``) must hold the index of the copy.
+        """
+        one = values_of(of_copy(p, 0, 0), self.values())
+        return "\n".join([*table_lookups(one, self.copies), ""])
 
     def ticks(self, config: C) -> int:
         """Return the largest number of ticks of a run. Default: the value of `ticks_key`."""
@@ -321,7 +353,7 @@ class Workload(Generic[C, P]):
         """Return the number of the first copy."""
         return int(getattr(config, f"first_{self.copies}", 0))
 
-    def contents(self, config: C) -> Contents | None:
+    def contents(self, setup: Setup[C, P]) -> Contents | None:
         """Return the contents of the file; None: those of `contents.SeriesAndDetail`."""
         return None
 
@@ -413,3 +445,67 @@ class Workload(Generic[C, P]):
     def headlines(self) -> Sequence[str]:
         """Return the variables for the closing table; empty: all that are recorded."""
         return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Setup(Generic[C, P]):
+    """A workload with a configuration, and what follows from both; each is made once, when read.
+
+    Attributes
+    ----------
+    workload : Workload
+    config : configuration of this workload
+    device : device to whose memory the configuration is fitted; None: it is as the user gave it
+    """
+
+    workload: Workload[C, P]
+    config: C
+    device: Device | None = None
+
+    def on(self, device: Device | None) -> Setup[C, P]:
+        """Return the setup for a device (None: the reference)."""
+        config = self.workload.fitted(self.config, device)
+        made = Setup(self.workload, config, device)
+        if config is self.config:
+            made.__dict__.update({**self.__dict__, **made.__dict__})
+        return made
+
+    @cached_property
+    def p(self) -> P:
+        """Parameters for kernels and reference."""
+        return self.workload.parameters(self.config)
+
+    @cached_property
+    def fields(self) -> Mapping[str, Field]:
+        """All arrays of the state by name."""
+        return self.workload.arrays(self.p)
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """Length of every dimension of the arrays."""
+        return self.workload.lengths(self.p)
+
+    @cached_property
+    def phases(self) -> Mapping[str, Phase]:
+        """Every phase by name, for all copies."""
+        return self.workload.phases(self.p, self.copies)
+
+    @cached_property
+    def source(self) -> Source:
+        """Macros, header and arguments of the kernels."""
+        return self.workload.source(self.p)
+
+    @property
+    def first(self) -> int:
+        """Number of the first copy."""
+        return self.workload.first(self.config)
+
+    @property
+    def copies(self) -> int:
+        """Number of copies."""
+        return self.workload.count(self.config)
+
+    @property
+    def ticks(self) -> int:
+        """Largest number of ticks."""
+        return self.workload.ticks(self.config)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
 from pydantic import ValidationError
 
 from societies.config.check import places_of
 from societies.config.model import (
     CONFLICTS_LATER,
+    INITIAL,
     SHAPE,
     TABULATED,
     VALUE,
@@ -31,16 +33,19 @@ class NotVarying(Exception):
 SHARED = "is the same in all copies of a launch; only parameters of the model may differ"
 """Reason to refuse different values of a key that is no parameter of the model, such as a seed."""
 
+ONLY_AT_FIRST = "is read before the first tick only, so that a change on the way has no effect"
+
 SHARED_SHAPE = "all copies of a launch share it"
 
 
-def varying(model: type[Section], data: Any, key: str) -> Path:
+def varying(model: type[Section], data: Any, key: str, *, later: bool = False) -> Path:
     """Return the path of a key that may differ between copies, as parts.
 
     Parameters
     ----------
     model : class of the configuration
     data : configuration as plain data; a number in the key selects an entry of a list in it
+    later : whether the key must also have an effect if it changes during a run
 
     Raises
     ------
@@ -48,8 +53,10 @@ def varying(model: type[Section], data: Any, key: str) -> Path:
         With the reason, if there is no such key or all copies of a launch share it.
     """
     path, kind, section = found_key(model, data, key)
-    if kind not in (VALUE, TABULATED) or section is not None:
+    if kind not in (VALUE, TABULATED, INITIAL) or section is not None:
         raise NotVarying(_why_not(kind, section))
+    if later and kind == INITIAL:
+        raise NotVarying(ONLY_AT_FIRST)
     return path
 
 
@@ -84,18 +91,27 @@ def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any
     return path, kind, section
 
 
-def coordinates(config: Any, copies: str) -> list[Coordinate]:
-    """Return the keys that differ from copy to copy, as coordinates of the file."""
+def coordinates(
+    config: Any, copies: str, taken: Collection[str] = (), entries: str = ""
+) -> list[Coordinate]:
+    """Return the keys that differ from copy to copy, as coordinates of the file.
+
+    Parameters
+    ----------
+    taken : names of variables; a key with such a name is called ``vary.KEY``, as in a study
+    entries : dimension of keys with a list of numbers; "": each has a dimension of its own
+    """
     from societies.output import Coordinate  # imported here: a configuration needs no HDF5
 
-    table = config.table
-    if table is None:
-        return []
     found = []
-    for key, column in table.columns.items():
+    for key, column in config.table.columns.items() if config.table is not None else ():
         unit, meaning = unit_and_meaning(type(config), key)
-        dims = (copies, "resource")[: column.ndim]
-        found.append(Coordinate(key, column, unit, meaning, dims))
+        own = entries or f"{key}.entry"
+        if column.ndim > 1 and not entries:
+            numbers = np.arange(column.shape[1])
+            found.append(Coordinate(own, numbers, "", f"number of the entry of {key}"))
+        name, dims = f"vary.{key}" if key in taken else key, (copies, own)[: column.ndim]
+        found.append(Coordinate(name, column, unit, meaning, dims))
     return found
 
 

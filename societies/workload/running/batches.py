@@ -19,7 +19,7 @@ from societies.errors import DeviceError
 from societies.opencl import Device
 from societies.workload.declare.fields import State, kept, state_hash
 from societies.workload.declare.phases import Step, scratch_memory
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.engines import (
     ENDED,
     LOG_ROWS,
@@ -183,14 +183,14 @@ class Room:
     has, in_one : bytes that the device has for copies: in total; at most in one array
     """
 
-    def __init__(self, workload: Workload[Any, Any], p: Any, device: Device) -> None:
-        sizes = workload.lengths(p)
-        tables = workload.source(p).arguments.items()
+    def __init__(self, setup: Setup[Any, Any], device: Device) -> None:
+        workload, p, sizes = setup.workload, setup.p, setup.sizes
+        tables = setup.source.arguments.items()
         arrays = {name: one for name, one in tables if isinstance(one, np.ndarray)}
         rows = workload.parameters_of_copies(p, 0)
         self.fixed = sum(one.nbytes for name, one in arrays.items() if name not in rows)
         parts = [one.nbytes // max(1, len(one)) for one in rows.values()]
-        fields = workload.arrays(p).values()
+        fields = setup.fields.values()
         parts += [field.nbytes(sizes) for field in fields]
         parts += [LOG_ROWS * field.nbytes(sizes) for field in fields if field.logged]
         parts += [4] if workload.numbered else []

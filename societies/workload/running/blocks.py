@@ -13,13 +13,12 @@ from typing import Any, NamedTuple, cast
 from numpy.typing import NDArray
 
 from societies.background import in_background
-from societies.config.model import WorkloadConfig
 from societies.output import ResultFile
 from societies.output.checkpoints import ROTATING
 from societies.signals import Stopped
 from societies.workload.declare.config import kept_ticks, recorded
 from societies.workload.declare.fields import kept
-from societies.workload.declare.protocol import Block, Contents, LeftOut, Workload
+from societies.workload.declare.protocol import Block, Contents, LeftOut, Setup
 from societies.workload.declare.slices import paced
 from societies.workload.running.engines import BLOCK_SECONDS, ENDED, LOG_TICKS, Engine
 from societies.workload.running.interrupts import Interruption
@@ -71,8 +70,7 @@ class Simulation:
 
     def __init__(
         self,
-        workload: Workload[Any, Any],
-        config: WorkloadConfig,
+        setup: Setup[Any, Any],
         engine: Engine,
         file: ResultFile,
         contents: Contents,
@@ -80,13 +78,12 @@ class Simulation:
         *,
         hashed: bool = True,
     ) -> None:
-        self.workload, self.config, self.engine = workload, config, engine
+        self.workload, self.config, self.engine = setup.workload, setup.config, engine
         self.file, self.contents = file, contents
-        asked = recorded(config, "checkpoint", "auto")
+        asked = recorded(self.config, "checkpoint", "auto")
         self.every = file.checkpoint_interval(asked)
-        self.keep = kept_ticks(config)
-        self.p = workload.parameters(config)
-        self.fields = workload.arrays(self.p)
+        self.keep = kept_ticks(self.config)
+        self.p, self.fields = setup.p, setup.fields
         self.stops = {*contents.stops(), *self.keep}
         # A run that may end at any tick does not know which checkpoints are its last two.
         self.sparing = asked == "auto" and ENDED not in self.fields

@@ -29,7 +29,7 @@ from societies.output.trust import opened
 from societies.words import one_of, plural
 from societies.workload.declare.config import kept_ticks, recorded
 from societies.workload.declare.fields import State
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup
 from societies.workload.declare.varying import SHARED, SHARED_SHAPE
 from societies.workload.running.file import require_checkpoint
 from societies.workload.running.provenance import require_origin
@@ -66,7 +66,7 @@ class Parent:
         return {PARENT: f"{self.path.name}, created {created}", PARENT_TICK: str(self.tick)}
 
 
-def _raised(workload: Workload[Any, Any], ticks: int) -> str:
+def _raised(workload: Any, ticks: int) -> str:
     """Return the advice to raise the number of ticks to ``ticks``; "" if that is not allowed."""
     if not accepts(workload.config, workload.ticks_key, ticks):
         return ""
@@ -74,9 +74,7 @@ def _raised(workload: Workload[Any, Any], ticks: int) -> str:
 
 
 @contextmanager
-def parent_of(
-    workload: Workload[Any, Any], config: Any, path: Path, tick: int | None
-) -> Iterator[Parent]:
+def parent_of(setup: Setup[Any, Any], path: Path, tick: int | None) -> Iterator[Parent]:
     """Open the file from which a run branches off after ``tick``, by default its last tick.
 
     Raises
@@ -86,7 +84,7 @@ def parent_of(
     OutputError
         If the file has another configuration or version, ends earlier, or is damaged.
     """
-    clock = workload.clock
+    workload, config, clock = setup.workload, setup.config, setup.workload.clock
     with explained(path, READING):
         descriptor = opening.descriptor_of(path)
     try:
@@ -108,37 +106,29 @@ def parent_of(
                 f"{path}: ends with {clock} {end}, so nothing can branch off after {clock} {tick}"
                 f"\nchoose {one_of(clock)} up to {end}, or let that run go on"
             )
-        if tick >= workload.ticks(config):
+        if tick >= setup.ticks:
             raise ConfigError(
-                f"{option(clock, tick)}: the run has {workload.ticks(config)} "
+                f"{option(clock, tick)}: the run has {setup.ticks} "
                 f"{plural(clock)}, none after that{_raised(workload, 2 * max(1, tick))}"
             )
         but = (workload.ticks_key, "record", "interventions")
-        require_origin(
-            path, layout.attributes, workload, config, but, "branch off it", "this branch"
-        )
+        require_origin(path, layout.attributes, setup, but, "branch off it", "this branch")
         _require_same_past(path, layout.attributes, config, tick, clock)
-        begin, state, there = _begin(workload, config, path, tick, disk, seal, layout)
+        begin, state, there = _begin(setup, path, tick, disk, seal, layout)
         yield Parent(path, tick, begin, state, there, disk, layout)
     finally:
         os.close(descriptor)
 
 
 def _begin(
-    workload: Workload[Any, Any],
-    config: Any,
-    path: Path,
-    tick: int,
-    disk: Disk,
-    seal: Seal,
-    layout: Layout,
+    setup: Setup[Any, Any], path: Path, tick: int, disk: Disk, seal: Seal, layout: Layout
 ) -> tuple[int, State | None, dict[int, State]]:
     """Return the tick and state from which the branch is computed, after checking the state.
 
     The third result has the parent's checkpoints that will be copied, by tick. They are read now,
     because a parent that is still running may overwrite them.
     """
-    there = _configuration(layout.attributes)
+    there, config = _configuration(layout.attributes), setup.config
     here = config.model_dump(mode="json")
     if _recorded_of(there) != _recorded_of(here):
         return 0, None, {}  # the two files do not record the same
@@ -155,7 +145,7 @@ def _begin(
     if found is None:
         return 0, None, {}
     _, begin, state = found
-    require_checkpoint(workload, config, path, begin, state)
+    require_checkpoint(setup, path, begin, state)
     copied = {tick: one for tick, one in found_of.items() if one is not None and tick <= begin}
     return begin, state, copied
 

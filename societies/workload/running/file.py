@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,50 +10,51 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from reference_py.primitives.rng import LAST_STATE
-from societies.output import ResultFile
+from societies.errors import OutputError, option, override
+from societies.output import ResultFile, checkpoints, checksums, opening
 from societies.output.checkpoints import slots
-from societies.output.files import require_allowed, require_target
-from societies.output.layout import declare
+from societies.output.files import READING, explained, require_allowed, require_target
+from societies.output.layout import LAYOUT_VERSION, declare, require_ours
 from societies.output.ranges import Expected, Within, refusal, require_state
+from societies.output.trust import opened
+from societies.words import plural
 from societies.workload.declare.config import kept_ticks, recorded
 from societies.workload.declare.fields import Field
-from societies.workload.declare.protocol import Contents, Workload
+from societies.workload.declare.protocol import Contents, Setup
 from societies.workload.running.engines import ENDED, ended_at
-from societies.workload.running.provenance import origin
+from societies.workload.running.provenance import origin, require_origin
 
 
-def parts(workload: Workload[Any, Any], config: Any, contents: Contents) -> dict[str, Any]:
+def parts(setup: Setup[Any, Any], contents: Contents) -> dict[str, Any]:
     """Return everything that the file is created with except its attributes."""
-    p = workload.parameters(config)
-    sizes, copies = workload.lengths(p), workload.count(config)
+    workload, config = setup.workload, setup.config
     return {
         "coordinates": contents.coordinates(),
         "variables": contents.variables(),
         "tables": contents.tables(),
         "state": {
-            name: ((copies, *field.shape(sizes)), field.dtype)
-            for name, field in workload.arrays(p).items()
+            name: ((setup.copies, *field.shape(setup.sizes)), field.dtype)
+            for name, field in setup.fields.items()
             if field.saved
         },
         "clock": workload.clock,
         "copies": workload.copies,
-        "ticks": workload.ticks(config),
+        "ticks": setup.ticks,
         "slots": slots(recorded(config, "checkpoint", "auto"), len(kept_ticks(config))),
     }
 
 
 def require_room(
-    workload: Workload[Any, Any], config: Any, contents: Contents, path: Path, *, overwrite: bool
+    setup: Setup[Any, Any], contents: Contents, path: Path, *, overwrite: bool
 ) -> None:
     """Raise OutputError, before any work is done, if the file can certainly not be created."""
-    nbytes = declare(**parts(workload, config, contents), attributes={}).nbytes_on_disk
+    nbytes = declare(**parts(setup, contents), attributes={}).nbytes_on_disk
     require_target(path, nbytes, overwrite=overwrite)
     require_allowed(path, nbytes)
 
 
 def create(
-    workload: Workload[Any, Any],
-    config: Any,
+    setup: Setup[Any, Any],
     contents: Contents,
     path: Path,
     facts: dict[str, str],
@@ -62,33 +64,83 @@ def create(
     """Create the file; ``facts`` are attributes that name the device."""
     return ResultFile.create(
         path,
-        **parts(workload, config, contents),
-        attributes={**contents.attributes(), **origin(workload, config), **facts},
+        **parts(setup, contents),
+        attributes={**contents.attributes(), **origin(setup), **facts},
         overwrite=overwrite,
     )
 
 
 def require_checkpoint(
-    workload: Workload[Any, Any],
-    config: Any,
-    path: Path,
-    tick: int,
-    state: Mapping[str, NDArray[Any]],
+    setup: Setup[Any, Any], path: Path, tick: int, state: Mapping[str, NDArray[Any]]
 ) -> None:
     """Raise OutputError unless this configuration could have produced a state read from a file."""
-    p = workload.parameters(config)
-    sizes, copies = workload.lengths(p), workload.count(config)
+    workload = setup.workload
     expected = {
-        name: Expected((copies, *one.shape(sizes)), one.dtype, _within(name, one), one.some)
-        for name, one in workload.arrays(p).items()
+        name: Expected(
+            (setup.copies, *one.shape(setup.sizes)), one.dtype, _within(name, one), one.some
+        )
+        for name, one in setup.fields.items()
         if one.saved
     }
     when = f"{workload.clock} {tick}"
-    limits = {**named_limits(workload, p, tick), ENDED: tick}
+    limits = {**named_limits(setup, tick), ENDED: tick}
     require_state(path, when, state, expected, limits, workload.copies)
     ended = ended_at(state)
     if ended not in (None, tick):  # the run would have ended then, with a checkpoint of that tick
         raise refusal(path, when, f"all {workload.copies_plural} have ended by {ended}")
+
+
+def checkpoint_of(
+    setup: Setup[Any, Any], path: Path, last: int | None = None
+) -> tuple[int, dict[str, NDArray[Any]]]:
+    """Return tick and state of the newest checkpoint in a file of this configuration.
+
+    With ``last`` it is the newest one up to this tick. The number of ticks and the keys of
+    recording may differ, because they do not change a state. The file is opened only for reading.
+
+    Raises
+    ------
+    OutputError
+        If the file has another configuration or version, has no valid checkpoint or cannot be
+        read.
+    """
+    with explained(path, READING):
+        descriptor = opening.descriptor_of(path)
+        try:
+            whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
+            assert whole is not None  # older layouts are refused
+            disk, seal = whole
+            with opened(path) as file:
+                require_ours(file, path, LAYOUT_VERSION)
+                attributes = dict(file.attrs)
+            committed = checksums.commits(disk, seal).tick
+            found = checkpoints.latest(disk, seal.slots, committed, last)
+            there = list(checkpoints.ticks(disk, seal.slots, committed).values())
+        finally:
+            os.close(descriptor)
+    clock, key = seal.clock, setup.workload.ticks_key
+    require_origin(path, attributes, setup, (key, "record"), doing="what is computed from it")
+    if found is None and last is not None and there:
+        which = f"that of {clock} {there[0]}"
+        if len(there) > 1:
+            listed = ", ".join(map(str, there[:-1]))
+            which = f"those of {plural(clock)} {listed} and {there[-1]}"
+        raise OutputError(
+            f"{path}: has no checkpoint of {clock} {last} or before; it has {which}\n"
+            f"go from {clock} 1, without {option('start')}; or make a file that ends with "
+            f"the checkpoint of {clock} {last}: run with {override(f'{key}={last}')} and "
+            f"{option('out')}"
+        )
+    if found is None and not seal.slots:
+        raise OutputError(
+            f"{path}: has no checkpoints, which record.checkpoint switched off\n"
+            f"run it anew with {override('record.checkpoint=auto')}"
+        )
+    if found is None:
+        some = f"some {plural(clock)}"
+        raise OutputError(f"{path}: has no checkpoint yet; let its run go on for {some}")
+    require_checkpoint(setup, path, *found[1:])
+    return found[1:]
 
 
 def _within(name: str, field: Field) -> Within | None:
@@ -96,7 +148,7 @@ def _within(name: str, field: Field) -> Within | None:
     return (-1, ENDED) if name == ENDED else field.within
 
 
-def named_limits(workload: Workload[Any, Any], p: Any, tick: int) -> dict[str, ArrayLike]:
+def named_limits(setup: Setup[Any, Any], tick: int) -> dict[str, ArrayLike]:
     """Return the values, after this tick, of the limits that `Field.within` gives by name."""
-    lengths = {f"{dim}s - 1": length - 1 for dim, length in workload.sizes(p).items()}
-    return {**lengths, "last state": LAST_STATE, **workload.limits(p, tick)}
+    lengths = {f"{dim}s - 1": length - 1 for dim, length in setup.sizes.items()}
+    return {**lengths, "last state": LAST_STATE, **setup.workload.limits(setup.p, tick)}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from societies.config.model import WorkloadConfig
 from societies.errors import OutputError
 from societies.opencl import Device
 from societies.output.checkpoints import interval
@@ -17,11 +17,13 @@ from societies.words import plural
 from societies.workload.declare.config import recorded
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.phases import launches_of
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.batches import Room, batch_size
 from societies.workload.running.branch import parent_of
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.file import parts, require_room
+from societies.workload.running.programs import described
+from societies.workload.running.request import Config, Request, config_warnings, request
 from societies.workload.running.sufficiency import byte_count, duration, room_warnings, time_warning
 
 
@@ -51,29 +53,48 @@ class Unseen(dict[str, Any]):
 
 
 def plan(
-    workload: Workload[Any, Any],
-    config: WorkloadConfig,
+    config: Config,
     *,
     device: str | Device = "auto",
     out: str | Path | None = None,
+    table: Any = None,
     batch: int | None = None,
-    parent: str | Path | None = None,
+    start: str | Path | None = None,
     tick: int | None = None,
+    values: Mapping[str, Any] | None = None,
+    **clock: int | None,
 ) -> Plan:
-    """Describe a run without building or writing anything; see `societies.plan`."""
+    """Return what `run` would do: shapes, memory, launches per tick, output path. Writes nothing.
+
+    With ``start`` the plan has the first tick of the branch too, and errors are those of `run`.
+
+    Returns
+    -------
+    Plan
+        With ``rows``, a list of (label, value), and ``warnings``, a sentence for each setting that
+        is probably a mistake or will probably fail.
+    """
+    of: Any = {"out": out, "table": table, "batch": batch}
+    asked = request("plan", config, clock, start=start, tick=tick, values=values, **of)
+    made = _plan(asked, device)
+    return replace(made, warnings=(*config_warnings(asked.setup.config), *made.warnings))
+
+
+def _plan(asked: Request, device: str | Device) -> Plan:
+    """Describe a run without building or writing anything."""
+    setup, path, batch = asked.setup, asked.path, asked.batch
     history = []
-    if parent is not None:
-        with parent_of(workload, config, Path(parent), tick) as found:
-            after = f"{found.path} after {workload.clock} {found.tick}"
-            computed = f"computed from {workload.clock} {found.begin + 1}"
+    if asked.start is not None:
+        with parent_of(setup, asked.start, asked.tick) as found:
+            clock = setup.workload.clock
+            after = f"{found.path} after {clock} {found.tick}"
+            computed = f"computed from {clock} {found.begin + 1}"
             history = [("branches off", f"{after}, {computed}")]
     chosen, name, _ = chosen_device(device)
-    config = workload.fitted(config, chosen)
-    p = workload.parameters(config)
-    contents, clock = contents_of(workload, config), workload.clock
-    first, count = workload.first(config), workload.count(config)
-    path = Path(out) if out is not None else Path(f"{workload.name}.h5")
-    made = parts(workload, config, contents)
+    setup = setup.on(chosen)
+    workload, config, p = setup.workload, setup.config, setup.p
+    contents, clock, count = contents_of(setup), workload.clock, setup.copies
+    made = parts(setup, contents)
     saved = sum(
         math.prod(shape) * np.dtype(kind).itemsize for shape, kind in made["state"].values()
     )
@@ -83,15 +104,17 @@ def plan(
         for one in made["variables"]
     )
     results += sum(table.nbytes(lengths) for table in made["tables"])
-    own, ticks = workload.plan_rows(config, p), (plural(clock), str(workload.ticks(config)))
+    own, ticks = workload.plan_rows(config, p), (plural(clock), str(setup.ticks))
+    named = [("program", line) for line in described(workload.programs(p))]
     rows = [
-        (workload.copies_plural, numbers(first, count)),
+        (workload.copies_plural, numbers(setup.first, count)),
         *own,
+        *named,
         *([] if ticks[0] in dict(own) else [ticks]),
         *history,
         ("device", name if chosen else f"{name} (plain Python)"),
     ]
-    room = Room(workload, p, chosen) if chosen else None
+    room = Room(setup, chosen) if chosen else None
     size = count if room is None or room.lack() else batch_size(count, room.copies, batch)
     if chosen is None and batch:
         size = batch_size(count, count, batch)
@@ -100,30 +123,27 @@ def plan(
         rows += [
             *workload.device_rows(config, chosen),
             ("work-items per workgroup", str(workload.work_items(p, count, chosen))),
-            (f"launches per {clock}", _launches(workload, config, p, size, chosen)),
+            (f"launches per {clock}", _launches(setup, size, chosen)),
         ]
-    asked = recorded(config, "checkpoint", "auto")
-    memory = state_bytes(workload, config) if room is None else room.nbytes(size)
+    every = recorded(config, "checkpoint", "auto")
+    memory = state_bytes(setup) if room is None else room.nbytes(size)
     seconds = workload.seconds(config, chosen)
     rows += [
         ("memory on the device" if chosen else "memory of the state", byte_count(memory)),
-        ("checkpoints in the file", describe_checkpoints(asked, saved, clock)),
+        ("checkpoints in the file", describe_checkpoints(every, saved, clock)),
         ("results in the file", byte_count(results)),
         *([] if seconds is None else [("time, roughly", duration(seconds))]),
         ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
     ]
-    sizes = workload.lengths(p)
+    largest = (
+        max(f.nbytes(setup.sizes) for f in setup.fields.values()) if room is None else room.largest
+    )
     lacking = room_warnings(
         chosen,
         memory,
-        size
-        * (
-            max(f.nbytes(sizes) for f in workload.arrays(p).values())
-            if room is None
-            else room.largest
-        ),
+        size * largest,
         path,
-        lambda: require_room(workload, config, contents, path, overwrite=True),
+        lambda: require_room(setup, contents, path, overwrite=True),
         workload.copies_plural,
     )
     if room is not None and room.lack():
@@ -151,22 +171,19 @@ def describe_checkpoints(asked: int | str, nbytes: int, clock: str) -> str:
     return f"2 x {byte_count(nbytes)}, every {every} {plural(clock)}" if every else "none"
 
 
-def state_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
+def state_bytes(setup: Setup[Any, Any]) -> int:
     """Return the bytes of all arrays of the state."""
-    p = workload.parameters(config)
-    sizes = workload.lengths(p)
-    return workload.count(config) * sum(f.nbytes(sizes) for f in workload.arrays(p).values())
+    return setup.copies * sum(field.nbytes(setup.sizes) for field in setup.fields.values())
 
 
-def _launches(
-    workload: Workload[Any, Any], config: WorkloadConfig, p: Any, copies: int, device: Device
-) -> str:
+def _launches(setup: Setup[Any, Any], copies: int, device: Device) -> str:
     """Return a text with the launches of the first and last tick.
 
     If the number depends on an array of the state, the text names this array.
     """
+    workload, p = setup.workload, setup.p
     found = []
-    last = workload.ticks(config)
+    last = setup.ticks
     for tick in sorted({min(1, last), last}):
         try:
             steps = tuple(workload.schedule(p, tick, Unseen()))

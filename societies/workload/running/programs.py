@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from platformdirs import user_config_path
 
@@ -131,12 +131,12 @@ def _resolved(words: list[str]) -> list[str]:
     return [os.path.realpath(found), *words[1:]] if found else words
 
 
-def described(workload: Any, config: Any) -> list[str]:
-    """Return a line for each program that a configuration names, which says if it may run."""
+def described(programs: Sequence[NamedProgram]) -> list[str]:
+    """Return a line for each program, which says if it may run."""
     lines = []
-    for one in workload.programs(workload.parameters(config)):
+    for one in programs:
         why = why_not(one)
         allowed = option("allow_programs", True)
         how = "in your list" if not why else f"runs only with {allowed}, {why}"
-        lines.append(f"program {one}: {how}")
+        lines.append(f"{one}: {how}")
     return lines

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import shlex
 import shutil
@@ -15,18 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
 from societies.config import WorkloadConfig, quoted, read_text, to_yaml
-from societies.errors import ConfigError, DamageWarning, OutputError, option, override
-from societies.output import checkpoints, checksums, opening
-from societies.output.files import READING, explained
-from societies.output.layout import LAYOUT_VERSION, require_ours
+from societies.errors import ConfigError, DamageWarning, OutputError, option
 from societies.output.resultfile import ResultFile
-from societies.output.trust import opened
 from societies.version import package_version
-from societies.words import plural
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 _STATUS = ("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
@@ -42,14 +34,15 @@ LONGER_AT_MOST, LONG = 2, 1 << 16
 `LONG` characters. Parsing YAML takes seconds per 100 kB."""
 
 
-def origin(workload: Workload[Any, Any], config: WorkloadConfig) -> dict[str, str]:
+def origin(setup: Setup[Any, Any]) -> dict[str, str]:
     """Return the attributes of every file: configuration, versions of the code, and time."""
+    config = setup.config
     return {
         "workload": config.workload,
         "configuration": to_yaml(config),
         "seed": str(getattr(config, "seed", "")),
-        "model_version": workload.version,
-        SOURCES: text_of(sources_of(workload, config)),
+        "model_version": setup.workload.version,
+        SOURCES: text_of(sources_of(setup)),
         "societies_version": package_version(),
         "git_commit": git_commit(),
         "created": now(),
@@ -63,7 +56,7 @@ def origin(workload: Workload[Any, Any], config: WorkloadConfig) -> dict[str, st
     }
 
 
-def reopen(path: Path, workload: Workload[Any, Any], config: WorkloadConfig) -> ResultFile:
+def reopen(path: Path, setup: Setup[Any, Any]) -> ResultFile:
     """Open a file to continue it, after checking that this configuration made it.
 
     Raises
@@ -79,7 +72,7 @@ def reopen(path: Path, workload: Workload[Any, Any], config: WorkloadConfig) -> 
         )
     file = ResultFile.resume(path)
     try:
-        require_origin(path, file.attributes, workload, config)
+        require_origin(path, file.attributes, setup)
         for damage in file.damages:
             text = f"{path}: damaged: {damage}; the run goes on without it"
             warnings.warn(text, DamageWarning, stacklevel=2)
@@ -89,69 +82,10 @@ def reopen(path: Path, workload: Workload[Any, Any], config: WorkloadConfig) -> 
     return file
 
 
-def checkpoint_of(
-    path: Path,
-    workload: Workload[Any, Any],
-    config: WorkloadConfig,
-    last: int | None = None,
-    *,
-    but: tuple[str, ...],
-) -> tuple[int, dict[str, NDArray[Any]]]:
-    """Return tick and state of the newest checkpoint in a file of this configuration.
-
-    With ``last`` it is the newest one up to this tick. Keys in ``but`` may differ, because they do
-    not change a state: the key of the number of ticks, which comes first, and those of recording.
-    The file is opened only for reading.
-
-    Raises
-    ------
-    OutputError
-        If the file has another configuration or version, has no checkpoint or cannot be read.
-    """
-    with explained(path, READING):
-        descriptor = opening.descriptor_of(path)
-        try:
-            whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
-            assert whole is not None  # older layouts are refused
-            disk, seal = whole
-            with opened(path) as file:
-                require_ours(file, path, LAYOUT_VERSION)
-                attributes = dict(file.attrs)
-            committed = checksums.commits(disk, seal).tick
-            found = checkpoints.latest(disk, seal.slots, committed, last)
-            there = list(checkpoints.ticks(disk, seal.slots, committed).values())
-            clock = seal.clock
-        finally:
-            os.close(descriptor)
-    require_origin(path, attributes, workload, config, but, doing="what is computed from it")
-    clock, key = seal.clock, but[0]
-    if found is None and last is not None and there:
-        which = f"that of {clock} {there[0]}"
-        if len(there) > 1:
-            listed = ", ".join(map(str, there[:-1]))
-            which = f"those of {plural(clock)} {listed} and {there[-1]}"
-        raise OutputError(
-            f"{path}: has no checkpoint of {clock} {last} or before; it has {which}\n"
-            f"go from {clock} 1, without {option('start')}; or make a file that ends with "
-            f"the checkpoint of {clock} {last}: run with {override(f'{key}={last}')} and "
-            f"{option('out')}"
-        )
-    if found is None and not seal.slots:
-        raise OutputError(
-            f"{path}: has no checkpoints, which record.checkpoint switched off\n"
-            f"run it anew with {override('record.checkpoint=auto')}"
-        )
-    if found is None:
-        some = f"some {plural(clock)}"
-        raise OutputError(f"{path}: has no checkpoint yet; let its run go on for {some}")
-    return found[1:]
-
-
 def require_origin(
     path: Path,
     attributes: Mapping[str, Any],
-    workload: Workload[Any, Any],
-    config: WorkloadConfig,
+    setup: Setup[Any, Any],
     but: tuple[str, ...] = (),
     going_on: str = "resume it",
     doing: str = "the file",
@@ -163,7 +97,8 @@ def require_origin(
     OriginWarning
         If the model's sources have changed although the version of the model has not.
     """
-    version, model_version = str(attributes.get("model_version")), workload.version
+    config, model_version = setup.config, setup.workload.version
+    version = str(attributes.get("model_version"))
     if version != model_version:
         raise OutputError(
             f"{path} was made by model version {_short(version)}, this is {model_version}: results "
@@ -201,7 +136,7 @@ def require_origin(
                 f"{config.inputs()[key]} have changed\n"
                 f"put the former one back, or run it anew into another file, with {option('out')}"
             )
-    compare(path, attributes, sources_of(workload, config), git_commit(), doing)
+    compare(path, attributes, sources_of(setup), git_commit(), doing)
 
 
 def _require_table(path: Path, there: Any, table: Any, going_on: str) -> None:

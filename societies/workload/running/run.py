@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from societies.config.model import LARGEST_INTEGER, WorkloadConfig
-from societies.errors import OutputError
+from societies.config.model import LARGEST_INTEGER
+from societies.errors import ConfigError, OutputError, SocietiesWarning, option
 from societies.opencl import Device
 from societies.output import open_results
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.fields import SERIES, state_hash
-from societies.workload.declare.protocol import Contents, Workload
+from societies.workload.declare.protocol import Contents, Setup
 from societies.workload.running.batches import Batches, Room, batch_size, require_fit
 from societies.workload.running.blocks import Simulation
 from societies.workload.running.branch import Parent, copy_history, parent_of, require_other
@@ -24,18 +25,24 @@ from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import Built, DeviceEngine, Engine, ReferenceEngine
 from societies.workload.running.file import create, require_checkpoint, require_room
 from societies.workload.running.interrupts import device_failures, interrupted, interrupts
+from societies.workload.running.programs import allowed, allowing
+from societies.workload.running.progress import Advance, progress_bar
 from societies.workload.running.provenance import reopen, session
 from societies.workload.running.report import RunReport
-
-Progress = Callable[[int, int], None]
+from societies.workload.running.request import (
+    Config,
+    Request,
+    config_warnings,
+    request,
+    setup_of,
+)
 
 QUANTITY = "quantity"
 """Dimension along which `Tick.dataset` has the series."""
 
 
 def engine_of(
-    workload: Workload[Any, Any],
-    config: WorkloadConfig,
+    setup: Setup[Any, Any],
     device: str | Device,
     *,
     profiling: bool = False,
@@ -58,59 +65,143 @@ def engine_of(
         If not even one copy fits the device.
     """
     chosen, name, facts = chosen_device(device, profiling=profiling)
-    p = workload.parameters(workload.fitted(config, chosen))
-    first, copies, numbers = workload.first(config), workload.count(config), config.numbers
-    size = copies if batch is None else batch_size(copies, _fit(workload, p, chosen), batch)
+    setup = setup.on(chosen)
+    workload, p, copies = setup.workload, setup.p, setup.copies
+    size = copies if batch is None else batch_size(copies, _fit(setup), batch)
+    of: dict[str, Any] = {"first": setup.first, "copies": size, "numbers": setup.config.numbers}
     inner: DeviceEngine[Any] | ReferenceEngine[Any]
     if chosen is None:
-        inner = ReferenceEngine(
-            workload, p, first=first, copies=size, numbers=numbers, ensemble=copies
-        )
+        inner = ReferenceEngine(workload, p, ensemble=copies, **of)
     else:
-        inner = DeviceEngine(
-            workload, p, chosen, first=first, copies=size, numbers=numbers, like=like
-        )
+        inner = DeviceEngine(workload, p, chosen, like=like, **of)
     engine: Engine = inner if size == copies else Batches(inner, copies)
     return engine, name, facts
 
 
-def _fit(workload: Workload[Any, Any], p: Any, device: Device | None) -> int:
-    """Return how many copies fit a device, before anything is built on it."""
-    if device is None:
+def _fit(setup: Setup[Any, Any]) -> int:
+    """Return how many copies fit a device, before anything is built on it.
+
+    Raises
+    ------
+    DeviceError
+        If not even one does.
+    """
+    if setup.device is None:
         return LARGEST_INTEGER
-    room = Room(workload, p, device)
+    room = Room(setup, setup.device)
     require_fit(room)
     return room.copies
 
 
-def _require_memory(
-    workload: Workload[Any, Any], config: WorkloadConfig, device: str | Device
-) -> None:
-    """Raise DeviceError if not even one copy fits a device."""
-    chosen, _, _ = chosen_device(device)
-    _fit(workload, workload.parameters(workload.fitted(config, chosen)), chosen)
-
-
 def run(
-    workload: Workload[Any, Any],
-    config: WorkloadConfig,
+    config: Config,
     *,
     device: str | Device = "auto",
     out: str | Path | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    table: Any = None,
     batch: int | None = None,
-    parent: str | Path | None = None,
+    start: str | Path | None = None,
     tick: int | None = None,
-    progress: Progress | None = None,
+    values: Mapping[str, Any] | None = None,
+    progress: Advance | None = None,
     profile: bool = False,
+    allow_programs: bool = False,
+    **clock: int | None,
 ) -> RunReport:
-    """Run a configuration, and write its file while it runs; see `societies.run`."""
+    """Run a configuration and write its file while running.
+
+    Parameters
+    ----------
+    config : WorkloadConfig, path or Setup
+        From `load_config` or `config_from_dict`; it names its workload. Or a YAML file, or the
+        name of a shipped configuration: ``economy/quickstart``. Or a `societies.workload.Setup`,
+        whose workload need not be installed.
+    device : str or Device
+        ``auto`` (a GPU if there is one, else a CPU), ``cpu``, ``gpu``, ``reference`` (plain
+        Python), ``PLATFORM:INDEX``, part of a name, or what `choose_device` returned.
+    out : path, optional
+        The HDF5 file; default: in the current folder, with the name of the configuration's file
+        or, if there is none, of its workload.
+    resume : bool
+        Continue the file from its last checkpoint, on any device.
+    overwrite : bool
+        Replace an existing file, which otherwise is an error.
+    table : xarray.Dataset, dict of arrays or path of a CSV file, optional
+        Parameters that differ from society to society: a variable, (society,) or (society,
+        resource), named like its key (``trading.min_surplus``), with a number for each society. In
+        a dataset the names of dimensions identify the axes, and the coordinate ``society``, if
+        present, the society of each row. Without ``replicates`` the number of societies is the
+        number of rows. Shapes cannot differ.
+    batch : int, optional
+        Maximum number of societies in the device's memory at a time. Default: as many as fit.
+        Results do not depend on it.
+    start : path, optional
+        A result of this configuration (ticks and ``record`` may differ): the run is a branch of it,
+        a new file with the same history.
+    tick : int, optional
+        Tick after which the branch begins; the name of the clock can be used too (``day=300``).
+        Default: the last tick of ``start``.
+    values : mapping of key to value, optional
+        Values that change at the end of that tick, as by an intervention of the configuration.
+    progress : callable, optional
+        Called with (ticks done, ticks). Default: a bar below the cell in a notebook, else nothing.
+    profile : bool
+        Measure every phase: the report's ``profile`` has launches, seconds and bytes of each. This
+        makes a run a little slower.
+    allow_programs : bool
+        Allow the programs that the configuration names, such as chess engines. Otherwise only
+        programs on the user's list are allowed (docs/games.md).
+
+    Returns
+    -------
+    RunReport
+        Path, device, wall seconds, work per second (in the economy agent-days), means of the last
+        tick, the state's hash.
+
+    Raises
+    ------
+    ConfigError, DeviceError, OutputError
+        The message says in one or two lines what is wrong, where, and what to do.
+    Interrupted
+        After Ctrl-C, once all computed ticks are in the file ``path``. After SIGTERM or SIGHUP
+        the process ends, also once all computed ticks are in the file.
+
+    Warns
+    -----
+    SocietiesWarning
+        If the configuration is valid but names ticks after the end of the run.
+    """
+    of: Any = {"out": out, "table": table, "batch": batch}
+    asked = request("run", config, clock, start=start, tick=tick, values=values, **of)
+    if resume and overwrite:
+        raise ConfigError(
+            f"run: {option('resume', True)} continues the file and {option('overwrite', True)} "
+            "replaces it: choose one"
+        )
+    for text in config_warnings(asked.setup.config):
+        warnings.warn(text, SocietiesWarning, stacklevel=2)
+    with ExitStack() as stack:
+        if progress is None:
+            progress = stack.enter_context(progress_bar(asked.setup, device, notebook=True))
+        stack.enter_context(allowed(allow_programs))
+        return _run(asked, device, resume, overwrite, progress, profile)
+
+
+def _run(
+    asked: Request,
+    device: str | Device,
+    resume: bool,
+    overwrite: bool,
+    progress: Advance | None,
+    profile: bool,
+) -> RunReport:
+    """Run a configuration, and write its file while it runs."""
     began = time.perf_counter()
-    path = Path(out) if out is not None else Path(f"{workload.name}.h5")
-    contents = contents_of(workload, config)
-    last = workload.ticks(config)
-    fields = workload.arrays(workload.parameters(config))
+    setup, path, parent = asked.setup, asked.path, asked.start
+    workload, config, last = setup.workload, setup.config, setup.ticks
+    contents = contents_of(setup)
     file, start, means, measured = None, None, None, None
     building = 0.0
     branch: Parent | None = None
@@ -118,25 +209,25 @@ def run(
         stop = stack.enter_context(interrupts())
         # A file that cannot be made is reported before any kernel is built.
         if resume:
-            file = stack.enter_context(reopen(path, workload, config))
+            file = stack.enter_context(reopen(path, setup))
             start = file.latest_checkpoint()
             if start:
-                require_checkpoint(workload, config, path, *start)
+                require_checkpoint(setup, path, *start)
         else:
             if parent is not None:
-                require_other(path, Path(parent))
-                branch = stack.enter_context(parent_of(workload, config, Path(parent), tick))
+                require_other(path, parent)
+                branch = stack.enter_context(parent_of(setup, parent, asked.tick))
                 start = (branch.begin, branch.state) if branch.state is not None else None
             try:
-                require_room(workload, config, contents, path, overwrite=overwrite)
+                require_room(setup, contents, path, overwrite=overwrite)
             except OutputError:
-                _require_memory(workload, config, device)  # report first that nothing fits
+                _fit(setup.on(chosen_device(device)[0]))  # report first that nothing fits
                 raise
             workload.require_outputs(config, path)
         first = start[0] + 1 if start else 1
         try:
             if file and start and start[0] >= (file.ticks_committed if file.ended else last):
-                name, digest = str(file.attributes["device"]), state_hash(fields, start[1])
+                name, digest = str(file.attributes["device"]), state_hash(setup.fields, start[1])
                 file.shorten()  # in case the run was killed before it did
                 ended, why = start[0], file.ended
             else:
@@ -145,14 +236,14 @@ def run(
                     # A queue that times launches is slower, so it is used for profiles only.
                     timed: dict[str, Any] = {"profiling": True} if profile else {}
                     engine, name, facts = engine_of(
-                        workload, config, device, batch=batch or LARGEST_INTEGER, **timed
+                        setup, device, batch=asked.batch or LARGEST_INTEGER, **timed
                     )
                     measured = engine.profiled() if profile else None
                 building = time.perf_counter() - building_began
                 if file is None:
                     about = facts | (branch.attributes if branch else {})
                     file = stack.enter_context(
-                        create(workload, config, contents, path, about, overwrite=overwrite)
+                        create(setup, contents, path, about, overwrite=overwrite)
                     )
                     if branch:
                         copy_history(branch, file, config)
@@ -162,7 +253,7 @@ def run(
                         engine.load(start[1])
                     else:
                         engine.start()
-                    simulation = Simulation(workload, config, engine, file, contents, stop)
+                    simulation = Simulation(setup, engine, file, contents, stop)
                     for tick in simulation.blocks(first - 1, last):
                         if progress:
                             with simulation.keeping(last):
@@ -192,16 +283,38 @@ def _recorded(contents: Contents, path: Path, tick: int) -> dict[str, float]:
 
 
 def steps(
-    workload: Workload[Any, Any], config: WorkloadConfig, *, device: str | Device = "auto"
+    config: Config,
+    *,
+    device: str | Device = "auto",
+    table: Any = None,
+    allow_programs: bool = False,
 ) -> Iterator[Tick]:
-    """Run a configuration and yield the state after each tick; see `societies.steps`."""
-    engine, _, _ = engine_of(workload, config, device)
+    """Run a configuration tick by tick and yield its state; nothing is written.
+
+    Reading the state has no effect: the state at every tick has the same bits as in `run`.
+
+    Parameters
+    ----------
+    config, device, table, allow_programs
+        As for `run`.
+
+    Yields
+    ------
+    Tick
+        ``number``, ``state`` (arrays by name, the copy first), ``dataset`` (the same with named
+        dimensions and units) and ``sha256``.
+    """
+    return allowing(allow_programs, _steps(setup_of(config, table, called="steps"), device))
+
+
+def _steps(setup: Setup[Any, Any], device: str | Device) -> Iterator[Tick]:
+    engine, _, _ = engine_of(setup, device)
     engine.start()
-    for number in range(1, workload.ticks(config) + 1):
+    for number in range(1, setup.ticks + 1):
         if engine.ended() is not None:
             return
         engine.run_ticks(number, number)
-        yield Tick(workload, config, number, engine)
+        yield Tick(setup, number, engine)
 
 
 class Tick:
@@ -212,11 +325,9 @@ class Tick:
     number : number of the tick, from 1
     """
 
-    def __init__(
-        self, workload: Workload[Any, Any], config: WorkloadConfig, number: int, engine: Engine
-    ) -> None:
+    def __init__(self, setup: Setup[Any, Any], number: int, engine: Engine) -> None:
         self.number = number
-        self._workload, self._config, self._engine = workload, config, engine
+        self._setup, self._engine = setup, engine
 
     def __int__(self) -> int:
         return self.number
@@ -240,16 +351,15 @@ class Tick:
         """
         import xarray as xr
 
-        workload, p = self._workload, self._workload.parameters(self._config)
-        first, count = workload.first(self._config), workload.count(self._config)
-        fields, state = workload.arrays(p), self.state
+        workload, first, count = self._setup.workload, self._setup.first, self._setup.copies
+        fields, state = self._setup.fields, self.state
         coordinates: dict[str, Any] = {workload.copies: range(first, first + count)}
         variables = {}
         for name, array in state.items():
             dims, about = fields[name].dims, {"long_name": fields[name].meaning}
             about["units"] = fields[name].unit
             if name == SERIES:
-                all_of_them = workload.series(p)
+                all_of_them = workload.series(self._setup.p)
                 # The value of a series with a lag belongs to the tick before.
                 now = [i for i, one in enumerate(all_of_them.values()) if not one.lag]
                 coordinates[QUANTITY] = [list(all_of_them)[i] for i in now]

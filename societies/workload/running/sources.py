@@ -24,7 +24,7 @@ from societies.kerneltext.source import amalgamate, without_comments
 from societies.paths import data_directory
 from societies.words import counted
 from societies.workload.declare.phases import kernel_files
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup
 
 SOURCES = "sources"
 """Attribute of a file with one line per source: its name and the first digits of its SHA-256."""
@@ -40,17 +40,16 @@ _IMPORT = re.compile(
 )
 
 
-def sources_of(workload: Workload[Any, Any], *configs: Any) -> dict[str, str]:
+def sources_of(*setups: Setup[Any, Any]) -> dict[str, str]:
     """Return the name and hash of every source of some configurations, sorted by name."""
     modules: set[str] = set()
     kernels: set[Path] = set()
-    for base in type(workload).__mro__:
-        _reach(base.__module__, modules)
-    for config in configs:
-        p = workload.parameters(config)
-        for function in workload.reference(p).values():
+    for setup in setups:
+        for base in type(setup.workload).__mro__:
+            _reach(base.__module__, modules)
+        for function in setup.workload.reference(setup.p).values():
             _reach(function.__module__, modules)
-        kernels.update(_with_includes(tuple(kernel_files(workload.phases(p, 1)))))
+        kernels.update(_with_includes(tuple(kernel_files(setup.phases))))
     for name in map(_name, kernels):
         if name.startswith(KERNELS):
             twin = name.removeprefix(KERNELS).removesuffix(".cl")

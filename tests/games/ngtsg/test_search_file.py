@@ -12,11 +12,11 @@ import xarray as xr
 from datasets import datasets
 from rich.console import Console
 
-from societies import config_from_dict, open_results, plan, progress, run, verify
+from societies import config_from_dict, open_results, plan, run, verify
 from societies.errors import ConfigError, Interrupted
 from societies.output import inspect
 from societies.workload.declare.registry import workload
-from societies.workload.running import blocks
+from societies.workload.running import blocks, progress
 from societies.workload.running.engines import ReferenceEngine
 
 TABLES = ("supersteps", "measured")

@@ -30,7 +30,7 @@ class MyModel(Workload):
     version = "1"  # another one when, and only when, results change
     config = MyModelConfig
     clock, copies, work = "day", "society", "agent-day"
-    twins = "my_model.reference"
+    numbered, twins = True, "my_model.reference"  # kernels read `society_numbers`
 
     def sizes(self, p):
         """Return the length of every dimension of the fields."""
@@ -45,7 +45,7 @@ class MyModel(Workload):
                 "units",
                 "money of an agent",
                 within=(0, None),
-                initial=p.money,
+                initial=lambda p: p.money,
                 recorded=True,
             ),
             "stream": Field(
@@ -72,8 +72,9 @@ class MyModel(Workload):
         return [Step(name) for name in (DAY if tick else START)]
 
     def source(self, p):
-        """Return the macros of the kernels: what shapes arrays. Other keys are parameters there."""
-        return Source({"AGENTS": p.agents, **series_macros(self.series(p))}, work_items="LANES")
+        """Return the macros of the kernels, which shape arrays, and how they read values."""
+        macros = {"AGENTS": p.agents, **series_macros(self.series(p))}
+        return Source(macros, header=self.lookups(p), work_items="LANES")
 
     def counts(self, p):
         """Return what `societies verify` counts, as phases may run without anything to do."""

@@ -1,7 +1,8 @@
 // The Boltzmann wealth model, phase by phase. Twin: my_model/reference.py.
 //
 // A workgroup is a society, of any number of work-items; a work-item serves every LANES-th agent
-// or pair. Macros: AGENTS, LANES, SERIES_... A parameter that has the name of a key is that key.
+// or pair. Macros: AGENTS, LANES, SERIES_..., and P(name) for keys that are declared as values; it
+// reads `value_table`, in which `society` has a row.
 // The bounds of shared loops are parameters too: PoCL 3.0 miscompiles a loop up to a constant 1
 // before a barrier (docs/design/parallel-form.md).
 #include "primitives/permute.cl"
@@ -9,20 +10,21 @@
 #include "primitives/sort.cl"
 
 // Give every society a random stream of its own, by its number. No local memory, no barriers.
-__kernel void seed_streams(__global ulong *stream, const uint first_society,
+__kernel void seed_streams(__global ulong *stream, __global const uint *society_numbers,
                            const ulong stream_base, const ulong stream_gap)
 {
     const size_t society = get_group_id(0);
     if (get_local_id(0) == 0)
-        stream[society] = rng_pack(rng_seed(stream_base, stream_gap, first_society + society));
+        stream[society] = rng_pack(rng_seed(stream_base, stream_gap, society_numbers[society]));
 }
 
 // Pair the agents at random; the first of a pair pays the second, if it can. Local memory: 4 bytes
 // an agent.
 __kernel void exchange(__global int *money, __global ulong *stream, const uint agents,
-                       const int amount)
+                       __global const real *value_table)
 {
     const size_t society = get_group_id(0);
+    const int amount = P(amount);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     __global int *own = money + society * agents;
     __local uint *order = local_malloc(AGENTS * sizeof(uint));
@@ -45,9 +47,10 @@ __kernel void exchange(__global int *money, __global ulong *stream, const uint a
 // Fill the day's series. Whole numbers are added, so their order does not matter. Local memory: 8
 // bytes an agent and 8 a work-item.
 __kernel void statistics(__global const int *money, __global real *series, const uint agents,
-                         const uint amount)
+                         __global const real *value_table)
 {
     const size_t society = get_group_id(0);
+    const uint amount = P(amount);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     __global const int *own = money + society * agents;
     __global real *result = series + society * SERIES;

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
+from societies.workload.declare.protocol import Setup
+from societies.workload.running.request import Config, setup_of
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -22,7 +25,7 @@ _SECONDS_BETWEEN_PICTURES = 0.2  # in a notebook, where each is sent to the brow
 
 @contextmanager
 def progress_bar(
-    settings: Any, device: object, *, notebook: bool = False
+    config: Config, device: object, *, notebook: bool = False
 ) -> Iterator[Advance | None]:
     """Show tick, copies, rate and remaining time on stderr if it is a terminal.
 
@@ -36,7 +39,7 @@ def progress_bar(
         from IPython.display import display
 
         bar = _bar(console)
-        advance = _advance(bar, settings, device)
+        advance = _advance(bar, setup_of(config, called="progress_bar"), device)
         # Rich's own live display needs the package ipywidgets here; but every front end can
         # replace a picture that was displayed with an identifier.
         picture, shown = display(bar, display_id=True), time.monotonic()
@@ -51,7 +54,7 @@ def progress_bar(
         yield advance_and_show
     elif console.is_terminal:
         with _bar(console) as bar:
-            yield _advance(bar, settings, device)
+            yield _advance(bar, setup_of(config, called="progress_bar"), device)
     else:
         yield None
 
@@ -68,12 +71,10 @@ def _bar(console: Console) -> Progress:
     return Progress(*columns, console=console, transient=True)
 
 
-def _advance(bar: Progress, settings: Any, device: object) -> Advance:
+def _advance(bar: Progress, setup: Setup[Any, Any], device: object) -> Advance:
     """Return the function that moves the bar; until its second call it shows why one waits."""
-    from societies.workload.declare.registry import workload
-
-    shown = workload(settings.workload)
-    copies, clock, clocks = shown.count(settings), shown.clock, shown.clock_plural
+    shown, copies = setup.workload, setup.copies
+    clock, clocks = shown.clock, shown.clock_plural
     ensemble = "" if copies == 1 else f", {copies} {shown.copies_plural}"
     first = f"the first {clock}" if device == "reference" else "building kernels"
     task = bar.add_task(first, total=None, rate="")

@@ -1,0 +1,122 @@
+"""What are the parameters of copies whose values differ? Those that all share, and those of each.
+
+Kernels read values by ``P(name)`` from a table with a row for each copy, so that another value
+needs no new kernels. The columns are the keys that a configuration declares with
+`societies.config.model.value`, and further numbers that follow from them (`Workload.derived`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import is_dataclass
+from functools import cached_property
+from inspect import getattr_static
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.config.model import VALUE, Section
+from societies.workload.declare.keys import Number, Row, table_row
+
+
+def value_names(model: type[Section]) -> Iterator[str]:
+    """Yield the symbol of every key of a configuration that is declared as a value."""
+    for name, field in model.model_fields.items():
+        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+        if extra.get("kind") == VALUE:
+            yield str(extra.get("symbol", name))
+        elif isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            yield from value_names(field.annotation)
+
+
+def values_of(p: Any, names: Sequence[str]) -> dict[str, Number | Row]:
+    """Return the parameters of these names; those with several numbers are rows."""
+    found = {name: getattr(p, name) for name in names}
+    return {
+        name: tuple(np.asarray(one, np.float64).tolist()) if np.ndim(one) else one
+        for name, one in found.items()
+    }
+
+
+class Copies:
+    """Parameters of copies of which some differ.
+
+    An attribute that is the same in all copies is an attribute here, too. Reading another one
+    raises an AttributeError, so that sizes, phases and schedule cannot depend on it. All own names
+    begin with an underscore, because parameters may have any other name.
+
+    Parameters
+    ----------
+    points : `societies.workload.running.points.Points`
+        The configuration of each copy in each stretch of time.
+    make : function of a configuration that returns its parameters
+    """
+
+    def __init__(self, points: Any, make: Callable[[Any], Any]) -> None:
+        self._points, self._made = points, [make(config) for config in points.configs]
+        first, *others = [vars(one) for one in self._made]
+        self._differ = {
+            name for name in first if not all(_same(first[name], one[name]) for one in others)
+        }
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute that all copies share; properties and methods see this object."""
+        if name.startswith("__") or name in self._differ:
+            raise AttributeError(f"{name} may differ between copies")
+        one = self._made[0]
+        found = getattr_static(type(one), name, None)
+        if isinstance(found, FunctionType):
+            return MethodType(found, self)
+        if isinstance(found, property) and found.fget is not None:
+            made = found.fget(self)
+        elif isinstance(found, cached_property):
+            made = found.func(self)
+        else:
+            made = getattr(one, name)
+        vars(self)[name] = made
+        return made
+
+
+def of_copy(p: Any, place: int, tick: int) -> Any:
+    """Return the parameters of a copy in a tick; ``place`` is its index in the ensemble."""
+    if not isinstance(p, Copies):
+        return p
+    return p._made[p._points.of[p._points.stretch(tick), place]]
+
+
+def changes_of(p: Any) -> Sequence[int]:
+    """Return the ticks after which parameters of copies change, ascending."""
+    return p._points.after if isinstance(p, Copies) else ()
+
+
+def value_rows_of(p: Any, names: Sequence[str], tick: int) -> NDArray[np.float64]:
+    """Return the table of values of a tick: (copy, column), or one row if all copies are alike."""
+    made = p._made if isinstance(p, Copies) else [p]
+    rows = np.array([table_row(values_of(one, names)) for one in made])
+    return rows[p._points.of[p._points.stretch(tick)]] if isinstance(p, Copies) else rows
+
+
+def initial_of(p: Any, make: Callable[[Any], Any]) -> Any:
+    """Return ``make(p)``; of copies with different results one for each: (copy, ...)."""
+    if not isinstance(p, Copies):
+        return make(p)
+    made = [np.asarray(make(one)) for one in p._made]
+    if all(np.array_equal(made[0], one) for one in made[1:]):
+        return made[0]
+    return np.stack(made)[p._points.of[0]]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are equal; arrays and dataclasses are compared by content."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    if type(one) is not type(other):
+        return False
+    if is_dataclass(one):
+        mine, theirs = vars(one), vars(other)
+        return mine.keys() == theirs.keys() and all(_same(mine[k], theirs[k]) for k in mine)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)

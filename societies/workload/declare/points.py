@@ -1,0 +1,234 @@
+"""Which parameters has each copy of an ensemble? Those of a row of a table and of interventions.
+
+A table has a column for every key that varies and a row for every copy. Each row gives a
+configuration, which is checked like any other. Copies with the same parameters share one
+configuration, so a hundred replicates of a parameter point are checked once.
+"""
+
+from __future__ import annotations
+
+import weakref
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.config.problems import Path, dotted
+from societies.errors import ConfigError
+from societies.workload.declare.varying import NotVarying, changed, varying
+from societies.workload.running.tables import ValueTable
+
+Made = TypeVar("Made")
+_MADE: dict[int, dict[str, Any]] = {}
+"""Cache of `once`, by the identity of a configuration that is in use."""
+
+_MOST_REPORTED = 8
+"""Largest number of problems of a table that are reported, because every row may have one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The configurations of an ensemble: which one applies to which copy, and when.
+
+    Attributes
+    ----------
+    configs : different configurations, each without a table
+    of : (stretch, copy) int, index into ``configs``
+    after : ticks after which parameters change, ascending: stretch i + 1 follows tick ``after[i]``
+    """
+
+    configs: tuple[Any, ...]
+    of: NDArray[np.intp]
+    after: tuple[int, ...] = ()
+
+    def stretch(self, tick: int) -> int:
+        """Return the index of the stretch of time that contains a tick."""
+        return bisect_left(self.after, tick)
+
+
+def points_of(chosen: Any, config: Any) -> Points | None:
+    """Return the parameters of the copies; None if all have those of the configuration.
+
+    Raises
+    ------
+    ConfigError
+        If a key of the table cannot vary, or a value is not allowed.
+    """
+    if config.table is None and not interventions(config):
+        return None
+    return once(config, "points", lambda one: _points(chosen, one))
+
+
+def once(config: Any, name: str, make: Callable[[Any], Made]) -> Made:
+    """Return ``make(config)``, cached by ``name`` as long as the configuration exists.
+
+    The cache is not an attribute of the configuration, because copies and pickles would include it.
+    """
+    kept = _MADE.get(id(config))
+    if kept is None:
+        kept = _MADE[id(config)] = {}
+        weakref.finalize(config, _MADE.pop, id(config), None)
+    if name not in kept:
+        kept[name] = make(config)
+    found: Made = kept[name]
+    return found
+
+
+def interventions(config: Any) -> Sequence[Any]:
+    """Return the interventions of a configuration that set values; () if it cannot have any."""
+    return [one for one in getattr(config, "interventions", ()) if one.set]
+
+
+def _points(chosen: Any, config: Any) -> Points:
+    table, base = config.table, plain_data(config)
+    paths: dict[str, Path] = {}
+    for key in table.columns if table else ():
+        try:
+            paths[key] = varying(type(config), base, key)
+        except NotVarying as why:
+            raise ConfigError(f"{table.name}: {key}: {why}") from None
+    rows, row_of = _different_rows(table, config.replicates)
+    problems: list[str] = []
+    columns = table.columns.items() if table else ()
+    settings = [{paths[key]: _plain(column[row]) for key, column in columns} for row in rows]
+    made: dict[str, Any] = {}
+    for row, setting in zip(rows, settings, strict=True) if table else ():
+        try:
+            made[_name(setting)] = changed(config, base, setting)
+        except ValueError as error:
+            number = chosen.first(config) + row
+            copy = "" if number == row else f" ({chosen.copies} {number})"
+            problems += [f"{table.place(row)}{copy}: {line}" for line in str(error).split("\n")]
+    if problems:
+        more = len(problems) - _MOST_REPORTED
+        rest = [f"and {more} more problems of this table"] if more > 0 else []
+        raise ConfigError("\n".join([*problems[:_MOST_REPORTED], *rest]))
+    try:
+        points = in_time(chosen, config, base, settings, row_of, made)
+    except ValueError as error:
+        where = f"{table.name}, with interventions" if table else "interventions"
+        raise ConfigError(
+            "\n".join(f"{where}: {line}" for line in str(error).split("\n"))
+        ) from None
+    return points
+
+
+def _different_rows(table: ValueTable | None, copies: int) -> tuple[list[int], NDArray[np.intp]]:
+    """Return the index of each distinct row's first occurrence, and for each copy its position.
+
+    The positions are indices into the first result, whose indices are ascending.
+    """
+    if table is None:
+        return [0], np.zeros(copies, np.intp)
+    parts = [column.reshape(table.rows, -1) for column in table.columns.values()]
+    _, firsts, of = np.unique(
+        np.concatenate(parts, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    appearance = np.argsort(firsts)
+    return firsts[appearance].tolist(), np.argsort(appearance)[of.reshape(-1)]
+
+
+def in_time(
+    chosen: Any,
+    config: Any,
+    base: Mapping[str, Any],
+    settings: Sequence[Mapping[Path, Any]],
+    row_of: NDArray[np.intp],
+    made: Mapping[str, Any],
+) -> Points:
+    """Return the points of copies that begin with their settings and are changed by interventions.
+
+    Copy i begins with ``settings[row_of[i]]``. ``made`` has configurations that were checked
+    before, by the name of their settings.
+
+    Raises
+    ------
+    ValueError
+        If values are not allowed; one line per problem.
+    """
+    tick, some = attrgetter(chosen.clock), attrgetter(chosen.copies_plural)
+    changes = sorted(interventions(config), key=tick)  # stable: those of a tick stay in order
+    after = tuple(sorted({tick(one) for one in changes}))
+    first = chosen.first(config)
+    numbers = np.arange(first, first + len(row_of)) if config.numbers is None else config.numbers
+    concerned = np.array(
+        [np.isin(numbers, some(one)) if some(one) else numbers >= 0 for one in changes],
+        bool,
+    ).reshape(len(changes), len(numbers))
+    known: dict[Any, int] = {}
+    configs: list[Any] = []
+    of = np.zeros((len(after) + 1, len(row_of)), np.intp)
+    for stretch in range(len(after) + 1):
+        happened = np.array([tick(one) in after[:stretch] for one in changes], bool)
+        kinds = np.concatenate([row_of[None], concerned & happened[:, None]]).T
+        different, which = np.unique(kinds, axis=0, return_inverse=True)
+        places = []
+        for kind in different.tolist():
+            setting, newest = dict(settings[kind[0]]), None
+            for one, applies in zip(changes, kind[1:], strict=True):
+                if applies:
+                    newest = one
+                    setting |= {
+                        varying(type(config), base, key): value for key, value in one.set.items()
+                    }
+            name = _name(setting)
+            if name not in known:
+                known[name] = len(configs)
+                try:
+                    found = made.get(name) or changed(config, base, setting)
+                    _require_ticks(chosen, config, found)
+                    configs.append(found)
+                except ValueError as error:
+                    raise NotThen(str(error), newest) from None
+            places.append(known[name])
+        of[stretch] = np.array(places)[which.reshape(-1)]
+    # Some conflicts arise only from the sequence of a copy's configurations.
+    for sequence in np.unique(of, axis=1).T.tolist() if changes else ():
+        lines = [
+            f"{dotted(one.path)}: {one.message}"
+            for one in config.conflicts_in_turn([configs[i] for i in sequence])
+        ]
+        if lines:
+            raise NotThen("\n".join(f"taken together, {line}" for line in lines), None)
+    return Points(tuple(configs), of, after)
+
+
+def _require_ticks(chosen: Any, config: Any, one: Any) -> None:
+    """Raise ValueError if a configuration has another number of ticks than the run."""
+    ticks, wanted = chosen.ticks(one), chosen.ticks(config)
+    if ticks != wanted:
+        raise ValueError(
+            f"{chosen.ticks_key}: would be {ticks:,} with these values and is {wanted:,}; all "
+            f"copies of a launch have the same number: set {chosen.ticks_key}"
+        )
+
+
+def _name(setting: Mapping[Path, Any]) -> str:
+    """Return a text that identifies the keys and values of a setting."""
+    return repr(sorted(setting.items(), key=str))
+
+
+class NotThen(ValueError):
+    """Raised if values are not allowed after an intervention, ``newest``."""
+
+    def __init__(self, lines: str, newest: Any) -> None:
+        super().__init__(lines)
+        self.newest = newest
+
+
+def plain_data(config: Any) -> dict[str, Any]:
+    """Return the configuration as plain data, without interventions."""
+    data: dict[str, Any] = config.model_dump()
+    data.pop("interventions", None)
+    return data
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers of a table as YAML has them; whole numbers are valid for int and float."""
+    if value.ndim:
+        return [_plain(one) for one in value]
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)

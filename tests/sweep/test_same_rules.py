@@ -1,0 +1,71 @@
+"""Do the processes that compute a study follow the rules of the one that runs it?"""
+
+import pytest
+from studies import BASE, SWEEP
+
+import societies
+from societies import sweep
+from societies.sweep import batch, conduct, prepare
+from societies.sweep.document import load_sweep
+from societies.workload.running import programs
+
+MATCH = {"workload": "chess_match", "games": 2, "record": {"checkpoint": 0}}
+UCI = [{"kind": "uci", "path": "/opt/engine --fast"}, {"kind": "random"}]
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Return a sweep of two runs; sources are compared as in a process that computed nothing."""
+    monkeypatch.setattr(batch, "_SAME_SOURCES", set())
+    return {"base": {**BASE, "days": 1, "record": {}}, "vary": {"grid": {"day_length": [50, 60]}}}
+
+
+def test_a_process_with_other_sources_is_refused(small, tmp_path, monkeypatch):
+    """As a worker is that was installed from another commit under the same version."""
+    here = prepare.prepared(load_sweep(small)).sources
+    name = next(one for one in here if one.endswith("extraction.py"))
+    monkeypatch.setattr(batch, "sources_of", lambda *_: {**here, name: "0" * 12})
+    study = tmp_path / "s.h5"
+    with pytest.raises(batch.WrongVersion) as error:
+        sweep.run(small, out=study, device="reference")
+    assert f"another text of the model's source {name} than" in str(error.value)
+    assert "0 of 2 runs are done" in str(error.value)
+    monkeypatch.undo()
+    assert sweep.run(small, out=study, device="reference", resume=True).computed == 2
+
+
+def test_every_batch_says_by_which_sources_it_was_made(small, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        conduct.Here, "submit", lambda here, one: seen.append(one) or submit(here, one)
+    )
+    sweep.run(small, out=tmp_path / "s.h5", device="reference", batch=1)
+    here = prepare.prepared(load_sweep(small)).sources
+    assert len(seen) == 2 and all(one.sources == here and len(here) > 20 for one in seen)
+    assert seen[0].part(0, 1).on("cpu").sources == here
+
+
+submit = conduct.Here.submit
+
+
+def test_a_plan_of_a_sweep_lists_the_programs_that_its_points_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(programs, "list_path", lambda: tmp_path / "programs.txt")
+    other = [{"kind": "uci", "path": "sh -c true"}, {"kind": "random"}]
+    varied = {"grid": {"players": [UCI, other, UCI], "seed": [1, 2]}}
+    rows = sweep.plan({"base": MATCH, "vary": varied}, device="reference", time_it=False).rows
+    named = [text for label, text in rows if label == "program"]
+    assert [text.partition(": ")[2].partition(": ")[0] for text in named] == [
+        "/opt/engine --fast",
+        "sh -c true",
+    ]
+    assert all("runs only with --allow-programs, it is not in your list" in one for one in named)
+    rows = sweep.plan(SWEEP, device="reference", time_it=False).rows
+    assert "program" not in dict(rows)
+
+
+def test_a_plan_of_a_run_lists_them_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(programs, "list_path", lambda: tmp_path / "programs.txt")
+    rows = societies.plan(
+        societies.config_from_dict({**MATCH, "players": UCI}), device="reference"
+    ).rows
+    assert "/opt/engine --fast: runs only with" in dict(rows)["program"]

@@ -1,0 +1,173 @@
+"""Can each value of each workload differ between copies of a launch, and change during a run?
+
+The economy's values are in tests/parity/test_parameter_tables.py and test_interventions.py.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from small import names, small
+
+from societies import choose_device
+from societies.config.model import INITIAL, SHAPE, TABULATED, VALUE, Section
+from societies.errors import ConfigError
+from societies.sweep.document import load_sweep
+from societies.sweep.points import checked_points, points_of
+from societies.workload.declare.registry import workload
+from societies.workload.declare.varying import (
+    ONLY_AT_FIRST,
+    SHARED,
+    SHARED_SHAPE,
+    NotVarying,
+    found_key,
+    varying,
+)
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.points import with_table
+
+FORMS = {
+    ("havannah_search", "exploration"): {"moves": "", "leaves": 40},
+    ("laplace", "ratio"): {"method": "heat"},
+    ("laplace", "omega"): {"method": "sor", "omega": 1.8},
+    ("laplace", "conductor.0.value"): {"conductor": [{"rows": [2, 3], "columns": [2, 5]}]},
+}
+"""Settings with which a key has an effect, if the small configuration has others."""
+
+OTHERS = {
+    ("laplace", "border"): 0.7,
+    ("laplace", "tolerance"): 0.05,
+    ("havannah_search", "exploration"): 9.0,
+}
+"""Values to change to, if not half the value of the small configuration."""
+
+TICKS = 6
+
+
+def keys_of(model, path=(), around=""):
+    """Yield the dotted key and the kind of everything that a configuration has but lists."""
+    for name, field in model.model_fields.items():
+        kind = (field.json_schema_extra or {}).get("kind", around)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            yield from keys_of(field.annotation, (*path, name), kind)
+        else:
+            yield ".".join((*path, name)), kind
+
+
+def values(name):
+    """Return the keys of a workload that may differ between copies."""
+    found = [key for key, kind in keys_of(workload(name).config) if kind in KINDS]
+    return found + [key for of, key in FORMS if of == name and key not in found]
+
+
+KINDS = (VALUE, TABULATED, INITIAL)
+CASES = [(name, key) for name in names() if name != "economy" for key in values(name)]
+
+
+def of_two(name, key):
+    """Return a configuration, the present value of a key and another one."""
+    config = small(name, **FORMS.get((name, key), {}))
+    now = config.model_dump()
+    for part in key.split("."):
+        now = now[int(part) if part.isdigit() else part]
+    return config, now, OTHERS.get((name, key), now / 2)
+
+
+@cache
+def device():
+    return choose_device("auto")
+
+
+BUILT = {}
+"""The last program of each workload: another value must not need another program."""
+
+
+def state_of(config, tick=TICKS, engine=DeviceEngine):
+    """Return the state after some ticks, and whether an earlier program was used again."""
+    chosen = workload(config.workload)
+    p, more = chosen.parameters(config), {}
+    if engine is DeviceEngine:
+        more = {"device": device(), "like": BUILT.get(config.workload)}
+    first, copies = chosen.first(config), chosen.count(config)
+    made = engine(chosen, p, first=first, copies=copies, **more)
+    again = made.built is not None and made.built is BUILT.get(config.workload)
+    BUILT[config.workload] = made.built
+    made.start()
+    made.run_ticks(1, tick)
+    return made.state(), again
+
+
+def same(one, other):
+    """Return whether all arrays that are compared are equal."""
+    return all(np.array_equal(one[name], other[name], equal_nan=True) for name in one)
+
+
+def compared(name, state, copy):
+    """Return the arrays of one copy that are results."""
+    chosen = workload(name)
+    fields = chosen.arrays(chosen.parameters(small(name)))
+    return {key: array[copy] for key, array in state.items() if fields[key].compared}
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_key_may_differ_or_the_refusal_says_why(name):
+    model, data = workload(name).config, small(name).model_dump()
+    reasons = {SHAPE: f"is a shape, which sizes arrays or chooses code: {SHARED_SHAPE}", "": SHARED}
+    for key, kind in keys_of(model):
+        if found_key(model, data, key)[2] is not None:  # a list of sections
+            continue
+        if kind in KINDS:
+            assert varying(model, data, key) == tuple(key.split("."))
+        else:
+            with pytest.raises(NotVarying) as why:
+                varying(model, data, key)
+            assert str(why.value) == reasons[kind]
+
+
+@pytest.mark.parametrize(("name", "key"), CASES)
+def test_two_copies_with_different_values_are_two_runs_alone(name, key):
+    config, now, other = of_two(name, key)
+    both, _ = state_of(with_table(config, {key: [now, other]}))
+    first = f"first_{workload(name).copies}"
+    for copy, value in enumerate((now, other)):
+        alone = with_table(config.model_copy(update={first: copy}), {key: [value]})
+        state, again = state_of(alone)
+        assert again, "another value has built another program"
+        assert same(compared(name, both, copy), compared(name, state, 0))
+    unchanged, _ = state_of(config.model_copy(update={first: 1}))
+    assert not same(compared(name, both, 1), compared(name, unchanged, 0))
+    reference, _ = state_of(with_table(config, {key: [now, other]}), engine=ReferenceEngine)
+    assert all(same(*(compared(name, one, i) for one in (both, reference))) for i in (0, 1))
+
+
+@pytest.mark.parametrize(("name", "key"), CASES)
+def test_a_value_changes_during_a_run_or_the_refusal_says_why_not(name, key):
+    config, _, other = of_two(name, key)
+    chosen, data = workload(name), config.model_dump(exclude_unset=True)
+    change = {chosen.clock: 2, "set": {key: other}}
+    try:
+        changed = chosen.config.model_validate({**data, "interventions": [change]})
+    except ValueError as error:
+        assert ONLY_AT_FIRST in str(error)
+        assert found_key(chosen.config, data, key)[1] == INITIAL
+        return
+    state, _ = state_of(changed)
+    assert not same(compared(name, state, 0), compared(name, state_of(config)[0], 0))
+    reference, _ = state_of(changed, engine=ReferenceEngine)
+    assert same(compared(name, state, 0), compared(name, reference, 0))
+
+
+@pytest.mark.parametrize(("name", "key"), CASES)
+def test_a_sweep_over_a_value_is_one_launch(name, key):
+    config, now, other = of_two(name, key)
+    base = config.model_dump(mode="json", exclude_unset=True)
+    sweep = load_sweep({"base": base, "vary": {"grid": {key: [now, other]}}})
+    points, places = points_of(sweep)
+    assert len(points) == 2
+    assert [one.points for one in checked_points(sweep, points, places, copies=2)] == [[0, 1]]
+
+
+def test_what_decides_the_number_of_ticks_is_refused_in_plain_words():
+    config = small("laplace", steps=None)
+    with pytest.raises(ConfigError, match="all copies of a launch have the same number: set steps"):
+        with_table(config, {"tolerance": [5e-3, 1e-4]})

@@ -41,7 +41,7 @@ from societies.errors import (
     shell_words,
     shortened,
 )
-from societies.inputs import shown
+from societies.inputs import shown, whole_number
 from societies.numbers import (
     LARGEST_COUNT,
     Numbers,
@@ -59,7 +59,6 @@ from societies.options import (
     PlotCommand,
 )
 from societies.terminal import doing, print_rows, warn
-from societies.texts import whole_number
 from societies.version import package_version
 
 if TYPE_CHECKING:

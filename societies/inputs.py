@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import stat
+from pathlib import Path
 
 from societies.errors import ConfigError
 from societies.paths import kind_unless_file
 
 LONGEST_TABLE = 64 * 2**20
 """Most bytes of a table in CSV."""
+
+MOST_BYTES = 2**31
+"""Most bytes of a text file of another program, unless a format has a smaller limit."""
+
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 LONGEST_PATH = 160
 """Most characters of a path in messages; longer paths are shown without their middle."""
@@ -50,24 +61,24 @@ def content(path: str | os.PathLike[str], most: int) -> bytes:
         os.close(descriptor)
 
 
-def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
-    """Return the bytes of a file that a user names.
+def read_bytes(path: str | os.PathLike[str], most: int, name: str = "") -> bytes:
+    """Return the bytes of a file that a user names, in messages by ``name`` or else the path.
 
     Raises
     ------
     ConfigError
         If it is not a file, cannot be read, or has more than ``most`` bytes.
     """
+    name = name or shown(path)
     if kind := kind_unless_file(path):
-        raise ConfigError(f"{shown(path)}: is {kind}, not a file")
+        raise ConfigError(f"{name}: is {kind}, not a file")
     try:
-        found = content(path, most)
-    except OSError as error:
-        raise ConfigError(f"{shown(path)}: cannot be read ({error.strerror})") from None
-    if len(found) > most:
-        raise ConfigError(
-            f"{shown(path)}: is larger than {byte_limit(most)}, the most that is read"
-        )
+        found = content(path, most) if os.path.getsize(path) <= most else None
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", "its name has a null character")
+        raise ConfigError(f"{name}: cannot be read ({said})") from None
+    if found is None or len(found) > most:
+        raise ConfigError(f"{name}: is larger than {byte_limit(most)}, the most that is read")
     return found
 
 
@@ -80,6 +91,39 @@ def read_text(path: str | os.PathLike[str], most: int) -> str:
         As for `read_bytes`; also if the text is not UTF-8, with line and column of the first fault.
     """
     return decoded(read_bytes(path, most), shown(path))
+
+
+def read_foreign(path: Path, name: str, most: int = MOST_BYTES) -> str:
+    r"""Return the text of another program's file; every line ends in ``\n``.
+
+    A byte-order mark (BOM) determines the encoding. Without one it is UTF-8 or, if that fails,
+    Latin-1, which has the same digits, letters and signs of ASCII.
+
+    Parameters
+    ----------
+    name : name of the file in messages
+
+    Raises
+    ------
+    ConfigError
+        As for `read_bytes`; also if it is not text.
+    """
+    raw = read_bytes(path, most, name)
+    marked = next((one for mark, one in _MARKS.items() if raw.startswith(mark)), "")
+    try:
+        text = raw.decode(marked or "utf-8")
+    except UnicodeDecodeError:
+        text = "\x00" if marked else raw.decode("latin-1")
+    if "\x00" in text:
+        raise ConfigError(f"{name} is no text")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def whole_number(text: str) -> int | None:
+    """Return the number of a text of at most 18 digits 0 to 9, None for other texts."""
+    digits = text.strip()
+    # `int` fails for "²", for which `isdigit` is True, and for numbers of thousands of digits.
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
 
 
 def decoded(found: bytes, name: str) -> str:

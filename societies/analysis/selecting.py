@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, option, shortened
-from societies.texts import whole_number
+from societies.inputs import whole_number
 from societies.words import plural
 from societies.workload.declare.registry import named_in, workload, workloads
 from societies.workload.drawing.figure import clock_of

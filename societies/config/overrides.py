@@ -8,7 +8,7 @@ from typing import Any
 from societies.config.document import Document, read_text
 from societies.config.problems import Origin, Path, Problem, described, quoted
 from societies.errors import ConfigError, override
-from societies.texts import whole_number
+from societies.inputs import whole_number
 
 _LONGEST = 80
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reference_py.economy.devices import DEVICE_TYPES, SOURCES
 from reference_py.economy.measures import TOPS
 from reference_py.economy.parameters import Parameters
-from reference_py.economy.state import DEVICE_STATE, MEASURE_STATE
+from reference_py.economy.state import DEVICE_STATE
 from societies.economy.columns import of_day
 from societies.economy.config import EconomyConfig
 from societies.economy.ensemble import Ensemble
@@ -20,29 +20,26 @@ from societies.economy.network import network_stops, network_tables, write_netwo
 from societies.economy.series import (
     ACTIVITIES,
     DEVICE_ACTIVITIES,
+    MADE_TYPES,
+    MEASURES,
     QUANTILES,
-    series_of,
-    series_table,
+    TYPE,
+    columns_of,
 )
 from societies.economy.variables import (
     AGENT_DETAIL,
     AGENT_DEVICE_DETAIL,
     AGENT_MEASURE_DETAIL,
     AGENT_MEASURE_DEVICE_DETAIL,
-    GROUPED,
-    LENGTHS,
-    MADE_TYPES,
     RECIPES,
     RESOURCE,
     RESOURCE_DETAIL,
     RESOURCE_DEVICE_DETAIL,
     RESOURCE_MEASURES,
-    TYPE,
-    grouped,
-    measure_variables,
 )
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
-from societies.workload.declare.fields import Series, State, file_values
+from societies.workload.declare.contents import SeriesInFile
+from societies.workload.declare.fields import State, file_values
 from societies.workload.declare.protocol import Block, Setup
 from societies.workload.declare.varying import coordinates
 
@@ -109,7 +106,9 @@ class DayRecorder:
                 (record.agent, self.agent_day, AGENT_DEVICE_DETAIL),
                 (record.agent_resource, self.resource_day, RESOURCE_DEVICE_DETAIL),
             ]
-        self.measures = measure_variables(self.devices) if record.measures else {}
+        self.measures = record.measures
+        logged = RESOURCE_MEASURES if self.measures else ()
+        self.series = SeriesInFile(setup, record.society, logged)
         if self.measures:
             self._details.append((record.agent, self.agent_day, AGENT_MEASURE_DETAIL))
             if self.devices:
@@ -155,18 +154,7 @@ class DayRecorder:
 
     def variables(self) -> list[Variable]:
         """Return the variables of the file."""
-        nan = float("nan")
-        result = []
-        for name, _, series in self._columns():
-            dims, unit, meaning = GROUPED.get(name, ((), series.unit, series.meaning))
-            where = ("society", "day", *dims)
-            result.append(Variable(name, where, "float64", unit, meaning, nan, series.lag))
-        for name, (dims, unit, meaning) in self.measures.items():
-            where = ("society", "day", *dims)
-            result.append(Variable(name, where, "float64", unit, meaning, nan))
-        for name in RESOURCE_MEASURES if self.measures else ():
-            field, where = MEASURE_STATE[name], ("society", "day", *RESOURCE)
-            result.append(Variable(name, where, "float64", field.unit, field.meaning, nan))
+        result = self.series.variables()
         if self.devices:
             result += self._knowledge()
         for every, day, details in self._details:
@@ -244,9 +232,7 @@ class DayRecorder:
         LeftOut
             If Ctrl-C came while the last day was replayed.
         """
-        self._write_series(file, block.first, block.logs["series"])
-        if self.measures:
-            self._write_measures(file, block)
+        self.series.write(file, block)
         if self.devices:
             self._write_inventions(file, block.events["inventions"])
             self._write_knowledge(file, block.first, block.logs["agents_knowing"])
@@ -269,7 +255,7 @@ class DayRecorder:
     def means(self, block: Block) -> dict[str, float]:
         """Return means over societies of the last day's series."""
         means = block.logs["series"][:, -1].mean(axis=0).tolist()
-        of_series = dict(zip(series_of(self.p), means, strict=True))
+        of_series = dict(zip(columns_of(self.p), means, strict=True))
         return {name: of_series[name] for name in self._reported()}
 
     def recorded_means(self, dataset: Any, day: int) -> dict[str, float]:
@@ -280,9 +266,8 @@ class DayRecorder:
         return {name: float(last[name].mean()) for name in self._reported()}
 
     def _reported(self) -> list[str]:
-        return [
-            name for name, one in series_of(self.p).items() if not one.lag and not grouped(name)
-        ]
+        measures = {*MEASURES, *RESOURCE_MEASURES}
+        return [name for name in self.series.scalars() if name not in measures]
 
     def stops(self) -> set[int]:
         """Return the days after which the state itself is recorded."""
@@ -292,45 +277,6 @@ class DayRecorder:
         if self.config.record.agent_resource:
             days.update(self._days[self.resource_day].tolist())
         return days
-
-    def _write_series(self, file: ResultFile, first: int, series: NDArray[np.float64]) -> None:
-        """Write the series of days from ``first`` on, (society, day, series) float64."""
-        lengths = {c.name: len(c.values) for c in self.coordinates()}
-        for name, columns, one in self._columns():
-            if name not in file.variables:
-                continue
-            days = np.arange(first, first + series.shape[1]) - one.lag
-            wanted = (days % self._every["day"] == 0) & (days >= 1)
-            if not wanted.any():
-                continue
-            rows = days[wanted] // self._every["day"] - 1
-            # A slice does not copy: a study may need only a few of the series.
-            block = series[:, int(wanted.argmax()) :: self._every["day"]]
-            low, high = columns[0], columns[-1] + 1  # they ascend
-            together = high - low == len(columns)
-            block = block[:, :, slice(low, high) if together else columns]
-            places = [lengths[dim] for dim in GROUPED[name][0]] if name in GROUPED else []
-            values = block.reshape(*block.shape[:2], *places)
-            file.write(name, values, day=slice(int(rows[0]), int(rows[-1]) + 1))
-
-    def _write_measures(self, file: ResultFile, block: Block) -> None:
-        """Write the economic measures of the block's days, as often as the series."""
-        every = self.config.record.society
-        days = np.arange(block.first, block.last + 1)
-        wanted = days % every == 0
-        if not wanted.any():
-            return
-        rows = days[wanted] // every - 1
-        place = {"day": slice(int(rows[0]), int(rows[-1]) + 1)}
-        measures, column = block.logs["measures"][:, wanted], 0
-        for name, (dims, _, _) in self.measures.items():
-            lengths = [LENGTHS[dim] for dim in dims]
-            width = int(np.prod(lengths))
-            values = measures[:, :, column : column + width]
-            file.write(name, values.reshape(*values.shape[:2], *lengths), **place)
-            column += width
-        for name in RESOURCE_MEASURES:
-            file.write(name, block.logs[name][:, wanted], **place)
 
     def _write_inventions(self, file: ResultFile, inventions: NDArray[np.int32]) -> None:
         """Append inventions, given as rows in the form of `Engine.events`."""
@@ -367,12 +313,3 @@ class DayRecorder:
                     parts = [file_values(self.fields, field, state) for field in detail.fields]
                     values = np.concatenate(parts, axis=-1) if len(parts) > 1 else parts[0]
                     file.write(name, values, **{dim: day // every - 1})
-
-    def _columns(self) -> Iterator[tuple[str, list[int], Series]]:
-        """Yield each variable with its columns of the series and the first of these series."""
-        table = series_table(self.devices, self.groups)
-        columns: dict[str, list[int]] = {}
-        for i, name in enumerate(table):
-            columns.setdefault(grouped(name) or name, []).append(i)
-        for variable, places in columns.items():
-            yield variable, places, list(table.values())[places[0]]

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import chain
+
 from reference_py.economy.devices import DEVICE_TYPES, SOURCES
+from reference_py.economy.measures import COMPARED, DEVICE_SUMMED, TOPS
 from reference_py.economy.parameters import Parameters
-from societies.workload.declare.fields import Series
+from societies.workload.declare.fields import Series, series_columns
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 ACTIVITIES = ("hand",)
 DEVICE_ACTIVITIES = (*SOURCES[1:], *(f"making_{name}" for name in DEVICE_TYPES))
 """Further activities that agents spend time on if there are devices."""
 
+MADE_TYPES = ("tools", "machines")
+"""Products of the devices that make devices."""
+
+TYPE, GROUP = ("device_type",), ("group",)
 
 SERIES: dict[str, Series] = {
     "units_extracted": Series("units", "units extracted per living agent"),
@@ -27,90 +36,135 @@ SERIES: dict[str, Series] = {
     "gini": Series("1", "Gini coefficient of the day's utilities"),
     "gini_cumulative": Series("1", "Gini coefficient of utility summed since day 1"),
     "gini_extracted": Series("1", "Gini coefficient of the units extracted"),
-    "gini_3day": Series("1", "Gini coefficient of utility over the day before to the day after", 1),
-    "gini_paper": Series("1", "gini_3day times mean 3-day over mean cumulative utility", 1),
-    "minutes_hand": Series("min", "minutes spent extracting by hand per living agent"),
-    "hhi_0": Series("1", "HHI of extraction over resources, minimum"),
-    "hhi_1": Series("1", "HHI of extraction over resources, first quartile"),
-    "hhi_2": Series("1", "HHI of extraction over resources, median"),
-    "hhi_3": Series("1", "HHI of extraction over resources, third quartile"),
-    "hhi_4": Series("1", "HHI of extraction over resources, maximum"),
+    "gini_3day": Series(
+        "1", "Gini coefficient of utility over the day before to the day after", lag=1
+    ),
+    "gini_paper": Series("1", "gini_3day times mean 3-day over mean cumulative utility", lag=1),
+    "minutes": Series("min", "minutes per living agent by activity", ("activity",)),
+    "hhi": Series(
+        "1", "Herfindahl-Hirschman index of extraction, quantiles over resources", ("quantile",)
+    ),
 }
-
-
-def _of_types(prefix: str, unit: str, meaning: str) -> dict[str, Series]:
-    """Return a series for every device type."""
-    return {
-        f"{prefix}_{name}": Series(unit, f"{meaning}: {name.replace('_', ' ')}")
-        for name in DEVICE_TYPES
-    }
-
 
 DEVICE_SERIES: dict[str, Series] = {
     "units_paid_for_devices": Series("units", "units paid for devices per living agent"),
-    **{
-        f"extraction_share_{name}": Series("1", f"share of the units extracted: with {name}")
-        for name in SOURCES
-    },
-    **_of_types("devices_made", "devices", "devices made per living agent"),
-    **_of_types("devices_traded", "devices", "devices sold per living agent"),
-    **_of_types("devices_held", "devices", "minutes of use over lifetime per living agent"),
-    **_of_types("devices_known", "devices", "devices that somebody knows how to make"),
-    **_of_types("inventions", "devices", "devices invented today"),
-    "device_maker_share_tools": Series("1", "share of the tools made with a device machine"),
-    "device_maker_share_machines": Series("1", "share of the machines made with a device factory"),
-    **{
-        f"minutes_{name}": Series("min", f"minutes per living agent: {name.replace('_', ' ')}")
-        for name in DEVICE_ACTIVITIES
-    },
+    "extraction_share": Series(
+        "1", "share of the units extracted by hand and by device type", ("source",)
+    ),
+    "devices_made": Series("devices", "devices made per living agent", TYPE),
+    "devices_traded": Series("devices", "devices sold per living agent", TYPE),
+    "devices_held": Series(
+        "devices", "minutes of use left over lifetime, per living agent, before the night", TYPE
+    ),
+    "devices_known": Series("devices", "devices that somebody knows how to make", TYPE),
+    "inventions": Series("devices", "devices invented today", TYPE),
+    "device_maker_share": Series(
+        "1",
+        "share of the tools (machines) made with a device machine (device factory)",
+        ("made_type",),
+    ),
     "overtime": Series("min", "minutes of making carried over per living agent"),
     "interdependence": Series("1", "resources contained in the devices that extract, per unit"),
 }
 """Series that are recorded in addition if there are devices."""
 
+_MEMBER = "per living member"
+
 GROUP_SERIES: dict[str, Series] = {
-    "group_agents_alive": Series("agents", "agents in the simulation"),
-    "group_units_extracted": Series("units", "units extracted"),
-    "group_units_held": Series("units", "units held, before consumption"),
-    "group_units_traded": Series("units", "units given away in resource trades"),
-    "group_units_traded_outside": Series("units", "of these, to agents of other groups"),
-    "group_utility": Series("util", "utility of the holdings before consumption"),
+    "group_agents_alive": Series("agents", "agents in the simulation", GROUP),
+    "group_units_extracted": Series("units", f"units extracted, {_MEMBER}", GROUP),
+    "group_units_held": Series("units", f"units held, before consumption, {_MEMBER}", GROUP),
+    "group_units_traded": Series("units", f"units given away in resource trades, {_MEMBER}", GROUP),
+    "group_units_traded_outside": Series(
+        "units", f"of these, to agents of other groups, {_MEMBER}", GROUP
+    ),
+    "group_utility": Series(
+        "util", f"utility of the holdings before consumption, {_MEMBER}", GROUP
+    ),
 }
 GROUP_DEVICE_SERIES: dict[str, Series] = {
-    "group_units_paid_for_devices": Series("units", "units paid for devices"),
-    "group_units_paid_outside": Series("units", "of these, to agents of other groups"),
-    "group_devices_made": Series("devices", "devices made"),
+    "group_units_paid_for_devices": Series("units", f"units paid for devices, {_MEMBER}", GROUP),
+    "group_units_paid_outside": Series(
+        "units", f"of these, to agents of other groups, {_MEMBER}", GROUP
+    ),
+    "group_devices_made": Series("devices", f"devices made, {_MEMBER}", (*GROUP, *TYPE)),
 }
-"""Series recorded for each group if there is more than one; `series_table` holds one per group.
+"""Series recorded for each group if there is more than one; NaN if no member is alive."""
 
-They are means over the group's living agents, NaN if the group has none.
-"""
+_measure = partial(Series, log="measures")
+_MEANS = {
+    "income": ("util", "income of the day: value of what was extracted, gains of swaps, sales"),
+    "consumption": ("util", "utility of the units consumed overnight"),
+    "wealth": ("util", "wealth after consumption: utility of stocks, with devices their worth"),
+    "units_consumed": ("units", "units consumed overnight"),
+    "income_extraction": ("util", "of the income: utility of the units extracted"),
+    "income_swaps": ("util", "of the income: utility gained by swaps of resources"),
+    "income_sales": ("util", "of the income: utility of the units received for devices"),
+    "spending_devices": ("util", "utility of the units paid for devices, no part of the income"),
+    "wealth_stocks": ("util", "of the wealth: utility of the units held"),
+    "wealth_devices": ("util", "of the wealth: worth of the use that is left in devices"),
+}
+
+MEASURES: dict[str, Series] = {
+    **{name: _measure(u, f"{said}, mean over living agents") for name, (u, said) in _MEANS.items()},
+    **{
+        f"{name}_median": _measure("util", f"{_MEANS[name][1]}, median over living agents")
+        for name in COMPARED
+    },
+    **{
+        f"gini_{name}": _measure("1", f"Gini coefficient over living agents of {name}")
+        for name in COMPARED
+    },
+    **{
+        f"top_share_{name}": _measure(
+            "1", f"share of all {name} that the richest agents have", ("top",)
+        )
+        for name in COMPARED
+    },
+    "price_mean": _measure("units/unit", "mean over resources of their prices"),
+    "price_dispersion": _measure(
+        "1", "standard deviation over resources of their prices, over the mean"
+    ),
+    "price_dispersion_within": _measure(
+        "1", "dispersion of the prices of one resource, mean over resources by units given away"
+    ),
+}
+"""Economic measures, in the order of `reference_py.economy.measures.measure_names`.
+
+Those of `DEVICE_SUMMED` need devices."""
 
 
-def series_of(p: Parameters) -> dict[str, Series]:
-    """Return the series of a society with these parameters."""
-    return series_table(p.devices is not None, p.groups)
-
-
-def series_table(devices: bool, groups: int) -> dict[str, Series]:
+def series_table(devices: bool, groups: int, *, measures: bool = False) -> dict[str, Series]:
     """Return the series of a society with or without devices and with ``groups`` groups."""
-    series = SERIES | DEVICE_SERIES if devices else SERIES
-    of_groups = GROUP_SERIES | GROUP_DEVICE_SERIES
-    return series | {
-        name: of_groups[family]
-        for family, names in group_families(devices, groups).items()
-        for name in names
-    }
+    found = dict(SERIES)
+    if devices:
+        found |= DEVICE_SERIES
+    if groups > 1:
+        found |= GROUP_SERIES | (GROUP_DEVICE_SERIES if devices else {})
+    if measures:
+        found |= {n: one for n, one in MEASURES.items() if devices or n not in DEVICE_SUMMED}
+    return found
 
 
-def group_families(devices: bool, groups: int) -> dict[str, list[str]]:
-    """Return the series names of all groups by family, such as "group_utility"; {} if one group.
-
-    ``group_devices_made`` has a series for every type of each group.
-    """
-    families = GROUP_SERIES | GROUP_DEVICE_SERIES if devices else GROUP_SERIES
-    types = {"group_devices_made": [f"_{name}" for name in DEVICE_TYPES]}
+def entries(devices: bool, groups: int) -> Mapping[str, Sequence[object]]:
+    """Return the names of the entries of the dimensions of series."""
     return {
-        family: [f"{family}_{i}{one}" for i in range(groups) for one in types.get(family, [""])]
-        for family in (families if groups > 1 else ())
+        "quantile": range(len(QUANTILES)),
+        "activity": (*ACTIVITIES, *DEVICE_ACTIVITIES) if devices else ACTIVITIES,
+        "source": SOURCES,
+        "device_type": DEVICE_TYPES,
+        "made_type": MADE_TYPES,
+        "group": range(groups),
+        "top": range(len(TOPS)),
     }
+
+
+def columns(devices: bool, groups: int) -> list[str]:
+    """Return the names of the columns of the array ``series``."""
+    found = series_columns(series_table(devices, groups), entries(devices, groups))
+    return [*chain.from_iterable(found.values())]
+
+
+def columns_of(p: Parameters) -> list[str]:
+    """Return the names of the columns of the array ``series`` of a society."""
+    return columns(p.devices is not None, p.groups)

@@ -7,6 +7,7 @@ that defines both. Accessors follow from the table of the state.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,8 @@ from reference_py.economy.tables import EffortCurve, UtilityCurve
 from reference_py.primitives.rng import STREAM_GAP
 from societies.economy import memory
 from societies.economy.ensemble import Ensemble
-from societies.economy.series import group_families, series_of
+from societies.economy.series import columns_of, entries, series_table
+from societies.workload.declare.fields import series_columns
 from societies.workload.declare.keys import VALUE_TABLE, shape_macros, value_macros, value_rows
 
 DISTRIBUTIONS = ("utility", "three_days", "total", "extracted", "minutes", "total_before")
@@ -137,17 +139,6 @@ def device_means() -> dict[str, list[str]]:
     }
 
 
-def series_families(p: Parameters) -> dict[str, list[str]]:
-    """Return families of series that a kernel indexes (by type, source, group), in index order."""
-    found = {"hhi": [f"hhi_{quarter}" for quarter in range(5)]}
-    if p.devices is not None:
-        found["extraction_share"] = [f"extraction_share_{name}" for name in SOURCES]
-        for family in ("devices_made", "devices_traded", "devices_known", "inventions"):
-            found[family] = [f"{family}_{name}" for name in DEVICE_TYPES]
-        found["device_means"] = [name for names in device_means().values() for name in names]
-    return found | group_families(p.devices is not None, p.groups)
-
-
 def macros(p: Parameters) -> dict[str, int | float]:
     """Return the configuration as macros: ``P_...`` are values, others are shapes and choices."""
     found: dict[str, int | float] = {
@@ -162,7 +153,6 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "DEVICES": int(p.devices is not None),
         "DISTRIBUTIONS": len(DISTRIBUTIONS),
         "MOMENTS": len(MOMENTS),
-        "SERIES": len(series_of(p)),
         "SHOCKS": len(p.shocks),
         "SHOCK_SLOTS": max(1, len(p.shocks)),
         "ROUND_SLOTS": max(1, p.rounds),
@@ -186,7 +176,8 @@ def macros(p: Parameters) -> dict[str, int | float]:
         **_numbered("OF_", DISTRIBUTIONS),
         **_numbered("MOMENT_", MOMENTS),
         **{f"PURPOSE_{name.upper()}": number for name, number in PURPOSES.items()},
-        **{f"SERIES_{name}": number for number, name in enumerate(series_of(p))},
+        "SERIES": len(columns_of(p)),
+        **{f"SERIES_{name}": number for number, name in enumerate(columns_of(p))},
     }
     return found
 
@@ -298,12 +289,23 @@ def header(p: Parameters) -> str:
     if p.measures:
         parts = ", ".join(top.hex() for top in TOPS)
         lines.append(f"__constant double top_parts[{len(TOPS)}] = {{{parts}}};")
-    places = {name: number for number, name in enumerate(series_of(p))}
-    for family, names in series_families(p).items():
-        values = ", ".join(str(places[name]) for name in names)
-        lines.append(f"__constant uint series_of_{family}[{len(names)}] = {{{values}}};")
+    lines += _series_tables(p)
     lines += _resets(fields)
     return "\n".join(lines) + "\n"
+
+
+def _series_tables(p: Parameters) -> list[str]:
+    """Return the tables of those series that a kernel indexes (by type, source, group)."""
+    of = (p.devices is not None, p.groups)
+    table, places = series_table(*of), {name: i for i, name in enumerate(columns_of(p))}
+    found = series_columns({n: one for n, one in table.items() if one.dims}, entries(*of))
+    if p.devices is not None:
+        found["device_means"] = [*chain.from_iterable(device_means().values())]
+    return [
+        f"__constant uint series_of_{name}[{len(columns)}] = "
+        f"{{{', '.join(str(places[one]) for one in columns)}}};"
+        for name, columns in found.items()
+    ]
 
 
 def _resets(fields: Mapping[str, Array]) -> list[str]:

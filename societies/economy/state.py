@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reference_py.economy import state
 from reference_py.economy.parameters import REMOVE_AGENT, Parameters
-from societies.economy.series import series_of
+from societies.economy.series import columns_of
 from societies.workload.declare.fields import Field
 from societies.workload.declare.fields import initial_state as initial
 
@@ -38,7 +38,7 @@ def state_fields(p: Parameters) -> dict[str, Field]:
 
 def sizes(p: Parameters) -> dict[str, int]:
     """Return the length of every dimension."""
-    return {**state.sizes(p), "series": len(series_of(p))}
+    return {**state.sizes(p), "series": len(columns_of(p))}
 
 
 def initial_state(p: Parameters) -> dict[str, NDArray[Any]]:

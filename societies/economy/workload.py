@@ -149,10 +149,10 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         Half of the limit leaves room for units held in the course of a day.
         """
         from societies.economy.config.conflicts import LARGEST_COUNT
-        from societies.economy.series import series_of
+        from societies.economy.series import columns_of
 
         limit = p.largest_holding if p.tables_cut_off else LARGEST_COUNT
-        held = block.logs["series"][..., list(series_of(p)).index("units_held_max")].max()
+        held = block.logs["series"][..., columns_of(p).index("units_held_max")].max()
         if held > limit // 2:
             raise ConfigError(
                 f"utility.min_marginal: an agent holds {held:.0f} units of a resource, too near to "
@@ -174,9 +174,15 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
     def series(self, p: Parameters) -> Mapping[str, Series]:
         """Return the statistics of a day."""
-        from societies.economy.series import series_of
+        from societies.economy.series import series_table
 
-        return series_of(p)
+        return series_table(p.devices is not None, p.groups, measures=p.measures)
+
+    def entries(self, p: Parameters) -> Mapping[str, Sequence[object]]:
+        """Return the names of the entries of the dimensions of series."""
+        from societies.economy.series import entries
+
+        return entries(p.devices is not None, p.groups)
 
     def limits(self, p: Parameters, tick: int) -> Mapping[str, ArrayLike]:
         """Return the named limits of fields for the evening of a day."""

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from rich.console import Console
 
-from societies.errors import ConfigError, option
-from societies.texts import read_text, shown, whole_number
+from societies.errors import ConfigError, option, shortened
+from societies.inputs import read_foreign, whole_number
 from societies.words import counted
 
 LEAST_SECONDS, MOST_SECONDS = 0.001, 3600
@@ -65,7 +65,7 @@ def saved_game(moves: str) -> str | None:
     """
     if not {".", "/", "\\"} & set(moves):
         return None
-    return read_text(Path(moves), option("moves", moves), LONGEST)
+    return read_foreign(Path(moves), option("moves", moves), LONGEST)
 
 
 class TerminalGame:
@@ -209,7 +209,7 @@ class TerminalGame:
         """Set the level of the search to ``number``."""
         level = whole_number(number)
         if level is None or not 1 <= level <= self.most:
-            raise ConfigError(f"level {shown(number)}: 1 to {counted(self.most, self.ply)}")
+            raise ConfigError(f"level {shortened(number)}: 1 to {counted(self.most, self.ply)}")
         self.level = level
         self.say(counted(self.level, self.ply))
 

@@ -20,10 +20,10 @@ from societies.config.model import LARGEST_INTEGER, ListOf, Section, WorkloadCon
 from societies.config.overrides import apply_overrides, put
 from societies.config.problems import Origin, Path, Problem, config_error, described
 from societies.errors import ConfigError
+from societies.inputs import whole_number
 from societies.sweep.designs import factors
 from societies.sweep.factor import Factor
 from societies.sweep.places import in_base, in_sweep
-from societies.texts import whole_number
 from societies.workload.declare.protocol import Workload
 from societies.workload.declare.registry import MODELS, workload
 

@@ -19,7 +19,7 @@ from societies.economy.explain.report import text as report
 from societies.economy.explain.trace import trace
 from societies.economy.explain.words import name_of
 from societies.economy.parameters import parameters
-from societies.economy.series import series_of
+from societies.economy.series import columns_of
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
 from societies.workload import Setup
@@ -58,7 +58,7 @@ def run():
     engine.start()
     states, series, trades, agents = [engine.state()], [None], {}, {}
     for day in range(1, SETTINGS["days"] + 1):
-        series.append(dict(zip(series_of(p), engine.run_days(day, day)[0, 0], strict=True)))
+        series.append(dict(zip(columns_of(p), engine.run_days(day, day)[0, 0], strict=True)))
         states.append(engine.state())
         if day in DAYS:
             trades[day] = TradeListener()

@@ -13,8 +13,10 @@ from reference_py.economy.state import STATE
 from societies import config_from_dict
 from societies.economy.parameters import parameters
 from societies.economy.schedule import DayStep, day_schedule
-from societies.economy.series import SERIES
+from societies.economy.series import columns
 from societies.opencl import choose_device
+
+SERIES = columns(devices=False, groups=1)
 
 pytestmark = pytest.mark.xdist_group("accounting")  # its runs are shared
 

@@ -459,9 +459,9 @@ def test_the_days_series_follow_from_the_agents(p, steps):
 
 
 def parameters_series(p):
-    from societies.economy.series import series_of
+    from societies.economy.series import columns_of
 
-    return series_of(p)
+    return columns_of(p)
 
 
 # -- other societies -------------------------------------------------------------------------------

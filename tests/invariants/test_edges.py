@@ -13,7 +13,9 @@ from reference_py.economy.extraction import extract
 from societies import config_from_dict
 from societies.economy.parameters import parameters
 from societies.economy.schedule import DayStep, day_schedule
-from societies.economy.series import SERIES
+from societies.economy.series import columns
+
+SERIES = columns(devices=False, groups=1)
 
 
 def engine(agents, resources, days, **settings):

@@ -16,7 +16,9 @@ from reference_py.economy import trading
 from societies import config_from_dict
 from societies.economy.parameters import parameters
 from societies.economy.schedule import DayStep
-from societies.economy.series import SERIES
+from societies.economy.series import columns
+
+SERIES = columns(devices=False, groups=1)
 
 UNLIKE = [
     {"name": "meek", "count": 3, "utility": {"scale": 500.0}},
@@ -252,7 +254,7 @@ def test_powers_of_any_equal_size_change_no_bit_of_a_society(endow):
     for run in (plain, strong):
         endow(run)
         run.run_days(1, 4)
-    assert plain.run_days(5, 5)[0, 0, list(SERIES).index("units_traded")] > 0
+    assert plain.run_days(5, 5)[0, 0, SERIES.index("units_traded")] > 0
     strong.run_days(5, 5)
     for name, array in plain.state().items():
         other = strong.state()[name]

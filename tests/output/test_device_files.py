@@ -14,7 +14,7 @@ from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict, plan, run
 from societies.economy import schedule
 from societies.economy.parameters import parameters
-from societies.economy.series import series_of
+from societies.economy.series import columns_of
 from societies.errors import Interrupted
 from societies.workload.running.engines import ReferenceEngine as CoreReference
 
@@ -64,7 +64,7 @@ def days():
 def test_the_series_are_in_the_file_by_their_dimensions(tmp_path, days):
     path = tmp_path / "devices.h5"
     run(configuration(), device="reference", out=path)
-    names = list(series_of(parameters(configuration())))
+    names = columns_of(parameters(configuration()))
     with societies.open_results(path) as dataset:
         assert dataset.attrs["scenario"] == "trade, all devices"
         assert list(dataset["device_type"].values) == list(DEVICE_TYPES)

@@ -34,7 +34,7 @@ FLOORS = (
     {"localmem"},
     {"kerneltext"},
     {"memory"},
-    {"inputs", "numbers", "terminal", "texts"},
+    {"inputs", "numbers", "terminal"},
     {"background", "errors", "paths", "signals", "version", "words"},
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""

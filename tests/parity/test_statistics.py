@@ -15,7 +15,7 @@ from societies import config_from_dict
 from societies.economy import series
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
-from societies.economy.series import series_of
+from societies.economy.series import columns_of
 from societies.opencl import choose_device
 
 SETTINGS = {
@@ -105,11 +105,11 @@ def compare(device, days):
 @pytest.mark.parametrize("name", thorough_but(["groups and shocks"], ["5x7", "groups and shocks"]))
 def test_series_may_stand_in_any_order(name, monkeypatch):
     """Kernels find each series by its name, also those of all types, sources or groups."""
-    before = list(series_of(evenings(name)[0]))
+    before = columns_of(evenings(name)[0])
     for table in ("SERIES", "DEVICE_SERIES", "GROUP_SERIES", "GROUP_DEVICE_SERIES"):
         monkeypatch.setattr(series, table, shuffled(getattr(series, table)))
     p, days = evenings.__wrapped__(name)
-    assert list(series_of(p)) != before
+    assert columns_of(p) != before
     compare(DeviceEngine(choose_device("auto"), p, None, PHASES), days)
 
 

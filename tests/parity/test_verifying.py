@@ -12,7 +12,7 @@ from societies import config_from_dict
 from societies import verify as verify_economy
 from societies.economy.coverage import counts
 from societies.economy.parameters import parameters
-from societies.economy.series import series_of
+from societies.economy.series import columns_of
 from societies.errors import ConfigError
 from societies.opencl import choose_device
 from societies.paths import data_directory
@@ -181,7 +181,7 @@ def test_everything_counted_is_reported_by_series_and_arrays_that_exist(settings
     p = parameters(economy(**settings))
     state = ReferenceEngine(p).state()
     for name, count in counts(p).items():
-        assert set(count.series) <= set(series_of(p)), name
+        assert set(count.series) <= set(columns_of(p)), name
         assert count.of(state, state) == 0, name
 
 
@@ -196,7 +196,7 @@ def test_counts_agree_with_the_series():
     p = parameters(config)
     engine = ReferenceEngine(p)
     engine.start()
-    series = dict(zip(series_of(p), engine.run_days(1, 12)[0].sum(axis=0), strict=True))
+    series = dict(zip(columns_of(p), engine.run_days(1, 12)[0].sum(axis=0), strict=True))
     coverage = verify_economy(config, device="reference").coverage
     for prefix, what in (("inventions", "inventing"), ("devices_made", "making")):
         reported = {

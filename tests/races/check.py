@@ -49,7 +49,7 @@ from societies import config_from_dict  # noqa: E402
 from societies.economy import memory  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.schedule import DayStep  # noqa: E402
-from societies.economy.series import SERIES  # noqa: E402
+from societies.economy.series import columns  # noqa: E402
 from societies.economy.workload import WORKLOAD as ECONOMY  # noqa: E402
 from societies.errors import SocietiesError  # noqa: E402
 from societies.kerneltext import source as kernel_source  # noqa: E402
@@ -58,6 +58,8 @@ from societies.opencl import Local, Program, choose_device, fused, race  # noqa:
 from societies.workload.declare.phases import kernel_files  # noqa: E402
 from societies.workload.declare.registry import workload  # noqa: E402
 from societies.workload.running import engines  # noqa: E402
+
+SERIES = columns(devices=False, groups=1)
 
 KERNELS = ROOT / "kernels"
 CASES = ROOT / "tests" / "primitives"
@@ -270,7 +272,7 @@ def compare_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick:
     reference = ReferenceEngine(p)
     reference.start()
     series = reference.run_days(1, days)
-    checks.deals += float(series[:, :, list(SERIES).index("deals")].sum())
+    checks.deals += float(series[:, :, SERIES.index("deals")].sum())
     for kind in kinds:
         # on a CPU every workgroup has one work-item
         for workgroup in (1,) if kind == "cpu" else workgroups[:1] if quick else workgroups:

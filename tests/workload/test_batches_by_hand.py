@@ -17,6 +17,7 @@ from societies.workload.declare.fields import (
     Series,
     initial_state,
     kept,
+    series_columns,
     series_macros,
     state_hash,
 )
@@ -280,5 +281,10 @@ def test_a_hash_is_of_names_types_shapes_and_bytes_of_what_is_kept_and_compared(
 
 
 def test_series_are_numbered_in_order():
-    series = {"gini": Series("1", ""), "utility": Series("util", "")}
-    assert series_macros(series) == {"SERIES": 2, "SERIES_gini": 0, "SERIES_utility": 1}
+    series = {"gini": Series("1", ""), "made": Series("1", "", ("kind",)), "other": Series("1", "")}
+    columns = series_columns(
+        series | {"price": Series("1", "", log="prices")}, {"kind": ("a", "b")}
+    )
+    assert columns == {"gini": ["gini"], "made": ["made_a", "made_b"], "other": ["other"]}
+    places = {"SERIES_gini": 0, "SERIES_made_a": 1, "SERIES_made_b": 2, "SERIES_other": 3}
+    assert series_macros(columns) == {"SERIES": 4, **places}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 import xarray as xr
 
@@ -17,7 +18,7 @@ from societies.workload.declare.config import RecordConfig
 from societies.workload.drawing.figure import Mark, marks_of
 from societies.workload.running import points
 from societies.workload.running.plan import plan
-from societies.workload.running.run import run
+from societies.workload.running.run import run, steps
 
 
 class Batches(WorkloadConfig):
@@ -85,6 +86,40 @@ def test_reports_plans_and_files_speak_of_batches_and_boxes():
     reported += state.values()
     assert "box-batches per second" in dict(report.rows)
     assert not re.search(r"\b(batchs|boxs)\b", "\n".join(reported))
+
+
+class Sorting(Sampling):
+    """Samples of two kinds, and what was known of them a batch before."""
+
+    SERIES: ClassVar = {
+        "taken": Series("1", "samples taken", dims=("kind",)),
+        "before": Series("1", "samples of the batch before", lag=1),
+    }
+
+    def entries(self, p):
+        return {"kind": ("good", "bad")}
+
+    def reference(self, p):
+        def sample(p, s, batch):
+            s.total += 1
+            s.series = {"taken_good": batch, "taken_bad": 10.0 * batch, "before": batch - 1.0}
+
+        return {"sample": sample}
+
+
+def test_series_have_dimensions_and_a_lag():
+    report = run(Setup(Sorting(), Batches(batches=3)), device="reference")
+    assert report.final == {}
+    with xr.open_dataset(report.path) as data:
+        assert data.taken.dims == ("box", "batch", "kind")
+        assert data.taken.sel(kind="bad").values.tolist() == [[10, 20, 30]]
+        np.testing.assert_array_equal(data.before.values, [[1, 2, np.nan]])
+    assert dict(Sorting().columns(None)) == {
+        "taken": ["taken_good", "taken_bad"],
+        "before": ["before"],
+    }
+    for tick in steps(Setup(Sorting(), Batches(batches=1)), device="reference"):
+        assert tick.dataset["quantity"].values.tolist() == ["taken_good", "taken_bad"]
 
 
 def test_verify_speaks_of_batches():

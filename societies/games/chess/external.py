@@ -19,7 +19,7 @@ from typing import Any
 from reference_py.games.chess.match import CRASHED, HUNG, ILLEGAL, Forfeit, Player, names_of
 from reference_py.games.chess.rules import Move, moves
 from societies import signals
-from societies.texts import whole_number
+from societies.inputs import whole_number
 
 PATIENCE = 10.0
 """Seconds allowed to start a program or a new game, and in excess of the time for a move."""

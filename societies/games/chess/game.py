@@ -20,7 +20,6 @@ from reference_py.games.chess.match import (
 )
 from reference_py.games.chess.rules import Move, in_check, moves
 from societies.errors import ConfigError, shortened
-from societies.texts import shown
 
 NAMES = {WHITE: "White", BLACK: "Black"}
 UNDECIDED = "*"
@@ -180,7 +179,7 @@ def read_pgn(text: str) -> tuple[str, list[str]]:
     found = re.findall(r'^[ \t]*\[\s*(\w+)\s+"((?:\\.|[^"\\])*)"\s*\]', text, re.M)
     tags = {name.lower(): value for name, value in found}
     if tags.get("variant", "standard").lower() not in ("standard", "chess", "from position"):
-        raise ConfigError(f"a game of {shown(tags['variant'])}: only chess itself is played")
+        raise ConfigError(f"a game of {shortened(tags['variant'])}: only chess itself is played")
     moves = re.sub(r"^[ \t]*\[.*$|^%.*$|\{[^}]*\}|;.*$|\$\d+", " ", text, flags=re.M)
     words, depth, is_over = list[str](), 0, False
     for token in re.findall(r"[()]|[^\s()]+", moves):

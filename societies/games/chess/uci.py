@@ -22,7 +22,7 @@ from societies.games.chess.game import UNDECIDED, Game, replayed
 from societies.games.chess.searcher import MOST_DEPTH, PREPARED, FoundMove, Searcher
 from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
 from societies.games.ngtsg.refinements import contradictions
-from societies.texts import whole_number
+from societies.inputs import whole_number
 from societies.workload.declare.registry import config_from_dict
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from societies.errors import ConfigError
-from societies.texts import read_text, shown
+from societies.errors import ConfigError, shortened
+from societies.inputs import read_foreign
 
 LONGEST = 2**20
 """Largest size of a record in bytes."""
@@ -60,7 +60,7 @@ def record_of(path: str, size: int) -> GameRecord:
         If the file cannot be read, is no record, is one of a board of another size, or has a
         position that moves alone do not lead to; with line and column.
     """
-    text = read_text(Path(path), path, LONGEST)
+    text = read_foreign(Path(path), path, LONGEST)
     if "(" in text or ";" in text:
         found = _SgfReader(path, text, size).record()
     else:
@@ -99,7 +99,7 @@ class _SgfReader:
                 depth += 1
                 node = closed = False
             elif not depth:
-                raise self._refused(at, f"{shown(mark or name)} is outside of a game")
+                raise self._refused(at, f"{shortened(mark or name)} is outside of a game")
             elif mark == ")":
                 depth -= 1
                 node, closed = False, True
@@ -109,7 +109,7 @@ class _SgfReader:
                     raise self._refused(at, "a node after a variation, which belongs to none")
                 node = True
             elif not node:
-                raise self._refused(at, f"{shown(name)} is in no node; a node begins with ;")
+                raise self._refused(at, f"{shortened(name)} is in no node; a node begins with ;")
             elif not follows:
                 self._take(at, name, values)
         if depth:
@@ -134,7 +134,7 @@ class _SgfReader:
                 continue
             if name:
                 if not values:
-                    raise self._refused(began, f"{shown(name)} has no value")
+                    raise self._refused(began, f"{shortened(name)} has no value")
                 yield began, "", name, values
             name, began, values = word or "", begins, []
             if mark:
@@ -143,9 +143,9 @@ class _SgfReader:
         if rest:
             at += len(self._text[at:]) - len(self._text[at:].lstrip())
             missing = "; a ] is missing" if rest[0].startswith("[") else ""
-            raise self._refused(at, f"{shown(rest[0])} is no part of a record{missing}")
+            raise self._refused(at, f"{shortened(rest[0])} is no part of a record{missing}")
         if name and not values:
-            raise self._refused(began, f"{shown(name)} has no value")
+            raise self._refused(began, f"{shortened(name)} has no value")
         if name:
             yield began, "", name, values
 
@@ -158,19 +158,21 @@ class _SgfReader:
         elif name in SETUP:
             expected = COLOURS[len(self._moves) % 2]
             if name != "PL" or value[:1].upper() != expected:
-                what = "sets stones" if name != "PL" else f"says that {shown(value)} is to move"
-                raise self._refused(at, f"{shown(given)} {what}; only records of moves are read")
+                what = "sets stones" if name != "PL" else f"says that {shortened(value)} is to move"
+                raise self._refused(
+                    at, f"{shortened(given)} {what}; only records of moves are read"
+                )
         elif name == "SZ" and value.lstrip("0") != str(self._size):
             raise self._refused(
-                at, f"the record is of a board of size {shown(value)}, not {self._size}"
+                at, f"the record is of a board of size {shortened(value)}, not {self._size}"
             )
         elif name == "GM" and value.lower() not in OF_GAME:
-            raise self._refused(at, f"GM[{shown(value)}]: another game; Havannah has number 21")
+            raise self._refused(at, f"GM[{shortened(value)}]: another game; Havannah has number 21")
         elif name == "HA" and value not in ("", "0"):
-            raise self._refused(at, f"HA[{shown(value)}]: there are no handicaps here")
+            raise self._refused(at, f"HA[{shortened(value)}]: there are no handicaps here")
         elif name not in HARMLESS:
             raise self._refused(
-                at, f"{shown(given)} is not known, and may change the position; remove it"
+                at, f"{shortened(given)} is not known, and may change the position; remove it"
             )
 
     def _move(self, at: int, colour: str, values: list[str]) -> None:
@@ -188,7 +190,7 @@ class _SgfReader:
         if value.lower() in ("", "pass"):
             raise self._refused(at, f"move {number}: {colour}[{value}] is a pass; there are none")
         if not value.isalnum():
-            raise self._refused(at, f"move {number}: {shown(value)} is no cell")
+            raise self._refused(at, f"move {number}: {shortened(value)} is no cell")
         self._moves.append(value)
 
     def _refused(self, at: int, message: str) -> ConfigError:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from reference_py.games.havannah.board import board_of, cell_of, name_of
 from reference_py.games.havannah.forest import Forest
 from reference_py.games.havannah.parameters import BLACK, BRIDGE, EMPTY, FORK, RING, WHITE, other
-from societies.errors import ConfigError
-from societies.texts import shown
+from societies.errors import ConfigError, shortened
 
 SWAP = "swap"
 NAMES = {WHITE: "White", BLACK: "Black"}
@@ -87,7 +86,7 @@ class Game:
             If the move is not possible; the message says why.
         """
         if self.is_over:
-            raise ConfigError(f"{shown(move)}: the game is over, {self.result}")
+            raise ConfigError(f"{shortened(move)}: the game is over, {self.result}")
         if move.lower() == SWAP:
             self._swap()
             return
@@ -95,7 +94,7 @@ class Game:
         if cell is None:
             last = name_of(self.board, self.board.cells - 1)
             raise ConfigError(
-                f"{shown(move)}: no cell of a board of size {self.size} (A1 to {last})"
+                f"{shortened(move)}: no cell of a board of size {self.size} (A1 to {last})"
             )
         if self._forest.stones[cell] != EMPTY:
             raise ConfigError(f"{move}: {NAMES[self._forest.stones[cell]]} has a stone there")

@@ -14,7 +14,7 @@ from rich.console import Console
 from reference_py.games.kalah import rules
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
 from societies.errors import ConfigError, option, shortened
-from societies.texts import whole_number
+from societies.inputs import whole_number
 from societies.words import counted
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine

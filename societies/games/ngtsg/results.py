@@ -29,8 +29,9 @@ class SearchContents(SeriesAndDetail):
     def __init__(self, setup: Setup[Any, Any]) -> None:
         super().__init__(setup)
         self._every = setup.ticks  # no coordinate for all possible supersteps
-        self._columns = {name: self._logged[name] for name in LOGGED if name in self._logged}
-        self._logged = {}
+        logged = self._recorded.logged
+        self._columns = {name: logged[name] for name in LOGGED if name in logged}
+        logged.clear()
 
     def coordinates(self) -> list[Coordinate]:
         """Return the coordinates of the file without supersteps, which are rows of tables."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from societies.errors import DeviceError, shortened
+from societies.inputs import whole_number
 from societies.kerneltext.source import AmalgamatedText
 from societies.opencl.array import Counters
 from societies.opencl.build import RawParameter
@@ -13,7 +14,6 @@ from societies.opencl.cuda.cupy import cupy, gpus, nvrtc
 from societies.opencl.cuda.driver import Cuda, CudaModule
 from societies.opencl.device import Device
 from societies.opencl.program import predefined
-from societies.texts import whole_number
 
 NAME = "cuda"
 

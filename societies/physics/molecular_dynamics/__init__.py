@@ -218,7 +218,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
                 **word_macros("FORM", p.form, ["shifted", "shifted_force"]),
                 "VELOCITIES_ARE_NORMAL": p.velocities == "normal",
                 "VELOCITIES_ARE_PAIRS": p.velocities == "pairs",
-                **series_macros(self.series(p)),
+                **series_macros(self.columns(p)),
                 **{f"P_{name}": value for name, value in fixed.items()},
             },
             header=self.lookups(p),

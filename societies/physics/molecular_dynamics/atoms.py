@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import ConfigError
+from societies.errors import ConfigError, shortened
+from societies.inputs import read_foreign, whole_number
 from societies.paths import data_directory
-from societies.texts import read_text, shown, whole_number
 
 POSITIONS = "species:S:1:pos:R:3"
 """Default of ``Properties``."""
@@ -100,7 +100,7 @@ def read_atoms(path: str) -> Atoms:
 
 @lru_cache(maxsize=4)
 def _read(path: str, file: Path, changed: int, size: int) -> Atoms:
-    lines = read_text(file, path).split("\n")
+    lines = read_foreign(file, path).split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
     if len(lines) < 3:
@@ -150,7 +150,7 @@ def _extended_xyz(path: str, lines: list[str]) -> Atoms:
     unused = [name for name in columns if name.lower() not in used]
     unused += [name for name in said if name not in WITHOUT_EFFECT]
     if unused:
-        named = ", ".join(map(shown, unused[:8])) + (", ..." if len(unused) > 8 else "")
+        named = ", ".join(map(shortened, unused[:8])) + (", ..." if len(unused) > 8 else "")
         remarks += (f"{path}:{at}: not used of the file: {named}",)
     positions = of("pos") - origin
     first = columns["pos"][0]
@@ -203,13 +203,15 @@ def _said(path: str, at: int, line: str) -> dict[str, str]:
         word = _ENTRY.match(line, end)
         if word is None or (word.end() < len(line) and not line[word.end()].isspace()):
             rest = line[end:].split()[0]
-            raise ConfigError(f"{path}:{at}: {shown(rest)} is no KEY=VALUE: a quote is missing?")
+            raise ConfigError(
+                f"{path}:{at}: {shortened(rest)} is no KEY=VALUE: a quote is missing?"
+            )
         key, value = word[1].lower(), word[2]
         end = word.end()
         if value is None:
             continue
         if key in said:
-            raise ConfigError(f"{path}:{at}: {shown(word[1])} is given twice")
+            raise ConfigError(f"{path}:{at}: {shortened(word[1])} is given twice")
         if value[0] in "{[":
             value = re.sub(r"[\[\]{},]", " ", value)
         said[key] = value[1:-1] if value[0] in "\"'" else value
@@ -221,7 +223,7 @@ def _require_periodic(path: str, at: int, pbc: str | None) -> None:
     periodic = [word.lower() in ("t", "true", "1") for word in words.split()]
     if len(periodic) != 3 or not all(periodic):
         raise ConfigError(
-            f'{path}:{at}: pbc="{shown(words)}": the box is periodic along all axes, "T T T"'
+            f'{path}:{at}: pbc="{shortened(words)}": the box is periodic along all axes, "T T T"'
         )
 
 
@@ -232,18 +234,20 @@ def _columns(path: str, line: int, properties: str) -> tuple[dict[str, tuple[int
     for name, kind, count in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
         width = whole_number(count)
         if width is None:
-            raise ConfigError(f"{where}: {shown(count)} is no number of columns")
+            raise ConfigError(f"{where}: {shortened(count)} is no number of columns")
         name = VELOCITIES.get(name.lower(), name)
         if kind not in ("S", "R", "I", "L"):
-            raise ConfigError(f"{where}: {shown(name)}: {shown(kind)} is no kind (S, R, I or L)")
+            raise ConfigError(
+                f"{where}: {shortened(name)}: {shortened(kind)} is no kind (S, R, I or L)"
+            )
         if name in ("pos", "velo") and (kind not in ("R", "I") or width != 3):
-            raise ConfigError(f"{where}: {name}:{shown(kind)}:{width} is not {name}:R:3")
+            raise ConfigError(f"{where}: {name}:{shortened(kind)}:{width} is not {name}:R:3")
         if name in places or not name or not width:
-            raise ConfigError(f"{where}: {shown(name)} is given twice, or has no columns")
+            raise ConfigError(f"{where}: {shortened(name)} is given twice, or has no columns")
         places[name] = (at, at + width)
         at += width
     if len(parts) % 3:
-        raise ConfigError(f"{where}: not NAME:KIND:COLUMNS each: it ends in {shown(parts[-1])}")
+        raise ConfigError(f"{where}: not NAME:KIND:COLUMNS each: it ends in {shortened(parts[-1])}")
     if "pos" not in places:
         raise ConfigError(f"{where} have no pos:R:3")
     return places, at
@@ -258,7 +262,7 @@ def _alike(
     other = next((i for i, value in enumerate(values) if value != values[0]), 0)
     if name.lower() in KINDS:
         if other:
-            two = f"{shown(' '.join(values[0]))} and {shown(' '.join(values[other]))}"
+            two = f"{shortened(' '.join(values[0]))} and {shortened(' '.join(values[other]))}"
             raise ConfigError(
                 f"{path}:{line + other}: atoms of several kinds ({name} {two}); all are alike here"
             )
@@ -283,7 +287,7 @@ def _alike(
 def _count(path: str, number: int, line: str, there: int) -> None:
     count = whole_number(line)
     if count is None:
-        said = shown(line.strip()) or "an empty line"
+        said = shortened(line.strip()) or "an empty line"
         raise ConfigError(f"{path}:{number}: expected the number of atoms, got {said}")
     if not count:
         raise ConfigError(f"{path}:{number}: there are no atoms")
@@ -325,7 +329,7 @@ def _numbers(path: str, number: int, words: Sequence[str], count: int) -> list[f
 def _of_fortran(path: str, number: int, word: str) -> float:
     """Return a number such as 1.5D+00, which Fortran writes with a D."""
     if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)[dD][+-]?\d+", word, re.ASCII) is None:
-        raise ConfigError(f"{path}:{number}: expected a number, got {shown(word)}")
+        raise ConfigError(f"{path}:{number}: expected a number, got {shortened(word)}")
     return float(re.sub("[dD]", "e", word))
 
 

@@ -23,7 +23,7 @@ class AtomsInFile(SeriesAndDetail):
 
     def __init__(self, setup: Setup[Any, Any]) -> None:
         super().__init__(setup)
-        del self._logged["overlap"]
+        del self._recorded.logged["overlap"]
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Write the end after a check for overlaps, which a run without steps has not had yet."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,8 @@ class Comparison:
         self.reference = ReferenceEngine(workload, p, first=setup.first, copies=setup.copies)
         self._fields = workload.arrays(p)
         self._kinds = dict(workload.counts(p))
-        self._places = {name: i for i, name in enumerate(workload.series(p))}
+        columns = chain.from_iterable(workload.columns(p).values())
+        self._places = {name: i for i, name in enumerate(columns)}
         self.planned, self.end = 0, self._last
         self.windows: list[tuple[int, int]] = []
         self.difference: Difference | None = None

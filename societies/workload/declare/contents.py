@@ -8,7 +8,9 @@ and final, its detail is named ``detail_NAME``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,67 @@ def contents_of(setup: Setup[Any, Any]) -> Contents:
     return setup.workload.contents(setup) or SeriesAndDetail(setup)
 
 
+class SeriesInFile:
+    """The variables of series, and of logged fields, which are written in the same way.
+
+    Parameters
+    ----------
+    setup : Setup
+    every : int
+        Number of ticks from one recorded value to the next.
+    logged : names of fields that are logged
+    """
+
+    def __init__(self, setup: Setup[Any, Any], every: int, logged: Iterable[str]) -> None:
+        workload = setup.workload
+        self.every, self._when = every, (workload.copies, workload.clock)
+        self.series = workload.series(setup.p)
+        self.logged = {name: setup.fields[name] for name in logged}
+        entries, ends = workload.entries(setup.p), Counter[str]()
+        self._columns = {}
+        for name, one in self.series.items():
+            shape = [len(entries[dim]) for dim in one.dims]
+            first, ends[one.log] = ends[one.log], ends[one.log] + math.prod(shape)
+            self._columns[name] = slice(first, ends[one.log]), shape
+
+    def variables(self) -> list[Variable]:
+        """Return the variables of the file."""
+        found = [
+            Variable(name, (*self._when, *one.dims), "float64", one.unit, one.meaning, lag=one.lag)
+            for name, one in self.series.items()
+        ]
+        return found + [
+            Variable(name, (*self._when, *one.dims), one.file_dtype, one.unit, one.meaning)
+            for name, one in self.logged.items()
+        ]
+
+    def values(self, block: Block) -> dict[str, NDArray[Any]]:
+        """Return the values of a block by variable: (copy, tick, ...)."""
+        found = {}
+        for name, (columns, shape) in self._columns.items():
+            log = block.logs[self.series[name].log]
+            found[name] = log[:, :, columns].reshape(*log.shape[:2], *shape)
+        return found | {name: block.logs[name] for name in self.logged}
+
+    def write(self, file: ResultFile, block: Block) -> None:
+        """Write the values of a block at the ticks that are recorded."""
+        for name, values in self.values(block).items():
+            lag = self.series[name].lag if name in self.series else 0
+            if found := self.rows(block.first - lag, block.last - lag):
+                file.write(name, values[:, found[0]], **{self._when[1]: found[1]})
+
+    def rows(self, first: int, last: int) -> tuple[slice, slice] | None:
+        """Return which of some ticks are recorded, and their places in the file; None if none."""
+        begin, end = max(1, -(-first // self.every)), last // self.every
+        ticks = slice(begin * self.every - first, None, self.every)
+        return (ticks, slice(begin - 1, end)) if begin <= end else None
+
+    def scalars(self) -> list[str]:
+        """Return the variables with one number per copy and tick that is known at once."""
+        found = [name for name, one in self.series.items() if not one.dims and not one.lag]
+        return found + [name for name, one in self.logged.items() if not one.dims]
+
+
 class SeriesAndDetail:
     """The default contents of a configuration's file; see `Contents`.
 
@@ -38,15 +101,13 @@ class SeriesAndDetail:
     def __init__(self, setup: Setup[Any, Any]) -> None:
         self.setup, self.workload, self.config = setup, setup.workload, setup.config
         self._p, config = setup.p, setup.config
-        self.series = setup.workload.series(self._p)
         ticks, every = setup.ticks, recorded(config, "detail", 0)
         self._every = recorded(config, "series", 1)
         self._detail_ticks = range(every, ticks + 1, every) if every else range(0)
         self._detail_dim = f"detail_{self.workload.clock}"
         fields = setup.fields.items()
-        self._logged: dict[str, Field] = {
-            name: one for name, one in fields if one.logged and name != SERIES
-        }
+        logged = [name for name, one in fields if one.logged and name != SERIES]
+        self._recorded = SeriesInFile(setup, self._every, logged)
         self._detail: dict[str, Field] = {
             name: one for name, one in fields if one.recorded and self._detail_ticks
         }
@@ -67,25 +128,27 @@ class SeriesAndDetail:
         if self._detail:
             meaning = f"{clock} of detail"
             result.append(Coordinate(self._detail_dim, np.array(self._detail_ticks), unit, meaning))
-        shown = [*self._logged.values(), *self._detail.values(), *self._final.values()]
-        dims = {dim for one in shown for dim in one.dims}
+        entries = {**{dim: range(n) for dim, n in setup.sizes.items()}, **workload.entries(self._p)}
+        dims = {dim for one in self._recorded.series.values() for dim in one.dims}
+        for fields in (self._recorded.logged, self._detail, self._final):
+            dims.update(dim for one in fields.values() for dim in one.dims)
         return result + [
-            Coordinate(dim, np.arange(length), "", f"number of the {dim}")
-            for dim, length in setup.sizes.items()
+            Coordinate(dim, np.arange(len(of)), "", f"number of the {dim}")
+            if isinstance(of, range)
+            else Coordinate(dim, np.array(of), "", f"name of the {dim}")
+            for dim, of in entries.items()
             if dim in dims
         ]
 
     def variables(self) -> list[Variable]:
         """Return the variables of the file."""
         copies, clock = self.workload.copies, self.workload.clock
-        result = [
-            Variable(name, (copies, clock), "float64", one.unit, one.meaning)
-            for name, one in self.series.items()
-        ]
+        result, count = self._recorded.variables(), len(self._recorded.series)
         detail = {self._detail_name(name): one for name, one in self._detail.items()}
         if self.workload.timed:
-            result += [Variable(name, (clock,), *facts) for name, facts in MEASURED.items()]
-        kinds = (((clock,), self._logged), ((self._detail_dim,), detail), ((), self._final))
+            times = [Variable(name, (clock,), *facts) for name, facts in MEASURED.items()]
+            result[count:count] = times
+        kinds = (((self._detail_dim,), detail), ((), self._final))
         return result + [
             Variable(
                 name,
@@ -119,14 +182,10 @@ class SeriesAndDetail:
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Write the series of a block, and the state at its end if it is recorded."""
-        ticks = [tick for tick in range(block.first, block.last + 1) if tick % self._every == 0]
-        if ticks:
-            rows = slice(ticks[0] - block.first, None, self._every)
-            places = slice(ticks[0] // self._every - 1, ticks[-1] // self._every)
-            for name, values in self._logs(block).items():
-                file.write(name, values[:, rows], **{self.workload.clock: places})
+        self._recorded.write(file, block)
+        if found := self._recorded.rows(block.first, block.last):
             for name, values in block.measured.items():
-                file.write(name, values[rows], **{self.workload.clock: places})
+                file.write(name, values[found[0]], **{self.workload.clock: found[1]})
         if block.last in self._detail_ticks:
             state, place = block.state(), self._detail_ticks.index(block.last)
             for name in self._detail:
@@ -144,9 +203,9 @@ class SeriesAndDetail:
         """Do nothing: the checkpoint needs no additional data."""
 
     def means(self, block: Block) -> dict[str, float]:
-        """Return means over copies of the series and scalar logged fields at the last tick."""
-        logs = self._logs(block)
-        return {name: _mean(of[:, -1]) for name, of in logs.items() if of.ndim == 2}
+        """Return means over copies of the series and logged fields without dimensions."""
+        values = self._recorded.values(block)
+        return {name: _mean(values[name][:, -1]) for name in self._recorded.scalars()}
 
     def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
         """Return these means for a file's last tick; for a run without ticks, of final fields."""
@@ -155,18 +214,12 @@ class SeriesAndDetail:
             ends = [name for name, one in self._final.items() if not one.dims]
             return {name: _mean(dataset[name].values) for name in ends}
         until = dataset.sel({clock: slice(None, tick)})
-        names = [*self.series, *(name for name, one in self._logged.items() if not one.dims)]
-        return {name: _mean(until[name].values[:, -1]) for name in names if until.sizes[clock]}
+        names = self._recorded.scalars() if until.sizes[clock] else ()
+        return {name: _mean(until[name].values[:, -1]) for name in names}
 
     def _detail_name(self, name: str) -> str:
         """Return the variable of a field's detail, whose final value may have the field's name."""
         return f"detail_{name}" if name in self._final else name
-
-    def _logs(self, block: Block) -> dict[str, NDArray[Any]]:
-        """Return the values of each series and logged field in a block: (copy, tick, ...)."""
-        series = block.logs.get(SERIES)
-        found = {} if series is None else {n: series[:, :, i] for i, n in enumerate(self.series)}
-        return found | {name: block.logs[name] for name in self._logged}
 
 
 def _mean(numbers: NDArray[Any]) -> float:

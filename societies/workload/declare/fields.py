@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,14 +110,21 @@ class Field:
 
 @dataclass(frozen=True)
 class Series:
-    """One real number per copy and tick.
+    """Real numbers that are recorded for every copy and tick.
 
-    ``lag`` is 1 if the value is known only a tick later: tick t then writes the value of t - 1.
+    Attributes
+    ----------
+    unit, meaning : unit and description of the numbers
+    dims : dimensions after the copy and tick; none: one number
+    lag : 1 if the value is known only a tick later: tick t then writes the value of t - 1
+    log : logged array that holds the numbers of several series, one series after another
     """
 
     unit: str
     meaning: str
+    dims: tuple[str, ...] = ()
     lag: int = 0
+    log: str = SERIES
 
 
 @dataclass(frozen=True)
@@ -218,6 +226,22 @@ def hash_array(hashed: Any, fields: Mapping[str, Field], name: str, array: NDArr
     hashed.update(little.reshape(-1).view(np.uint8).data)
 
 
-def series_macros(series: Mapping[str, Series]) -> dict[str, int]:
-    """Return the macros ``SERIES``, number of series, and ``SERIES_name``, index of each."""
-    return {"SERIES": len(series)} | {f"SERIES_{name}": i for i, name in enumerate(series)}
+def series_columns(
+    series: Mapping[str, Series], entries: Mapping[str, Sequence[object]]
+) -> dict[str, list[str]]:
+    """Return the names of the columns of the array ``series`` that each series has.
+
+    A series without dimensions has one column of its name; otherwise ``NAME_ENTRY`` stands for each
+    entry of its dimensions.
+    """
+    return {
+        name: ["_".join(map(str, (name, *of))) for of in product(*(entries[d] for d in one.dims))]
+        for name, one in series.items()
+        if one.log == SERIES
+    }
+
+
+def series_macros(columns: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Return the macros ``SERIES``, number of columns, and ``SERIES_name``, index of each."""
+    names = [*chain.from_iterable(columns.values())]
+    return {"SERIES": len(names)} | {f"SERIES_{name}": i for i, name in enumerate(names)}

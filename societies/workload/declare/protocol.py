@@ -27,7 +27,14 @@ from societies.workload.declare.copies import (
     value_rows_of,
     values_of,
 )
-from societies.workload.declare.fields import SERIES, Events, Field, Series, State
+from societies.workload.declare.fields import (
+    SERIES,
+    Events,
+    Field,
+    Series,
+    State,
+    series_columns,
+)
 from societies.workload.declare.keys import VALUE_TABLE, table_lookups
 from societies.workload.declare.naming import twins_of
 from societies.workload.declare.phases import Phase, Step, workgroup_size
@@ -265,10 +272,18 @@ class Workload(Generic[C, P]):
     def series(self, p: P) -> Mapping[str, Series]:
         """Return the series, which are recorded for every copy and tick.
 
-        An array ``series``, (copy, series) float64, in this order, is added to the fields; the last
-        phase of a tick fills it. The reference may set it as a dictionary.
+        An array ``series``, (copy, column) float64, with `columns` in this order, is added to the
+        fields; the last phase of a tick fills it. The reference may set it as a dictionary.
         """
         return {}
+
+    def entries(self, p: P) -> Mapping[str, Sequence[object]]:
+        """Return the names of the entries of the dimensions of series. Default: numbers from 0."""
+        return {dim: range(length) for dim, length in self.sizes(p).items()}
+
+    def columns(self, p: P) -> dict[str, list[str]]:
+        """Return the names of the columns of the array ``series``, by series."""
+        return series_columns(self.series(p), self.entries(p))
 
     def arrays(self, p: P) -> dict[str, Field]:
         """Return all arrays of the state: the fields and, if there are any, the series."""
@@ -287,7 +302,7 @@ class Workload(Generic[C, P]):
 
     def lengths(self, p: P) -> dict[str, int]:
         """Return the length of every dimension of all arrays."""
-        return {**self.sizes(p), SERIES: len(self.series(p))}
+        return {**self.sizes(p), SERIES: sum(map(len, self.columns(p).values()))}
 
     def parameters(self, config: C) -> P:
         """Return the parameters for kernels and reference.

@@ -20,7 +20,7 @@ from societies.config.model import (
     WorkloadConfig,
 )
 from societies.config.problems import Path, dotted, plain_words, quoted, suggestion
-from societies.texts import whole_number
+from societies.inputs import whole_number
 
 if TYPE_CHECKING:
     from societies.output import Coordinate

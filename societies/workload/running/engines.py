@@ -10,6 +10,7 @@ from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -684,7 +685,7 @@ class ReferenceEngine(_Base[P]):
         self._all = ensemble or copies
         self._functions = workload.reference(p)
         self._parameters_changed()
-        self._series = tuple(workload.series(p))
+        self._series = tuple(chain.from_iterable(workload.columns(p).values()))
         self._set_series = "its reference"  # the function that has set the series last
         self.copies_now = self._unpack(self.initial())
         self._logged: dict[str, list[Any]] = {}

@@ -359,10 +359,11 @@ class Tick:
             dims, about = fields[name].dims, {"long_name": fields[name].meaning}
             about["units"] = fields[name].unit
             if name == SERIES:
-                all_of_them = workload.series(self._setup.p)
+                of, columns = workload.series(self._setup.p), workload.columns(self._setup.p)
+                names = [(name, of[one].lag) for one in columns for name in columns[one]]
                 # The value of a series with a lag belongs to the tick before.
-                now = [i for i, one in enumerate(all_of_them.values()) if not one.lag]
-                coordinates[QUANTITY] = [list(all_of_them)[i] for i in now]
+                now = [i for i, (_, lag) in enumerate(names) if not lag]
+                coordinates[QUANTITY] = [names[i][0] for i in now]
                 dims, array = (QUANTITY,), array[:, now]
             variables[name] = ((workload.copies, *dims), array, about)
         attributes = {"workload": workload.name, workload.clock: self.number}

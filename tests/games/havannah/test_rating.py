@@ -276,7 +276,7 @@ def test_a_position_from_a_record(tmp_path, text):
         (b"(;SZ[4])", "no record of a game: it has no moves"),
         (b"\x89PNG\r\n\x1a\n\x00\xff", "is no text"),
         (b"D4 C3\x00", "is no text"),
-        pytest.param(b"D4 " * 2**19, "has more than 1,048,576 bytes", id="long"),
+        pytest.param(b"D4 " * 2**19, "is larger than 1 MiB", id="long"),
         (b"(;SZ[6];W[D4])", r"1:3: the record is of a board of size 6, not 4"),
         (b"(;SZ[4];W[D4];B[C3]", "the record has no end"),
         (b"(;SZ[4];W[D4];B[C", r"1:16: \[C is no part of a record; a \] is missing"),

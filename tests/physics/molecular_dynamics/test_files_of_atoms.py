@@ -179,7 +179,7 @@ def test_a_file_of_any_size_is_refused_at_once(tmp_path):
     path = tmp_path / "atoms.xyz"
     path.write_text(GOOD)
     os.truncate(path, 2**40)
-    with pytest.raises(ConfigError, match="has more than 2,147,483,648 bytes, the most that are"):
+    with pytest.raises(ConfigError, match="is larger than 2048 MiB, the most that is read"):
         read_atoms(str(path))
 
 

@@ -1,4 +1,4 @@
-"""How many random games of Havannah a second, beside Castro's board and OpenSpiel, in one run?
+"""How many random games of Havannah a second are played, compared with Castro and OpenSpiel?
 
     python benchmarks/havannah.py [--device D] [--sizes 10] [--seconds 3] [--castro FOLDER]
                                   [--uct 100000] [--limit 300] [--append CSV] [--work CSV]
@@ -8,11 +8,11 @@ one process for each processor, and OpenSpiel from Python (`pip install open-spi
 how Castro comes into FOLDER. A peer that is not there is left out, and so is its ratio. All take
 turns, and each row of the table is one measurement. Processor seconds add up all threads: read
 these if the machine has other work too. With --uct, playouts a second of our search as well, of a
-move with so many, beside Castro's search without its knowledge of the game and rapid action value
-estimates, in one thread. After --limit seconds no further repeat begins. A launch
-of the search with its tree on the host plays --leaves leaves out, --each times each: 2,048 playouts
-on a CPU, 131,072 on a GPU, which needs some 100,000 work-items to be busy. That with its trees on
-the device has one for each processor of a CPU and a playout a leaf, on a GPU 256 and 64.
+move with that number, compared with Castro's search without its knowledge of the game and rapid
+action value estimates, in one thread. After --limit seconds no further repeat begins. A launch of
+the search with its tree on the host plays --leaves leaves out, --each times each: 2,048 playouts on
+a CPU, 131,072 on a GPU, which needs some 100,000 work-items to be busy. That with its trees on the
+device has one for each processor of a CPU and a playout a leaf, on a GPU 256 and 64.
 
 What a playout must do is counted with --work CSV, by the reference with disjoint sets, and nothing
 else is done then: draws, each a product of 64 bits, stones, each with three rows of bits read,
@@ -53,7 +53,7 @@ CFLAGS = ("-w", "-O3", "-march=native", "-funroll-loops")
 
 
 def castro_program(folder, into):
-    """Compile the driver of Castro's board; return the program, None if Castro is not there."""
+    """Compile the driver of Castro's board; return the program, None if Castro is not installed."""
     if folder is None or not (folder / "board.h").is_file():
         return None
     program = Path(into) / "castro_playouts"
@@ -69,7 +69,7 @@ CASTRO_PLAIN = "-e 0.5 -f 0 -a 0 -t 1"
 
 
 def time_castro(program, size, seconds, processes):
-    """Return games, seconds and processor seconds of so many processes."""
+    """Return games, seconds and processor seconds of ``processes`` processes."""
     running = [
         subprocess.Popen([program, str(size), str(seconds), str(i)], stdout=subprocess.PIPE)
         for i in range(processes)

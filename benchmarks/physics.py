@@ -1,10 +1,10 @@
-"""How fast are products, plates and blurs, beside what the machine can do and beside libraries?
+"""How fast are products, plates and blurs, compared with the machine's limits and with libraries?
 
     python benchmarks/physics.py [limits] [matmul] [laplace] [blur]
                                  [--device D] [--times 5] [--small] [--append CSV]
 
 What is measured of the machine comes first: fused and separate operations, copy, triad, a launch.
-Then the works, each beside its peers in the same run, ours and theirs in turn:
+Then the works, each next to its peers in the same run, ours and theirs in turn:
 
 matmul     NumPy (OpenBLAS) and CLBlast: single precision, n 1024 and 2048, all forms of the kernels
 laplace    numba on all threads: sides 200, 1000, 2000 and 6000, a step
@@ -16,8 +16,8 @@ of the mask) and 5 operations; a blur by neighbours 8 bytes a value; a blur of b
 
 ``seconds`` is the median by a clock on the wall, ``processor_s`` the least of all threads together,
 which says more where the machine has other work. ``of_limit`` is the share of the limit of the row:
-that of operations for a product, of the triad for the others. A peer that is not installed says
-so and is left out: ``pip install numba opencv-python-headless scipy pillow``. On a GPU CuPy,
+that of operations for a product, of the triad for the others. A peer that is not installed is named
+and left out: ``pip install numba opencv-python-headless scipy pillow``. On a GPU CuPy,
 PyTorch and JAX multiply (TF32 off), CuPy and JAX relax plates, cupyx and torchvision blur. CLBlast
 is no Python package but a library of the system (Debian: libclblast1, which loads libOpenCL.so.1).
 
@@ -62,7 +62,7 @@ class Bench:
         self.table, self.limits = table, {}
 
     def row(self, work, size, program, seconds, processor, amount, unit, limit=""):
-        """Note a measurement: ``amount`` of thousand millions of ``unit`` in so many seconds."""
+        """Note a measurement: ``amount`` thousand millions of ``unit`` in ``seconds``."""
         rate = amount / seconds / 1e9
         share = f"{rate / self.limits[limit]:.3f}" if limit in self.limits else ""
         known = (work, size, program, f"{seconds:.6g}", f"{processor:.6g}", f"{rate:.4g}", unit)
@@ -164,7 +164,7 @@ class Bench:
     # ------------------------------------------------------------ the works
 
     def of_matmul(self):
-        """Measure products of all forms beside NumPy's."""
+        """Measure products of all forms compared with NumPy's."""
         cpu = self.device.kind == "cpu"
         forms = ("tiled", "vector", "wide") if cpu else ("naive", "tiled", "blocked")
         for n in (512,) if self.small else (1024, 2048) if cpu else (1024, 8192):
@@ -198,7 +198,7 @@ class Bench:
             )  # fmt: skip
 
     def of_laplace(self):
-        """Measure a step of plates beside numba's."""
+        """Measure a step of plates compared with numba's."""
         sides = (200, 500) if self.small else (200, 1000, 2000, 6000)
         for side in sides:
             steps = 48
@@ -229,7 +229,7 @@ class Bench:
             self.compare("laplace", side, programs, bytes_moved, "GB/s of one step", "triad")
 
     def of_blur(self):
-        """Measure a pass beside libraries."""
+        """Measure a pass compared with libraries."""
         width, height = (1000, 750) if self.small else (4000, 3000)
         planes = np.random.default_rng(1).integers(0, 256, (1, 3, height, width), np.uint8)
         pixels = 3 * width * height
@@ -379,7 +379,7 @@ def numba_steps(side, steps):
 
 
 def on_gpu(made, *arguments):
-    """Return what prepares a program on a GPU; whatever fails there leaves it out, by its name."""
+    """Return a function that prepares a program on a GPU; one that fails is left out by name."""
 
     def prepared():
         try:

@@ -3,12 +3,12 @@
     python benchmarks/plates.py [--device gpu cuda] [--sides 200 6000] [--steps 500] [--times 5]
                                 [--append CSV]
 
-For each form: seconds of so many steps by a clock on the wall (the least and the median), with
+For each form: seconds of the steps by the wall clock (the least and the median), with
 kernels that are not timed, as in a run; what the host needs to enqueue them; kernels launched;
 seconds in kernels, by the device's own clock; and 9 bytes a cell and step (4 read, 4 written, 1 of
-the mask) in GB/s, beside a copy of the same run. ``strips`` are rows that a work-item of the form
-``rows`` takes on a GPU (STRIP in kernels/physics/laplace/sweep.cl). Forms are measured in turn, and
-all must have the same bits. Devices that are not there are left out, by name.
+the mask) in GB/s, compared with a copy of the same run. ``strips`` are rows that a work-item of the
+form ``rows`` takes on a GPU (STRIP in kernels/physics/laplace/sweep.cl). Forms are measured in
+turn, and all must have the same bits. Devices that are missing are left out, by name.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def forms(side):
 
 
 def engine_of(device, side, settings, macros, last=10**7):
-    """Return an engine with the first step done of a plate that nobody looks at."""
+    """Return an engine with the first step done of a plate without a view."""
     never = 10**7
     config = LaplaceConfig(
         side=side, steps=last, check_every=never, record={"series": never}, **settings
@@ -95,7 +95,7 @@ class Run:
 
 
 def copied(device, bytes_moved):
-    """Return GB/s of a copy that moves about so many bytes."""
+    """Return GB/s of a copy that moves about ``bytes_moved`` bytes."""
     items, many = (1, 64) if device.kind == "cpu" else (256, 4096)
     count = max(1 << 16, bytes_moved // 8) // many * many
     arrays = {name: device.zeros(count, np.float32) for name in "ac"}

@@ -1,4 +1,4 @@
-"""How fast is the ray tracer, beside Embree, Mitsuba and numba, in one run?
+"""How fast is the ray tracer, compared with Embree, Mitsuba and numba, in one run?
 
     python benchmarks/raytracer.py [--device D] [--forms brute tree] [--peers embree numba ...]
                                    [--spheres 1000] [--size 700] [--times 5] [--append CSV]

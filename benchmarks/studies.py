@@ -1,8 +1,8 @@
-"""How long does a study take, beside one launch by hand, Mesa's batch_run and joblib?
+"""How long does a study take, compared with one launch by hand, Mesa's batch_run and joblib?
 
 All run the same economy: every point of a Latin hypercube, some replicates each. ``hand`` is
 ``societies.run`` with a table of all runs, in this process and without a study. ``joblib`` and
-``mesa`` call ``societies.run`` for every single run, as somebody would without studies, in as many
+``mesa`` call ``societies.run`` for every single run, as without studies, in as many
 processes as there are cores and with a program that is built already; they get few runs, as
 their rate does not depend on the number. They take turns, so a machine that slows down is seen in
 all of them. ``--seconds`` ends each measurement; its rate is then that of what was done.
@@ -16,7 +16,7 @@ machine only processor seconds can be compared.
         --device gpu --who sweep --rounds 1 --seconds 240
 
 A sweep has two rows: all of it, and the part within batches, which is what the devices did with
-what was prepared for them and read back. The difference is what a study costs beside its launches.
+what was prepared for them and read back. The difference is what a study costs next to its launches.
 """
 
 from __future__ import annotations

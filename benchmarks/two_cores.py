@@ -2,10 +2,10 @@
 
     python benchmarks/two_cores.py --out FOLDER [--societies 16] [--days 500] [--peer PROGRAM]
 
-For a machine with two cores and no other work: whether it was quiet is said by the last column, the
-processor time of one core as a share of the time by the clock, which is 1 on a quiet machine. Each
-scenario is measured in turn on one core of PoCL and on two (`benchmarks/economy.py`), and beside
-them the C++ program of Haney et al., where it is given. At last the first day of devices.yaml is
+For a machine with two cores and no other work: whether it was quiet is shown by the last column,
+the processor time of one core as a share of the time by the clock, which is 1 on a quiet machine.
+Each scenario is measured in turn on one core of PoCL and on two (`benchmarks/economy.py`), and next
+to them the C++ program of Haney et al., where it is given. At last the first day of devices.yaml is
 timed as a user starts it, with empty caches and with warm ones. Rows are written to FOLDER: those
 of economy.py to `economy-*-of-2-cores.csv`, the C++ program's and the first days to `beside.csv`.
 
@@ -13,7 +13,7 @@ of economy.py to `economy-*-of-2-cores.csv`, the C++ program's and the first day
 
 Measures about what can be expected at most: how much two programs, which share nothing and wait for
 nothing, get done at a time on two cores, relative to one of them alone. It is 2 only if each core
-is as fast beside the other. Rows are written to `machine.csv`.
+is as fast next to the other. Rows are written to `machine.csv`.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def rates(program: str, cores: list[int]) -> list[float]:
 
 
 def economy(scenario: str, options: argparse.Namespace, cores: int) -> dict[str, str]:
-    """Measure a scenario on so many cores, and keep the row."""
+    """Measure a scenario on a number of cores, and store the row."""
     file = options.out / f"economy-{cores}-of-2-cores.csv"
     command = [sys.executable, str(ROOT / "benchmarks" / "economy.py"), "--device", "cpu"]
     command += ["--societies", str(options.societies), "--days", str(options.days)]
@@ -95,7 +95,7 @@ def economy(scenario: str, options: argparse.Namespace, cores: int) -> dict[str,
 
 
 def keep(options: argparse.Namespace, what: str, seconds: float, cpu_seconds: float) -> None:
-    """Write a row of what was measured beside the scenarios."""
+    """Write a row of what was measured next to the scenarios."""
     file = options.out / "beside.csv"
     new = not file.exists()
     with file.open("a", newline="") as lines:

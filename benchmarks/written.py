@@ -6,7 +6,7 @@
 A run as `societies run` makes it: a file with the series of all days and the last checkpoints. Its
 time is divided into building the engine (kernels, the context, arrays on the device), making the
 file, and days with their record up to the closed file. ``seconds`` is all but the building, which
-other runs of the same configuration find in a cache; a run of few days before has it there.
+other runs of the same configuration find in a cache; a run of a few days before fills that cache.
 """
 
 import argparse

@@ -371,7 +371,7 @@ def sweep(
 ) -> None:
     """Run many configurations and write one study, which is safe to kill and can be resumed.
 
-    A run that fails does not stop the others; exit code 1 and a table of failures say so.
+    A run that fails does not stop the others; exit code 1 and a table of failures follow.
     """
     from societies import sweep as studies
     from societies.workload.running.progress import sweep_progress
@@ -839,9 +839,7 @@ def export(
         str | None,
         typer.Option(metavar="RANGE", help="Ticks: 1:300, 1:300:10 or 10,20,30; default: all."),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that are there.")
-    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
     """Write FILE for other programs: as long tables (csv, parquet), as netcdf, or as FORMAT.
 
@@ -1009,7 +1007,7 @@ def _reported(error: Exception) -> SocietiesError:
     if isinstance(error, SocietiesError):
         return error
     kinds = type(error).__mro__
-    if any(kind.__module__.startswith("pyopencl") for kind in kinds):  # nobody translated it
+    if any(kind.__module__.startswith("pyopencl") for kind in kinds):  # not translated before
         from societies.opencl.debug import device_error
 
         return device_error(error, "the device failed")
@@ -1035,7 +1033,7 @@ def _reported(error: Exception) -> SocietiesError:
 
 
 def _place_in_workload(error: Exception) -> str:
-    """Return file and line where the code of a workload of somebody else failed; or nothing."""
+    """Return file and line where the code of a workload of another package failed; or nothing."""
     from societies.workload.declare.registry import foreign_packages
 
     packages, place = foreign_packages(), ""

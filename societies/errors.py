@@ -42,7 +42,7 @@ def option(name: str, value: object = None) -> str:
     """Return an argument in the form that the caller uses: ``--day 3`` or, in Python, ``day=3``.
 
     Every message that names an argument gets the name from here. Without a value it is ``--out`` or
-    ``the argument out``; the value True stands for a switch, ``--resume``.
+    ``the argument out``; the value True means a switch, ``--resume``.
     """
     typed_words = _TYPED.get()
     if typed_words is not None:

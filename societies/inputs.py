@@ -115,7 +115,7 @@ def read_foreign(path: Path, name: str, most: int = MOST_BYTES) -> str:
     except UnicodeDecodeError:
         text = "\x00" if marked else raw.decode("latin-1")
     if "\x00" in text:
-        raise ConfigError(f"{name} is no text")
+        raise ConfigError(f"{name} is not text")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -46,7 +46,7 @@ for _name in ("fsync", "fdatasync"):
 _asked = os.environ.get("SOCIETIES_TEST_DEVICE", "")
 _opened: set[str] = set()
 _beside: set[str] = set()
-"""The CPU's devices that took small batches of a search, beside the device asked for."""
+"""The CPU's devices that took small batches of a search, next to the device asked for."""
 
 ON_PAPER = "on paper"
 """What stands for CuPy's version in tests that need no GPU (cuda_on_paper.py)."""
@@ -144,7 +144,7 @@ def pytest_collection_modifyitems(items):
 def pytest_runtestloop():
     """Leave what has been collected out of every later search for cycles, and search less often.
 
-    Nothing waits for the collector: files are closed and devices let go without it.
+    Nothing waits for the collector: files are closed and devices released without it.
     """
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -158,7 +158,7 @@ def _identity(device):
 def pytest_sessionfinish(session):
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["opened"] = sorted(_opened)
-        session.config.workeroutput["beside"] = sorted(_beside)
+        session.config.workeroutput["second"] = sorted(_beside)
     elif _asked and not _as_asked():
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -167,7 +167,7 @@ def pytest_sessionfinish(session):
 def pytest_testnodedown(node):
     output = getattr(node, "workeroutput", {})
     _opened.update(output.get("opened", ()))
-    _beside.update(output.get("beside", ()))
+    _beside.update(output.get("second", ()))
 
 
 def pytest_terminal_summary(terminalreporter):

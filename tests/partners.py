@@ -9,17 +9,17 @@ import dataclasses
 
 import numpy as np
 
-from reference_py.economy.state import NOBODY
+from reference_py.economy.state import NO_AGENT
 from societies.economy.state import state_fields
 from societies.workload.declare.fields import state_hash
 
 
 def remember(s, agent, device_type, gains):
-    """Let the agent remember gains, newest first, by partner; nobody else."""
+    """Let the agent remember gains, newest first, by partner; of no other."""
     memory = s.partner_memory[agent][device_type]
     rest = len(memory) - len(gains)
     days = len(memory[0])
-    s.remembered_partner[agent][device_type] = [*gains, *[NOBODY] * rest]
+    s.remembered_partner[agent][device_type] = [*gains, *[NO_AGENT] * rest]
     s.partner_memory[agent][device_type] = [
         *(list(row) for row in gains.values()),
         *([0.0] * days for _ in range(rest)),
@@ -32,7 +32,7 @@ def gains_of(s, agent, device_type):
         s.remembered_partner[agent][device_type],
         s.partner_memory[agent][device_type],
     )
-    return {b: gains for b, gains in zip(partners, memory, strict=True) if b != NOBODY}
+    return {b: gains for b, gains in zip(partners, memory, strict=True) if b != NO_AGENT}
 
 
 def memory_table(remembered_partner, partner_memory):
@@ -43,9 +43,9 @@ def memory_table(remembered_partner, partner_memory):
     remembered_partner = np.asarray(remembered_partner)
     agents = remembered_partner.shape[-3]
     table = np.zeros((*remembered_partner.shape[:-1], agents, partner_memory.shape[-1]))
-    for *place, memory in np.argwhere(remembered_partner != NOBODY):
+    for *place, memory in np.argwhere(remembered_partner != NO_AGENT):
         partner = remembered_partner[(*place, memory)]
-        assert not table[(*place, partner)].any()  # nobody is in a list twice
+        assert not table[(*place, partner)].any()  # no agent is in a list twice
         table[(*place, partner)] = partner_memory[(*place, memory)]
     return table
 
@@ -54,7 +54,7 @@ def met_table(met):
     """Return (..., agent, partner) uint8 for (..., agent, device_round)."""
     met = np.asarray(met)
     table = np.zeros((*met.shape[:-1], met.shape[-2]), np.uint8)
-    for *place, round_ in np.argwhere(met != NOBODY):
+    for *place, round_ in np.argwhere(met != NO_AGENT):
         table[(*place, met[(*place, round_)])] = 1
     return table
 

@@ -205,7 +205,7 @@ ORDERED = "XO. XO. ..."
 """Of tic-tac-toe: the best move is not the first one, so that the order of a depth differs."""
 
 MANY_BRANCHES = {"leaves": 300, "branches": 300}
-"""With room for so many nodes a GPU has many workgroups select and close."""
+"""With room for this number of nodes a GPU has many workgroups select and close."""
 
 FORMS = {
     "chess": (

@@ -6,7 +6,7 @@ Draws on the device, compares places of every sequence with the twin, and writes
 results/dieharder.csv and results/counts.csv (with --only: the rows of those sequences). `--quick`
 reads little, takes less than a minute, and writes nothing unless --out is given. Needs dieharder
 (Debian: apt-get install dieharder). Ends with 1 if a sequence failed or a control did not.
-README.md beside this file tells what was found.
+README.md next to this file tells what was found.
 """
 
 import argparse

@@ -79,7 +79,7 @@ class Pipe:
         return [row | {"bytes": read, "seconds": round(seconds, 1)} for row in _rows(output)]
 
     def next_bytes(self) -> memoryview:
-        """Return bytes of the sequence that nobody had before, at most a pipe full."""
+        """Return the next bytes of the sequence, at most a pipe full."""
         if not self._left:
             self._left = memoryview(next(self._blocks)).cast("B")
         result, self._left = self._left[:PIPE_BYTES], self._left[PIPE_BYTES:]

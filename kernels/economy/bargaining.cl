@@ -4,8 +4,8 @@
 //
 // An offer is made only if the one before it was refused. On a CPU a work-item works out a bargain
 // alone, on a GPU one of its two proposals or, where ladders of offers are long, the ladder up to a
-// step from which a team of work-items goes on together (team.cl). Local memory: there 12 bytes for
-// each of LADDER_LANES work-items.
+// step from which a team of work-items continues together (team.cl). Local memory: there 12 bytes
+// for each of LADDER_LANES work-items.
 #ifndef ECONOMY_BARGAINING_CL
 #define ECONOMY_BARGAINING_CL
 
@@ -16,11 +16,11 @@
 
 #define MANY 4000000000000000000L  // more units than any agent can hold
 
-// On a GPU, where all devices make holdings and so ladders of offers long, a work-item takes so
-// many steps of a ladder alone; all work-items together take a longer one, LADDER_LANES steps at a
-// time. Short ladders are faster alone. (PoCL 3.0 and 3.1 compile this to a loop that never ends,
-// with more than one work-item; tests of this form on PoCL set LADDERS_TOGETHER to 0. Intel's
-// runtime, the race check and GPUs run it.)
+// On a GPU, where all devices make holdings and so ladders of offers long, a work-item takes up to
+// this number of steps of a ladder alone; all work-items together take a longer one, LADDER_LANES
+// steps at a time. Short ladders are faster alone. (PoCL 3.0 and 3.1 compile this to a loop that
+// never ends, with more than one work-item; tests of this form on PoCL set LADDERS_TOGETHER to 0.
+// Intel's runtime, the race check and GPUs run it.)
 #ifndef LADDERS_TOGETHER
 #if DEVICE_IS_CPU || !DEVICES
 #define LADDERS_TOGETHER 0
@@ -201,7 +201,7 @@ static int agreed(TABLE_PARAMETERS, const bargain_t s, const real min_surplus, c
 
 #if !DEVICE_IS_CPU
 // The same proposal by fewer instructions, and those of STEPS_AHEAD steps at once, which do not
-// depend on each other. Steps after the last are worked out in vain.
+// depend on each other. Results of steps after the last are not used.
 #define STEPS_AHEAD 4
 #define FEW (1 << 28)
 
@@ -402,7 +402,7 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
                 !(own_surplus(TABLES, s, rounded(at + s.rate), given_here + 1) > min_surplus))
                 atomic_min(last + turn, step);  // the least: any order gives the same
         }
-        // The last step, before any goes on; the next turn's stays as it is meanwhile.
+        // The last step, before any work-item continues; the next turn's step is not changed.
         barrier(CLK_LOCAL_MEM_FENCE);
         const uint end = last[turn];
         more = 0;

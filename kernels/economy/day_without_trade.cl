@@ -29,7 +29,7 @@
 
 // A unit in the order: its resource, and what else is to be known when it is extracted.
 #define OF_RESOURCE 63u
-#define FIRST_OF_RANK 64u  // of all units with its rank it stands first
+#define FIRST_OF_RANK 64u  // it is the first of all units with its rank
 #define NO_OTHER 128u  // no other resource has this rank
 #define LAST_AHEAD 256u  // the next unit of the resource has not been looked at
 #define TAKEN 512u  // it has been extracted, out of turn
@@ -42,7 +42,7 @@
 typedef struct {
     real time, last_gain;
     uint taken;  // units of the order that have been extracted, from the first on
-    bool again;  // the day goes on, but with what has not been looked at
+    bool again;  // the day continues, but with what has not been looked at
     rng_t rng;
 } walk_t;
 
@@ -226,7 +226,7 @@ COLLECTIVE void extract_at_once(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t
     }
     uint going;
     do {
-        // Holdings and experience of all resources; all know whether the day goes on.
+        // Holdings and experience of all resources; all know whether the day continues.
         group_barrier(CLK_LOCAL_MEM_FENCE);
         look_ahead(STATE, TABLES, society, agent, holding, experienced, gain, minutes_of);
         group_barrier(CLK_LOCAL_MEM_FENCE);  // gains, before the least of them are found

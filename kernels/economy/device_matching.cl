@@ -99,7 +99,7 @@ INLINED void learn_memories(STATE_PARAMETERS, const size_t society, const uint d
         real gain = 0.0;
         for (uint day = 0; day < PARTNER_MEMORY; ++day)  // newest first
             gain += partner_memory(a, device_type, place, day);
-        known[i] = b == NOBODY ? FORGOTTEN : (ushort)b;
+        known[i] = b == NO_AGENT ? FORGOTTEN : (ushort)b;
         gain_with[i] = gain;
     }
     for (uint a = LANE; a < agents; a += LANES) {
@@ -142,7 +142,7 @@ COLLECTIVE void best_remembered(STATE_PARAMETERS, const size_t society, const ui
 #else
     for (uint i = lid; i < PARTNERS_REMEMBERED; i += lanes) {
         const int b = remembered_partner(agent, device_type, i);
-        if (b == NOBODY) break;  // the list ends
+        if (b == NO_AGENT) break;  // the list ends
         if (!is_free(FREE, b) || has_met(STATE, society, market_round, agent, b)) continue;
         real gain = 0.0;
         for (uint day = 0; day < PARTNER_MEMORY; ++day)  // newest first

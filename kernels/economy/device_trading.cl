@@ -127,7 +127,7 @@ COLLECTIVE real sellers_cost(DEAL_PARAMETERS, const uint resource)
     __local real *cost = local_malloc(RESOURCES * sizeof(real));
     __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
     for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == resource;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // which cost is asked for, before it is worked out
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // which cost is requested, before it is worked out
     costs(AGENT(seller), device_type, wanted, cost);
     const real found = cost[resource];
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
@@ -170,7 +170,7 @@ COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
 #define GIVES 1u
 #define NOT_SOUGHT (-1)
 
-// Worth of so many of the buyer's units to the agent that takes or gives them.
+// Worth of `units` of the buyer's units to the agent that takes or gives them.
 INLINED real units_value(DEAL_PARAMETERS, const uint role, const uint resource, const long units)
 {
     const uint agent = role == GIVES ? buyer : seller;
@@ -484,7 +484,7 @@ static void remember_gain(STATE_PARAMETERS, const size_t society, const uint age
 {
     uint i = 0;
     while (remembered_partner(agent, device_type, i) != (int)other &&
-           remembered_partner(agent, device_type, i) != NOBODY)
+           remembered_partner(agent, device_type, i) != NO_AGENT)
         ++i;
     remembered_partner(agent, device_type, i) = other;
     partner_memory(agent, device_type, i, 0) += gained;

@@ -289,10 +289,10 @@ COLLECTIVE_WHOLE void invent(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t so
     }
     group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // what agents know of components
     for (uint i = LANE; i < TYPES * resources; i += LANES) {
-        bool somebody = false;
+        bool known_here = false;
         for (uint a = 0; a < AGENTS; ++a)
-            somebody |= device_experience(a, i / RESOURCES, i % RESOURCES) > 0.0;
-        known[i] = somebody;
+            known_here |= device_experience(a, i / RESOURCES, i % RESOURCES) > 0.0;
+        known[i] = known_here;
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what society knows and the order, before attempts
 

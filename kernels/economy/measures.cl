@@ -170,8 +170,8 @@ static real weight_of(const int rank, const real room)
     return rank < whole ? 1.0 : rank == whole ? room - (real)whole : 0.0;
 }
 
-// Record the mean of a quantity and, of those that are compared, median, Gini coefficient and top
-// shares over the living agents. A workgroup is a quantity of a society, a work-item an agent.
+// Record the mean of a quantity and, if its inequality is recorded, median, Gini coefficient and
+// top shares over the living agents. A workgroup is a quantity of a society, a work-item an agent.
 // `samples` and `works` have a row of AGENTS reals for each workgroup. Local memory: 4 bytes.
 __kernel void compare_agents(STATE_PARAMETERS, __global real *samples, __global real *works)
 {

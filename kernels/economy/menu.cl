@@ -61,8 +61,9 @@ static void list_anew(__global menu_t *kept)
 }
 
 // Take over a resource's new key, and move the resource to its place in the list. The list stays
-// the first resources in order, but may become shorter: of those that are not listed only this is
-// known, that they come after all that are. It is made anew when it is shorter than a menu.
+// the first resources in order, but may become shorter: all that is
+// known of other resources is that they come after the listed ones. It is made again when it is
+// shorter than a menu.
 static void list_again(__global menu_t *kept, const uint resource, const real key)
 {
     const bool later = key > kept->key[resource];
@@ -140,7 +141,7 @@ static uint menu_length(const __global menu_t *kept)
 // of a team.
 #define RANKS_PARAMETERS const team_t team, __local real *key, __local ushort *rank
 
-// Take over the cached ranks, or rank anew if a key has changed.
+// Take over the cached ranks, or rank again if a key has changed.
 COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const size_t society,
                            const uint agent, RANKS_PARAMETERS)
 {
@@ -211,7 +212,7 @@ INLINED void rank_beside(const swapped_t s, const uint r, __local const real *ke
     rank[r] = now;
 }
 
-// Place the two among the others, of which so many come before each.
+// Insert the two among the others, given how many of these come before each.
 INLINED void rank_swapped(const swapped_t s, __local real *key, __local ushort *rank,
                           const __local uint *before)
 {

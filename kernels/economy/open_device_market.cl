@@ -15,7 +15,7 @@ static void grow_older(STATE_PARAMETERS, const size_t society, const uint agent,
     uint left = 0, i = 0;
     for (; i < PARTNERS_REMEMBERED; ++i) {
         const int partner = remembered_partner(agent, device_type, i);
-        if (partner == NOBODY) break;
+        if (partner == NO_AGENT) break;
         __global const real *gains = &partner_memory(agent, device_type, i, 0);
         bool gained = false;
         for (uint day = 0; day + 1 < PARTNER_MEMORY; ++day) gained |= gains[day] > 0.0;
@@ -27,7 +27,7 @@ static void grow_older(STATE_PARAMETERS, const size_t society, const uint agent,
         ++left;
     }
     for (; left < i; ++left) {
-        remembered_partner(agent, device_type, left) = NOBODY;
+        remembered_partner(agent, device_type, left) = NO_AGENT;
         for (uint day = 0; day < PARTNER_MEMORY; ++day)
             partner_memory(agent, device_type, left, day) = 0.0;
     }
@@ -40,7 +40,7 @@ __kernel void open_device_market(STATE_PARAMETERS, const uint device_type)
     if (LANE == 0) open = 0;
     bool known = false;
     for (uint agent = LANE; agent < agents; agent += LANES) {
-        for (uint round = 0; round < DEVICE_ROUND_SLOTS; ++round) met(agent, round) = NOBODY;
+        for (uint round = 0; round < DEVICE_ROUND_SLOTS; ++round) met(agent, round) = NO_AGENT;
         grow_older(STATE, society, agent, device_type);
     }
     for (uint i = LANE; i < agents * resources; i += LANES)

@@ -3,8 +3,8 @@
 //
 // A workgroup is an agent, a work-item a resource; on a CPU one work-item does it all (group.cl).
 // As long as some device is worth more than it costs, the agent promises to make the best of them:
-// work-item 0 picks it and sets aside its components. Values that this changes are worked out anew.
-// Local memory: 25 bytes a resource (on a CPU 29) and rows for needs (valuation.cl).
+// work-item 0 picks it and sets aside its components. Values that this changes are worked out
+// again. Local memory: 25 bytes a resource (on a CPU 29) and rows for needs (valuation.cl).
 #include "economy/promises.cl"
 
 #ifndef ECONOMY_OWN_USE_CL
@@ -101,7 +101,7 @@ COLLECTIVE void decide_each(AGENT_PARAMETERS, __global used_t *uses, const uint 
             device_minutes(agent, device_type, pick) += device_lifetime[device_type];
         }
         local_free(NEED_ROW * sizeof(count_t));
-        // Promises and stock, before devices are valued anew; rows, before they are used again.
+        // Promises and stock, before devices are valued again; rows, before they are used again.
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     } while (1);
 }

@@ -8,7 +8,7 @@
 #include "economy/curves.cl"
 
 // Store the units of a resource, and the experience: if it was not extracted today it fades, and no
-// no more of it is remembered than the maximum.
+// more of it is remembered than the maximum.
 INLINED void keep_practice(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society,
                            const uint agent, const uint r, const int holding,
                            const real experienced)

@@ -127,7 +127,7 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
         local_free(RESOURCES * sizeof(ushort));
         local_free(RESOURCES * sizeof(ushort));
         // Try the queued swaps in turn; `attempt` counts them. After a success the ranking is made
-        // anew, unless the queue holds as many swaps as may be tried.
+        // again, unless the queue holds as many swaps as may be tried.
         going = false;
         while (attempt < queued && !going) {
             const uint give = queue_give[attempt], take = queue_take[attempt];
@@ -251,8 +251,8 @@ INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
 #endif
 
 // How far a meeting is: swaps that are queued and those of them that were tried, whether to rank
-// anew or to try again, whether a swap changed holdings, and who proposes next in a bargain that is
-// not decided: 1, A, or 2, B.
+// again or to try again, whether a swap changed holdings, and who proposes next in a bargain that
+// is not decided: 1, A, or 2, B.
 typedef struct {
     uint queued, attempt, going, again, changed, undecided;
 } course_t;
@@ -394,14 +394,14 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
         local_free(2 * TEAMS * RESOURCES * sizeof(ushort));
 
         // Try the queued swaps in turn; `attempt` counts them. After a success the ranking is made
-        // anew, unless the queue holds as many swaps as may be tried. The work-items look ahead,
+        // again, unless the queue holds as many swaps as may be tried. The work-items look ahead,
         // a proposal each. Their results count up to the first success: it changes the holdings
         // from which the later ones were worked out.
         __local deal_t *deals = local_malloc(2 * TEAMS * ATTEMPTS * sizeof(deal_t));
         __local deal_t *ahead = deals + 2 * team.slot * ATTEMPTS;
         // the queue, before it is worked on
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        team_t trying = ranking;  // rests when nothing is left to try, or the ranking is made anew
+        team_t trying = ranking;  // rests when nothing is left to try, or the ranking is made again
         do {
             if (trying.lane != NONE && now->changed)
                 for (uint i = 2 * now->attempt + trying.lane; i < 2 * now->queued;

@@ -1,6 +1,6 @@
 // What is a device worth to an agent, what would it cost to make, and can the agent make it?
 // Twin: reference_py/economy/valuation.py.
-// The file is long because what a device costs, takes and brings is asked for by the same callers.
+// The file is long because what a device costs, takes and brings is requested by the same callers.
 //
 // One work-item alone values a device, so a group values as many devices at a time as it has
 // work-items. All work-items of a group work out the costs of the wanted devices of a type

@@ -159,7 +159,7 @@ COLLECTIVE uint extreme_min_unmasked(const __local real *values, const uint n,
 // ---------------------------------------------------------------- one of the equal extremes
 
 #if SELECT_SERIALLY
-// One pass finds the extreme and counts its equals, another goes on to the one that was drawn.
+// One pass finds the extreme and counts its equals, another continues to the one that was drawn.
 COLLECTIVE uint select_random(rng_t *rng, const __local real *values, const __local uchar *mask,
                               const bool masked, const uint n, __local uint *scratch,
                               const bool largest)

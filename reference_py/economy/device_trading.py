@@ -15,7 +15,7 @@ from reference_py.economy.listener import notify
 from reference_py.economy.network import link_sale
 from reference_py.economy.own_use import remember_price
 from reference_py.economy.promises import reserve, unreserve
-from reference_py.economy.state import NOBODY
+from reference_py.economy.state import NO_AGENT
 from reference_py.economy.trading import menu
 
 
@@ -120,7 +120,7 @@ def remember_gain(s, agent, device_type, other, surplus):
     """
     partners = s.remembered_partner[agent][device_type]
     if other not in partners:
-        partners[partners.index(NOBODY)] = other
+        partners[partners.index(NO_AGENT)] = other
     s.partner_memory[agent][device_type][partners.index(other)][0] += surplus
 
 
@@ -173,7 +173,8 @@ def choice(p, s, device_type, buyer, goods):
 def payment(p, s, buyer, seller, offered, worth, cost):
     """Return the units of each resource to be paid: between the least and the most acceptable.
 
-    The mean is weighted by bargaining power; halves are rounded up. Nobody pays more than it holds.
+    The mean is weighted by bargaining power; halves are rounded up. No agent pays more than it
+    holds.
     """
     least = least_accepted(p, s, seller, offered, s.held[buyer], cost)
     most = most_given(p, s, buyer, offered, worth)

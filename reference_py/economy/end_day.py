@@ -49,6 +49,6 @@ def forget(p, s, agent):
 
 
 def refresh(p, s, agent, resource):
-    """Let the agent remember the marginal value of one more unit as it is now."""
+    """Let the agent remember the present marginal value of one more unit."""
     curve = utility_curve(p, agent, resource)
     s.value[agent][resource] = marginal_utility(curve, s.held[agent][resource])

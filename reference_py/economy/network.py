@@ -6,13 +6,13 @@ no decision depends on them. An agent has room for every agent that it can meet 
 """
 
 from reference_py.economy.devices import TYPES
-from reference_py.economy.state import NOBODY, links
+from reference_py.economy.state import NO_AGENT, links
 
 
 def begin_network(p, s):
     """Begin a day without links."""
     for agent in range(p.agents):
-        s.link_taker[agent] = [NOBODY] * links(p)
+        s.link_taker[agent] = [NO_AGENT] * links(p)
         s.link_units[agent] = [0] * links(p)
         s.link_swaps[agent] = [0] * links(p)
         if p.devices is not None:
@@ -24,7 +24,7 @@ def link_to(s, giver, taker):
     """Return the place of the taker among those to whom the agent gave anything today."""
     takers = s.link_taker[giver]
     if taker not in takers:
-        takers[takers.index(NOBODY)] = taker
+        takers[takers.index(NO_AGENT)] = taker
     return takers.index(taker)
 
 

@@ -4,13 +4,13 @@ Source: docs/model.md, "Device trade". Device twin: ``kernels/economy/open_devic
 """
 
 from reference_py.economy.devices import is_known
-from reference_py.economy.state import NOBODY
+from reference_py.economy.state import NO_AGENT
 
 
 def open_device_market(p, s, device_type):
     """Open the market: no agents have met yet, and remembered gains become a day older."""
     for agent in range(p.agents):
-        s.met[agent] = [NOBODY] * len(s.met[agent])
+        s.met[agent] = [NO_AGENT] * len(s.met[agent])
         grow_older(p, s, agent, device_type)
     s.market_open = int(any(is_known(s, device_type, r) for r in range(p.resources)))
 
@@ -26,7 +26,7 @@ def grow_older(p, s, agent, device_type):
     )
     left = [i for i in range(len(partners)) if any(memory[i][:-1])]
     free = len(partners) - len(left)
-    s.remembered_partner[agent][device_type] = [*(partners[i] for i in left), *[NOBODY] * free]
+    s.remembered_partner[agent][device_type] = [*(partners[i] for i in left), *[NO_AGENT] * free]
     s.partner_memory[agent][device_type] = [
         *([0.0, *memory[i][:-1]] for i in left),
         *([0.0] * p.device_memory for _ in range(free)),

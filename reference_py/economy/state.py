@@ -14,7 +14,7 @@ from reference_py.economy.streams import PURPOSE_COUNT
 NO_COMPONENT = -1
 """Fills the rest of a recipe's slots."""
 
-NOBODY = -1
+NO_AGENT = -1
 """Fills the rest of a list of agents."""
 
 FLAG = (0, 1)
@@ -180,9 +180,9 @@ DEVICE_STATE: dict[str, Array] = {
         "int32",
         "agent",
         "partners whose deals the agent remembers, in the order of their first; -1: none",
-        (NOBODY, "agents - 1"),
-        initial=NOBODY,
-        none=NOBODY,
+        (NO_AGENT, "agents - 1"),
+        initial=NO_AGENT,
+        none=NO_AGENT,
     ),
     "partner_memory": Array(
         ("agent", "device_type", "memory", "memory_day"),
@@ -196,9 +196,9 @@ DEVICE_STATE: dict[str, Array] = {
         "int32",
         "agent",
         "whom the agent met in each round for the open device type; -1: none so far",
-        (NOBODY, "agents - 1"),
-        initial=NOBODY,
-        none=NOBODY,
+        (NO_AGENT, "agents - 1"),
+        initial=NO_AGENT,
+        none=NO_AGENT,
     ),
     "overtime": Array(
         _A, "float64", "min", "minutes of making to take from the next working day", NOT_NEGATIVE
@@ -270,9 +270,9 @@ DEVICE_STATE: dict[str, Array] = {
         "int32",
         "agent",
         "who invented it; -1: not invented",
-        (NOBODY, "agents - 1"),
-        initial=NOBODY,
-        none=NOBODY,
+        (NO_AGENT, "agents - 1"),
+        initial=NO_AGENT,
+        none=NO_AGENT,
         of_agent=False,
     ),
     "market_open": Array(
@@ -445,7 +445,7 @@ MEASURE_DEVICE_STATE: dict[str, Array] = {
         _A,
         "float64",
         "util",
-        "what making the devices anew would cost, in proportion to the use left in them",
+        "what making the devices again would cost, in proportion to the use left in them",
         NOT_NEGATIVE,
         checkpointed=False,
     ),
@@ -460,9 +460,9 @@ NETWORK_STATE: dict[str, Array] = {
         "int32",
         "agent",
         "to whom the agent gave anything today, in the order of the first time; -1: none",
-        (NOBODY, "agents - 1"),
-        initial=NOBODY,
-        none=NOBODY,
+        (NO_AGENT, "agents - 1"),
+        initial=NO_AGENT,
+        none=NO_AGENT,
         of_agent=False,
         checkpointed=False,
     ),

@@ -178,9 +178,9 @@ def refusal(agents, held, gives, gains, min_surplus):
     min_surplus : float, util
     """
     if gives[1] > held[1]:
-        return "has not so many", agents[1:]
+        return "does not have the units", agents[1:]
     if gives[0] > held[0]:
-        return "has not so many", agents[:1]
+        return "does not have the units", agents[:1]
     a_gains, b_gains = gains[0] > min_surplus, gains[1] > min_surplus
     if a_gains and b_gains:
         return None

@@ -64,7 +64,7 @@ def ordered(values: Sequence[float], mask: Sequence[bool] | None, *, largest: bo
 
 
 def one_of_the_first(rng: Rng, values: Sequence[float], order: list[int]) -> int | None:
-    """One of those that are equal to the first of an order, or None for none."""
+    """Return a random one of the elements that are equal to the first, None if there are none."""
     equals = [i for i in order if values[i] == values[order[0]]]
     return equals[rng.below(len(equals))] if equals else None
 

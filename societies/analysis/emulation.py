@@ -220,7 +220,7 @@ class _Smooth:
 
 def _numbers(points: xr.DataArray, name: str) -> NDArray[np.float64]:
     if name not in points.coords or points[name].dtype.kind not in "iufb":
-        raise ConfigError(f"{option('names')}: '{name}' is no key of the study that has numbers")
+        raise ConfigError(f"{option('names')}: '{name}' is not a key of the study that has numbers")
     found: NDArray[np.float64] = points[name].values.astype(float)
     return found
 

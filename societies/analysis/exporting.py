@@ -107,7 +107,7 @@ def export(
         if to not in (*FORMATS, *own):
             known = [*FORMATS, *own]
             raise ConfigError(
-                f"{option('to', to)}: no format of this file; there are {', '.join(known)}"
+                f"{option('to', to)}: not a format of this file; choose one of {', '.join(known)}"
                 f"{suggestion(to, known)}"
             )
         if to in own and variables is not None:

@@ -234,7 +234,7 @@ def _stacked(cases: Cases, name: str, dim: str, title: str, axis: str) -> Any:
         mark_own(axes, cases, label)
     said = meant(cases, INTERVAL)
     figure.legend(
-        handles=[entries[n] for n in reversed(order)],  # as they stand above each other
+        handles=[entries[n] for n in reversed(order)],  # in the order of the picture
         loc="outside right upper",
         fontsize=8.5,
         title=said[0].replace(" of ", "\nof ", 1) if said else None,
@@ -332,7 +332,7 @@ def _of_agents(data: xr.Dataset, name: str) -> Any:
     """Return a quantity of agents on the last recorded day: (copy, agent)."""
     values = variable_of(data, name)
     if "agent" not in values.dims:
-        raise ConfigError(f"{option('variables', name)}: is no quantity of agents")
+        raise ConfigError(f"{option('variables', name)}: is not a quantity of agents")
     clock = ticks_of(values)
     require_along(values, copies_of(data), clock, "agent")
     return values.isel({clock: -1}).transpose(copies_of(data), "agent")

@@ -70,7 +70,7 @@ def draw_trade_network(
     if volume.any():
         figure.colorbar(image, ax=right, label="units", ticks=MaxNLocator(integer=True))
     else:
-        right.text(0.5, 0.5, "nobody traded", transform=right.transAxes, ha="center", va="center")
+        right.text(0.5, 0.5, "no trade", transform=right.transAxes, ha="center", va="center")
     return finished(figure, cases, "", legend=False, marks=False, along=False)
 
 

@@ -173,7 +173,7 @@ def _compared(
         known = [OVERVIEW, *FIGURES]
         raise ConfigError(
             f"{option('figure', figure)}: no such figure{suggestion(figure, known)} "
-            f"(there are {', '.join(known)})"
+            f"(figures: {', '.join(known)})"
         )
     draw = FIGURES[figure]
     takes = inspect.signature(draw).parameters

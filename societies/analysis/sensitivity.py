@@ -98,12 +98,12 @@ def _over_points(data: xr.DataArray, dim: str, point: NDArray[Any]) -> xr.DataAr
     if "replicate" in data.coords:
         pairs = np.stack([point, data["replicate"].values])
         if len(np.unique(pairs, axis=1).T) < len(point):
-            raise ConfigError(f"'{data.name}': a replicate of a point is there twice")
+            raise ConfigError(f"'{data.name}': a replicate of a point appears twice")
     fewer = int((counts < counts.max()).sum())
     if fewer:
         warnings.warn(
             f"'{data.name}': {fewer} of {len(counts)} points have fewer than {counts.max()} "
-            "replicates; their means are of those that they have",
+            "replicates; their means are over fewer replicates",
             stacklevel=2,
         )
     rows = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
@@ -270,7 +270,9 @@ def _points(
     for name in chosen:
         if name not in outcome.coords and names is not None and outcome.coords:
             there = ", ".join(varied(outcome, dim)) or "none"
-            raise ConfigError(f"{option('names')}: '{name}' is no key of the study; it has {there}")
+            raise ConfigError(
+                f"{option('names')}: '{name}' is not a key of the study; it has {there}"
+            )
     found = over_replicates(outcome, dim)
     wrong = ~np.isfinite(found.astype(float))
     if bool(wrong.any()):

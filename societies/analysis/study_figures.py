@@ -222,7 +222,7 @@ def _bars(axes: Any, found: xr.Dataset, name: str, colour: str, shift: float, la
 def _study(cases: Cases) -> xr.Dataset:
     data = next(iter(cases.values()))
     if len(cases) > 1 or RUN not in data.dims:
-        raise SocietiesError("is no study: this figure takes the file of societies sweep")
+        raise SocietiesError("is not a study: this figure takes the file of societies sweep")
     return data
 
 

@@ -86,7 +86,7 @@ def _model(
     known, path = sorted(models), ("workload",)
     name = document.data.get("workload")
     if name == "sweep":
-        message = "'sweep' is no workload; give a sweep to `societies sweep`"
+        message = "'sweep' is not a workload; give a sweep to `societies sweep`"
     elif name is None and "vary" in document.data:
         message = "is missing; if this is a sweep, give it to `societies sweep`"
     elif "workload" not in document.data:
@@ -97,7 +97,7 @@ def _model(
         near = suggestion(name, known)
         message = f"unknown workload {described(name)}{near} (known: {', '.join(known)})"
         meant = next((one for one in known if near.endswith(f"'{one}'?")), None)
-        if meant is not None:  # go on with the likely model to report further problems as well
+        if meant is not None:  # continue with the likely model to report further problems as well
             document.refuse(path, message)
             document.data["workload"] = meant
             return models[meant]

@@ -63,7 +63,7 @@ def read_columns(path: Path, each: str) -> Columns:
     if strange := _CONTROL.search(text):
         line = text.count("\n", 0, strange.start()) + 1
         raise ConfigError(
-            f"{name}:{line}  is no text: it has the character #x{ord(strange[0]):04x}"
+            f"{name}:{line}  is not text: it has the character #x{ord(strange[0]):04x}"
         )
     found = list(_rows(name, text))
     while found and not any(found[-1][1]):

@@ -94,7 +94,7 @@ def read_text(text: str, name: str) -> Document:
         line = before.count("\n") + 1
         column = strange.start() - (before.rfind("\n") + 1) + 1
         character = f"#x{ord(strange[0]):04x}"
-        raise failure(line, column, f"is no text: it has the character {character}")
+        raise failure(line, column, f"is not text: it has the character {character}")
     try:
         return _Composer(text, name).document()
     except yaml.MarkedYAMLError as error:
@@ -300,12 +300,12 @@ def _misplaced(text: str, error: yaml.MarkedYAMLError) -> tuple[int, int, str] |
     if problem == wrong[0]:
         if indent <= last.start("key") or mark.column != found.end("key"):
             if ": " in found["value"]:
-                message = f"{key}: a text with ': ' in it must stand in quotes"
+                message = f"{key}: a text with ': ' in it must be in quotes"
                 return mark.line + 1, found.start("value") + 2, message
             return None
         other = quoted(last["key"].strip())[1:-1]
         message = (
-            f"{key}: is indented deeper than {other}, which is no section: begin it in the same "
+            f"{key}: is indented deeper than {other}, which is not a section: begin it in the same "
             f"column, {last.start('key') + 1}"
         )
         return mark.line + 1, indent + 1, message
@@ -332,7 +332,7 @@ def _syntax_message(error: yaml.MarkedYAMLError) -> str:
     if problem == SECOND or problem.startswith(("is nested", "has more than")):
         return problem
     if "'\\t'" in problem:
-        return "is not valid YAML: a tab stands here; indent with spaces"
+        return "is not valid YAML: there is a tab; indent with spaces"
     if error.context is None:
         return f"is not valid YAML: {problem}"
     mark = error.context_mark

@@ -72,7 +72,7 @@ def _put(data: Any, parts: Sequence[str], value: Any) -> Path:
         if last:
             data[part] = value
         elif part not in data and whole_number(parts[depth + 1]) is not None:
-            raise _CannotPut(path, "is no list in the file, so no entry of it can be set")
+            raise _CannotPut(path, "is not a list in the file, so no entry of it can be set")
         else:
             data = data.setdefault(part, {})
     return path

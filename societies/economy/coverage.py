@@ -131,7 +131,7 @@ def _changes(array: str, device_type: int) -> Callable[[State, State], float]:
 def _present(array: str, source: int) -> Callable[[State, State], float]:
     """Return a function: the sum over agents of an array (society, agent, source) for a source.
 
-    The phase sets the array anew each day, so its values before the phase do not matter.
+    The phase sets the array again each day, so its values before the phase do not matter.
     """
 
     def of(before: State, after: State) -> float:

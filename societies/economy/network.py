@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_py.economy.state import NOBODY
+from reference_py.economy.state import NO_AGENT
 from societies.economy.columns import ROOM, of_day
 from societies.economy.config import EconomyConfig
 from societies.output import Column, EventTable, ResultFile
@@ -57,7 +57,7 @@ def links(state: State, first_society: int) -> dict[str, NDArray[Any]]:
     ``devices`` is (link, device_type). Societies come in their order, then givers, then takers.
     """
     taker = state["link_taker"]
-    society, giver, place = np.nonzero(taker != NOBODY)
+    society, giver, place = np.nonzero(taker != NO_AGENT)
     order = np.lexsort((taker[society, giver, place], giver, society))
     society, giver, place = society[order], giver[order], place[order]
     found = {

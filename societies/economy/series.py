@@ -56,7 +56,7 @@ DEVICE_SERIES: dict[str, Series] = {
     "devices_held": Series(
         "devices", "minutes of use left over lifetime, per living agent, before the night", TYPE
     ),
-    "devices_known": Series("devices", "devices that somebody knows how to make", TYPE),
+    "devices_known": Series("devices", "devices that at least one agent knows how to make", TYPE),
     "inventions": Series("devices", "devices invented today", TYPE),
     "device_maker_share": Series(
         "1",

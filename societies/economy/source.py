@@ -22,7 +22,7 @@ from reference_py.economy.parameters import (
     DeviceParameters,
     Parameters,
 )
-from reference_py.economy.state import NOBODY, Array, arrays, links, partners_remembered
+from reference_py.economy.state import NO_AGENT, Array, arrays, links, partners_remembered
 from reference_py.economy.streams import PURPOSE_COUNT, PURPOSES
 from reference_py.economy.tables import EffortCurve, UtilityCurve
 from reference_py.primitives.rng import STREAM_GAP
@@ -172,7 +172,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         **_device_macros(p),
         **_measure_macros(p),
         "NETWORK": int(p.network),
-        **({"LINKS": links(p), "NO_TAKER": NOBODY} if p.network else {}),
+        **({"LINKS": links(p), "NO_TAKER": NO_AGENT} if p.network else {}),
         **_numbered("OF_", DISTRIBUTIONS),
         **_numbered("MOMENT_", MOMENTS),
         **{f"PURPOSE_{name.upper()}": number for name, number in PURPOSES.items()},
@@ -220,7 +220,7 @@ def _device_macros(p: Parameters) -> dict[str, int | float]:
         "PARTNERS_REMEMBERED": partners_remembered(p),
         "MEMORIES_FIT": int(memory.memories_fit(p)),
         "DEVICE_ROUND_SLOTS": max(1, p.device_rounds),
-        "NOBODY": NOBODY,
+        "NO_AGENT": NO_AGENT,
         "COMPONENT_SLOTS": p.component_slots,
         **_of_device_parameters(p, p.devices),
     }

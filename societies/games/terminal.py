@@ -123,7 +123,7 @@ class TerminalGame:
         raise NotImplementedError
 
     def result(self) -> str:
-        """Return how the game ended; empty if it goes on."""
+        """Return how the game ended; empty if it continues."""
         raise NotImplementedError
 
     def made(self) -> int:
@@ -179,7 +179,7 @@ class TerminalGame:
         )
 
     def _asked(self) -> bool:
-        """Ask until a move is made or taken back; return whether the game goes on."""
+        """Ask until a move is made or taken back; return whether the game continues."""
         while True:
             try:
                 typed = self.console.input(f"{self.names[self.own]}, {self.question}? ").strip()

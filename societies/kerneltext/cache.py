@@ -79,7 +79,7 @@ def alone(key: str) -> Iterator[None]:
 
     PoCL fails now and then, without a reason, where several processes build one program into an
     empty cache. A folder that cannot be written, or a process that is stopped while it builds, is
-    no reason to fail: the build goes on without the lock then.
+    no reason to fail: the build continues without the lock then.
     """
     folder = cache_directory() / "locks"
     with contextlib.ExitStack() as stack:

@@ -126,7 +126,7 @@ class _ConditionReader:
             return value
         if word[0].isalpha() or word[0] in "_$":
             if self.words and self.words[0] == "(":
-                raise ValueError(f"{word} is no macro with arguments")
+                raise ValueError(f"{word} is not a macro with arguments")
             return _Value(int(word == "true"))
         return _constant(word)
 
@@ -171,13 +171,13 @@ def _constant(word: str) -> _Value:
         return _Value(number)
     match = _NUMBER.fullmatch(word)
     if match is None:
-        raise ValueError(f"{word} is no integer")
+        raise ValueError(f"{word} is not an integer")
     digits, suffix = match.groups()
     is_octal = digits[0] == "0" and digits.isdigit()
     try:
         number = int(digits, 8 if is_octal else 0)
     except ValueError:
-        raise ValueError(f"{word} is no integer") from None
+        raise ValueError(f"{word} is not an integer") from None
     if number >= _WIDTH:
         raise ValueError(f"{word} does not fit into 64 bits")
     return _Value(number, "u" in suffix.lower() or number >= _WIDTH // 2)

@@ -1,4 +1,4 @@
-"""From where in the kernel files does a position of the text come, and how does an error say so?"""
+"""From which line of which kernel file does a position of the text come, for error messages?"""
 
 from __future__ import annotations
 

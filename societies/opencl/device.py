@@ -44,7 +44,7 @@ class Device:
     local_memory, global_memory, max_alloc : int
         Bytes; ``max_alloc`` is the largest single array.
     fp64, simulator : bool
-        Whether it has double precision; whether it is Oclgrind or the like.
+        Whether it has double precision; whether it is a simulator such as Oclgrind.
     reason : str
         Why it was chosen (empty if it was only listed).
     own_limits : bool

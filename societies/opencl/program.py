@@ -172,7 +172,7 @@ class Program:
         if name not in self._kernels:
             if name not in self._signatures:
                 there = ", ".join(self._signatures) or "none"
-                raise DeviceError(f"no kernel {name} in this program; there is: {there}")
+                raise DeviceError(f"no kernel {name} in this program; it has: {there}")
             parameters = [
                 Parameter(r.name, r.space, r.type_name, r.pointer, r.const, self._kind(r))
                 for r in self._signatures[name]

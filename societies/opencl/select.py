@@ -26,7 +26,7 @@ NOTHING_FOUND = "no OpenCL device found"
 SOURCES = {
     "linux-x86_64": (
         "pip install pocl-binary-distribution\n"
-        "if that is there, it cannot write to its cache: set POCL_CACHE_DIR to a folder that it can"
+        "if it is installed, it cannot write to its cache: set POCL_CACHE_DIR to another folder"
     ),
     "linux": (
         "apt install pocl-opencl-icd, or conda install -c conda-forge pyopencl pocl\n"
@@ -168,7 +168,7 @@ def _best(devices: Sequence[Device], kind: str | None) -> Device:
             raise DeviceError(lacking if kind == "gpu" else f"{lacking}\n{first}")
         if kind in (None, "cpu"):
             raise DeviceError(f"{what} found: {source_of_one()}")
-        raise DeviceError(f"{what} found; there is: {_listing(devices)}")
+        raise DeviceError(f"{what} found; available: {_listing(devices)}")
     chosen = min(  # the first among equals
         usable, key=lambda d: (_KIND_ORDER[d.kind], _lacks_linker(d), _cpu_rank(d))
     )
@@ -256,7 +256,7 @@ def _by_name(devices: Sequence[Device], asked: str, origin: str) -> Device:
     if not matches:
         matches = [d for d in devices if _name_matches(d, asked)]
     if not matches:
-        raise DeviceError(f"{origin}: no such device; there is: {_listing(devices)}")
+        raise DeviceError(f"{origin}: no such device; available: {_listing(devices)}")
     if len(matches) > 1:
         raise DeviceError(f"{origin} fits several devices: {_listing(matches)}; give the numbers")
     device = matches[0]

@@ -186,7 +186,7 @@ class Declarations:
         declared = self._records.get(name.removeprefix("struct "))
         if declared is None:
             there = ", ".join(sorted(self._records)) or "none"
-            raise DeviceError(f"no struct {name} in this program; there is: {there}")
+            raise DeviceError(f"no struct {name} in this program; it has: {there}")
         try:
             found = self._kind(declared)
         except Unsupported as error:

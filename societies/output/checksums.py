@@ -5,7 +5,7 @@ over its columns, and a variable that is not along the clock one over all its va
 written next to the data and become valid with the same commit. CRC-32 detects every change within
 32 neighbouring bits, and misses any other with a probability of 2**-32.
 
-A variable that is not along the clock may change at any time (the recipes known by now). So its
+A variable that is not along the clock may change at any time (such as the known recipes). So its
 checksum is first withdrawn (set to zeros) on the disk, and stored again after the data are flushed.
 It is stored together with its complement, so that a flipped bit cannot make it look withdrawn.
 

@@ -160,7 +160,7 @@ def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspectio
 def _recorded(disk: Disk, found: Seal, state: Commits, *, live: bool) -> list[Damage]:
     """Return the damage of the recorded data; while a run writes, apparent damage is checked again.
 
-    The writer goes on between two checks, so values that are merely being written do not differ
+    The writer continues between two checks, so values that are merely being written do not differ
     from their checksums every time.
     """
     wrong = list(checksums.damages(disk, found, state, live=live))
@@ -181,7 +181,7 @@ def _without_seal(path: Path) -> Inspection:
         if version == LAYOUT_VERSION:
             raise OutputError(
                 f"{path}: damaged: both seals (checksums), somewhere in the file.\n"
-                "Still good: nothing for certain. Restore the file from a copy, or run it anew."
+                "Still good: nothing for certain. Restore the file from a copy, or run it again."
             )
         committed = int(file[COMMITTED[version]][()])
         days = int(file["day"][-1]) if "day" in file and len(file["day"]) else committed

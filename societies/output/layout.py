@@ -344,7 +344,7 @@ def difference(there: Layout, here: Layout) -> str | None:
         if len(old.values) != len(new.values):
             return (
                 f"dimension '{name}' has {len(old.values)} values in the file, "
-                f"{len(new.values)} are asked for"
+                f"{len(new.values)} are requested"
             )
         if not np.array_equal(old.values, new.values):
             return f"dimension '{name}' has other values in the file"
@@ -360,7 +360,7 @@ def difference(there: Layout, here: Layout) -> str | None:
             if old_items.get(name) != new_items.get(name):
                 return (
                     f"{what} '{name}' is {_declared(old_items.get(name))} in the file, "
-                    f"{_declared(new_items.get(name))} is asked for"
+                    f"{_declared(new_items.get(name))} is requested"
                 )
     return None
 
@@ -391,8 +391,8 @@ def require_ours(file: h5py.File, path: object, *known: int) -> int:
     if known and version not in known:
         raise OutputError(
             f"{path}: has file layout {version}, which can be read but not continued.\n"
-            "Continue it with the version of societies that wrote it, or run it anew under another "
-            f"name ({option('out')})."
+            "Continue it with the version of societies that wrote it, or run it again under "
+            f"another name ({option('out')})."
         )
     return int(version)
 

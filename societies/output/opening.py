@@ -119,13 +119,13 @@ def require_study(file: h5py.File, path: Path) -> int:
     return int(version)
 
 
-_NO_STUDY = "{}: is no study. Name a file that `societies sweep` wrote."
+_NO_STUDY = "{}: is not a study. Name a file that `societies sweep` wrote."
 
 
 def _without_seals(path: Path) -> OutputError:
     return OutputError(
         f"{path}: damaged: both seals (checksums) are missing, so nothing in it is certain.\n"
-        f"Restore the file from a copy, or run it anew under another name ({option('out')})."
+        f"Restore the file from a copy, or run it again under another name ({option('out')})."
     )
 
 
@@ -135,7 +135,7 @@ def damaged_study(path: Path, wrong: Iterable[Damage], found: StudySeal) -> Outp
     return OutputError(
         f"{path}: damaged: {_first(list(wrong))}.\n"
         f"Still good: {runs} runs as far as `societies info --check` does not name them. "
-        f"Restore the file from a copy, or run it anew under another name ({option('out')})."
+        f"Restore the file from a copy, or run it again under another name ({option('out')})."
     )
 
 
@@ -143,8 +143,8 @@ def damaged_runs(path: Path, wrong: Iterable[Damage], good: str) -> OutputError:
     """Return the error for a study with damaged runs, or a damaged status of runs."""
     return OutputError(
         f"{path}: damaged: {_first(list(wrong))}.\n"
-        f"Still good: {good}. Go on with its sweep ({option('resume', True)}), which mends it, or "
-        "restore the file from a copy."
+        f"Still good: {good}. Continue its sweep ({option('resume', True)}), which repairs it, "
+        "or restore the file from a copy."
     )
 
 
@@ -174,7 +174,7 @@ def damaged(path: Path, disk: Disk, found: Seal, wrong: Iterable[Damage]) -> Out
     return OutputError(
         f"{path}: damaged: {_first(list(wrong))}.\n"
         f"Still good: {still_good(disk, found)}. "
-        f"Restore the file from a copy, or run it anew under another name ({option('out')})."
+        f"Restore the file from a copy, or run it again under another name ({option('out')})."
     )
 
 

@@ -66,7 +66,7 @@ def require_state(
         raise OutputError(
             f"{path}: the checkpoint of {when} is not one that this version writes: "
             f"'{name}' {where}\n"
-            "an older file can be read and plotted, not resumed; run it anew into another one, "
+            "an older file can be read and plotted, not resumed; run it again into another one, "
             f"with {option('out')}"
         )
     for name, array in state.items():
@@ -114,5 +114,5 @@ def refusal(path: object, when: str, why: str) -> OutputError:
     """Return the error for a checkpoint that no run can have written."""
     return OutputError(
         f"{path}: the checkpoint of {when} is not one that a run wrote: {why}\n"
-        f"do not go on with this file; run it anew into another one, with {option('out')}"
+        f"do not continue with this file; run it again into another one, with {option('out')}"
     )

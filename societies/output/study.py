@@ -375,7 +375,7 @@ def _sealed(path: Path, descriptor: int) -> tuple[Disk, StudySeal]:
     if found is None:
         raise OutputError(
             f"{path}: is a study of layout 1, which can be read but not continued or merged.\n"
-            "Use the version of societies that wrote it, or compute it anew under another name "
+            "Use the version of societies that wrote it, or compute it again under another name "
             f"({option('out')})."
         )
     return found

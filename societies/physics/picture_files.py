@@ -166,7 +166,7 @@ def unwritable(path: Path, source: str | None) -> str:
         if source is not None and Path(source).exists() and path.samefile(source):
             return f"{path} is the picture that is blurred"
         if not path.is_file():
-            return f"{path} is no regular file"
+            return f"{path} is not a regular file"
     if not kind_of(path):
         return f"{path} does not end in one of {', '.join(WRITTEN)}"
     if not os.access(path if path.exists() else folder, os.W_OK):

@@ -143,7 +143,7 @@ def _read(path: str, every_frame: bool, _changed: int) -> Picture:
         most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
         raise ConfigError(f"{path} has more than {most:,} pixels, the most that are read") from None
     except UnidentifiedImageError:
-        raise ConfigError(f"{path} is no picture, or of an unknown kind") from None
+        raise ConfigError(f"{path} is not a picture, or of an unknown kind") from None
     except Exception as error:  # decoders raise errors of all kinds for damaged files
         said = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise ConfigError(f"{path} cannot be read: {said.splitlines()[0]}") from None
@@ -294,7 +294,7 @@ def _bytes_of(frames: list[NDArray[Any]]) -> tuple[list[NDArray[np.uint8]], int]
     """Return frames of real numbers as bytes, and the number that stands for white."""
     real = [one for one in frames if one.dtype != np.uint8]
     if any(np.isnan(one).any() for one in real):
-        raise ValueError("some of its pixels are no numbers")
+        raise ValueError("some of its pixels are not numbers")
     white = 1 if max(float(one.max(initial=0.0)) for one in real) <= 1.0 else 255
     return [
         one if one.dtype == np.uint8

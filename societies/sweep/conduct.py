@@ -189,9 +189,8 @@ def run(
 
 def _state(file: StudyFile) -> str:
     done = int((file.status == DONE).sum())
-    return (
-        f"{done} of {len(file.runs)} runs are done in {file.path}; {option('resume', True)} goes on"
-    )
+    resume = option("resume", True)
+    return f"{done} of {len(file.runs)} runs are done in {file.path}; {resume} continues"
 
 
 def _why(error: BaseException) -> str:

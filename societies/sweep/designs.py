@@ -67,7 +67,7 @@ def factors(
         if isinstance(why, Unknown):
             below = "keys" if why.path[1] in SAMPLES else "a method: grid"
             varies = not _unusable(model, base, why.word, elsewhere)
-            there = f"; a key of the base stands below {below}" if varies else ""
+            there = f"; a key of the base belongs below {below}" if varies else ""
             there = there or elsewhere((why.word,))
             message = f"unknown {why.what}{there}" if there else message
         problems.append(Problem(why.place or document.place(why.path), why.path, message))

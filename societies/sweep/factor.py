@@ -49,7 +49,7 @@ class Unknown(InvalidFactor):
 
     def __init__(self, path: Path, what: str, known: Sequence[str], place: Origin) -> None:
         self.word = str(path[-1])
-        near = suggestion(self.word, known) or f"; there are {', '.join(known)}"
+        near = suggestion(self.word, known) or f"; it has {', '.join(known)}"
         super().__init__(path, f"unknown {what}{near}", place)
         self.what = what
 

@@ -166,7 +166,7 @@ def require_sense(
     """Raise ConfigError for arguments that contradict each other."""
     if (resume or retry_failed or add_points) and overwrite:
         raise ConfigError(
-            f"{option('overwrite', True)} begins the study anew, which contradicts going on with it"
+            f"{option('overwrite', True)} begins the study again, so it cannot also be continued"
         )
     if part is not None and not 1 <= part[0] <= part[1]:
         raise ConfigError(f"{option('part')}: K/N needs 1 <= K <= N, got {part[0]}/{part[1]}")
@@ -213,7 +213,7 @@ def opened_study(
         return
     if not path.exists():
         raise OutputError(
-            f"{path}: does not exist, so there is nothing to go on with\n"
+            f"{path}: does not exist, so there is nothing to continue with\n"
             f"begin it without {option('resume', True)}, or name another file with {option('out')}"
         )
     file = StudyFile.resume(path)
@@ -232,9 +232,10 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
     part = str(file.attributes.get("part", ""))
     asked = "" if plan.part is None else "{}/{}".format(*plan.part)
     if part != asked:
+        wanted = f"part {asked}" if asked else "the whole study"
         raise OutputError(
-            f"{path}: is {f'part {part}' if part else 'a whole study'}, not "
-            f"{f'part {asked}' if asked else 'the whole study'}; give the same {option('part')}"
+            f"{path}: is {f'part {part}' if part else 'a whole study'}, not {wanted}; "
+            f"{option('part')} must be that of the file"
         )
     there = Runs(file.runs, file.point, file.replicate)
     points: list[Point] = list(file.points)
@@ -278,7 +279,7 @@ def _require_same(here: Mapping[str, Any], file: StudyFile, *, points: bool) -> 
     hint = f"; {option('add_points', True)} adds the points that it lacks" if name == "vary" else ""
     raise OutputError(
         f"{file.path}: is a study of another sweep: {what}\n"
-        f"go on with the sweep that made it, or name another file with {option('out')}{hint}"
+        f"continue with the sweep that made it, or name another file with {option('out')}{hint}"
     )
 
 

@@ -93,7 +93,7 @@ def read(text: str | bytes | None) -> Message:
         raise Nonsense("not one event")
     seq = found.get("seq", 0)
     if type(seq) is not int or (kinds == ["shown"] and type(found["shown"]) is not int):
-        raise Nonsense("a number that is none")
+        raise Nonsense("a value that is not a number")
     return Message(seq, kinds[0], found[kinds[0]], found.get("value"))
 
 
@@ -159,7 +159,7 @@ def _number(value: Any, most: float = math.inf) -> float:
             return max(-most, min(float(value), most))
     except OverflowError:  # an int that is too large for a float
         pass
-    raise Nonsense("a number that is none")
+    raise Nonsense("a value that is not a number")
 
 
 def _on_scale(slider: Slider, value: float) -> float:

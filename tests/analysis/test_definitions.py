@@ -317,7 +317,7 @@ def test_outcomes_that_are_none_are_refused():
     for bad in (["x1", "words"], ["x1", "x9"]):
         words = study(x, x[:, 0], words=("run", list("abcdefgh")))
         with pytest.raises(
-            ConfigError, match=f"'{bad[1]}' is no key of the study that has numbers"
+            ConfigError, match=f"'{bad[1]}' is not a key of the study that has numbers"
         ):
             analysis.emulator(words, bad)
     for names, data in (([], study(x, x[:, 0])), (None, xr.DataArray([1.0], dims="run"))):

@@ -481,9 +481,9 @@ def test_sensitivity_is_drawn_as_bars_with_intervals():
         ({"figure": "series", "variables": "number"}, ConfigError, "has the dimensions none"),
         ({"figure": "shock", "variables": "minutes"}, ConfigError, "has the dimensions"),
         ({"figure": "distribution", "variables": "by_agent"}, ConfigError, "has the dimensions"),
-        ({"figure": "distribution", "variables": "x"}, ConfigError, "no quantity of agents"),
-        ({"figure": "sweep"}, SocietiesError, "is no study"),
-        ({"figure": "sensitivity"}, SocietiesError, "is no study"),
+        ({"figure": "distribution", "variables": "x"}, ConfigError, "not a quantity of agents"),
+        ({"figure": "sweep"}, SocietiesError, "is not a study"),
+        ({"figure": "sensitivity"}, SocietiesError, "is not a study"),
     ],
 )
 def test_what_cannot_be_drawn_says_why(asked, error, message):

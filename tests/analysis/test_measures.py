@@ -95,7 +95,7 @@ def test_what_is_missing_does_not_count_and_nothing_is_defined_below_zero(measur
     found = measure(gone)
     alive = measure(data.isel(society=0, agent=slice(7)))
     np.testing.assert_allclose(found.isel(society=0), alive, rtol=1e-12)
-    assert np.isnan(found[1, 2])  # nobody is left
+    assert np.isnan(found[1, 2])  # no agent is left
     np.testing.assert_allclose(found.isel(society=2), measure(data).isel(society=2), rtol=1e-12)
     assert np.isnan(measure(agents(-3, 1, 1))) or measure is analysis.top_share
 
@@ -240,7 +240,7 @@ def by_day(values, days, shock=40):
         (1, [10] * 12 + [4] * 28, np.nan),  # and never comes back
         (1, [4] * 5 + [10] * 9 + [4] + [10] * 25, 15),  # nine good days are no recovery
         (1, [10] * 31 + [4] * 9, np.nan),
-        (1, [4] * 31 + [10] * 9, np.nan),  # nine days to the end: nobody knows
+        (1, [4] * 31 + [10] * 9, np.nan),  # nine days to the end: unknown
         (1, [10] * 40, 0),
         (10, [10] * 4, 0),  # recorded every ten days, it never falls
         (10, [4, 4, 10, 10], 29),  # day 70; the shock concerns day 41 first

@@ -122,7 +122,7 @@ def test_a_recorded_network_is_that_of_the_trade_log(logged, tmp_path, device):
     assert found.units.sum() > 0 and (found.devices.sum("link") > 0).sum() > 1
     xr.testing.assert_identical(found, logged)
     xr.testing.assert_identical(trade_network(path, day=5, society=4), trade_network_of(logged))
-    rows = xr.open_dataset(path, group="events/trade_network")  # as anybody else would read it
+    rows = xr.open_dataset(path, group="events/trade_network")  # as other programs read it
     assert rows.units.sum() == logged.units.sum() and rows.day.isnull().any()
 
 
@@ -159,7 +159,7 @@ def test_nothing_else_depends_on_the_network(tmp_path):
 
 
 def test_an_interrupted_run_has_the_network_of_a_straight_one(tmp_path):
-    """The links of a day are not kept in a checkpoint: they begin anew every morning."""
+    """The links of a day are not kept in a checkpoint: they begin again every morning."""
     straight = run(tmp_path / "straight.h5", {"network": [2, 7]})
     config = societies.config_from_dict({**TRADERS, "record": {"checkpoint": 3, "network": [2, 7]}})
 
@@ -193,7 +193,7 @@ def test_a_day_on_which_nobody_traded_is_a_day_without_links(tmp_path, shell):
             trade_network(path, day=2)
         figure = make_figure(path, "trade_network", day=1)
         assert not np.any(figure.axes[1].images[0].get_array().filled(0))
-        assert "nobody traded" in [text.get_text() for text in figure.axes[1].texts]
+        assert "no trade" in [text.get_text() for text in figure.axes[1].texts]
         assert figure.axes[0].get_title("left") == "Trade between agents, day 1"
     assert trade_network(tmp_path / "network.h5", society=1).sizes["link"] == 0
     with pytest.raises(ConfigError, match=r"^society=1: its trades are not recorded; recorded: 0$"):
@@ -223,7 +223,7 @@ def test_a_day_that_an_unfinished_run_has_not_reached_is_not_recorded(tmp_path):
 
 @pytest.mark.ci
 def test_a_study_has_the_networks_of_its_days(tmp_path):
-    """Societies 3 and 4 are runs 0 and 1 of the study, and those of one file; then nobody swaps."""
+    """Societies 3 and 4 are runs 0 and 1 of the study and those of one file; also without swaps."""
     base = {**TRADERS, "replicates": 1, "record": {"network": [5, 8]}}
     document = {
         "base": base,

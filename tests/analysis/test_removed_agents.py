@@ -154,7 +154,7 @@ def test_mobility_and_shares_are_those_of_the_living(recorded):
             np.testing.assert_allclose(found, alone, rtol=1e-9)
         living = last[society, ~removed]
         np.testing.assert_allclose(curve[society, -1], analysis.lorenz(living))
-    assert bool(analysis.hhi(last.where(False)).isnull().all())  # of nobody there are no shares
+    assert bool(analysis.hhi(last.where(False)).isnull().all())  # no agents, so no shares
 
 
 @pytest.mark.ci

@@ -232,7 +232,7 @@ def test_groups_that_lack_points_are_left_out_and_this_is_said():
 
 
 def test_a_study_that_grew_has_its_whole_trajectories():
-    """Points that are there already are not added: the trajectory that has them has a hole."""
+    """Existing points are not added: the trajectory that has them has a hole."""
     first, second = morris_design(count=8), morris_design(count=9, seed=5)
     known = (second[:, None] == first).all(-1).any(1)
     assert 0 < known.sum() < len(second)
@@ -260,7 +260,7 @@ def test_replicates_are_told_by_their_point():
     bare = mixed.drop_vars("point")  # the replicates have their points in different orders
     with pytest.raises(ConfigError, match="runs of point 0 have different values of 'x1'"):
         analysis.over_replicates(bare)
-    with pytest.raises(ConfigError, match="a replicate of a point is there twice"):
+    with pytest.raises(ConfigError, match="a replicate of a point appears twice"):
         analysis.over_replicates(xr.concat([data, data[:1]], "run"))
     other = data.assign_coords(x1=("run", data.x1.values + (data.replicate.values == 1)))
     with pytest.raises(ConfigError, match="runs of point 0 have different values of 'x1'"):
@@ -287,7 +287,7 @@ def test_what_is_no_design_says_why(monkeypatch):
         analysis.morris(data[:-1])
     with pytest.raises(ConfigError, match=r"missing at 1 of 40 points"):
         analysis.sobol(data.where(np.arange(40) != 3))
-    with pytest.raises(ConfigError, match=r"'x4' is no key of the study; it has x1, x2, x3"):
+    with pytest.raises(ConfigError, match=r"'x4' is not a key of the study; it has x1, x2, x3"):
         analysis.sobol(data, ["x1", "x4"])
     with pytest.raises(ConfigError, match="several values"):
         analysis.emulator(data.assign_coords(x1=("run", np.ones(40))), NAMES)

@@ -1,4 +1,4 @@
-"""Does a run that is looked at after every tick have the bits of one that nobody looks at?"""
+"""Does a run that is looked at after every tick have the bits of one that is not looked at?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_looking_changes_no_bit(settings, device):
         numbers.append(int(tick))
         arrays = tick.state
         for array in arrays.values():
-            array.fill(0)  # a copy: the run goes on from its own
+            array.fill(0)  # a copy: the run continues from its own
         last = tick.sha256
     assert last == report.state_sha256
     assert numbers == list(range(1, report.last_tick + 1))
@@ -83,7 +83,7 @@ def test_measurements_have_copies_ticks_and_rates():
         assert one.work_per_second * one.seconds == pytest.approx(64 * 6 * one.copies)
     with pytest.raises(TypeError, match="'days'; ticks are steps here"):
         societies.bench(config, days=3)
-    with pytest.raises(ConfigError, match="41 steps are asked for; the configuration has 1 to 40"):
+    with pytest.raises(ConfigError, match="41 steps are requested; the configuration has 1 to 40"):
         list(societies.bench(config, ticks=41))
 
 
@@ -135,10 +135,10 @@ def test_ticks_after_the_end_of_a_run_are_no_work(device):
 @pytest.mark.parametrize(
     ("wrong", "reported"),
     [
-        ({"copies": (2, 0)}, "bench: 0 plates are asked for; at least 1 is needed"),
+        ({"copies": (2, 0)}, "bench: 0 plates are requested; at least 1 is needed"),
         ({"copies": 3}, r"bench: copies must be a list of numbers: \[1, 8\]"),
         ({"copies": (1.5,)}, r"bench: copies must be a list of numbers: \[1, 8\]"),
-        ({"repeats": 0}, "bench: 0 measurements are asked for; at least 1 is needed"),
+        ({"repeats": 0}, "bench: 0 measurements are requested; at least 1 is needed"),
     ],
 )
 def test_measurements_of_nothing_are_refused(wrong, reported):

@@ -41,7 +41,7 @@ DEALS = {
     "trading": ("--day", "12", "--time", "3"),
     "trading (round 1)": ("--day", "20", "--time", "2"),
 }
-"""When somebody finds something to deal in."""
+"""When an agent finds something to trade."""
 
 
 @pytest.fixture(autouse=True)
@@ -133,7 +133,7 @@ def test_what_is_in_the_folder(shell, tmp_path):
 
 
 def test_it_starts_where_a_run_is(shell, tmp_path):
-    """The state at the end of the last phase of a day is that of a run of so many days."""
+    """The state at the end of the last phase of a day is that of a run of that many days."""
     import societies
 
     launch = captured(shell, tmp_path / "c", "--phase", "shocks", "--day", "2")
@@ -254,7 +254,7 @@ def test_a_folder_that_exists_is_kept_unless_it_is_a_capture_to_be_replaced(shel
     assert not (folder / "note").exists()
     other.mkdir()
     code, _, err = shell(*command, "--overwrite", "--out", "other")
-    assert code == 4 and "is no capture" in err and other.is_dir()
+    assert code == 4 and "is not a capture" in err and other.is_dir()
     code, _, err = shell(*command, "--out", "nowhere/folder")
     assert code == 4 and "no folder" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name, "other", "run.yaml"]
@@ -268,7 +268,7 @@ def test_the_driver_chooses_devices_and_says_what_it_has_not(shell, tmp_path):
     code, out, _ = drive(folder, "--device", listed[1].split()[0])
     assert code == 0 and "identical" in out
     code, out, err = drive(folder, "--device", "abacus")
-    assert (code, out) == (3, "") and "no device abacus; there is: 0:0 " in err
+    assert (code, out) == (3, "") and "no device abacus; available: 0:0 " in err
     shutil.move(folder, tmp_path / "elsewhere")
     assert drive(tmp_path / "elsewhere")[0] == 0
 
@@ -405,5 +405,5 @@ def test_a_folder_has_the_rights_that_the_umask_leaves(umask, mode, tmp_path):
 @pytest.mark.parametrize("file", ["../kernel.cl", "/etc/passwd", "kernel.cl/../x", "driver.py"])
 def test_the_driver_builds_nothing_but_kernels_of_the_folder(file):
     assert capture_driver.kernels("kernel_2.cl") == "kernel_2.cl"
-    with pytest.raises(ValueError, match="is no file of kernels"):
+    with pytest.raises(ValueError, match="is not a file of kernels"):
         capture_driver.kernels(file)

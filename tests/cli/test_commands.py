@@ -153,7 +153,7 @@ def test_a_result_or_a_sweep_is_no_configuration_of_a_run(shell, small):
         "sweep.yaml:1:1  workload: is missing; if this is a sweep, give it to `societies sweep`\n"
     )
     (small / "sweep.yaml").write_text("workload: sweep\n")
-    assert "'sweep' is no workload; give a sweep to" in shell("check", "sweep.yaml")[2]
+    assert "'sweep' is not a workload; give a sweep to" in shell("check", "sweep.yaml")[2]
 
 
 @pytest.mark.ci
@@ -258,7 +258,7 @@ def test_a_workload_that_is_not_known_is_guessed(shell):
 
 @pytest.mark.ci
 def test_results_of_two_workloads_are_not_compared(shell, small):
-    """Found in use: ``--variables agents_alive: no such variable``, which nobody had asked for."""
+    """Found in use: ``--variables agents_alive: no such variable``, though it was not requested."""
     (small / "plate.yaml").write_text("workload: laplace\nside: 8\nsteps: 4\n")
     shell("run", "small.yaml", "-q")
     shell("run", "plate.yaml", "-q")
@@ -398,7 +398,7 @@ def committed(path: Path) -> int:
 def until(condition) -> None:
     end = time.monotonic() + 60
     while not condition():
-        assert time.monotonic() < end, "waited in vain"
+        assert time.monotonic() < end, "waited without success"
         time.sleep(0.2)
 
 

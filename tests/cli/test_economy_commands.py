@@ -293,7 +293,7 @@ def test_mistakes_are_reported_at_once_with_their_places(command, shell, folder)
         (["verify", "run.yaml", "--device", "9:9"], 3, ["--device 9:9: no such device"]),
         (["run", "run.yaml", "--dry-run", "--device", "abacus"], 3, ["abacus"]),
         (["run", "economy/trades"], 2, ["economy/trades: no such file", "economy/trade"]),
-        (["verify", "run.yaml", "--days", "9"], 2, ["9 days are asked for", "--set days=9"]),
+        (["verify", "run.yaml", "--days", "9"], 2, ["9 days are requested", "--set days=9"]),
         (["run", "run.yaml", "--set", "days"], 2, ["--set days"]),
         (["run", "run.yaml", "--set", "days=three"], 2, ["--set days=three", "days"]),
         (["run", "run.yaml", "--resume"], 4, ["run.h5: does not exist", "without --resume"]),

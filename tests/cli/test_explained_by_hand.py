@@ -1,6 +1,6 @@
-"""Are events, flows, rows of trades and the days of a trace recorded as they are told, by hand?
+"""Are events, flows, rows of trades and the days of a trace recorded as they are reported, by hand?
 
-Listeners are told events made up here, and short days of a society without devices are traced from
+Listeners get events made up here, and short days of a society without devices are traced from
 wherever they can begin. On the reference: no device.
 """
 
@@ -129,7 +129,7 @@ CONSIDERED = {"resource": 1, "benefit": 5.0, "cost": 4.0, "refused": ("costs mor
     ],
 )
 def test_an_event_concerns_its_agents_alone(event, facts, expected):
-    """Those of the agent are recorded with all that was told, those of others are not."""
+    """Those of the agent are recorded with all that was reported, those of others are not."""
     two = "agent" not in facts
     names = [name for name in ("a", "b", "buyer", "seller", "agent") if name in facts]
     for agent in (1, 5, 7):

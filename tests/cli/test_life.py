@@ -308,7 +308,7 @@ def test_a_rank_that_changes_by_a_removal_alone_says_so():
     assert second.overtook == second.overtaken_by == []
     assert "rank 2 -> 1;" in report_life.text(found)
     said = " ".join(report_life.text(found).split())
-    assert "passed nobody: others were removed, or equally wealthy" in said
+    assert "overtook no agent: others were removed, or equally wealthy" in said
 
 
 @pytest.mark.parametrize("text", ["", "5", "0:3", "4:3", "a:b", "1:2:3", "-1:4"])

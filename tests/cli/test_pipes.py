@@ -46,7 +46,7 @@ def pipe(tmp_path, monkeypatch):
     for timer in timers:
         timer.start()
     yield
-    assert all(timer.is_alive() for timer in timers), "somebody waited for the pipe"
+    assert all(timer.is_alive() for timer in timers), "a process waited for the pipe"
     for timer in timers:
         timer.cancel()
 

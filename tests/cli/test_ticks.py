@@ -64,7 +64,7 @@ def test_a_run_takes_ticks_by_either_word(config, clock, words, shell):
         (["verify", "plate.yaml", "--steps", "0"], "'--steps': must be at least 1, got 0"),
         (["run", "nowhere.yaml", "--days", "3"], "nowhere.yaml: no such file"),
         (["run", "flow.yaml", "--days", "3"], "--days: the clock of laplace is the step"),
-        (["verify", "plate.yaml", "--ticks", "30"], "30 steps are asked for"),
+        (["verify", "plate.yaml", "--ticks", "30"], "30 steps are requested"),
     ],
     ids=" ".join,
 )

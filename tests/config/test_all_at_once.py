@@ -36,7 +36,9 @@ def test_all_problems_of_a_scene():
         *("planes.1.normal", "lights.0.position", "lights.1.position"),
     ):
         assert f"scene.{key}" in found
-    assert "look_at: the camera is there itself" in found and "fog: must be at least 0" in found
+    assert (
+        "look_at: it is the position of the camera" in found and "fog: must be at least 0" in found
+    )
 
 
 def sections(model, seen):

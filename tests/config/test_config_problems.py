@@ -81,7 +81,7 @@ ONE_PROBLEM = [
     ("agents: 5\n  resources: 4", "3:3  resources: is indented deeper than agents, which is no "
      "section: begin it in the same column, 1"),
     ("trading:\n  rounds: 4\n    menu_size: 4", "4:5  menu_size: is indented deeper than rounds, "
-     "which is no section: begin it in the same column, 3"),
+     "which is not a section: begin it in the same column, 3"),
     ("trading:\n  rounds: 4\n menu_size: 4", "4:2  menu_size: begins in column 2, but the keys "
      "above in 1 and 3"),
     ("groups:\n  - name: a\n   count: 48", "4:4  count: begins in column 4, but the keys above in "
@@ -91,7 +91,7 @@ ONE_PROBLEM = [
     ("agents 4\ndays: 3", "2:1  'agents 4': expected 'key: value', with a colon and a space"),
     ("days: 3\nagents:4\nseed: 3", "3:1  'agents:4': expected 'key: value', with a colon and a "
      "space"),
-    ("devices: a: b", "2:10  devices: a text with ': ' in it must stand in quotes"),
+    ("devices: a: b", "2:10  devices: a text with ': ' in it must be in quotes"),
     ("utility: {exponent: 1}", "2:21  utility.exponent: must be more than 1, got 1"),
     ("utility: {scale: 1}", "2:18  utility.scale: must be more than utility.min_marginal (1), "
      "got 1"),
@@ -252,7 +252,7 @@ def test_no_mistake_hides_another():
 GOOD = [
     "devices: all\nresources: 2\nagents: 1",
     "devices: tools\nresources: 6\ndevice: {resources_in_tool: 5, components: 6}",
-    "device: {resources_in_tool: 48, components: 49}",  # without devices nobody asks
+    "device: {resources_in_tool: 48, components: 49}",  # without devices it is not used
     "utility: {min_marginal: 1e-3}",
     "agents: 1\nresources: 2",
     "trading: {rounds: 0}",

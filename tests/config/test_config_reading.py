@@ -79,10 +79,10 @@ def test_positions_of_keys_and_values():
 
 NOT_YAML = {
     "binary": (b"\x89PNG\x00\x01\xff", ":1:1  is not UTF-8 text (byte 0x89)"),
-    "nul": (b"workload: eco\x00nomy\n", ":1:14  is no text: it has the character #x0000"),
+    "nul": (b"workload: eco\x00nomy\n", ":1:14  is not text: it has the character #x0000"),
     "latin-1": (b"workload: economy\n# caf\xe9\n", ":2:6  is not UTF-8 text (byte 0xe9)"),
     "utf-16": ("workload: economy".encode("utf-16"), ":1:1  is not UTF-8 text"),
-    "tab": (b"trading:\n\trounds: 3\n", ":2:1  is not valid YAML: a tab stands here"),
+    "tab": (b"trading:\n\trounds: 3\n", ":2:1  is not valid YAML: there is a tab"),
     "bracket": (b"a: [1, 2\nb: 3\n", "while parsing a flow sequence that starts on line 1"),
     "unclosed": (b"workload: economy\na: [1, 2\n", "expected ',' or ']'"),
     "no colon": (b"workload: economy\nagents\n", "is not valid YAML"),

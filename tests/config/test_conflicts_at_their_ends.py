@@ -363,7 +363,7 @@ def test_days_after_the_last_are_warned_of():
             ("record.agent", f"11 days {nothing}"),
             ("record.agent_resource", f"12 days {nothing}"),
             *([("record.device", f"13 days {nothing}")] if devices == "tools" else []),
-            ("record.keep.1", "day 11 is after the last day, 10: its state is not kept"),
+            ("record.keep.1", "day 11 is after the last day, 10: its state is not stored"),
             ("record.network.0", "day 12 is after the last day, 10: its network is not recorded"),
             (
                 "record.trade_log.days.1",

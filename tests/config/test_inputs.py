@@ -164,7 +164,7 @@ def test_tables_of_other_programs_are_read(tmp_path, name):
         ("a\n9007199254740993\n", "t.csv:2  a: must be at most 9007199254740992 in size"),
         ("a\n" + "9" * 5000 + "\n", "t.csv:2  a: a number of 5000 digits is too long"),
         ('a,b\n"1,2\n', "t.csv:2  cannot be read as CSV (a quotation mark is never closed)"),
-        ("a\n\x00\n", "t.csv:2  is no text: it has the character #x0000"),
+        ("a\n\x00\n", "t.csv:2  is not text: it has the character #x0000"),
         ("x" * 5000 + "\ny\n", "t.csv:2  'xxx"),
     ],
 )

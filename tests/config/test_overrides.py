@@ -71,7 +71,7 @@ def test_a_number_is_shown_as_it_was_typed():
         ("agents.x=3", "agents: is 4 and has no key 'x' inside"),
         ("groups.2.count=3", "groups: has no entry '2'; its entries are 0 to 1"),
         ("groups.b.count=3", "groups: has no entry 'b'; its entries are 0 to 1"),
-        ("shocks.0.day=3", "shocks: is no list in the file, so no entry of it can be set"),
+        ("shocks.0.day=3", "shocks: is not a list in the file, so no entry of it can be set"),
         ("trading={rounds: 1, rounds: 2}", "trading.rounds: is given twice, first on line 1"),
         ("seed=" + "9" * 401, "seed: a number of 401 digits is too long"),
     ],

@@ -1,4 +1,4 @@
-"""Are workloads found in a plain checkout, and do broken ones of others say so?"""
+"""Are workloads found in a plain checkout, and are broken ones of other packages reported?"""
 
 import os
 import shutil

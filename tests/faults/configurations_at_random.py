@@ -157,7 +157,7 @@ def outcome(path: Path, changes: list[str]) -> tuple[str, str]:
 
 
 def fuzz(folder: Path, count: int, seed: int) -> tuple[Counter[str], list[str]]:
-    """Check so many configurations; return the outcomes, and what went wrong."""
+    """Check ``count`` configurations; return the outcomes, and what went wrong."""
     workloads()  # imported before anything is timed
     chance = random.Random(seed)
     texts = [file.read_text("utf-8") for file in sorted(data_directory("configs").rglob("*.yaml"))]

@@ -328,7 +328,7 @@ def outcome(try_one: Callable[[Path, bytes], str], path: Path, content: bytes) -
 
 
 def fuzz(kind: str, count: int, seed: int, folder: Path) -> tuple[Counter[str], list[str]]:
-    """Break so many files; return the outcomes, and what was wrong."""
+    """Break ``count`` files; return the outcomes, and what was wrong."""
     chance = random.Random(f"{kind} {seed}")
     good: list[tuple[str, bytes]]
     tries: dict[str, Any] = {"sgf": try_sgf, "xyz": try_xyz, "pictures": try_pictures}

@@ -1,14 +1,15 @@
 """Flip bytes of result files and studies at random: is every flip reported, none silently wrong?
 
-A flip counts as *reported* if `societies info --check` calls the file damaged, a run refuses to go
-on with it or says what it found, and `open_results` refuses to read what is damaged; as *not
+A flip counts as *reported* if `societies info --check` calls the file damaged, a run refuses to
+continue it or says what it found, and `open_results` refuses to read what is damaged; as *not
 counted* if it is in what a killed run has left behind unfinished, and as *unused* if everything
 that the file says is the same as before. Anything else is wrong: a value that changed unnoticed, an
 error that is not meant for users, a crash.
 
 Of a study a flip is reported if `open_results` and `--merge` refuse it as well, and if a sweep that
-goes on refuses it or computes the runs again that are damaged, and leaves all others as they were.
-Half of the flips of a study are in any byte, the others in any byte of a dataset chosen before.
+continues refuses it or computes the runs again that are damaged, and leaves all others as they
+were. Half of the flips of a study are in any byte, the others in any byte of a dataset chosen
+before.
 
     python tests/faults/flips.py --flips 1000 --seed 1
     python tests/faults/flips.py --flips 1000 --seed 1 --what studies
@@ -204,7 +205,7 @@ def contents(path: Path) -> dict[str, str]:
 
 
 def state(path: Path) -> str:
-    """Return what a file says to a run that goes on with it."""
+    """Return what a file says to a run that continues with it."""
     with ResultFile.resume(path) as file:
         checkpoint = file.latest_checkpoint()
         assert checkpoint is not None

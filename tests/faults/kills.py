@@ -212,7 +212,7 @@ def wrong_days(path: Path, whole: Path) -> str:
 def kill(
     kills: int, seed: int, folder: Path, what: str = "recurrence"
 ) -> tuple[Counter[str], list[str]]:
-    """Kill runs so many times; return what was seen, and what was wrong."""
+    """Kill runs ``count`` times; return what was seen, and what was wrong."""
     chance, whole, path = random.Random(seed), folder / "whole.h5", folder / "killed.h5"
     write_it = write if what == "recurrence" else partial(write_model, what=what)
     write_it(folder / "first.h5")  # what is slow only once is not timed
@@ -332,7 +332,7 @@ def stop_one(
     folder: Path,
     lasted: dict[int, tuple[float, float]],
 ) -> tuple[str, str]:
-    """Stop a command by a signal and go on with it; return what came of it, and what is wrong.
+    """Stop a command by a signal and continue with it; return what came of it, and what is wrong.
 
     ``lasted`` has the seconds of each command that nothing disturbs: until its file is there, and
     from then on.
@@ -370,10 +370,10 @@ def stop_one(
         wrong += [str(one) for one in found.damages]
         if name != "KILL" and not kind and (lost := ticks_lost(path)):
             wrong.append(lost)
-    # Leftovers of a process that was killed are removed when it goes on.
+    # Leftovers of a process that was killed are removed when it continues.
     code, text = ended(*started([*command_of(number, path), *resumed]))
     if code:
-        wrong.append(f"goes on with {code}: {text}")
+        wrong.append(f"continues with {code}: {text}")
     elif content(path) != (truth := content(whole)):
         here = content(path)
         wrong.append(f"differs in {[one for one in truth if here.get(one) != truth[one]]}")
@@ -422,7 +422,7 @@ def stop_some(name: str, numbers: Sequence[int], seed: int) -> tuple[Counter[str
 
 
 def stop_many(name: str, count: int, jobs: int, seed: int) -> tuple[Counter[str], list[str]]:
-    """Stop so many commands by a signal, in so many processes."""
+    """Stop ``count`` commands by a signal, in several processes."""
     parts = [range(2 * k, count, 2 * jobs) for k in range(jobs)]
     numbers = [[n + i for n in part for i in (0, 1) if n + i < count] for part in parts]
     seen, wrong = Counter[str](), []

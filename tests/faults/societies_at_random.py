@@ -134,7 +134,7 @@ def compare(seed: int, device: str, work_items: int = 0) -> dict[str, Any]:
 
     try:
         config = societies.config_from_dict(settings(seed))
-    except societies.SocietiesError as error:  # shocks that leave nobody, for example
+    except societies.SocietiesError as error:  # shocks that leave no agent, for example
         return {"seed": seed, "refused": str(error), "difference": ""}
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / "device.h5", Path(folder) / "reference.h5"]
@@ -175,7 +175,7 @@ def run(
     out: Path | None = None,
     sizes: Sequence[int] = (0,),
 ) -> list[dict[str, Any]]:
-    """Compare so many societies that are not refused, in several processes.
+    """Compare ``count`` societies that are not refused, in several processes.
 
     Each is written to ``out`` as soon as it is there, one a line.
     """

@@ -1,6 +1,6 @@
 """The short forms of the fault scripts: some of each on every run of the suite.
 
-The scripts beside this one run them at length; their summaries are in README.md.
+The scripts next to this one run them at length; their summaries are in README.md.
 """
 
 import os

@@ -3,7 +3,7 @@
     python tests/golden/golden.py [--device auto|cpu|gpu|reference|...] [--update] [NAME ...]
 
 A golden hash is the SHA-256 of the whole state at the end. All devices must give the same.
-Exit code 1 if one differs. The devices on which this was run are listed in README.md beside this.
+Exit code 1 if one differs. The devices on which this was run are listed in README.md next to this.
 """
 
 import argparse

@@ -126,7 +126,7 @@ def components(state):
 
 
 def needed(state, count):
-    """Return the components (agent, type, component) that so many (agent, type, resource) need."""
+    """Return components (agent, type, component) of numbers of devices (agent, type, resource)."""
     recipes, result = components(state), np.zeros_like(count)
     for device_type, below in COMPONENT_OF.items():
         result[:, below] += count[:, device_type] @ recipes[device_type]
@@ -551,7 +551,7 @@ EDGES = {
         "device": {"resources_in_tool": 2, "components": 2, "daily_decay": 0.0, "min_effort": 27.0},
     },
     "short memories": {"devices_market": {"memory": 2, "production_memory": 1, "attempts": 1}},
-    "nobody meets": {"devices_market": {"rounds": 0}},
+    "no meetings": {"devices_market": {"rounds": 0}},
     "long way to go": {"devices_market": {"days_to_hold": 0.01}},
     "slow makers": {
         "device": {

@@ -58,7 +58,7 @@ def test_on_the_first_day_everybody_extracts_67_units(trade):
             row = dict(zip(SERIES, state["series"][0], strict=True))
             assert row["units_extracted"] == row["units_held"] == 67
             assert row["gini_extracted"] == 0
-            assert row["units_traded"] == 0  # menus of all are the same: nobody remembers values
+            assert row["units_traded"] == 0  # menus of all are the same: no agent remembers values
 
 
 def test_a_lone_agent_barters_with_nobody():
@@ -78,7 +78,7 @@ def test_two_agents_and_two_resources_live():
 
 
 def test_a_menu_of_everything_ends_trade_once_everybody_holds_everything(endow):
-    """Menus that coincide cancel (societies-model.md, Q10). A shorter menu goes on trading."""
+    """Menus that coincide cancel (societies-model.md, Q10). A shorter menu continues trading."""
     for menu_size in (5, 2):
         run = engine(6, 5, 4, trading={"menu_size": menu_size})
         state = endow(run)
@@ -114,7 +114,7 @@ def test_experience_is_capped_at_night_but_not_by_day():
             if step.phase == "extraction":
                 assert np.all(state["experience"] <= 5.0)
                 seen.append(before["experience"] + state["extracted"])
-                # Whoever begins the day with full practice works at the least effort all day.
+                # An agent that begins the day with full practice works at the least effort all day.
                 full = np.all((before["experience"] == 5.0) | (state["extracted"] == 0), axis=2)
                 assert np.all(state["extracted"].sum(axis=2)[full] == 200)
                 assert day < 3 or full.any()

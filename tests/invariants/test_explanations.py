@@ -1,4 +1,4 @@
-"""Does an explanation follow the reference, also where somebody changes a rule there?
+"""Does an explanation follow the reference, also where a user changes a rule?
 
 Every test replays a day with a rule of the reference exchanged. What is reported must then be what
 happened to the state in each step, and why, although nothing in `economy/explain` changes.
@@ -150,7 +150,7 @@ def test_with_the_rules_as_they_are_the_report_is_what_happened(morning):
 def test_swaps_at_a_loss_are_reported_if_they_are_carried_out(morning, monkeypatch):
     def loose(agents, held, gives, gains, min_surplus):
         enough = all(units <= stock for units, stock in zip(gives, held, strict=True))
-        return None if enough else ("has not so many", agents)
+        return None if enough else ("does not have the units", agents)
 
     monkeypatch.setattr(trading, "refusal", loose)
     compared(morning)
@@ -194,7 +194,7 @@ def test_a_listener_that_decides_again_does_not_report_what_happened(morning, mo
                 one for one in super().sold() if one.paid < one.worth and one.cost < one.received
             ]
 
-    compared(morning, Deciding)  # as long as nobody changes a rule
+    compared(morning, Deciding)  # as long as no rule is changed
     monkeypatch.setattr(trading, "refusal", lambda agents, held, gives, *_: None)
     monkeypatch.setattr(trading, "proposal", lambda surplus, *_: (1, 1, surplus(1, 1)))
     compared(morning)

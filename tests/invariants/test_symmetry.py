@@ -37,7 +37,7 @@ def started(days=DAYS, **settings):
 
 
 def final(days=DAYS, **settings):
-    """Return the state of the reference after so many days."""
+    """Return the state of the reference after a number of days."""
     engine = started(days, **settings)
     engine.run_days(1, days)
     return engine.state()
@@ -161,7 +161,7 @@ def test_what_is_scheduled_for_later_does_not_matter_yet():
 
 
 def test_societies_and_agents_live_unlike_lives():
-    """Equal chances, not equal luck: nobody is a copy of anybody else."""
+    """Equal chances, not equal luck: no agent is a copy of another."""
     state = final(replicates=3)
     lives = state["experience"].reshape(18, 8)
     assert len({life.tobytes() for life in lives}) == 18

@@ -55,7 +55,7 @@ def engine(days=8, **settings):
 
 
 def utility(curve, units):
-    """Exact utility of so many units: a sum of marginal utilities."""
+    """Exact utility of a number of units: a sum of marginal utilities."""
     inside = min(units, len(curve.marginal))
     return sum(map(Fraction, curve.marginal[:inside])) + Fraction(curve.floor) * (units - inside)
 
@@ -153,7 +153,7 @@ def test_nothing_is_traded_before_the_first_extraction(monkeypatch):
 
 
 def test_whoever_is_last_in_an_odd_society_rests(monkeypatch):
-    """And everybody else meets exactly one other in every round."""
+    """And every other agent meets exactly one other in every round."""
     met = []
     monkeypatch.setattr(trading, "meet", lambda p, s, a, b: met.extend((a, b)))
     run = engine()
@@ -178,7 +178,7 @@ def test_the_removed_meet_nobody(monkeypatch):
         for round_ in range(12):
             run.step(DayStep("trading", round_), 1)
     assert {2} & set.union(*pairs) == set()
-    assert len(pairs) < 20 * 12 * 3  # their partners have nobody instead
+    assert len(pairs) < 20 * 12 * 3  # their partners have no other instead
 
 
 @for_all(

@@ -188,7 +188,7 @@ def calls(text: str, own: Iterable[str]) -> list[str]:
 def comments(text: str) -> list[str]:
     """Every barrier says on its line, or on the one before, what it orders.
 
-    That in the definition of `group_barrier` does not: whoever calls it says so.
+    That in the definition of `group_barrier` does not: its callers do.
     """
     rows, code = text.split("\n"), without_comments(text)
     problems, last = [], 0

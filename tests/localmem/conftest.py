@@ -21,7 +21,7 @@ def portable_profile(device):
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
-    """Plans are made anew in every test."""
+    """Plans are made again in every test."""
     monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(tmp_path / "plans"))
 
 

@@ -2,7 +2,7 @@
 
 A program is functions that call earlier ones, and a kernel. It is written out in two ways: with
 `local_malloc`, and with every block declared separately in the kernel and passed to who needs it.
-A block is filled when it is allocated and added up before it is freed; so whoever writes into the
+A block is filled when it is allocated and added up before it is freed; so code that writes into the
 block of another changes the result.
 """
 

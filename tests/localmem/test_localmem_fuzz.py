@@ -118,7 +118,7 @@ class Paths:
     """Follows every path of a program whose blocks outlive branches, loops of up to three rounds.
 
     ``place`` says where an allocation and where a call of a function goes, given the stack of
-    (start, bytes, number). What is live is asked for at every point of the text.
+    (start, bytes, number). What is live is requested at every point of the text.
     """
 
     def __init__(self, program, place):

@@ -23,7 +23,7 @@ COLLECTIVE int group_total(const int mine)
     atomic_add(total, values[get_local_id(0)]);
     barrier(CLK_LOCAL_MEM_FENCE);  // the total, before it is read
     const int result = *total;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before the memory is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before the memory is used again
     local_free(256 * sizeof(int));
     local_free(sizeof(int));
     return result;

@@ -46,7 +46,7 @@ def of_kalah():
 
 
 def differences(node, cursor):
-    """Yield what a part of the tree and its cursor, which is asked for its own parts, differ in."""
+    """Yield what a part of the tree and its cursor, which is requested its own parts, differ in."""
     parts = list(cursor.get_children())
     if node.kind is not cursor.kind or [p.kind for p in node.children] != [p.kind for p in parts]:
         yield node.text, cursor.kind

@@ -39,6 +39,8 @@ class Needs(BaseException):
 
 def alone():
     """Let nothing of this process open a device or start a process that would have no mistake."""
+    import pyopencl
+
     from societies.opencl.device import Device
 
     def refuse(*_, **__):
@@ -52,6 +54,7 @@ def alone():
 
     start, subprocess.Popen.__init__ = subprocess.Popen.__init__, popen
     Device.context = property(refuse)
+    pyopencl.get_platforms = refuse  # loading a driver among all that is imported here may crash
     multiprocessing.process.BaseProcess.start = refuse
     Needs.asked = False
 
@@ -164,7 +167,7 @@ CACHED: list = []
 
 
 def forget():
-    """Let cached functions compute anew what they returned before, that is without a mistake."""
+    """Let cached functions compute again what they returned before, that is without a mistake."""
     for one in CACHED:
         one.cache_clear()
 

@@ -10,12 +10,12 @@
 Plants mistakes one at a time and runs quick tests until one fails. Fails if a mutant survives that
 survivors.yaml does not explain, or if that explains one which is killed or is none.
 
-Why this and no tool: cosmic-ray starts pytest anew for every mutant, two seconds each; mutmut runs
+Why this and no tool: cosmic-ray starts pytest again for every mutant, two seconds each; mutmut runs
 fast, but leaves tables on the level of the module and decorated functions alone, and no statement
 out. Here pytest collects once; every mutant is a fork in which the code of one function is another,
 and runs the tests that reach its statement, first those that killed its neighbours, then the short
 ones, until one fails. A mistake in what is executed when a module is imported is a fork from
-before that, which imports and collects anew, seconds each. In which modules, and with which tests:
+before that, which imports and collects again, seconds each. In which modules, and with which tests:
 `mutated`; what of a module changes no result: `planting`.
 """
 
@@ -53,7 +53,7 @@ ALIVE = "survived", "not reached"
 OTHER_VARIABLES = 77
 """Exit status of a mutant whose function needs other variables of what is around it."""
 PATIENCE = 1.5, 5.0
-"""A test counts as hung, that is failed, after so many seconds and times its usual seconds."""
+"""A test counts as hung, that is failed, after a number of seconds and times its usual seconds."""
 HUNG, WALL = 60.0, 180.0
 """The same for seconds of processor and of the clock of a mutant that is imported and collected."""
 
@@ -181,7 +181,14 @@ class Campaign:
 
 
 def _ours(name):
-    return name.partition(".")[0] in ("societies", "reference_py", "conftest", "small", "marks")
+    return name.partition(".")[0] in (
+        "societies",
+        "reference_py",
+        "conftest",
+        "small",
+        "marks",
+        "tallies",
+    )
 
 
 @lru_cache(maxsize=8)
@@ -268,10 +275,10 @@ def parsed():
     parser.add_argument("--summary", action="store_true", help="only count what earlier runs found")
     parser.add_argument("--table", type=Path, help="write what was found of each module as CSV")
     parser.add_argument("--function", default="", help="only mutants of this function")
-    parser.add_argument("--sample", type=int, default=0, help="so many, drawn at random")
+    parser.add_argument("--sample", type=int, default=0, help="number of mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
     parser.add_argument("--processes", type=int, default=1, help="mutants at a time")
-    parser.add_argument("--budget", type=float, default=3.0, help="seconds of tests for a mutant")
+    parser.add_argument("--budget", type=float, default=8.0, help="seconds of tests for a mutant")
     parser.add_argument("--longest", type=float, default=10.0, help="seconds of the longest test")
     parser.add_argument("--tests", nargs="*", default=list(TESTS), help="instead of the quick ones")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="what is kept between runs")

@@ -1,4 +1,4 @@
-"""Is an error of NVRTC in a user's kernel told with the file and the line of the OpenCL text?
+"""Is an error of NVRTC in a user's kernel reported with the file and the line of the OpenCL text?
 
 The logs are NVRTC's own (13.0, sm_90) of such kernels; neither it nor a GPU is needed here.
 """

@@ -76,7 +76,7 @@ import os, pathlib, signal, sys
 import numpy as np
 from societies.opencl import Program, build, choose_device
 
-def half():  # what is there of a program while PoCL writes it
+def half():  # the part of a program that exists while PoCL writes it
     for file in pathlib.Path(os.environ["POCL_CACHE_DIR"]).rglob("program.bc"):
         os.truncate(file, file.stat().st_size // 2)
 
@@ -131,7 +131,7 @@ from societies.kerneltext import cache
 with cache.alone(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.readline()
-    print("let go", flush=True)
+    print("released", flush=True)
 """
 
 

@@ -65,7 +65,7 @@ COLLECTIVE int planned(int mine)
     barrier(CLK_LOCAL_MEM_FENCE);  // all values, before they are added
     int s = 0;
     for (int i = 0; i < get_local_size(0); i++) s += all[i];
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read, before the memory is free
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read, before the memory is free
     local_free(256 * sizeof(int));
     return s;
 }
@@ -88,7 +88,7 @@ real heaviest(__global const item_t *items, const int n)
 item_t turned(__local item_t *items)
 {
     const item_t mine = items[get_local_id(0)];
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read, before places change
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read, before places change
     items[(get_local_id(0) + 1) % get_local_size(0)] = mine;
     return mine;
 }
@@ -309,7 +309,7 @@ def test_what_is_no_such_struct(program, item, said):
 
 def test_structs_by_name(program):
     assert program.struct("item_t").itemsize >= 1 + 8 + 16 + 1
-    with pytest.raises(DeviceError, match=r"no struct absent in this program; there is: .*item_t"):
+    with pytest.raises(DeviceError, match=r"no struct absent in this program; it has: .*item_t"):
         program.struct("absent")
     with pytest.raises(DeviceError, match=r"'struct owner' .*member a is of type"):
         program.struct("owner")

@@ -332,7 +332,7 @@ def test_structs_by_value_and_behind_pointers(device, kernel_file):
 def test_an_unknown_kernel_lists_those_there(device, kernel_file):
     program = Program(device, kernel_file("kernel void here(global int *a) { a[0] = 1; }"))
     assert program.kernel_names == ["here"]
-    with pytest.raises(DeviceError, match="no kernel there in this program; there is: here"):
+    with pytest.raises(DeviceError, match="no kernel there in this program; it has: here"):
         program.kernel("there")
     with pytest.raises(AttributeError):
         program.there  # noqa: B018

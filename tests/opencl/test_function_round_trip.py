@@ -172,7 +172,7 @@ def test_offsets_are_those_of_the_device(structs):
             number += 1
             assert value.item() == (kind.base == "bool" or number % 127), place
             value[...] = 0
-        assert not array.tobytes().strip(b"\0"), f"s{k}: something is written beside its members"
+        assert not array.tobytes().strip(b"\0"), f"s{k}: something is written next to its members"
 
 
 def test_a_dtype_with_other_offsets_is_refused(structs):

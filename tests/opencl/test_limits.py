@@ -1,4 +1,4 @@
-"""A full cache, a cache of somebody else, too little memory: is it said what is wrong?"""
+"""A full cache, a cache of another user, too little memory: is it said what is wrong?"""
 
 import os
 import resource
@@ -81,13 +81,13 @@ def test_a_folder_that_others_may_write_is_not_used(places):
     assert os.environ["XDG_CACHE_HOME"] == str(places / "tmp" / f"societies-{os.geteuid()}")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
 def test_a_folder_of_another_user_is_not_used(places):
     (places / "home/.cache").mkdir(mode=0o755)
     os.chown(places / "home/.cache", 12345, 12345)
     own = places / "tmp" / f"societies-{os.geteuid()}"
     assert given().is_relative_to(own)
-    # Somebody may have made our private folder before.
+    # Another user may have made our private folder before.
     shutil.rmtree(own)
     own.mkdir(mode=0o700)
     os.chown(own, 12345, 12345)

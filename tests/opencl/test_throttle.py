@@ -80,7 +80,7 @@ def test_memory_that_is_used_again(kind, device, monkeypatch):
 
 
 def test_memory_that_cannot_be_pinned(as_gpu, monkeypatch):
-    """A device takes so much in one array, a system pins so much; logs are read all the same."""
+    """Devices limit an array and systems limit pinned memory; logs are read all the same."""
     monkeypatch.setattr(staging_memory, "LEAST", 1 << 60)
     staging, numbers = Staging(as_gpu), np.arange(1000.0)
     for count in (10, 1000, 500):

@@ -1,4 +1,4 @@
-"""Give a changed file seals that fit, as somebody would who wants it to be taken for ours."""
+"""Give a changed file seals that fit, as a forger would."""
 
 import hashlib
 import json

@@ -89,6 +89,7 @@ def test_the_days_since_an_earlier_checkpoint_are_computed_anew(tmp_path, parent
     same(out, other)
 
 
+@pytest.mark.ci
 def test_without_a_checkpoint_all_days_are(tmp_path, parent, straight):
     out = tmp_path / "branch.h5"
     config = ensemble(interventions=policy(7))
@@ -96,6 +97,7 @@ def test_without_a_checkpoint_all_days_are(tmp_path, parent, straight):
     same(out, straight[0])
 
 
+@pytest.mark.ci
 def test_so_they_are_for_what_the_parent_did_not_record(tmp_path, parent):
     config, out = ensemble(record={"agent": 1}), tmp_path / "branch.h5"
     assert run(config, out, start=parent, day=9, values=VALUES).first_day == 1
@@ -103,6 +105,7 @@ def test_so_they_are_for_what_the_parent_did_not_record(tmp_path, parent):
         assert found.sizes["agent_day" if "agent_day" in found.sizes else "day"] == 14
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("days", [16, pytest.param(19, marks=pytest.mark.thorough)])
 def test_a_finished_run_is_extended(tmp_path, parent, days):
     """By less than what lies between two checkpoints, and by more."""

@@ -11,7 +11,7 @@ from societies.output import checkpoints
 
 
 class Failing:
-    """A disk whose n-th synchronisation fails, and all after it, as `Disk` tells it to everybody.
+    """A disk whose n-th synchronisation fails, and all after it, as `Disk` reports it to all.
 
     Its slot holds a tick.
     """

@@ -162,7 +162,7 @@ def test_every_mean_follows_from_the_agents(detailed):
         by_agent = found.agent_extracted_with.sum("source")
         np.testing.assert_array_equal(by_agent, found.agent_units_extracted)
         np.testing.assert_array_equal(found.extracted.sum("resource"), by_agent)
-        # Experience in the evening: what somebody knows has been counted.
+        # Experience in the evening: what any agent knows has been counted.
         knowing = (found.device_experience > 0).sum("agent")
         np.testing.assert_array_equal(knowing, found.agents_knowing)
 

@@ -280,7 +280,7 @@ def test_what_would_record_nothing_is_refused(tmp_path):
 
 
 def test_a_run_stops_before_a_table_that_was_cut_off_ends():
-    """Found in review: such a run went on with units that were worth nothing."""
+    """Found in review: such a run continued with units that were worth nothing."""
     config = config_from_dict({"workload": "economy", "utility": {"exponent": 1.2}})
     p, limit = parameters(config), largest_holding(config)
     series = np.zeros((2, 3, len(SERIES)))

@@ -270,7 +270,7 @@ def test_a_damaged_checkpoint_is_reported_and_the_older_one_taken(folder, shell,
     code, out, err = shell("run", "run.yaml", "--resume", "--device", "reference")
     assert code == 0 and re.search(r"^days run now +8 to 20$", out, re.M)
     assert err.startswith("warning: run.h5: damaged: checkpoint 0, of day 14, bytes ")
-    assert err.endswith("; the run goes on without it\n") and len(err.splitlines()) == 1
+    assert err.endswith("; the run continues without it\n") and len(err.splitlines()) == 1
     assert everything(path) == whole
 
 

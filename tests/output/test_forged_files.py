@@ -1,4 +1,4 @@
-"""What is said of a file of which somebody has changed a part, and whose seals fit all the same?
+"""What is said of a file that was changed in part, though its seals fit?
 
 One or two plain lines, with the exit code of a file that cannot be read; never an internal error.
 """
@@ -183,7 +183,7 @@ def test_a_negative_number_of_complete_ticks_is_none(forged, shell, name):
     ("values", "name"), in_turn([np.nan, np.inf, -np.inf, 1e308, -1e308], [*COPY], 1)
 )
 def test_numbers_that_no_axis_holds_are_left_out_of_a_figure(forged, shell, name, values):
-    """A series may well have no number for a day: who trades with nobody has no price."""
+    """A series may well have no number for a day: an agent without trades has no price."""
     pytest.importorskip("matplotlib")
     path = forged(name, series(lambda a: np.full(a.shape, values)))
     assert shell("plot", path, "--out", "figure.png") == (0, "figure.png\n", "")
@@ -237,7 +237,7 @@ STRUCTURE = {
 
 
 def ways_on(name, path):
-    """Return the commands that go on with a file."""
+    """Return the commands that continue with a file."""
     more = ["--set", "days=15"] if name == "economy" else ["--set", "steps=61"]
     yield ["run", f"{name}.yaml", "--out", path, "--resume"]
     yield ["verify", f"{name}.yaml", "--from", path, "--ticks", "1", *more]

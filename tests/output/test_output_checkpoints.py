@@ -1,6 +1,7 @@
 """Checkpoints: whatever happens to one slot, the other one is found, and never a torn state.
 
-The file is long because slots are filled at once or beside, and either may fail at every step.
+The file is long because slots are filled at once or concurrently, and either may fail at every
+step.
 """
 
 import errno

@@ -232,7 +232,7 @@ sys.stdin.readline()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as maker:
         maker.stdout.readline()
         assert not stale.exists()
-        # A second one that wants to replace the same file is refused, and harms nobody.
+        # A second one that wants to replace the same file is refused, and harms no other.
         with pytest.raises(OutputError) as caught:
             ResultFile.create(path, **DECLARED, overwrite=True)
         assert_clear(caught.value, path, "another run is writing it")
@@ -265,7 +265,7 @@ def test_places_where_no_file_can_be(tmp_path, kind):
 
 
 def test_a_folder_without_write_permission(tmp_path):
-    """As root, who may write everywhere, the program becomes somebody else first."""
+    """As root, who may write everywhere, the program becomes another user first."""
     folder = tmp_path / "closed"
     folder.mkdir()
     (folder / "old.h5").write_bytes(b"precious")
@@ -342,7 +342,7 @@ def test_full_disk(small_disk, forewarned, overwrite, monkeypatch):
 
 @pytest.mark.mount
 def test_after_creation_a_full_disk_does_no_harm(small_disk):
-    """All space is claimed at the start: a run that has begun goes on to its end."""
+    """All space is claimed at the start: a run that has begun continues to its end."""
     declared = DECLARED | {"variables": DECLARED["variables"][:1]}
     path = small_disk / "run.h5"
     with ResultFile.create(path, **declared) as file:

@@ -231,7 +231,7 @@ def test_resume_gives_back_what_was_declared(path):
                     *COORDINATES[2:],
                 ]
             },
-            "'day' has 20 values in the file, 30 are asked for",
+            "'day' has 20 values in the file, 30 are requested",
         ),
         ({"coordinates": COORDINATES[:-1]}, "'activity' is only in the file"),
         (

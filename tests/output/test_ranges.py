@@ -58,7 +58,7 @@ def state_of(path):
 
 
 def forge(path, name, value):
-    """Put a value into the checkpoint, checksum and all, as somebody who means harm would."""
+    """Put a value into the checkpoint, checksum and all, as an attacker would."""
     with ResultFile.resume(path) as file:
         day, state = file.latest_checkpoint()
         state[name].flat[-1] = value

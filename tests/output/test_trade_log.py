@@ -170,7 +170,7 @@ def test_without_devices_only_resources_are_traded(tmp_path):
 
 
 def test_without_a_log_nothing_is_recorded_or_replayed(tmp_path, monkeypatch):
-    monkeypatch.setattr(trade_log, "replay", None)  # whoever calls it fails
+    monkeypatch.setattr(trade_log, "replay", None)  # a caller fails
     run(tmp_path / "bare.h5", settings={"record": {}, "days": 4})
     with societies.open_results(tmp_path / "bare.h5") as results:
         assert "input_output" not in results

@@ -1,4 +1,4 @@
-"""A file from somebody else can neither reach other files nor make a reader wait for ever."""
+"""A file of unknown origin can neither reach other files nor make a reader wait for ever."""
 
 import os
 import threading
@@ -23,7 +23,7 @@ DECLARED = {
     "attributes": {"workload": "economy"},
     "state": {"held": ((2, 3), np.int32)},
 }
-SECRET = b"the only copy of somebody's thesis, 100 bytes of it at least".ljust(128, b".")
+SECRET = b"the only copy of a whole thesis, 100 bytes of it at least".ljust(128, b".")
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ def test_what_a_run_writes_is_not_refused(path):
 
 @pytest.fixture
 def patience():
-    """Fail, and end the waiting, where a test waits for a pipe that nobody writes to."""
+    """Fail, and end the waiting, where a test waits for a pipe without a writer."""
     pipes = []
 
     def wake():

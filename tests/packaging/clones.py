@@ -1,4 +1,4 @@
-"""A copy of what somebody changes who has cloned the repository, and commands that run in it."""
+"""A copy of what a contributor changes in a clone, and commands that run in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do the blocks of a page do when somebody carries them out as they stand, one after another?
+"""What do the blocks of a page do when a reader carries them out unchanged, one after another?
 
 A fence says what becomes of a block: ``sh`` and ``python`` are executed; ``yaml`` and ``diff``
 begin with a comment that names the file in which they are saved; ``console`` has commands after
@@ -226,7 +226,7 @@ def blocks(page: str) -> list[Block]:
 
 
 def excused(text: str) -> bool:
-    """Return whether all lines of a block are of those that are not executed here."""
+    """Return whether all lines of a block are among those that are not executed here."""
     return all(line.startswith(tuple(NOT_EXECUTED)) for line in text.splitlines())
 
 
@@ -242,7 +242,7 @@ def executed(page: str, text: str) -> str:
 
 
 class Place:
-    """A folder with a virtual environment, in which somebody offline follows a page.
+    """A folder with a virtual environment, in which a reader without network follows a page.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ def test_its_python_makes_environments(rich, tmp_path):
 
 
 def test_root_becomes_an_unprivileged_user_or_says_why_not(rich):
-    """Not in pytest's folder: that one is closed to everybody else."""
+    """Not in pytest's folder: that one is closed to other users."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         code, out, err = run(BARE, "id", "-u", environment=rich | {"TMPDIR": folder}, folder=folder)

@@ -1,4 +1,4 @@
-"""How many files does somebody touch who adds a field, a key, a phase, or a workload?
+"""How many files does a contributor touch who adds a field, a key, a phase, or a workload?
 
 Each is added to a clone as docs/design/workload.md counts it, and `societies verify` compares
 device and reference afterwards. The files touched are those that are written here, no others.
@@ -159,7 +159,7 @@ REGISTERED = {
 
 
 def add(clone: Path, *changes: dict[str, str | tuple[str, ...]]) -> None:
-    """Write new files; into others, put a line after another one that is there once."""
+    """Write new files; into others, put a line after another one that occurs once."""
     for change in changes:
         for name, what in change.items():
             path = clone / name
@@ -207,7 +207,7 @@ def test_a_field_a_key_and_a_phase_are_compared(tmp_path):
         clone, "capture", "economy/quickstart", "--phase", "levy", "--day", "3", *small
     )
     assert captured.returncode == 0, captured.stderr
-    # A limit that nobody reaches: the phase does nothing, and that is said.
+    # A limit that no agent reaches: the phase does nothing, and a warning names it.
     idle = societies(
         clone, "verify", "economy/quickstart", "--days", "2", *small, "--set", "untaxed=100"
     )

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
+import io
+import itertools
 import re
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
 from pages import FENCE, pages
@@ -43,3 +48,118 @@ def test_lines_that_are_too_long_are_found():
     long = "word " * 40
     page = f"# {long}\n\n{long}\n| {long} |\n```sh\n{long}\n```\n- {long}\nword\n"
     assert too_wide(page) == [3, 8]
+
+
+PLAIN = {
+    r"so (?:many|much)(?! (?:as|of the|more|less|other|that))": "n, `count`, the number of ...",
+    r"of those that": "of the ... that",
+    r"(?:what|that|those|whatever) (?:is|are) there": "what exists, is available or was recorded",
+    r"nobody|somebody|anybody|everybody|whoever": "no agent, the caller, a user who, all",
+    r"told": "reported, passed, shown",
+    r"anew|once more": "again",
+    r"beside": "next to, compared with, concurrently",
+    r"go(?:es|ing)? on with": "continue",
+    r"one of its own": "its own ..., a separate ...",
+    r"the like": "name the others, or leave the words out",
+    r"in vain": "without use",
+    r"lets? go": "release",
+    r"lent": "borrowed",
+    r"of the kind": "of kind ..., such",
+    r"says? so": "reports it",
+}
+"""Words of our own for things that have common names, and what to write instead."""
+
+EXCEPTIONS = {
+    "CONTRIBUTING.md": "no group",  # the user of Unix
+    "benchmarks/two_cores.py": "beside",  # a column of recorded tables
+}
+"""Texts in which a word means something else."""
+
+
+NOT_READ = "tests/packaging/test_wording.py"
+"""It has the words themselves."""
+
+
+def sentences(path: Path) -> str:
+    """Return the text of a file with spaces for what is neither comment, string nor prose."""
+    text = path.read_text()
+    if path.suffix == ".py":
+        spans = list(strings(text))
+    elif path.suffix == ".md":
+        code = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)\s]*\)", re.M | re.S)
+        return code.sub(lambda found: re.sub(r"\S", " ", found[0]), text)
+    else:
+        comment = r"//[^\n]*|/\*.*?\*/" if path.suffix == ".cl" else r"#[^\n]*"
+        spans = [found.span() for found in re.finditer(comment, text, re.S)]
+    kept, last = [], 0
+    for start, end in spans:
+        kept += [re.sub(r"\S", " ", text[last:start]), text[start:end]]
+        last = end
+    return "".join(kept)
+
+
+def strings(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each comment and string of a Python file begins and ends."""
+    starts = list(itertools.accumulate(map(len, text.splitlines(keepends=True)), initial=0))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            yield (
+                starts[token.start[0] - 1] + token.start[1],
+                starts[token.end[0] - 1] + token.end[1],
+            )
+
+
+def joined(text: str) -> str:
+    """Return a text of equal length in which the lines of a comment or paragraph are joined."""
+    return BREAK.sub(lambda found: " " * len(found[0]), text)
+
+
+BREAK = re.compile(r"(?<=[\w,])\"?\s*\n\s*(?:#|//|f?\")? ?")
+"""Where a line of words ends and the next one begins."""
+
+UNUSUAL = re.compile(rf"(?<![\w./-])(?:{'|'.join(PLAIN).replace(' ', ' +')})(?![\w/-]|\.\w)", re.I)
+
+
+def unusual(path: Path, allowed: str = "") -> list[str]:
+    """Return line, words and what to write instead, for each of `PLAIN` that a file has."""
+    text = path.read_text()
+    if not UNUSUAL.search(joined(text)):
+        return []
+    text = sentences(path)
+    lines = list(itertools.accumulate(map(len, text.splitlines(keepends=True)), initial=0))
+    found = []
+    for match in UNUSUAL.finditer(joined(text)):
+        words = " ".join(match[0].split())
+        if words.lower() != allowed:
+            (instead,) = [new for old, new in PLAIN.items() if re.fullmatch(old, words, re.I)]
+            found.append(f"{bisect.bisect(lines, match.start())}: '{words}' -> {instead}")
+    return found
+
+
+def test_words_are_those_of_the_field():
+    folders = ("societies", "kernels", "reference_py", "docs", "configs", "experiments", "tests")
+    names = {"README.md", "CONTRIBUTING.md"}
+    for folder in ("benchmarks", *folders):
+        names |= {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*.*")}
+    found = [
+        f"{name}:{one}"
+        for name in sorted(names - {NOT_READ})
+        if name.endswith((".py", ".md", ".cl", ".yaml"))
+        for one in unusual(ROOT / name, EXCEPTIONS.get(name, ""))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_words_of_our_own_are_found(tmp_path):
+    texts = {
+        "a.py": '"""Return so many\n\n    days."""\nnobody = 1  # Whoever\n# of those\n# that\n',
+        "b.md": "Run it anew, `anew`.\n\n```sh\nanew\n```\n[told](told.md)\n",
+        "c.cl": "int told;  // what is\n// there\n",
+    }
+    found = {}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        found[name] = [one.partition(" ->")[0] for one in unusual(tmp_path / name)]
+    assert found["a.py"] == ["1: 'so many'", "4: 'Whoever'", "5: 'of those that'"]
+    assert found["b.md"] == ["1: 'anew'", "6: 'told'"]
+    assert found["c.cl"] == ["1: 'what is there'"]

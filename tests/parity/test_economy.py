@@ -43,7 +43,7 @@ CASES = {
     "6x9": {"agents": 6, "resources": 9},
     "13x7, odd agent rests": {"agents": 13, "resources": 7},
     "5x70, more resources than leaves of a small tree": {"agents": 5, "resources": 70},
-    "1x2, nobody to meet": {"agents": 1, "resources": 2},
+    "1x2, no other agent": {"agents": 1, "resources": 2},
     "2x2": {"agents": 2, "resources": 2},
     "no trade": {"agents": 7, "resources": 10, "trade": False},
     "groups": {"agents": 10, "resources": 9, "groups": GROUPS},
@@ -104,7 +104,7 @@ def checked(settings, days, replicates=1, device="auto"):
     assert report.ticks == days
 
 
-QUICK = {"1x2, nobody to meet", "shocks", "per-resource curves"}
+QUICK = {"1x2, no other agent", "shocks", "per-resource curves"}
 """Cases that every run of the tests compares; the others are left to the thorough tests."""
 
 
@@ -112,7 +112,7 @@ LONG = (
     "6x9",
     "13x7, odd agent rests",
     "5x70, more resources than leaves of a small tree",
-    "1x2, nobody to meet",
+    "1x2, no other agent",
     "groups",
     "shocks",
     "price inverse_geometric",
@@ -249,7 +249,7 @@ def test_what_a_gpu_does_at_once_changes_nothing(monkeypatch, name, items):
             marks=pytest.mark.thorough,
         ),
     ],
-    ids=["shocks", "nobody to meet", "long menus"],
+    ids=["shocks", "no other agent", "long menus"],
 )
 def test_rounds_of_many_societies_in_one_launch_change_nothing(monkeypatch, settings):
     base = {"workload": "economy", "days": 15, "replicates": 3}

@@ -1,4 +1,4 @@
-"""Is a run whose values are changed on a day one that goes on from that day with other values?"""
+"""Is a run whose values are changed on a day one that continues from that day with other values?"""
 
 import numpy as np
 import pytest

@@ -87,7 +87,7 @@ def test_phases_are_the_references(reference, on_cpu):
         if step.phase == "device_matching":
             pairs.append(found["device_partners"][0].reshape(-1, 2))
     meetings = {tuple(sorted(pair)) for round_ in pairs for pair in round_.tolist()}
-    assert len(meetings) == ROUNDS * AGENTS // 2  # there are always others: nobody meets twice
+    assert len(meetings) == ROUNDS * AGENTS // 2  # there are always others: no pair meets twice
     remembered = state["remembered_partner"][0, :, 0]
     liked = [b in remembered[a] for a, b in pairs[0].tolist()]
     assert 0.3 < np.mean(liked) < 1.0  # both ways of choosing were gone

@@ -22,7 +22,7 @@ REMOVED = [(), (0,), (4,), (1, 3), (0, 1, 2, 3)]
 
 
 def drawn(p, state):
-    """Return the state of societies on an evening, drawn anew."""
+    """Return the state of societies on an evening, drawn again."""
     random, found = np.random.default_rng(8), {name: array.copy() for name, array in state.items()}
     reals = ("gain_per_minute", "utility", "income_swaps", "income_sales", "spending_devices")
     for name in reals:

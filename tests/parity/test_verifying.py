@@ -130,7 +130,7 @@ def test_shocks_to_come_are_named_and_looked_for():
 
 @pytest.mark.ci
 def test_days_of_a_long_run_are_those_of_the_straight_run():
-    """The states that the device hands over are its own: nothing begins anew."""
+    """The states that the device hands over are its own: nothing begins again."""
     report = verify_economy(economy(days=40))
     assert report.identical
     assert report.windows == ((1, 2), (12, 13), (25, 26), (39, 40))
@@ -338,7 +338,7 @@ def verified(monkeypatch):
 
 
 def saved(path, workload, days):
-    """Return a file of so many days."""
+    """Return a file of ``days`` days."""
     run(Setup(workload, DailyConfig(workload="growing", days=days)), device="reference", out=path)
     return path
 

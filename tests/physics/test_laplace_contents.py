@@ -1,4 +1,4 @@
-"""What is in the file of a plate: changes every so many steps, plates now and then, the end."""
+"""What is in the file of a plate: changes every few steps, plates now and then, the end."""
 
 import io
 

@@ -206,7 +206,7 @@ def test_the_start_has_border_and_conductors_in_their_order():
 
 
 def test_looks_at_the_change_of_one_step_only_when_asked():
-    """With `check_every` 50 the run goes on although a step before has met the tolerance."""
+    """With `check_every` 50 the run continues although a step before has met the tolerance."""
     often, seldom = (seed_plate(32, tolerance=1e-4, check_every=every) for every in (1, 50))
     first, later = run(often, 1000), run(seldom, 1000)
     assert (first.ended, later.ended) == (386, 400)

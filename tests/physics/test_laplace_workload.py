@@ -195,7 +195,7 @@ def test_a_run_with_another_picture_is_not_continued(tmp_path):
 
 
 def test_a_pipe_is_no_picture(tmp_path):
-    """Whoever opens it for reading waits until somebody writes into it."""
+    """Opening it for reading waits until a writer opens it."""
     os.mkfifo(tmp_path / "pipe.png")
     wake = threading.Timer(
         20, lambda: os.close(os.open(tmp_path / "pipe.png", os.O_RDWR | os.O_NONBLOCK))
@@ -225,7 +225,7 @@ def test_other_pictures_are_refused(tmp_path):
     Image.new("L", (8, 8)).save(tmp_path / "program.eps")  # Pillow would start Ghostscript
     refused("cannot be read", "cut.png", 64)
     refused("of an unknown kind", "program.eps")
-    refused("is no picture", "text.png")
+    refused("is not a picture", "text.png")
     refused("nowhere.png cannot be read: No such file or directory", "nowhere.png")
     refused("cannot be read: .*Is a directory", ".")
 

@@ -50,7 +50,7 @@ __kernel void few(__global real *counted, __global real *seen, const uint n)
 {
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     for (uint i = lid; i < n; i += lanes) counted[i] += 1.0;
-    barrier(CLK_GLOBAL_MEM_FENCE);  // all counts, before everybody reads the first
+    barrier(CLK_GLOBAL_MEM_FENCE);  // all counts, before all read the first
     seen[lid] = counted[0];
     barrier(CLK_GLOBAL_MEM_FENCE);  // the first has been read, before the tree changes it
     const real sum = reduce_sum_global(counted, n);
@@ -69,7 +69,7 @@ __kernel void once(__global uint *times, const uint turns)
     barrier(CLK_LOCAL_MEM_FENCE);  // the count, before the loop
     do {
         times[get_global_id(0)] = count;
-        barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the count, before the turn ends
+        barrier(CLK_LOCAL_MEM_FENCE);  // all have read the count, before the turn ends
         if (lid == 0) turn += 1;
         barrier(CLK_LOCAL_MEM_FENCE);  // the turn, before the condition
     } while (turn < turns);

@@ -69,6 +69,6 @@ __kernel void random_names(__global const real *values, __global const uchar *ma
     chosen[1] = extreme_min_random(&rng, v, m, n, scratch);
     chosen[2] = extreme_max_unmasked_random(&rng, v, n, scratch);
     chosen[3] = extreme_min_unmasked_random(&rng, v, n, scratch);
-    barrier(CLK_GLOBAL_MEM_FENCE);  // everybody has loaded the stream, before it is stored
+    barrier(CLK_GLOBAL_MEM_FENCE);  // all have loaded the stream, before it is stored
     if (get_local_id(0) == 0) state[0] = rng_pack(rng);
 }

@@ -33,7 +33,7 @@ def test_every_file_has_a_section_and_a_twin():
 
 
 def test_every_collective_function_is_described_or_inner():
-    """Inner ones are called by others of the same file and nobody else."""
+    """Inner ones are called by others of the same file only."""
     inner = {"select_extreme", "select_random", "select_k", "scan_up", "sort_entries"}
     inner |= {"reduce_extreme_local", "reduce_extreme_global"}
     inner |= {"tree_totals_local", "tree_totals_global"}

@@ -35,7 +35,7 @@ TESTS = ROOT / "tests"
 sys.path[:0] = [str(ROOT), str(TESTS), str(TESTS / "primitives"), str(TESTS / "races")]
 MEASURED = {"measures": True, "network": [1]}
 os.environ["SOCIETIES_DEBUG"] = "race"  # before anything loads the OpenCL library
-os.environ.setdefault("OCLGRIND_MAX_ERRORS", "1000000")  # mutants make many, and nobody reads them
+os.environ.setdefault("OCLGRIND_MAX_ERRORS", "1000000")  # mutants make many, and they are not read
 
 import contracts  # noqa: E402
 import numpy as np  # noqa: E402
@@ -136,9 +136,9 @@ ALL_DEVICES = {
     "invention": {"tool_probability": 0.05, "device_probability": 1.0},
 }
 # name: settings, days, workgroup sizes (the first one only with --quick)
-SMALL_MENU = {"menu_size": 1, "rounds": 3}  # somebody then has what the other has not: trade
+SMALL_MENU = {"menu_size": 1, "rounds": 3}  # then one has what the other has not: trade
 SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
-    "nobody trades": (
+    "no trade": (
         {"agents": 3, "resources": 5, "trade": False, "groups": GROUPS, "shocks": SHOCKS[:3]},
         3,
         (5, 1, 3, 8, 31),
@@ -800,7 +800,7 @@ def main() -> int:
     chosen = parts(only=options.only, quick=options.quick, long=options.long)
     checks, files, launched = run_parts(chosen, options.jobs)
     if options.only in (None, "economy") and not checks.deals:
-        checks.failures.append("economy: nobody traded, so half of trading.cl was not run")
+        checks.failures.append("economy: no agent traded, so half of trading.cl was not run")
     if options.only is None:
         checks.failures += uncovered(files, launched)
     print(f"\nkernels of kernels/ launched: {', '.join(sorted(kernel_names() & launched))}")

@@ -9,7 +9,7 @@ __kernel void missing_barrier(__global int *out)
     out[get_global_id(0)] = x[(lid + 1u) % lanes];
 }
 
-// All write the same value: still nobody's turn.
+// All write the same value: still no race.
 __kernel void uniform_write(__global int *out)
 {
     __local int x;

@@ -16,7 +16,7 @@ device = choose_device()
 program = Program(device, Path(__file__).with_name("planted.cl"))
 found = {}
 for name in sys.argv[1:] or program.kernel_names:
-    device = choose_device()  # a new one each time: the log goes on
+    device = choose_device()  # a new one each time: the log continues
     kernel = Program(device, Path(__file__).with_name("planted.cl")).kernel(name)
     arguments = {"out": device.zeros(8, np.int32), "x": Local(np.int32, 4)}
     with race.recording() as found[name]:

@@ -352,9 +352,9 @@ def test_the_first_step_of_a_ladder_gives_whole_units():
     ("gives", "gains", "reason"),
     [
         ((5, 6), (0.2, 0.3), None),
-        ((6, 6), (0.2, 0.3), ("has not so many", (8,))),
-        ((5, 7), (0.2, 0.3), ("has not so many", (3,))),
-        ((6, 7), (0.2, 0.3), ("has not so many", (3,))),
+        ((6, 6), (0.2, 0.3), ("does not have the units", (8,))),
+        ((5, 7), (0.2, 0.3), ("does not have the units", (3,))),
+        ((6, 7), (0.2, 0.3), ("does not have the units", (3,))),
         ((5, 6), (0.1, 0.3), ("would gain too little", (8,))),
         ((5, 6), (0.2, 0.1), ("would gain too little", (3,))),
         ((5, 6), (0.1, 0.1), ("would gain too little", (8, 3))),

@@ -202,7 +202,7 @@ def test_a_short_run_needs_no_table_longer_than_anybody_can_hold(monkeypatch):
 
 
 def test_small_societies_have_kernels_of_one_text_whatever_their_days():
-    """Found in use: each number of days of a first try built all kernels anew."""
+    """Found in use: each number of days of a first try built all kernels again."""
     texts = {
         text(workload("economy"), config, {"DEVICE_IS_CPU": "1"}).text
         for days in (1, 2, 5, 30)
@@ -216,7 +216,7 @@ def test_a_table_that_would_be_too_long_is_refused(monkeypatch):
     assert len(utility_curve(600.0, 2.0, 9.488, ENOUGH).marginal) == 1000
     with pytest.raises(ValueError, match=r"exponent 2 .*raise min_marginal"):
         utility_curve(600.0, 2.0, 9.48, ENOUGH)
-    assert len(utility_curve(600.0, 2.0, 9.48, 999).marginal) == 1000  # nobody can hold more
+    assert len(utility_curve(600.0, 2.0, 9.48, 999).marginal) == 1000  # no agent can hold more
 
 
 def test_a_curve_that_hardly_falls_is_refused_at_once():
@@ -226,7 +226,7 @@ def test_a_curve_that_hardly_falls_is_refused_at_once():
 
 
 def test_such_a_curve_is_cut_off_where_nobody_gets():
-    """The paper's exponents work: nobody can hold 64 million units in 500 days."""
+    """The paper's exponents work: no agent can hold 64 million units in 500 days."""
     config = config_from_dict({"workload": "economy", "utility": {"exponent": 1.5}})
     (curve,) = parameters(config).utility_curves
     assert len(curve.marginal) == largest_holding(config) + 1 < 100_000

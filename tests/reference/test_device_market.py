@@ -97,7 +97,7 @@ def test_a_round_draws_from_the_societys_stream_and_marks_both_of_a_pair():
 
 
 def test_over_the_rounds_of_a_day_everybody_meets_everybody():
-    """As long as anybody free has not been met nobody meets the same one twice."""
+    """As long as a free agent has not been met, no agent meets the same one twice."""
     p, s = started(agents=2)
     tools(s, {2: (0, 1)})
     open_device_market(p, s, TOOL)

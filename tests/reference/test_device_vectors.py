@@ -259,7 +259,7 @@ def recorded_benefits(name):
 
 
 def nudged(p, s, agent, device, resource):
-    """Yield benefits by the plain loop from states that differ by less than anybody can measure."""
+    """Yield benefits by the plain loop from states that differ by less than can be measured."""
     made = MADE_BY.get(device)
     experience = s.experience[agent] if made is None else s.device_experience[agent][made]
     exact = experience[resource]
@@ -326,8 +326,10 @@ CHANGED = {
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", RECORDED)
 def test_stretches_replay_all_vectors_but_for_units_at_boundaries(name, monkeypatch):
-    """As the product evaluates benefits. Where a vector differs, the loop's value in place of those
-    that are at such a boundary, and of nothing else, gives what was recorded."""
+    """As the product evaluates benefits: a vector that differs does so at such boundaries only.
+
+    There the loop's values give what was recorded.
+    """
     p, by_stretches = setting(name), valuation.benefit
     corrected = []
 

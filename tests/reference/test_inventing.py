@@ -100,7 +100,7 @@ def test_who_comes_later_knows_what_was_invented_the_same_day(seed):
 
 
 def test_components_of_an_invention_are_known_from_then_on():
-    """Of a tool that only others knew, and everybody has forgotten meanwhile, too."""
+    """Of a tool that only others knew, and all have forgotten meanwhile, too."""
     p, s = started()
     tools(s, {2: (0, 1), 3: (0, 1)})
     for agent in range(4):
@@ -224,7 +224,7 @@ def test_components_are_ones_own_first_and_then_what_others_know():
     recipe(s, TOOL, 1, 0, 2)
     s.device_experience[0][TOOL] = [2.0, 0.0, 5.0, 3.0, 0.0, 0.0]
     known = known_by(s)
-    assert known[TOOL] == [True, False, True, True, True, True]  # nobody remembers 1
+    assert known[TOOL] == [True, False, True, True, True, True]  # no agent remembers 1
     assert device_ingredients(p, s, 0, MACHINE, known, Draws(0, 1)) == [0, 2, 3, 5]
     assert device_ingredients(p, s, 0, MACHINE, known, Draws(0, 0)) == [0, 2, 3, 4]
     s.available[4] = 0

@@ -1,4 +1,4 @@
-"""What begins anew in the morning, what is kept overnight, and for whom?
+"""What begins again in the morning, what is kept overnight, and for whom?
 
 Source: docs/model.md, "The day" and "End of day". Every phase of the day serves all living agents,
 from the first to the last, and leaves the removed alone.
@@ -118,7 +118,7 @@ def test_values_alone_can_be_refreshed_without_devices():
         (1.5, 1, 0.0, 1.5),
         (45.0, 1, 0.0, 40.0),
         (40.5, 0, 0.0, 39.5),
-        (0.0, 0, 0.5, 2.0),  # whoever owns one does not forget all about it
+        (0.0, 0, 0.5, 2.0),  # an owner does not forget all about it
         (1.5, 0, 0.25, 2.0),
         (9.0, 0, 100.0, 8.0),
     ],
@@ -172,9 +172,10 @@ def test_a_phase_serves_all_the_living_and_nobody_else(phase):
     of_agent.remove("stream") if "stream" in of_agent else None
     p, s = busy_society()
     s.alive[1] = 0
-    # Inventing makes everybody's experience with the device begin at nothing, the removed too.
+    # Inventing makes the experience of all agents with the device begin at nothing, the removed
+    # too.
     left_out = {"device_experience", "practised"} if phase == "invention" else set()
-    left_out |= {"units_sold", "deals"}  # nobody sold anything
+    left_out |= {"units_sold", "deals"}  # no agent sold anything
     before = {name: copy.deepcopy(getattr(s, name)) for name in of_agent}
     PHASES[phase](p, s)
     changed = [

@@ -40,7 +40,7 @@ def compared(dataset, scenario):
 
 
 def assert_first_day(dataset):
-    """Everybody extracts exactly 67 units, and there is no trade yet."""
+    """Each agent extracts exactly 67 units, and there is no trade yet."""
     first = dataset.sel(day=1)
     assert (first.units_extracted == 67).all()
     assert (first.units_held == 67).all()
@@ -69,7 +69,7 @@ def test_trade_is_as_recorded_and_pays(tmp_path):
     dataset = result("trade", 8, tmp_path)
     assert_agrees(compared(dataset, "trade"))
     assert_first_day(dataset)
-    # The paper's point: with barter everybody specialises, and all are better off for it.
+    # The paper's point: with barter every agent specialises, and all are better off for it.
     alone = {s: d[300]["mean"] for s, d in baseline.read_baseline("canon-s1.csv").items()}
     trading = dataset.sel(day=300).mean("society")
     assert trading.utility > alone["mean_util"]

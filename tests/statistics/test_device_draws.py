@@ -94,7 +94,7 @@ def test_pairs_without_memories_begin_with_anybody():
         order = matched(p, s, 0, rng.below)
         assert sorted(order) == list(range(5))
         lowest = min(set(range(5)) - {order[0]})
-        assert order[1] == lowest  # nobody was met: the lowest number
+        assert order[1] == lowest  # no agent was met: the lowest number
         first[order[0]] += 1
         last[order[4]] += 1
     assert all(near(first[a], TRIES / 5) for a in range(5))

@@ -93,7 +93,7 @@ def test_every_agent_is_in_every_place_equally_often(rounds):
 
 
 def pairs_of(rounds):
-    """Return one number per pair of a round, (round, pair), the same whoever proposes first."""
+    """Return one number per pair of a round, (round, pair), the same for both proposers."""
     flat = rounds.reshape(-1, AGENTS)
     a, b = flat[:, 0::2], flat[:, 1::2]
     return np.minimum(a, b) * AGENTS + np.maximum(a, b)
@@ -103,7 +103,7 @@ def test_every_pair_meets_equally_often(rounds):
     pairs = pairs_of(rounds)
     counts = np.bincount(pairs.ravel(), minlength=AGENTS**2).reshape(AGENTS, AGENTS)
     counts = counts[np.triu_indices(AGENTS, 1)]
-    # Everybody is in one pair of a round, which ties the counts: of the n (n - 1) / 2 - 1 degrees
+    # Each agent is in one pair of a round, which ties the counts: of the n (n - 1) / 2 - 1 degrees
     # of freedom n (n - 3) / 2 remain, each stretched by (n - 2) / (n - 3).
     expected = len(pairs) / (AGENTS - 1)
     statistic = (AGENTS - 3) / (AGENTS - 2) * ((counts - expected) ** 2 / expected).sum()

@@ -185,6 +185,6 @@ def test_hhi_is_quantiles_over_resources_of_squared_shares(file, evenings):
         np.testing.assert_allclose(row.hhi, expected, rtol=1e-12, atol=1e-15)
         np.testing.assert_allclose(row.hhi["quantile"], QUANTILES)
         assert row.hhi.max() <= 1 + 1e-12
-    # Nobody extracts the removed resource; the others have 1 / agents at least.
+    # No agent extracts the removed resource; the others have 1 / agents at least.
     assert np.all(file.hhi.sel(day=slice(4, None), quantile=0) == 0)
     assert np.all(file.hhi.sel(day=slice(1, 3), quantile=0) >= 1 / AGENTS - 1e-12)

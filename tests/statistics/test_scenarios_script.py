@@ -61,6 +61,6 @@ def test_a_choice_of_scenarios_is_drawn_and_named_and_leaves_the_committed_table
     assert (out, kept.stat().st_mtime_ns) == ("", made)  # the series of before
     code, out, err = run(tmp_path, "no_trade", "--societies", "3", "--no-tables")
     assert code == 0, err
-    assert "2 societies of another configuration or version; made anew" in out
+    assert "2 societies of another configuration or version; made again" in out
     with xr.open_dataset(kept, engine="h5netcdf") as series:
         assert series.sizes["society"] == 3

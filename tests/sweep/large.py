@@ -1,13 +1,13 @@
 """A study of 1000 runs: is it the same if it is killed, divided among workers, or among GPUs?
 
 A script, because it takes minutes: 200 points with 5 replicates of 8 agents, 8 resources and 60
-days. The study is compared with one that nobody disturbed: all variables of all runs, bit by bit.
+days. The study is compared with one that was not disturbed: all variables of all runs, bit by bit.
 
     python tests/sweep/large.py killed            # killed twice by SIGKILL, resumed twice
     python tests/sweep/large.py dask              # two workers of Dask, one of them killed
     python tests/sweep/large.py gpus --points 2000 --agents 24 --days 100 --seconds 240
 
-The last one computes with all GPUs of the kind that ``--device gpu`` takes, one process for each,
+The last one computes with all GPUs of the type that ``--device gpu`` takes, one process for each,
 and with the first of them alone; ``--seconds`` ends it, with exit code 1, if it takes longer.
 """
 

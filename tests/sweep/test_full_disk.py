@@ -1,4 +1,4 @@
-"""Does a full disk refuse a study before it begins, and never harm one that is there?"""
+"""Does a full disk refuse a study before it begins, and never harm an existing one?"""
 
 import os
 
@@ -15,7 +15,7 @@ LARGE = 2000
 
 
 def fill(disk, leave=0):
-    """Write a file until the disk is full, or has so many bytes left."""
+    """Write a file until the disk is full, or has a number of bytes left."""
     with pytest.raises(OSError), (disk / "filler").open("wb", buffering=0) as filler:
         while True:
             filler.write(bytes(4096))
@@ -60,7 +60,7 @@ def test_a_study_that_has_no_room_to_grow_stays_as_it_is(small_disk):
 def test_a_table_of_events_that_cannot_become_longer_loses_nothing(
     small_disk, tmp_path, monkeypatch
 ):
-    """The file is made anew for it, and the disk is full by then."""
+    """The file is made again for it, and the disk is full by then."""
     without_room_for_events(monkeypatch)
     path = small_disk / "s.h5"
     with pytest.raises(OutputError, match=r"s\.h5: .*(disk|free|room)") as caught:

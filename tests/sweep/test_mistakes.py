@@ -236,7 +236,7 @@ IN_BASE = "base: {workload: economy, days: 6, KEY: 1}\nvary: {grid: {seed: [1]}}
         ),
         (
             f"{HEAD}vary: {{trading.rounds: [1, 2]}}\n",
-            "s.yaml:2:8  vary.'trading.rounds': unknown method; a key of the base stands below a "
+            "s.yaml:2:8  vary.'trading.rounds': unknown method; a key of the base belongs below a "
             "method: grid",
         ),
         (
@@ -246,7 +246,7 @@ IN_BASE = "base: {workload: economy, days: 6, KEY: 1}\nvary: {grid: {seed: [1]}}
         ),
         (
             f"{HEAD}vary: {{sobol: {{points: 4, day_length: {{low: 1, high: 2}}}}}}\n",
-            "s.yaml:2:27  vary.sobol.day_length: unknown key; a key of the base stands below keys",
+            "s.yaml:2:27  vary.sobol.day_length: unknown key; a key of the base belongs below keys",
         ),
         (
             f"{HEAD}vary: {{grid: {{rounds: [1, 2]}}}}\n",
@@ -294,7 +294,7 @@ def test_a_shape_with_many_values_is_told_to_be_many_programs(tmp_path):
 
 
 def test_a_run_tells_of_many_programs_before_it_begins(tmp_path, shell, monkeypatch):
-    """Told by --dry-run alone before."""
+    """Earlier only --dry-run reported it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(prepare, "MANY_PROGRAMS", 1)
     (tmp_path / "s.yaml").write_text(f"{HEAD}vary: {{grid: {{seed: [1, 2]}}}}\n")

@@ -30,7 +30,7 @@ def straight(tmp_path_factory):
 
 @contextmanager
 def without_collector():
-    """Drop only what nobody refers to, at once: cycles stay."""
+    """Drop only objects without references, at once: cycles stay."""
     gc.collect()
     gc.disable()
     try:
@@ -99,7 +99,7 @@ def test_what_failed_leaves_nothing_and_the_rest_is_the_same(
         report = sweep.run(SWEEP, out=tmp_path / "s.h5", device=DEVICE, batch=6)
     assert not report.failures and report.done == 24
     assert [count for count, _ in there] == [0] * len(there)
-    failed = len(programs) - 1  # each begins anew, and one that follows takes what is there
+    failed = len(programs) - 1  # each begins again, and one that follows takes the existing one
     assert 0 < failed <= 4
     same(tmp_path / "s.h5", straight)
 

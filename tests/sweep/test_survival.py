@@ -1,4 +1,4 @@
-"""Is a study that was killed, failed in parts, grown or divided the one that nobody disturbed?"""
+"""Is a study that was killed, failed in parts, grown or divided the one that was not disturbed?"""
 
 import os
 import signal
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("sweeps")
 
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory):
-    """Return the study that nobody disturbed, by plain Python: that starts at once.
+    """Return the study that was not disturbed, by plain Python: that starts at once.
 
     What is computed on devices is compared with it in the thorough tests.
     """

@@ -25,7 +25,7 @@ def until(condition, what, seconds=20.0):
     """Wait until a condition holds; return its value."""
     end = time.monotonic() + seconds
     while not (value := condition()):
-        assert time.monotonic() < end, f"waited in vain for {what}"
+        assert time.monotonic() < end, f"waited without success for {what}"
         time.sleep(0.01)
     return value
 

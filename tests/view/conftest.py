@@ -20,6 +20,6 @@ def pytest_runtest_setup(item):
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
-    """A browser; its windows are those of whoever opens them."""
+    """A browser; its windows are those of the test that opens them."""
     with browser.Browser(tmp_path_factory.mktemp("chromium")) as opened:
         yield opened

@@ -67,7 +67,7 @@ class Shown:
         assert not self._thread.is_alive()
 
     def wait(self, frames):
-        """Wait until so many frames of the newest state have come."""
+        """Wait until a number of frames of the newest state have come."""
         end, errors = time.monotonic() + 20, len(self.errors)
         while (
             sum(one.state == self.mailbox.newest and one.whole for one in [*self.frames]) < frames

@@ -188,7 +188,7 @@ def test_a_wrong_token_is_explained(chromium):
         window.until("document.body.textContent.startsWith('wrong token: open the address')")
         window.call("Page.navigate", url=page.address)
         shows(window, 0)
-        page.listening.__dict__["token"] = "another"  # as if the server had been started anew
+        page.listening.__dict__["token"] = "another"  # as if the server had been started again
         window.js("socket.close()")
         window.reads("status", "wrong token...")
         window.close()

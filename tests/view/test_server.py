@@ -201,7 +201,7 @@ def test_previews_have_fewer_pixels_and_are_never_saved(raw):
 
 
 def test_the_page_asks_nobody_else(page):
-    """Whoever has no network sees the same page; nobody learns who looks."""
+    """Without network the page is the same; no other site learns who looks."""
     for name in ("", "page.js", "page.css"):
         text = get(page.path(name))[2].decode()
         assert not re.search(r"https?://|//cdn|@import", text)

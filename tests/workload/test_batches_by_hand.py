@@ -105,7 +105,7 @@ def test_every_copy_has_its_own_state_logs_and_events(copies, size):
     assert (engine.parameters, engine.built, engine.throttled) == ("p", "program", False)
     assert engine.profile is None
     assert engine.logs() == engine.events() == engine.measured() == {}
-    for _ in range(2):  # the second start begins anew
+    for _ in range(2):  # the second start begins again
         engine.start()
         assert engine.state()["number"].tolist() == numbers.tolist()
         assert engine.state()["ticks"].tolist() == [[0.0, 0.0]] * copies

@@ -1,4 +1,4 @@
-"""Is a run of any workload that was stopped and resumed the run that nobody stopped?"""
+"""Is a run of any workload that was stopped and resumed the run that was not stopped?"""
 
 from functools import cache
 from itertools import product
@@ -62,7 +62,7 @@ def everything(path):
 
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory):
-    """Return report and content of the run of a workload that nobody stopped, by name."""
+    """Return report and content of the run of a workload that was not stopped, by name."""
     folder = tmp_path_factory.mktemp("straight")
 
     @cache
@@ -82,7 +82,7 @@ def one_at_a_time(straight, name, monkeypatch):
 
 
 KILLS = [(until, device) for until in (1, "last but one") for device in ("auto", "reference")]
-"""After which tick a run is killed, and on which device it goes on: in turn, and all thoroughly."""
+"""Tick after which a run is killed and device on which it continues; all only if thorough."""
 
 
 @pytest.mark.usefixtures("one_at_a_time")
@@ -180,10 +180,10 @@ def test_a_device_that_fails(name, checkpoint, straight, tmp_path, monkeypatch):
         patch.setattr(ReferenceEngine, "run_ticks", failing)
         with pytest.raises(DeviceFailed) as caught:
             run(path, name, **record)
-    anew = "" if checkpoint == 4 else f" from {clock} 1 on, as it has no checkpoints"
+    start = "" if checkpoint == 4 else f" from {clock} 1 on, as it has no checkpoints"
     assert str(caught.value).splitlines() == [
         "the device is gone",
-        f"{path} holds all {clocks} up to 6{of(name)} and can be resumed{anew}",
+        f"{path} holds all {clocks} up to 6{of(name)} and can be resumed{start}",
     ]
     report = run(path, name, **record)
     assert report.first_tick == (5 if checkpoint == 4 else 1)

@@ -111,16 +111,16 @@ def test_the_step_says_how_many_groups(bound):
 
 def test_no_groups_are_no_launch_and_global_sizes_are_rounded_up(bound):
     table = {
-        "nobody": phase(FILE, 0, kernel="note"),
+        "no group": phase(FILE, 0, kernel="note"),
         "note": phase(FILE, global_size=LANES + 1),
     }
     run, arrays = bound(table)
     before = run._program.device.counters.launches
-    run(Step("nobody"), 1)
+    run(Step("no group"), 1)
     assert run._program.device.counters.launches == before
     run(Step("note"), 1)
     assert noted(arrays) == [[1, 0, 7, 2]]
-    assert launches_of(table, [Step("nobody"), Step("note")], 1) == 1
+    assert launches_of(table, [Step("no group"), Step("note")], 1) == 1
 
 
 def test_several_rounds_are_one_launch_on_a_cpu_of_few_cores_alone():

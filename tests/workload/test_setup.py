@@ -1,4 +1,4 @@
-"""Is what follows from a configuration made once, and made anew where a device changes it?"""
+"""Is what follows from a configuration made once, and made again where a device changes it?"""
 
 import pytest
 from small import small

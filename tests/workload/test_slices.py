@@ -19,9 +19,9 @@ class Slow:
         self.now, self.launched, self.took = 0.0, [], []
         monkeypatch.setattr(slices.time, "perf_counter", lambda: self.now)
 
-    def run(self, each, busy, seconds, *, told, work=1000.0, items=64):
+    def run(self, each, busy, seconds, *, reported, work=1000.0, items=64):
         self.busy, self.seconds = np.arange(each) < np.array(busy)[:, None], seconds
-        known = (lambda values, arrays: (each, np.array(busy))) if told else None
+        known = (lambda values, arrays: (each, np.array(busy))) if reported else None
         pace = Pace(Slices("first_group", lambda values: work, known), items, lambda: None, {})
         self.items, groups = items, each * len(busy)
         pace.launch(self, groups * items, {"level": 3}, {})
@@ -34,10 +34,10 @@ class Slow:
         self.now += self.took[-1] + 1e-5
 
 
-@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("reported", [False, True])
 @pytest.mark.parametrize("seconds", [1e-7, 1e-4, 0.03, 0.9])
-def test_every_workgroup_is_launched_once_and_in_order(device, seconds, told):
-    groups = device.run(700, [700, 3, 0, 700], seconds, told=told)
+def test_every_workgroup_is_launched_once_and_in_order(device, seconds, reported):
+    groups = device.run(700, [700, 3, 0, 700], seconds, reported=reported)
     ends = [until for _, until in device.launched]
     assert [first for first, _ in device.launched] == [0, *ends[:-1]]
     assert ends[-1] == groups and all(first < until for first, until in device.launched)
@@ -45,12 +45,12 @@ def test_every_workgroup_is_launched_once_and_in_order(device, seconds, told):
 
 def test_slices_after_idle_workgroups_are_short(device):
     """Games that are over have no boards: that they are done at once says nothing of the others."""
-    device.run(20_000, [0] * 500 + [20_000] * 4, 1e-4, told=True)
+    device.run(20_000, [0] * 500 + [20_000] * 4, 1e-4, reported=True)
     assert max(device.took) < 1
 
 
 def test_nothing_is_divided_that_is_short(device):
-    groups = device.run(10, [10], 1e-6, told=True)
+    groups = device.run(10, [10], 1e-6, reported=True)
     assert device.launched == [(0, groups)]
 
 

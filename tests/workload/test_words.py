@@ -133,7 +133,7 @@ def test_verify_speaks_of_batches():
     assert str(report).startswith("identical: 8 batches (1 to 2, ")
     assert str(report).endswith("\nthe only phase acted")
     assert any(re.fullmatch(r"batches \d+ to \d+, device alone", what) for what in doing)
-    with pytest.raises(ConfigError, match=r"21 batches are asked for, .* override batches=21"):
+    with pytest.raises(ConfigError, match=r"21 batches are requested, .* override batches=21"):
         verify(Setup(Sampling(), Batches()), device="reference", ticks=21)
 
 

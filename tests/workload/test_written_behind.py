@@ -50,7 +50,7 @@ def blocks(calls, what):
 
 @pytest.fixture
 def one_thread(monkeypatch):
-    """Blocks are written before the host goes on, so what comes when is certain."""
+    """Blocks are written before the host continues, so what comes when is certain."""
 
     def now(function, *given):
         done = Future()
@@ -141,7 +141,7 @@ def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_p
 def test_checkpoints_of_a_fast_run_are_its_last_two(
     asked, seconds, alone, together, monkeypatch, tmp_path
 ):
-    """Those between them that nobody asked for are spared; those that wait together, too."""
+    """Those between them that were not requested are spared; those that wait together, too."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
     monkeypatch.setattr(core, "RAREST_SECONDS", 1e9 if together else 0.0)
     monkeypatch.setattr(core, "SAVE_SECONDS", seconds)
@@ -204,7 +204,7 @@ def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_pat
     config = small("economy", days=DAYS, record={})  # of many launches
     report = societies.run(config, out=tmp_path / "run.h5")
     assert not throttled[0]
-    assert sum(throttled) >= 8  # launches leave time to whoever writes
+    assert sum(throttled) >= 8  # launches leave time to the writer
     written = blocks(calls, "written")
     assert written[1][1] - written[1][0] >= 20
     assert [day for first, last in written for day in range(first, last + 1)] == [
@@ -216,14 +216,14 @@ def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("error", "raised", "told"),
+    ("error", "raised", "reported"),
     [
         (OSError(errno.ENOSPC, "no space"), OutputError, "the disk is full"),
         (ArithmeticError("a bug"), ArithmeticError, "a bug"),
     ],
 )
 @pytest.mark.usefixtures("at_once")
-def test_nothing_is_written_behind_a_gap(error, raised, told, calls, monkeypatch, tmp_path):
+def test_nothing_is_written_behind_a_gap(error, raised, reported, calls, monkeypatch, tmp_path):
     """If another thread cannot write, the run ends, with what was committed before."""
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 4)
     write = DayRecorder.write
@@ -236,7 +236,7 @@ def test_nothing_is_written_behind_a_gap(error, raised, told, calls, monkeypatch
 
     monkeypatch.setattr(DayRecorder, "write", failing)
     config = societies.config_from_dict(CONFIG)
-    with pytest.raises(raised, match=told):
+    with pytest.raises(raised, match=reported):
         societies.run(config, out=tmp_path / "run.h5")
     until = blocks(calls, "written")[-1][1]
     assert until == 21

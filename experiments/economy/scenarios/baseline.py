@@ -1,6 +1,6 @@
 """What did the recorded runs give, and which of our series is which of theirs?
 
-Used by run.py beside this and by tests/statistics/test_baseline.py.
+Used by run.py next to this and by tests/statistics/test_baseline.py.
 """
 
 import csv

@@ -6,7 +6,7 @@ Runs the shipped configurations no_trade, trade, tools, devices, long_run and sh
 series of the recorded runs (tests/data/societies-baseline), checks what the paper claims, and
 writes comparison.csv, comparison.md, claims.md and three figures. The compared series of each
 scenario are kept in --out as SCENARIO.nc, small enough to carry from machine to machine, and are
-not made again unless another configuration or number of societies is wanted. README.md beside this
+not made again unless another configuration or number of societies is wanted. README.md next to this
 tells what to expect and how long it takes.
 """
 
@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 
 
 def ensemble(scenario, count, device, folder):
-    """Return the series of so many societies; run them if that was not done yet."""
+    """Return the series of a number of societies; run them if that was not done yet."""
     kept = folder / f"{scenario}.nc"
     config = societies.load_config(
         ROOT / "configs" / "economy" / f"{scenario}.yaml", [f"replicates={count}"]
@@ -40,7 +40,7 @@ def ensemble(scenario, count, device, folder):
             found = {name: str(series.attrs.get(name)) for name in wanted}
             have = series.sizes["society"]
         if found != wanted:
-            print(f"{kept}: {have} societies of another configuration or version; made anew")
+            print(f"{kept}: {have} societies of another configuration or version; made again")
             kept.unlink()
     if not kept.exists():
         path = folder / f"{scenario}.h5"

@@ -55,7 +55,7 @@ TABLE_2 = {128: 5.17, 256: 5.62, 512: 7.92}
 
 
 def seconds(device, playouts, *, clock=None, **more):
-    """Return how long so many playouts of all cells take: the least of three batches of them.
+    """Return how long a batch of playouts of all cells takes: the least of three.
 
     A batch before them builds kernels, allocates memory and prepares the positions. On a CPU these
     are seconds of its processors together, unless a clock is given.
@@ -87,7 +87,7 @@ class Batches:
         return self._batch
 
     def run(self):
-        """Run a batch; return seconds, of a CPU those of its processors unless told otherwise."""
+        """Run a batch; return seconds, of a CPU those of its processors by default."""
         began = self._clock()
         self._ran += 1
         self._engine.run_ticks(self._ran, self._ran)
@@ -383,7 +383,7 @@ def openings(report, playouts):
     cells = {int(both.candidate[i]) for i in (both.wins.values.argmax(), both.wins.values.argmin())}
     order = "confirmed" if cells == {5, 222} else "not confirmed"
     n, whole, took = first.attrs["playouts"], both.attrs["playouts"], first.attrs["seconds"]
-    if third:  # so short that most of it was setting up: once more on a device that is ready
+    if third:  # so short that most of it was setting up: again on a device that is ready
         ready = Batches(report.device, SIZE, n * board_of(SIZE).cells)
         ready.run()
         took = ready.run()

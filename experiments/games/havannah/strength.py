@@ -108,7 +108,7 @@ def ours(device, size, seconds, keys, processors=None):
 class Castro(Program):
     """Castro, whose command `swap` only says whether there is one.
 
-    A swap is told as a game with the colours exchanged, in which there is none: White's stone is
+    A swap is sent as a game with the colours exchanged, in which there is none: White's stone is
     still white, and Black moves.
     """
 

@@ -23,12 +23,12 @@ def shown(seconds):
 
 
 def in_background(device, form):
-    """Return where a form ran: reference and C on the host's processor, beside a device."""
-    return f"beside {device}" if form in ("reference", "C") else device
+    """Return where a form ran: reference and C on the processor of the device's host."""
+    return f"host of {device}" if form in ("reference", "C") else device
 
 
 def speedup_table(rows, published):
-    """Yield the lines of the table of seconds by depth, ours beside the published ones."""
+    """Yield the lines of the table of seconds by depth, ours next to the published ones."""
     rows = newest(rows, "speedup")
     columns = sorted({(row["device"], row["form"]) for row in rows})
     titles = [f"{form}, {in_background(name, form)}" for name, form in columns]

@@ -10,11 +10,11 @@
   at one depth.
 
 Each measurement is appended to results/DEVICE.csv, and is not made again unless --again is given:
-an interrupted run goes on where it was. A measurement that would take longer than --seconds, by the
-rate of the last one, is left out and said. From all files of results/ the tables (tables.md) and
-figures (splits.png, speedup.png) are made, here or in the folder --out, next to the numbers that
-Kloosterman published (Calvin College, 2013). Every search has to find the score, move and nodes
-that are known.
+an interrupted run continues where it was. A measurement that would take longer than --seconds, by
+the rate of the last one, is left out and said. From all files of results/ the tables (tables.md)
+and figures (splits.png, speedup.png) are made, here or in the folder --out, next to the numbers
+that Kloosterman published (Calvin College, 2013). Every search has to find the score, move and
+nodes that are known.
 """
 
 import argparse
@@ -85,7 +85,7 @@ PUBLISHED = {
 
 
 def known(depth):
-    """Return score, move and nodes of the start position, None if nobody knows."""
+    """Return score, move and nodes of the start position, None if unknown."""
     if depth in DEEPER:
         return DEEPER[depth]
     for one in json.loads(KNOWN.read_text())["depths"]:
@@ -101,7 +101,7 @@ class Results:
     ----------
     path : of the file
     facts : date, commit, device, driver
-    again : whether what is there is measured again
+    again : whether existing measurements are repeated
     """
 
     def __init__(self, path, facts, again):

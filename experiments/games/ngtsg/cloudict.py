@@ -5,12 +5,12 @@
 
 PROGRAM is Cloudict's gameEngine, which benchmarks/peers.md builds; it is started in its own folder,
 where it finds its patterns and writes a log. "evaluations": nodes of its search a second of
-processor time, over its turns from some positions, beside our leaf evaluations on one core. These
-are not the same nodes: most of its nodes are leaves, but it also lists moves, and its evaluation is
-another one. "games": each pair of games begins with the same random first turn of White, with the
-colours exchanged; Cloudict searches to its depth (6 by default) after its own search for wins by
-threats, we have so many seconds a turn. After --limit seconds no further game begins; games that
-are in the table are not played again.
+processor time, over its turns from some positions, compared with our leaf evaluations on one core.
+These are not the same nodes: most of its nodes are leaves, but it also lists moves, and its
+evaluation is another one. "games": each pair of games begins with the same random first turn of
+White, with the colours exchanged; Cloudict searches to its depth (6 by default) after its own
+search for wins by threats, we have --seconds a turn. After --limit seconds no further game
+begins; games that are in the table are not played again.
 """
 
 import argparse

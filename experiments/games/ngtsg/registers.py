@@ -85,7 +85,7 @@ def machine_code(settings):
     config = config_from_dict({**settings, "depth": 2, "pruning": "none"})
     chosen = workload(config.workload)
     with tempfile.TemporaryDirectory() as empty, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SOCIETIES_CACHE_DIR", empty)  # what is kept there is not compiled
+        patch.setenv("SOCIETIES_CACHE_DIR", empty)  # files in that cache are not compiled
         patch.setattr(compiler, "compile_text", noted)
         DeviceEngine(chosen, chosen.parameters(config), device()).start()
     return [code for _, code, _ in made]

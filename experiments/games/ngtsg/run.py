@@ -1,4 +1,4 @@
-"""Repeat the measurements of the paper on node-based game-tree search (NGTS-G), ours beside them.
+"""Repeat the measurements of the paper on node-based game-tree search (NGTS-G), ours next to them.
 
     python experiments/games/ngtsg/run.py [--device D] [--minutes M] [--only nodes limits ...]
 
@@ -7,7 +7,7 @@ Parts, each with a CSV and a figure by device in results/ and a sentence at its 
 - nodes: branch and leaf calculation alone, by the size of a batch; the least batch that pays;
 - limits: L_max for fixed B_max and B_max for fixed L_max, without pruning;
 - both: B_max = L_max without pruning, and what the paper's theory predicts for it;
-- pruning: B_max = L_max with alpha-beta, the most nodes kept, and Table 3;
+- pruning: B_max = L_max with alpha-beta, the most nodes in memory, and Table 3;
 - serial: how many nodes a serial search visits, which takes minutes and is known afterwards;
 - lines: the share of equal lines of neighbouring positions of Connect6;
 - registers: of the two calculations on an H100, by its compiler alone, and how many nodes it holds.
@@ -16,8 +16,8 @@ Parts, each with a CSV and a figure by device in results/ and a sentence at its 
 to one core; a serial search counts as its number of nodes, divided by that core's rate without
 pruning. It counts by its processor time, and the device by the clock on the wall: where the machine
 has other work to do (column load), "times one core" is too small; the column processor adds up the
-processor time of all threads. A part that is not done after --minutes leaves out what is left, and
-says so.
+processor time of all threads. A part that is not done after --minutes leaves out the rest, and
+prints that.
 On a CPU the trees are one ply smaller than the paper's without pruning, and one or two with.
 The published numbers are those of Li et al. (Tesla C2050, one core of a Xeon E5620).
 
@@ -135,7 +135,7 @@ def best(engine, until, repeats=2):
 
 
 def _timed(engine, step, tick):
-    """Return seconds and processor seconds of a step, from so many that they can be measured."""
+    """Return seconds and processor seconds of a step, from enough steps to be measured."""
     times = 1
     while True:
         engine.wait()
@@ -184,7 +184,7 @@ def measured_one_core(game, plies):
     found = best(engine_of(game, plies, "none", size, size, device, pool), float("inf"), 1)
     node = {}
     for phase in ("branch", "evaluate"):
-        # Few enough to be there in both games one ply above the leaves.
+        # Few enough to exist in both games one ply above the leaves.
         engine = engine_of(game, 3, "none", 256, 256, device, pool)
         node[phase] = batch_seconds(engine, phase, 256)[1] / 256
     return {"seconds": found["processor"], "nodes": found["visited"], **node}

@@ -10,8 +10,8 @@ own, by the Universal Chess Interface, on the CPU's OpenCL device with one threa
 "deepening" and "both" the first player has these keys, by which a search leaves out nodes, and the
 second, on the same device in this process, has not. "plies" searches
 positions after ten random moves with both for that time, and compares the plies completed.
-A match that is there already is not played again. Rows are appended to strength.csv; the games are
-written beside it in portable game notation.
+A match that was played is not played again. Rows are appended to strength.csv; the games are
+written next to it in portable game notation.
 """
 
 import argparse

@@ -6,7 +6,7 @@
 Parts: times (the 1001 evaluations of forces of the published runs by number of atoms and variant,
 by kernel, and the copies that the original made), gas (energies of the published run and their
 averages), steps (the error of the energy by the length of a step). Tables and figures are written
-to the folder; --draw draws the figures from the tables. README.md beside this says what to expect.
+to the folder; --draw draws the figures from the tables. README.md next to this says what to expect.
 """
 
 import argparse

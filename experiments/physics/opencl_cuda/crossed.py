@@ -114,7 +114,7 @@ def workloads(small):
 
 
 def engine(workload, p, ticks, device):
-    """Return what runs so many ticks, and what gives a hash of the state after them."""
+    """Return a function that runs a number of ticks, and one that hashes the state after them."""
     from societies.workload.running.engines import DeviceEngine
 
     made = DeviceEngine(workload, p, device)

@@ -1,6 +1,6 @@
 """What do the measurements say? The text and the figures, from the table alone.
 
-The script is long because the published tables stand in it, and every sentence of the text.
+The script is long because it contains the published tables and every sentence of the text.
 """
 
 import csv
@@ -273,7 +273,7 @@ def workloads(table):
 
 
 def ptx_classes(table):
-    """Return the instructions by class beside the cited ones."""
+    """Return the instructions by class next to the cited ones."""
     lines = [
         "## Instructions by class",
         "",
@@ -517,7 +517,7 @@ def from_python(table):
         number += "; time outside kernels, 500 steps of Laplace: " + ", ".join(
             f"{d} {s}: {100 * share:.0f} %" for s, d, share in few
         )
-    return number, "holds for kernels that are long beside a launch, not for short ones"
+    return number, "holds for kernels that are long compared with a launch, not for short ones"
 
 
 CLAIMS = (

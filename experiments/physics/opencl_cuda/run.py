@@ -8,7 +8,7 @@ Parts: launches, matmul, laplace, blur, atoms, future, more (the sizes that the 
 Every measurement is a row of DIR/measurements.csv, written at once; a run that is cut short loses
 nothing. What no time is left for is noted as left out. The text DIR/report.md is written at the
 end, and again by --draw, which also draws the figures from the table, without any device. README.md
-beside this says what is measured and how.
+next to this says what is measured and how.
 
 The script is long because each part measures its work through OpenCL and through CUDA.
 """
@@ -174,7 +174,7 @@ class Bench:
         return ", ".join(f"{label} {1e3 * one:.3f} ms" for label, one in medians.items())
 
     def workload(self, work, variant, size, workload, p, ticks, at_most=4.0):
-        """Measure runs of so many ticks of a workload; compare the bits after the first."""
+        """Measure runs of a number of ticks of a workload; compare the bits after the first."""
         engines = self.engines(work, variant, size, workload, p)
         done = dict.fromkeys(engines, 0)
 
@@ -384,7 +384,7 @@ class Bench:
             self.attempt("future", variant, count, self._window)
 
     def threads(self):
-        """Measure OpenCL on the CPU of this machine beside numba's threads."""
+        """Measure OpenCL on the CPU of this machine compared with numba's threads."""
         import societies
 
         others, self.devices = self.devices, {ON_CPU: societies.choose_device("cpu")}
@@ -654,7 +654,7 @@ def main():
             try:
                 measure(options)
             except KeyboardInterrupt:
-                print("interrupted: what was measured by now is in the table", flush=True)
+                print("interrupted: all measurements so far are in the table", flush=True)
     table = Table(options.results)
     (options.results / "report.md").write_text(written(table), encoding="utf-8")
     if options.draw:

@@ -7,7 +7,7 @@ A run of a workload is on one device, so work that falls into independent parts 
 of a product, and the societies of an ensemble, half to each device, from a thread of its own. A
 time is from when all parts are ready to when the last has ended, by a host timer; the least of five
 after one that is not counted. The parts' rows are compared with those of the whole, bit by bit. The
-table is two_gpus.csv, the figure figure_8.png. Without two devices it says so.
+table is two_gpus.csv, the figure figure_8.png. Without two devices it prints an error.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def products(folder, n):
 
 
 def ensembles(scenario, copies):
-    """Return the settings of so many societies, whole and in halves."""
+    """Return the settings of a number of societies, whole and in halves."""
     settings = yaml.safe_load((ROOT / f"configs/economy/{scenario}.yaml").read_text())
     settings |= {"days": DAYS, "replicates": copies}
     half = copies // 2

@@ -3,12 +3,12 @@
     python experiments/physics/raytracer/run.py [--device auto] [--out results] [--pixels N]
                                                 [PART ...]
 
-Parts: pictures (figures 1 and 2), frames (seconds of a frame beside the published ones), forms
+Parts: pictures (figures 1 and 2), frames (seconds of a frame next to the published ones), forms
 (brute force against the tree, 1 to a million spheres), precision (the tree in single and double
 precision, 1000 to a million spheres), burst (how long after 150 mouse moves the last one is shown,
 with and without the mailbox in which the latest event wins). With --pixels N the pictures of forms
 are N x N: with a hundred brute force, too, gets to a million spheres.
-README.md beside this says what to expect.
+README.md next to this says what to expect.
 """
 
 import argparse
@@ -159,7 +159,7 @@ def draw(rows, path, device):
 
 
 def burst(device, out):
-    """Measure how long after the last of many moves its frame is there."""
+    """Measure how long after the last of many moves its frame is shown."""
     config = societies.load_config("physics/raytracer/spheres_216")
     view = WORKLOAD.view(config, device=device)
     x, y, z = view.initial.camera

@@ -3,7 +3,7 @@
 //
 // A set of squares is a ulong with a bit for each square: bit 8 * rank + file, as the side to move
 // sees the board. A position is seven sets, of which a game keeps `stride` each: all sets of one
-// kind stand next to each other.
+// kind are next to each other.
 #ifndef GAMES_CHESS_BOARD_CL
 #define GAMES_CHESS_BOARD_CL
 

@@ -1,4 +1,4 @@
-// How many sequences of moves are there, and of which kinds are the last moves?
+// How many sequences of moves exist, and of which kinds are the last moves?
 // Twin: reference_py/games/chess/perft.py.
 //
 // A game has `positions` in memory, those of `levels` one after the other; a launch has `copies`
@@ -58,7 +58,7 @@ static void add_moves(const position_t at, tally_t *tally)
 }
 
 // Count below a position; plies: 1 or 2. The moves of the last ply are not made unless their
-// kinds are asked for.
+// kinds are requested.
 static void perft(const position_t at, const uint plies, tally_t *tally)
 {
     for (uint i = 0; i < KINDS; ++i) tally->of[i] = 0u;

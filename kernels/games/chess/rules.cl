@@ -230,7 +230,7 @@ typedef struct {
     uint promotion;
 } move_t;
 
-// Where an enumeration of all moves stands: pieces that are left, and of the present one what is
+// State of an enumeration of all moves: pieces that are left, and of the present one what is
 // left of its targets.
 typedef struct {
     ulong pieces, ends;

@@ -1,4 +1,4 @@
-// Chess for a search: which moves are there, what is a position worth, what comes after?
+// Chess for a search: which moves has a position, what is it worth, which position follows?
 // Twin: reference_py/games/chess/search.py.
 //
 // A position is fifteen words: two for each of the seven sets, the lower half first, and the colour

@@ -26,7 +26,7 @@
 #define THREATS_SHIFT 4u
 #define CLASS_BITS 15u
 
-// Where a segment stands in the table.
+// Position of a segment in the table.
 static uint table_place(const uint length, const uint mask)
 {
     return (1u << length) - (1u << SHORTEST) + mask;

@@ -11,13 +11,13 @@
 #define WINS 19999
 #define FALLS 9999
 
-// The sum of a side's shapes where it stands better.
+// The sum of a side's shapes if its position is the better one.
 static int large(const shapes_t *side)
 {
     return 25 * side->of[L3] + 15 * side->of[L2] + 10 * side->of[D3] + 15 * side->crossings;
 }
 
-// The sum of a side's shapes where it stands worse.
+// The sum of a side's shapes if its position is the worse one.
 static int small(const shapes_t *side)
 {
     return 20 * side->of[L3] + 10 * side->of[L2] + 6 * side->of[D3] + 10 * side->crossings;

@@ -1,7 +1,7 @@
 // Which lines run through a point, and what is on them?
 // Twin: reference_py/games/connect6/geometry.py.
 //
-// Lines of all directions stand in one array of masks: rows, columns, then both diagonals.
+// Lines of all directions are in one array of masks: rows, columns, then both diagonals.
 #ifndef GAMES_CONNECT6_GEOMETRY_CL
 #define GAMES_CONNECT6_GEOMETRY_CL
 

@@ -92,7 +92,7 @@ static uint immediate_win(const uint *stones, const uint *taken, const uint *own
     return turn;
 }
 
-// Set the empty points near a stone: no other stone stands between.
+// Set the empty points near a stone: no other stone is between.
 static void candidates(const uint *taken, uint *near)
 {
     for (uint i = 0; i < SIDE_WORDS; ++i) near[i] = 0u;

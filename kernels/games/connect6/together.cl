@@ -149,7 +149,7 @@ COLLECTIVE uint branch_together(__global const uint *position, __global uint *mo
         found = 1u;
         if (lid == 0u) moves[0] = winning_turn(position, mine, win & NONE, win >> 16);
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // local memory is read, moves are there
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // local memory is read, moves exist
     return found;
 }
 

@@ -1,4 +1,4 @@
-// How does a game end that goes on at random, and how is its end written in 16 bits?
+// How does a game end that continues at random, and how is its end written in 16 bits?
 // Twin: reference_py/games/havannah/playout.py.
 //
 // A work-item plays WIDTH games at once if all stones are placed first (offline.cl), else one. The

@@ -3,8 +3,8 @@
 //
 // Nothing branches on a board. What a condition decides is a mask, all ones or zero, made of the
 // sign of a difference, because PoCL 3.0 compiles comparisons and `select` of long vectors badly. A
-// lane whose game is over goes on, and changes nothing. No local memory, no barriers. Macros: PITS,
-// EMPTY_CAPTURE, MOST_MOVES.
+// lane whose game is over continues, and changes nothing. No local memory, no barriers. Macros:
+// PITS, EMPTY_CAPTURE, MOST_MOVES.
 #ifndef GAMES_KALAH_LANES_CL
 #define GAMES_KALAH_LANES_CL
 

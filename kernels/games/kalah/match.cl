@@ -12,7 +12,7 @@
 #define FIRST 1
 #define SECOND 2
 #define CHANCE 4
-#define NOBODY 0
+#define NO_PLAYER 0
 
 // Kinds of players that do not search; the number of any other kind is that of a search.
 #define BONZO 1
@@ -24,7 +24,7 @@ static uint player_of(const int side, const uint tick)
     return ((side == TOP) == (tick % 2u == 1u)) ? 0u : 1u;
 }
 
-// Who is asked for the next move of a game that goes on, after the given number of moves.
+// Who is asked for the next move of a game that continues, after the given number of moves.
 static uchar asked_next(const int side, const uint tick, const int made, const int opening)
 {
     if (made < opening) return CHANCE;

@@ -201,7 +201,7 @@ __kernel void move(__global uchar *board, __global uchar *to_move, __global ucha
         played = true;
         for (uint k = 0; k < SIDE_BY_SIDE; ++k) {
             const size_t match = first + k;
-            played &= asked[match] != NOBODY && moves_made[match] == 0;
+            played &= asked[match] != NO_PLAYER && moves_made[match] == 0;
             games[k] = game_of(board + match * CELLS, to_move[match], stream[match], 0);
         }
         if (played)
@@ -211,7 +211,7 @@ __kernel void move(__global uchar *board, __global uchar *to_move, __global ucha
 #endif
     for (uint k = 0; k < matches; ++k) {
         const size_t match = first + k;
-        if (asked[match] == NOBODY) continue;
+        if (asked[match] == NO_PLAYER) continue;
         __global uchar *cells = board + match * CELLS;
         __global char *own_moves = moves + match * MOST_MOVES;
         bool ends = played;
@@ -232,7 +232,7 @@ __kernel void move(__global uchar *board, __global uchar *to_move, __global ucha
         to_move[match] = (uchar)game.side;
         moves_made[match] = game.made;
         stream[match] = game.stream;
-        asked[match] = ends ? NOBODY : asked_next(game.side, tick, game.made, opening);
+        asked[match] = ends ? NO_PLAYER : asked_next(game.side, tick, game.made, opening);
         if (!ends) continue;
         margin[match] = (short)(player_of(TOP, tick) == 0u ? ahead : -ahead);
         log_moves(moves_log + ((size_t)log_row * copies + match) * MOST_MOVES, own_moves,

@@ -16,7 +16,7 @@
 #define IS_SAME 1  // the mover of the node above moves again
 #define IS_OTHER 2
 
-// Fill the nodes of a level, from those of the level above; the root is there.
+// Fill the nodes of a level, from those of the level above; the root exists already.
 INLINED void generate(__local view_t *nodes, __local uchar *kind, const uint start, const uint n)
 {
     for (uint k = LANE; k < n; k += LANES) {
@@ -98,7 +98,7 @@ __kernel void parallel(__global const uchar *boards, __global const uchar *mover
     }
     uint depth = 0u;
     do {
-        // Level 0 is there and makes nothing.
+        // Level 0 exists already; nothing is made.
         const uint start = tree_level_start(PITS, depth);
         generate(nodes, kind, start, depth == 0u ? 0u : tree_level_start(PITS, depth + 1u) - start);
         group_barrier(CLK_LOCAL_MEM_FENCE);  // this level or the root, before the level below

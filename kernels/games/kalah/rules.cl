@@ -2,7 +2,7 @@
 // Twin: reference_py/games/kalah/rules.py.
 //
 // In memory a board is CELLS bytes. In registers it is what its mover sees: the pits of both sides,
-// a byte each in a long of its own, pit 0 the lowest, and the value of the board. Nobody's move
+// a byte each in a long of its own, pit 0 the lowest, and the value of the board. No move
 // depends on the stores, and the value of a board after a move follows from the one before: the
 // stores are needed only where a board is written. No pit ever holds more than 255 stones, so no
 // byte overflows.

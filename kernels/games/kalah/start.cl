@@ -30,7 +30,7 @@ __kernel void start(__global uchar *board, __global uchar *to_move, __global uch
         const ulong here = place_of(stream_base, number, tick, opening);
         if (here > place && here - place == MATCH_GAP)
             rng_skip(&rng, MATCH_GAP);
-        else if (here != place)  // beyond 2^64 the places begin anew
+        else if (here != place)  // beyond 2^64 the places begin again
             rng = stream_of(stream_base, number, tick, 0, opening);
         place = here;
         stream[match] = rng_pack(rng);

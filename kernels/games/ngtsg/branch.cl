@@ -1,7 +1,7 @@
 // Which moves do the nodes of a batch have?
 // Twin: reference_py/games/ngtsg/branch.py.
 //
-// A work-item is a node of the batch, and goes on with further ones. The game's file has defined
+// A work-item is a node of the batch, and continues with further ones. The game's file has defined
 // branch() and GAME_PARAMETERS, GAME_ARGUMENTS: what its functions are handed besides. With
 // TOGETHER a workgroup is a node, and all of its work-items call the game's branch_together();
 // otherwise there is no local memory, and there are no barriers.

@@ -3,11 +3,11 @@
 //
 // The same as close.cl has, in two launches, each of which is a pass. The parents of a batch can be
 // as many as its nodes, and are judged by many workgroups; their ancestors are few, and the last
-// workgroup to finish goes through them. Which one that is, a counter tells: workgroups wait for
-// nobody. A pass reads what is known of ancestors in one pair of arrays, and writes it to another:
-// the first one from those of the tree, and the second one back. So all that workgroups of a launch
-// tell each other are words that are changed and read by atomic operations: `raised` and
-// `open_children`, the level and the counter.
+// workgroup to finish goes through them. Which one that is, a counter tells: workgroups do not
+// wait for each other. A pass reads what is known of ancestors in one pair of arrays, and writes it
+// to another: the first one from those of the tree, and the second one back. So all that workgroups
+// of a launch tell each other are words that are changed and read by atomic operations: `raised`
+// and `open_children`, the level and the counter.
 //
 // Those words have to be there before their workgroup is counted. OpenCL 1.2 has no fence for that:
 // mem_fence orders memory for its workgroup only (NVIDIA compiles it to membar.cta). But an atomic

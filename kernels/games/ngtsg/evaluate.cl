@@ -1,7 +1,7 @@
 // What are leaves worth, and positions without moves, to their side to move?
 // Twin: reference_py/games/ngtsg/evaluate.py.
 //
-// A work-item is a node of the batch, and goes on with further ones. The game's file has defined
+// A work-item is a node of the batch, and continues with further ones. The game's file has defined
 // evaluate() and GAME_PARAMETERS, GAME_ARGUMENTS. With TOGETHER, but for LEAVES_ALONE, a workgroup
 // is a node, and all of its work-items call the game's evaluate_together(); otherwise there is no
 // local memory, and there are no barriers.

@@ -1,11 +1,11 @@
 // What do the positions after the moves of a batch look like?
 // Twin: reference_py/games/ngtsg/make.py.
 //
-// So many workgroups do a game. In these `sharing` work-items share the moves of a node, and go on
-// with further nodes: most launches find a batch that is smaller than it may be, or one of leaves,
-// and a work-item for each move that there could be would cost more than the moves. The work-items
-// of a workgroup are a multiple of `sharing`. No local memory, no barriers. The game's file has
-// defined make() and GAME_PARAMETERS, GAME_ARGUMENTS.
+// Each game has a fixed number of workgroups. In these `sharing` work-items share the moves of a
+// node, and continue with further nodes: most launches find a batch that is smaller than it may be,
+// or one of leaves, and a work-item for each move that there could be would cost more than the
+// moves. The work-items of a workgroup are a multiple of `sharing`. No local memory, no barriers.
+// The game's file has defined make() and GAME_PARAMETERS, GAME_ARGUMENTS.
 #include "games/ngtsg/tree.cl"
 
 __kernel void make_children(__global uint *positions, __global uint *moves, __global uint *parents,

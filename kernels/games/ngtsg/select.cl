@@ -13,7 +13,7 @@
 
 #define STRIP 1024u
 
-// So many work-items write the children of a parent side by side: a GPU stores neighbouring words
+// Several work-items write the children of a parent side by side: a GPU stores neighbouring words
 // at once, a CPU takes work-items in turns.
 #if DEVICE_IS_CPU
 #define SHARING 1u
@@ -35,7 +35,7 @@ static uint pending_from(__global const uint *first_child, const uint first, con
     return max(first_child[parent] + rank, first);
 }
 
-// How many children of a parent a round is for, of those that are not taken yet.
+// How many of a parent's remaining children a round is for.
 static uint round_count(__global const uint *first_child, __global const uint *child_count,
                         const uint first, const uint rank, const uint rank_end, const uint parent)
 {

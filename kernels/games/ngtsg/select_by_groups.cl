@@ -21,7 +21,7 @@
 #define EACH 4u
 #define LEAST_STRIP 8u  // parents of a strip, so that the room for strips is known
 
-// How many nodes of a strip are in the batch, as soon as its workgroup says so.
+// How many nodes of a strip are in the batch, as soon as its workgroup has written it.
 static uint told_sum(__global uint *sums, const uint strip)
 {
     uint told = 0u;

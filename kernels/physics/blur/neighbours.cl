@@ -134,7 +134,7 @@ INLINED void one_column(__global const value_t *restrict planes, __global value_
     }
 }
 
-// A band of rows, each of its pixels by columns of TALL, and those at a border once more.
+// A band of rows, each of its pixels by columns of TALL, and those at a border again.
 INLINED void whole_band(__global const value_t *restrict planes, __global value_t *restrict next,
                         const size_t first, const uint here, const size_t lines, const uint width,
                         const uint height, const bool aligned)

@@ -31,7 +31,7 @@ static float mean_of(const float sum, const int column, const int row, const int
 #endif
 }
 
-// Writes the first `some` of WIDE finished sums. They are copied before one is asked for by its
+// Writes the first `some` of WIDE finished sums. They are copied before one is requested by its
 // number, so that those that are still added up can stay in registers.
 static void written(const floats_t *sum, __global float *restrict into, const int some,
                     const int column, const int row, const int width, const int height)

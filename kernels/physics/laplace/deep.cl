@@ -136,7 +136,7 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
 
 // A tile is SIDE x SIDE cells, each work-item has four by four of them in registers, and in local
 // memory are only the edges of these squares, for the neighbours: 64 bytes and, in single
-// precision, once more, so that a step has one barrier. There may be more workgroups than tiles,
+// precision, again, so that a step has one barrier. There may be more workgroups than tiles,
 // which have nothing to do, or fewer. Workgroups have ITEMS work-items. The lowest squares' bottom
 // edges have no reader and no place: NVIDIA's OpenCL takes 16 bytes of the 32 KiB itself.
 #define SIDE 64

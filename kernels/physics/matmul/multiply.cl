@@ -53,7 +53,7 @@ __kernel void multiply(__global const num *restrict A, __global const num *restr
         const uint length = min(inner - first, (uint)TILE);
         if (x < length) a[y * TILE + x] = mine[first + x];
         if (y < length) b[y * TILE + x] = other[(size_t)(first + y) * columns];
-        barrier(CLK_LOCAL_MEM_FENCE);  // both tiles are there, before they are multiplied
+        barrier(CLK_LOCAL_MEM_FENCE);  // both tiles are complete, before they are multiplied
         for (uint k = 0; k < length; ++k) sum = STEP(a[y * TILE + k], b[k * TILE + x], sum);
         barrier(CLK_LOCAL_MEM_FENCE);  // both tiles are used, before they are replaced
         first += TILE;

@@ -2,13 +2,13 @@
 // Twin: reference_py/physics/molecular_dynamics/neighbours.py.
 //
 // A list has the places (in the order of the cells) of the atoms that are nearer than cutoff and
-// skin; its order is free. Where more are near than a list has room for, its length says so, and
-// the atom's partners are looked for in the cells instead.
-// On a CPU lists are slices (slices.cl), on a GPU fours of entries.
-// A CPU looks at several places at once, those that follow each other in a row of cells (`lanes`
-// has each axis of them by itself), and writes down those that are near by a table: `closed_up`
-// has, for each set of lanes, the set's lanes in front. An entry is then the number of bytes to the
-// place in `packed`, which saves an operation for each neighbour in each step.
+// skin; its order is free. Where more are near than a list has room for, its length is larger than
+// its room, and the atom's partners are looked for in the cells instead. On a CPU lists are slices
+// (slices.cl), on a GPU fours of entries. A CPU looks at several places at once, those that follow
+// each other in a row of cells (`lanes` has each axis of them by itself), and writes down those
+// that are near by a table: `closed_up` has, for each set of lanes, the set's lanes in front. An
+// entry is then the number of bytes to the place in `packed`, which saves an operation for each
+// neighbour in each step.
 //
 // A workgroup is a part of the places, as of the atoms (box.cl). No local memory, no barriers.
 // Macros: ROOM, P(square_of_reach).
@@ -19,7 +19,7 @@
 
 #define SQUARE_OF_REACH NUM(P(square_of_reach))
 
-// What is added to a difference along an axis for the cell next to another one (`beside`).
+// What is added to a difference along an axis for the cell next to another one.
 static num added_beside(const uint cell, const int further)
 {
     const int to = (int)cell + further;

@@ -24,8 +24,8 @@ static num nearest(const num d)
 
 // Energy of a pair and its force over its distance, for the square of the distance. Written once
 // for one pair and for several at once: `type` is num or a vector of it. What must be divided comes
-// first and apart, as `inverse`, `r` and `slope`: a CPU that takes pair after pair goes on with one
-// while it divides for the next (slices.cl).
+// first and apart, as `inverse`, `r` and `slope`: a CPU that takes pair after pair continues with
+// one while it divides for the next (slices.cl).
 #define PAIR_ENERGY_AND_FORCE(type, r2, u, w, INVERT, DIVIDE, ROOT) \
     PAIR_DIVISIONS(type, r2, inverse, r, slope, INVERT, DIVIDE, ROOT) \
     PAIR_AFTER_DIVISIONS(type, inverse, r, slope, u, w)

@@ -151,8 +151,8 @@ static void offer_planes(hit_t *best, const scene_t *scene, const num3 origin, c
 //
 // Let u be the unit roundoff, D the distance from the origin to the farthest corner of the box
 // around all spheres, so that |v| + r <= D. Rounded, q differs from b^2 - (|v|^2 - r^2) by at most
-// 13 u |d|^2 |v|^2 + 3 u r^2: three roundings in each product with d, of which b^2 has two and one
-// of its own, four in |v|^2 - r^2, one in the difference. In exact numbers the point v + t d at
+// 13 u |d|^2 |v|^2 + 3 u r^2: three roundings in each product with d, of which b^2 has two and its
+// own one, four in |v|^2 - r^2, one in the difference. In exact numbers the point v + t d at
 // t = -b -+ sqrt(q) has
 //     |v + t d|^2 = r^2 + (q - (b^2 - (|v|^2 - r^2))) + (|d|^2 - 1) t^2,
 // and t |d| is hardly more than |v| + r, so the point is no farther from the centre than

@@ -8,7 +8,7 @@
 #include "physics/raytracer/camera.cl"
 #include "physics/raytracer/nearest.cl"
 
-// Each file is included once, so what both of these need stands above.
+// Each file is included once, so what both of these need is above.
 #if SHADING_IS_SEED
 #include "physics/raytracer/seed_shading.cl"
 #else

@@ -15,7 +15,7 @@ RANK_1, RANK_2, RANK_3, RANK_4, RANK_5, RANK_6, RANK_7, RANK_8 = (
     0xFF << 8 * rank for rank in range(8)
 )
 CORNERS = 0x8100000000000081
-"""Squares on which rooks stand at the start."""
+"""Squares of the rooks at the start."""
 
 
 class Position(NamedTuple):

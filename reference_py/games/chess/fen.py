@@ -115,7 +115,7 @@ def _placement(text):
                 "start; both together are at most 8"
             )
     if sets["p"] & (RANK_1 | RANK_8):
-        raise FenError(f"{name}: a pawn stands on the first or the last rank")
+        raise FenError(f"{name}: a pawn is on the first or the last rank")
     return sets
 
 
@@ -189,7 +189,7 @@ def piece_on(board, number):
 
 
 def write_fen(board):
-    """Return the line for a board; en passant is noted only where a pawn stands ready for it."""
+    """Return the line for a board; en passant is noted only where a pawn can capture so."""
     rows = []
     for rank in reversed(range(8)):
         row = "".join(piece_on(board, 8 * rank + file) for file in range(8))

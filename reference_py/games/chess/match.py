@@ -115,7 +115,7 @@ def can_mate(board):
 
 
 def end_of(boards):
-    """Return how a game has ended whose positions these are, None if it goes on."""
+    """Return how a game has ended whose positions these are, None if it continues."""
     board = boards[-1]
     if not moves(board.position):
         return MATE_END if in_check(board.position) else STALEMATE

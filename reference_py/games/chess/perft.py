@@ -1,4 +1,4 @@
-"""How many sequences of moves are there, and of which kinds are the last moves?
+"""How many sequences of moves exist, and of which kinds are the last moves?
 
 Device twin: ``kernels/games/chess/perft.cl``.
 """

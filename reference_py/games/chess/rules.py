@@ -2,8 +2,8 @@
 
 Moves other than the king's are restricted by two things: in check they must end on the piece that
 gives check or between it and the king, and a piece that is pinned stays on the line between the
-king and the piece that pins it. Moves are in the order of the squares that they come from, then of
-those that they go to, as the side to move sees the board. Device twin:
+king and the piece that pins it. Moves are in the order of their squares of origin, then of
+their targets, as the side to move sees the board. Device twin:
 ``kernels/games/chess/rules.cl``.
 """
 

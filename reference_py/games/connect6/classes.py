@@ -23,7 +23,7 @@ THREATS_SHIFT = 4
 
 
 def table_place(length, mask):
-    """Return where a segment stands in the table."""
+    """Return the position of a segment in the table."""
     return 2**length - 2**SHORTEST + mask
 
 
@@ -49,7 +49,7 @@ def threats(length, mask):
 
 
 def has_six(length, mask):
-    """Return whether six stones stand in a row."""
+    """Return whether there are six stones in a row."""
     return any(stones == WINDOW for _, stones in windows(length, mask))
 
 

@@ -57,12 +57,12 @@ def rule_of(n, o):
 
 
 def large(side):
-    """Return the sum of a side's shapes where it stands better."""
+    """Return the sum of a side's shapes if its position is the better one."""
     return 25 * side.of[L3] + 15 * side.of[L2] + 10 * side.of[D3] + 15 * side.crossings
 
 
 def small(side):
-    """Return the sum of a side's shapes where it stands worse."""
+    """Return the sum of a side's shapes if its position is the worse one."""
     return 20 * side.of[L3] + 10 * side.of[L2] + 6 * side.of[D3] + 10 * side.crossings
 
 

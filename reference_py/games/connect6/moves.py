@@ -105,7 +105,7 @@ def immediate_win(own, other):
 
 
 def candidates(stones):
-    """Return the empty points near a stone, ascending: no other stone stands between."""
+    """Return the empty points near a stone, ascending: no other stone is between."""
     found = set()
     for point in points_of(stones):
         row, column = divmod(point, SIDE)

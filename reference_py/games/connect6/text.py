@@ -16,7 +16,9 @@ def point_of(text):
     is_point = text.isascii() and row.isdecimal() and len(row) < 3 and 1 <= int(row) <= SIDE
     column = ord(text[0].upper()) - ord("A") if is_point else SIDE
     if not 0 <= column < SIDE:
-        raise ValueError(f"{text!r} is no point: a letter A to S and a number 1 to 19, such as J10")
+        raise ValueError(
+            f"{text!r} is not a point: a letter A to S and a number 1 to 19, such as J10"
+        )
     return SIDE * (int(row) - 1) + column
 
 

@@ -1,4 +1,4 @@
-"""How does a game end that goes on at random, and how is its end written in 16 bits?
+"""How does a game end that continues at random, and how is its end written in 16 bits?
 
 Device twin: ``kernels/games/havannah/playout.cl``.
 """

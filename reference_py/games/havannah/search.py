@@ -158,7 +158,7 @@ class Search:
         ]
 
     def flat(self):
-        """Play out every move of the position once more, all in one batch."""
+        """Play out every move of the position again, all in one batch."""
         root = self._root
         paths = [[(root, place)] for place in range(len(root.cells)) if root.known[place] == OPEN]
         root.visits[root.known == OPEN] += self._playouts
@@ -195,8 +195,8 @@ class Search:
     def _descend(self):
         """Return the moves from the root to a leaf, None if there is nothing open.
 
-        A leaf gets replies when it has been played out twice. Before its first playouts nobody
-        knows whether the game ends with it, so in the batch of these it stays a leaf.
+        A leaf gets replies when it has been played out twice. Before its first playouts it is
+        unknown whether the game ends with it, so in the batch of these it stays a leaf.
         """
         path, node, visits = [], self._root, self.visits
         while True:

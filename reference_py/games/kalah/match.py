@@ -6,7 +6,7 @@ Device twin: ``kernels/games/kalah/match.cl``.
 from reference_py.games.kalah.parameters import MOST_PAIRS, PAIR_STREAMS, STREAM_GAP, TOP
 from reference_py.primitives.rng import Rng
 
-FIRST, SECOND, CHANCE, NOBODY = 1, 2, 4, 0
+FIRST, SECOND, CHANCE, NO_PLAYER = 1, 2, 4, 0
 """Who is asked for the next move: a player, chance in the opening, none once the game is over."""
 
 
@@ -17,7 +17,7 @@ def player_of(side, tick):
 
 
 def asked_next(p, match, tick):
-    """Return who is asked for the next move of a game that goes on."""
+    """Return who is asked for the next move of a game that continues."""
     if match.moves_made < p.opening:
         return CHANCE
     return FIRST if player_of(match.to_move, tick) == 0 else SECOND

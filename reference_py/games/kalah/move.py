@@ -6,7 +6,7 @@ store or else the nearest that is not empty, and chance. Device twin:
 ``kernels/games/kalah/move.cl``.
 """
 
-from reference_py.games.kalah.match import CHANCE, NOBODY, asked_next, player_of, stream_of
+from reference_py.games.kalah.match import CHANCE, NO_PLAYER, asked_next, player_of, stream_of
 from reference_py.games.kalah.parameters import BONZO, MOST_MOVES, RANDOM, TOP
 from reference_py.games.kalah.rules import is_over, moves, play, store_of, totals
 from reference_py.primitives.rng import Rng
@@ -51,7 +51,7 @@ def make_move(p, match, tick, kind):
     if is_over(p, board) or match.moves_made == MOST_MOVES:
         top, bottom = totals(p, board)
         match.margin = top - bottom if player_of(TOP, tick) == 0 else bottom - top
-        match.asked = NOBODY
+        match.asked = NO_PLAYER
     else:
         if match.moves_made == p.opening:
             match.stream = stream_of(p, match, tick)
@@ -60,7 +60,7 @@ def make_move(p, match, tick, kind):
 
 def move(p, match, tick):
     """Make moves until the game is over or a player has to search."""
-    while match.asked != NOBODY:
+    while match.asked != NO_PLAYER:
         make_move(p, match, tick, kind_asked(p, match, tick))
-        if match.asked != NOBODY and kind_asked(p, match, tick) not in (BONZO, RANDOM):
+        if match.asked != NO_PLAYER and kind_asked(p, match, tick) not in (BONZO, RANDOM):
             return

@@ -11,7 +11,7 @@ def compact_levels(p, game, tick):
     """Give the memory of finished levels back, and find the deepest one with pending nodes.
 
     A level is finished when it was gone through in all rounds. A root that is closed is searched
-    once more if its value is outside of the window, or if that was not the last depth.
+    again if its value is outside of the window, or if that was not the last depth.
     """
     if batch_level(game) is None:
         return
@@ -34,7 +34,7 @@ def compact_levels(p, game, tick):
 
 
 def _next_round(p, game, level):
-    """Have a level gone through once more, if it has rounds left."""
+    """Have a level gone through again, if it has rounds left."""
     if not p.rounds or game.round[level] == p.last_rounds[level]:
         return False
     game.round[level] += 1

@@ -13,7 +13,7 @@ NO_LEVEL = 2**32 - 1
 """The level of the next batch once the root is closed."""
 
 NEXT_DEPTH = 2**32 - 2
-"""The same where the root is to be searched once more, to another depth or with another window."""
+"""The same where the root is to be searched again, to another depth or with another window."""
 
 NOTHING = -(2**31) + 1
 """The best value of a node of which nothing is known: minus infinity. Its negative is an int."""
@@ -33,7 +33,7 @@ class GameFunctions:
         game is over there, or its search does not look further
     evaluate : function of parameters, position and ply (moves since the root) that returns what the
         position is worth to its side to move, more than `NOTHING` and less than its negative. It
-        is asked for leaves and for positions without moves
+        is requested leaves and for positions without moves
     make : function of parameters, position and move that returns the position after the move
     """
 

@@ -7,7 +7,7 @@ them; those of each level have memory of their own. Device twin: ``kernels/games
 from reference_py.games.ngtsg.parameters import NOTHING
 
 PENDING, EXPANDED, DOOMED, CLOSED, CUT = range(5)
-"""States of a node: not looked at yet; its children are there; found to be of no use while a batch
+"""States of a node: not looked at yet; has children; found to be of no use while a batch
 was selected, which `close_batch` has yet to pass on; done, its value is exact; done, its value is
 only a bound, or it was never looked at."""
 

@@ -24,8 +24,8 @@ def seed_colours(p, frame, origin, towards):
     (ray, 3) num; black where nothing is hit, and where a mirror reflects nothing
     """
     num, seen = p.num, np.zeros((len(towards[0]), 3), p.num)
-    nobody = np.full(len(towards[0]), NOTHING)
-    distance, hit = first_seen(p, frame, origin, towards, nobody)
+    none = np.full(len(towards[0]), NOTHING)
+    distance, hit = first_seen(p, frame, origin, towards, none)
     rays = np.flatnonzero(hit != NOTHING)  # of these alone from here on
     distance, hit, towards = distance[rays], hit[rays], [x[rays] for x in towards]
     point = plus(origin, times(distance, towards))

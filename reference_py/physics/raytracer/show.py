@@ -7,7 +7,7 @@ import numpy as np
 
 
 def show(p, frame, tick, number):
-    """Fill ``picture`` after the samples up to ``number`` and, if it is asked for, ``mean``."""
+    """Fill ``picture`` after the samples up to ``number`` and, if it is requested, ``mean``."""
     mean = frame.sum / p.num(number + 1)
     bounded = np.where(mean > 0, mean, p.num(0.0))
     bounded = np.where(bounded < 255, bounded, p.num(255.0))

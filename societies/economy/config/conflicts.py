@@ -369,7 +369,7 @@ def economy_warnings(config: EconomyKeys) -> Iterator[Conflict]:
             yield Conflict(("record", name), message)
     record = config.record
     for key, listed, lost in (
-        (("keep",), record.keep, "its state is not kept"),
+        (("keep",), record.keep, "its state is not stored"),
         (("network",), record.network, "its network is not recorded"),
         (("trade_log", "days"), record.trade_log.days, "its trades are not recorded"),
     ):

@@ -37,7 +37,7 @@ A_DEVICE = (
 MAX_DEVICE_EFFORT = "Effort for making one device without any experience"
 MIN_DEVICE_EFFORT = "Effort for making one device at full experience; at most max_effort"
 MAX_DEVICE_EXPERIENCE = (
-    "Experience in making a device beyond which effort falls no further, and the most kept"
+    "Experience in making a device at which effort is lowest; what exceeds it is lost"
 )
 
 
@@ -46,7 +46,7 @@ class DevicesMarketConfig(Section):
 
     rounds: int = shape(
         12,
-        "How often a day, for each device type, all agents are paired anew; 0: nobody meets",
+        "Rounds a day for each device type; every round pairs all agents again; 0: no meetings",
         "1/type/day",
         ge=0,
         le=MOST_ROUNDS,
@@ -84,7 +84,7 @@ class DevicesMarketConfig(Section):
     )
 
 
-_FACTOR = "Times as fast as without: how much {} speeds {}"
+_FACTOR = "Factor of speed: how much {} speeds {}"
 _LIFETIME = "Minutes of use until {} is worn out"
 _PRACTICE = "Experience for each {} made, without a device that makes it"
 
@@ -153,16 +153,16 @@ class DeviceConfig(Section):
 
     resources_in_tool: int = shape(
         DEFAULT_RESOURCES_IN_TOOL,
-        "Different resources, one unit each, that a tool is made of; fewer than there are; if not "
-        "given, 5 or all but one, whichever is fewer",
+        "Number of different resources, one unit each, that a tool is made of; fewer than the "
+        "resources; if not given, 5 or all but one, whichever is fewer",
         "resources",
         ge=1,
         le=MOST_RESOURCES,
     )
     components: int = shape(
         DEFAULT_COMPONENTS,
-        "Different devices of the type below that any higher device is made of; at most the number "
-        "of resources; if not given, 6 or that, whichever is fewer",
+        "Number of different devices of the type below that any higher device is made of; at most "
+        "the number of resources; if not given, 6 or that, whichever is fewer",
         "devices",
         ge=2,
         le=MOST_RESOURCES,
@@ -175,7 +175,7 @@ class DeviceConfig(Section):
     )
     min_held_experience: float = value(
         2.0,
-        "Experience that whoever buys or owns a device has at least, from taking it apart",
+        "Least experience of an agent that buys or owns a device: it learns by taking it apart",
         "1",
         ge=0,
         le=LARGEST_REAL,

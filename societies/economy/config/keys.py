@@ -113,7 +113,9 @@ class InterventionConfig(Section):
 
     day: int = changed_after("day")
     set: dict[str, Any] = key(
-        {}, "New values by key: any keys of the kind value", examples=[{"day_length": 600.0}]
+        {},
+        "New values by key; only keys of kind `value` can change",
+        examples=[{"day_length": 600.0}],
     )
     remove: Removable | None = key(None, f"{WHAT_IS_REMOVED}, as by a shock, instead of `set`")
     index: Index | None = key(None, WHICH, "index")

@@ -31,7 +31,7 @@ SCALE = "Utility of the first unit of a resource (D in U = D x^(1/n))"
 EXPONENT = "How fast marginal utility falls (n in U = D x^(1/n))"
 MAX_EFFORT = "Effort for one unit without any experience"
 MIN_EFFORT = "Effort for one unit at full experience; at most max_effort"
-MAX_EXPERIENCE = "Experience beyond which effort falls no further, and the most kept overnight"
+MAX_EXPERIENCE = "Experience at which effort is lowest; what exceeds it is lost overnight"
 RESOURCE_LIFETIME = (
     "Mean life of a held unit: every night each unit is consumed with probability 1/lifetime"
 )
@@ -85,7 +85,7 @@ class TradingConfig(Section):
 
     rounds: int = shape(
         12,
-        "How often, in each of a day's markets, all agents are paired anew; 0: nobody meets",
+        "Rounds of each of a day's markets; every round pairs all agents again; 0: no meetings",
         "1/market",
         ge=0,
         le=MOST_ROUNDS,

@@ -9,7 +9,7 @@ PARTS = ("extraction", "swaps", "sales", "payments", "consumption", "devices", "
 """Parts of a day's change of wealth; `other` is units used to make devices, and shocks."""
 
 MOST_TURNS = 10
-"""Number of days to report, of those that changed the rank most."""
+"""Number of days to report: those that changed the rank most."""
 
 
 @dataclass(frozen=True)

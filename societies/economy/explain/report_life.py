@@ -291,7 +291,7 @@ def _why(day: Day) -> str:
     whom = [f"overtook {_agents(day.overtook)}"] if day.overtook else []
     whom += [f"was overtaken by {_agents(day.overtaken_by)}"] if day.overtaken_by else []
     moved = f"wealth {_signed(sum(day.change.values()))}, {_signed(total)} relative to the others"
-    passed = " and ".join(whom) or "passed nobody: others were removed, or equally wealthy"
+    passed = " and ".join(whom) or "overtook no agent: others were removed, or equally wealthy"
     return f"{moved}: {', '.join(named)}; {passed}"
 
 

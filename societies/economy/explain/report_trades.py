@@ -25,7 +25,7 @@ def trading(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
         menus = [event for event in events if isinstance(event, Meeting)]
         bargains = [event for event in events if isinstance(event, Bargain)]
         if not menus:
-            idle.setdefault("met nobody", []).append(round_)
+            idle.setdefault("met no other agent", []).append(round_)
             continue
         met = menus[0]
         other = met.b if met.a == me else met.a
@@ -179,7 +179,7 @@ def device_trading(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     """Yield what the agent did in the market for a type of device."""
     if not any(isinstance(event, Pairing) for _, event in section.events):
         if full:
-            yield "no meetings: nobody knows any, or no partner was left"
+            yield "no meetings: no agent knows any, or no partner was left"
         return
     me = trace.agent
     failures: Counter[str] = Counter()
@@ -211,7 +211,7 @@ def device_trading(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
 def _pairing(pair: Pairing, me: int) -> str:
     other = pair.b if pair.a == me else pair.a
     if pair.met:
-        why = "drawn at random, as everybody left had been met"
+        why = "drawn at random, since it had met all that were left"
     elif pair.gained > 0.0:
         who = "it" if pair.a == me else f"a{pair.a}"
         why = f"not met yet today; {who} gained {number(pair.gained)} by their deals of late"

@@ -27,7 +27,7 @@ class ChessConfig(SearchConfig):
     )
     rules: Literal["legal", "pseudo_legal"] = key(
         "legal",
-        "Which moves there are: legal ones, or those of the published original, where kings may be "
+        "Rules of moves: legal moves, or those of the published original, where kings may be "
         "captured, pawns become queens, and no side castles or captures en passant",
     )
 

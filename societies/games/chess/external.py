@@ -1,6 +1,6 @@
 """How does a match get moves from an external chess program? By the Universal Chess Interface.
 
-The match goes on whatever such a program does. A program that ends, does not answer in time or
+The match continues whatever such a program does. A program that ends, does not answer in time or
 makes an illegal move loses that game and is restarted for the next one.
 """
 
@@ -42,8 +42,8 @@ def lack_of(path: str) -> str:
     words = shlex.split(path)
     found = shutil.which(words[0], mode=os.F_OK) if words else None
     if found:
-        return f"{found} is there, but may not be executed: chmod +x {shlex.quote(found)}"
-    return f"there is no program {path or 'named'}"
+        return f"{found} exists, but is not executable: chmod +x {shlex.quote(found)}"
+    return f"no such program: {path or 'named'}"
 
 
 class ExternalProgram:

@@ -28,7 +28,7 @@ DRAWS = {
     STALEMATE: "stalemate",
     FIFTY: "fifty moves without capture or move of a pawn",
     THIRD: "the same position for the third time",
-    NO_PIECES: "nobody has enough pieces to mate",
+    NO_PIECES: "neither side has enough pieces to mate",
 }
 
 
@@ -75,7 +75,7 @@ class Game:
         for move in self.legal():
             if word.lower() == move.name(self.side) or short == self.san(move).rstrip("+#"):
                 return move
-        raise ConfigError(f"{shortened(word)} is no legal move of {NAMES[self.side]}")
+        raise ConfigError(f"{shortened(word)} is not a legal move of {NAMES[self.side]}")
 
     def push(self, move: Move) -> None:
         """Make a legal move."""

@@ -99,7 +99,7 @@ class ChessMatchConfig(MatchConfig):
             if one.kind == UCI and not command_of(one.path):
                 yield Conflict((*path, "path"), lack_of(one.path))
             if one.kind != UCI and (one.path or one.options):
-                yield Conflict((*path, "kind"), f"{one.kind} is no program: no path, no options")
+                yield Conflict((*path, "kind"), f"{one.kind} is not a program: no path, no options")
             for j, given in enumerate(one.options):
                 if why := _no_option(given):
                     yield Conflict((*path, "options", j), why)

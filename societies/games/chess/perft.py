@@ -103,7 +103,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
             "tallies": Field(
                 ("kind", *position), "int64", "moves", "what is counted below", checkpointed=False
             ),
-            "nodes": Field((), "int64", "nodes", "sequences of so many legal moves", logged=True),
+            "nodes": Field((), "int64", "nodes", "sequences of `depth` legal moves", logged=True),
             "details": Field(
                 ("detail",),
                 "int64",
@@ -208,7 +208,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
                 f"{len(cut.batches)} breadth first, {cut.last} depth first",
             ),
             ("positions of a batch", ", ".join(f"{batch:,}" for batch in cut.batches)),
-            ("positions kept", f"at most {cut.size:,} of a game"),
+            ("positions in memory", f"at most {cut.size:,} of a game"),
         ]
 
     def report(self, config: ChessPerftConfig, **facts: Any) -> RunReport:

@@ -52,9 +52,8 @@ class ChessPerftConfig(WorkloadConfig):
     divide: bool = key(False, "Whether the count below each first move is reported")
     kept: Auto[Kept] = key(
         "auto",
-        "Most positions of a level of a game that are kept at a time; a level that has more is "
-        "done in batches; auto: 1,048,576 on a GPU and 262,144 elsewhere, fewer where there is no "
-        "memory for them",
+        "Most positions of a level of a game in memory at a time; a level that has more is counted "
+        "in batches; auto: 1,048,576 on a GPU and 262,144 elsewhere, fewer if memory is short",
         "positions",
     )
     record: PerftRecordConfig = key(

@@ -41,7 +41,7 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
 
     def fields(self, p: Connect6Parameters) -> Mapping[str, Field]:
         """Return the arrays of a search; a resumed search builds the table of classes again."""
-        ready = Field((), "uint8", "1", "whether the table of classes is there", constant=True)
+        ready = Field((), "uint8", "1", "whether the table of classes is complete", constant=True)
         proven = {
             "win_in": Field(
                 (), "int32", "turns", "turns of a proven win, or 0", final=True, none=0

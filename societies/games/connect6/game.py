@@ -52,7 +52,7 @@ class Game:
 
     @property
     def result(self) -> str:
-        """How the game ended; empty while it goes on."""
+        """How the game ended; empty while it continues."""
         if self.winner is not None:
             return f"{NAMES[self.winner]} wins"
         black, white = self.stones

@@ -107,7 +107,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
             ),
             "wins": Field(one, "int64", "playouts", f"{counted} won", logged=True),
             "losses": Field(one, "int64", "playouts", f"{counted} lost", logged=True),
-            "draws": Field(one, "int64", "playouts", "playouts that nobody won", logged=True),
+            "draws": Field(one, "int64", "playouts", "playouts that ended in a draw", logged=True),
             "finishes": Field(
                 (*one, "kind"),
                 "int64",

@@ -170,7 +170,7 @@ class HavannahConfig(BoardConfig):
         le=LARGEST_INTEGER,
     )
     memory: Literal["private", "local", "global"] = key(
-        "private", "Of forest: memory of the device in which the board of a playout is kept"
+        "private", "Of forest: memory of the device that holds the board of a playout"
     )
     neighbours: Literal["computed", "table"] = key(
         "computed",
@@ -219,7 +219,7 @@ class HavannahConfig(BoardConfig):
         if last > self.limit:
             yield Conflict(
                 ("limit",),
-                f"playouts {self.first_playout:,} to {last - 1:,} of each candidate are asked for, "
+                f"playouts {self.first_playout:,} to {last - 1:,} of each candidate are requested, "
                 f"and at most {self.limit:,} are allowed",
                 (("batches",), ("batch",), ("first_playout",)),
             )
@@ -242,7 +242,7 @@ class HavannahConfig(BoardConfig):
             yield Conflict(
                 ("limit",),
                 f"{counted(games, 'game')} with {cells} cells and {self.limit:,} playouts of each "
-                f"need more than the {STREAMS:,} random streams there are; a limit of "
+                f"need more than the {STREAMS:,} random streams that exist; a limit of "
                 f"{fits:,} fits",
                 (("size",), ("replicates",), ("first_game",)),
             )
@@ -260,7 +260,7 @@ class HavannahConfig(BoardConfig):
         game, seen = self.game(), set()
         names = () if self.candidates == "all" else self.candidates
         if self.candidates != "all" and not names:
-            yield Conflict(("candidates",), "there are none: give cells, or all")
+            yield Conflict(("candidates",), "is empty: give cells, or all")
         for i, name in enumerate(names):
             cell = cell_of(game.board, name)
             needs: Any = (("size",), ("moves",))
@@ -268,7 +268,7 @@ class HavannahConfig(BoardConfig):
                 message = f"{name}: no cell of a board of size {self.size}"
                 yield Conflict(("candidates", i), message, needs)
             elif game.stones[cell] != EMPTY:
-                yield Conflict(("candidates", i), f"{name}: a stone is there", needs)
+                yield Conflict(("candidates", i), f"{name}: the cell is occupied", needs)
             elif cell in seen:
                 yield Conflict(("candidates", i), f"{name} is listed twice", needs)
             seen.add(cell)
@@ -276,8 +276,8 @@ class HavannahConfig(BoardConfig):
         if outcomes > MOST_OUTCOMES:
             yield Conflict(
                 ("batch",),
-                f"{outcomes:,} playouts in a batch; at most {MOST_OUTCOMES:,} are kept at a time: "
-                "have more batches",
+                f"{outcomes:,} playouts in a batch; at most {MOST_OUTCOMES:,} fit: "
+                "take more, smaller batches",
                 (("candidates",), ("replicates",)),
             )
 

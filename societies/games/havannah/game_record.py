@@ -143,7 +143,7 @@ class _SgfReader:
         if rest:
             at += len(self._text[at:]) - len(self._text[at:].lstrip())
             missing = "; a ] is missing" if rest[0].startswith("[") else ""
-            raise self._refused(at, f"{shortened(rest[0])} is no part of a record{missing}")
+            raise self._refused(at, f"{shortened(rest[0])} is not part of a record{missing}")
         if name and not values:
             raise self._refused(began, f"{shortened(name)} has no value")
         if name:
@@ -190,7 +190,7 @@ class _SgfReader:
         if value.lower() in ("", "pass"):
             raise self._refused(at, f"move {number}: {colour}[{value}] is a pass; there are none")
         if not value.isalnum():
-            raise self._refused(at, f"move {number}: {shortened(value)} is no cell")
+            raise self._refused(at, f"move {number}: {shortened(value)} is not a cell")
         self._moves.append(value)
 
     def _refused(self, at: int, message: str) -> ConfigError:

@@ -72,7 +72,7 @@ def play(
 
 
 def _asked(opponent: Opponent, own: int, console: Console) -> bool:
-    """Ask until a move is made or taken back; return whether the game goes on."""
+    """Ask until a move is made or taken back; return whether the game continues."""
     game = opponent.game
     while True:
         try:

@@ -72,7 +72,7 @@ class Game:
 
     @property
     def result(self) -> str:
-        """How the game ended, in words; empty if it goes on."""
+        """How the game ended, in words; empty if it continues."""
         if self.reasons:
             return f"{NAMES[other(self.to_move)]} has won by a {said(self.reasons)}"
         return "a draw: the board is full" if self.is_over else ""
@@ -97,7 +97,7 @@ class Game:
                 f"{shortened(move)}: no cell of a board of size {self.size} (A1 to {last})"
             )
         if self._forest.stones[cell] != EMPTY:
-            raise ConfigError(f"{move}: {NAMES[self._forest.stones[cell]]} has a stone there")
+            raise ConfigError(f"{move}: {NAMES[self._forest.stones[cell]]} has a stone on it")
         self.reasons = self._forest.place(cell, self.to_move)
         self.moves.append(name_of(self.board, cell))
         self.to_move = other(self.to_move)

@@ -68,9 +68,9 @@ class SearchConfig(WorkloadConfig):
     )
     boards: Auto[BoardCount] = key(
         "auto",
-        "Most boards of a level of a game that are kept at a time; a level that has more is done "
-        "in batches; auto: as many as there is memory for on the device, at most 1,048,576 on a "
-        "GPU and 262,144 elsewhere",
+        "Most boards of a level of a game in memory at a time; a level that has more is searched "
+        "in batches; auto: as many as the memory of the device holds, at most 1,048,576 on a GPU "
+        "and 262,144 elsewhere",
         "boards",
     )
 

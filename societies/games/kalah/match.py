@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_py.games.kalah.match import FIRST, NOBODY, SECOND
+from reference_py.games.kalah.match import FIRST, NO_PLAYER, SECOND
 from reference_py.games.kalah.parameters import (
     BONZO,
     MOST_MOVES,
@@ -84,7 +84,7 @@ class KalahMatch(MatchWorkload):
                 (),
                 "uint8",
                 "1",
-                "who is asked for a move: 1 the first player, 2 the second, 4 chance, 0 nobody",
+                "who is asked for a move: 1 the first player, 2 the second, 4 chance, 0 no player",
                 initial=FIRST | SECOND,
                 checkpointed=False,
             ),
@@ -118,7 +118,7 @@ class KalahMatch(MatchWorkload):
         yield Step("start")
         for _ in range(MOST_MOVES):
             asked = set(np.unique(seen["asked"]).tolist())
-            if asked == {NOBODY}:
+            if asked == {NO_PLAYER}:
                 return
             for number, player in enumerate(p.players):
                 if player.searches and any(one & (FIRST, SECOND)[number] for one in asked):

@@ -98,7 +98,7 @@ class Match:
         """
         if pit not in self.pits:
             there = ", ".join(map(str, self.pits)) or "none, the game is over"
-            raise ConfigError(f"pit {pit} is no move of {NAMES[self.side]} (moves: {there})")
+            raise ConfigError(f"pit {pit} is not a move of {NAMES[self.side]} (moves: {there})")
         self._before.append((self.board, self.side))
         cell = rules.pits_of(self._p, self.side).start + pit - 1
         self.board, self.side, kind = rules.play(self._p, self.board, self.side, cell)
@@ -193,7 +193,7 @@ def play(
 
 
 def _asked(match: Match, own: int, console: Console) -> bool:
-    """Ask until a move is made or taken back; return whether the game goes on."""
+    """Ask until a move is made or taken back; return whether the game continues."""
     while True:
         try:
             words = console.input(f"{NAMES[own]}, pit? ").lower().split()

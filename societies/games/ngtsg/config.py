@@ -140,8 +140,8 @@ class SearchConfig(WorkloadConfig):
     batch: BatchConfig = key(BatchConfig(), "How many nodes are calculated at a time")
     pool: Auto[Pool] = key(
         "auto",
-        "Most nodes of a game that are kept at a time; where they are too few for the children of "
-        "a batch, it becomes smaller; auto: as many as the batches need, at most 4,194,304",
+        "Most nodes of a game in memory at a time; if they do not suffice for the children of a "
+        "batch, the batch becomes smaller; auto: as many as the batches need, at most 4,194,304",
         "nodes",
     )
     supersteps: int = key(

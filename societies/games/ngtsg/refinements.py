@@ -36,7 +36,7 @@ def unpruned(keys: Refinements) -> Iterator[Conflict]:
     """Yield a conflict for each key that has no effect without pruning."""
     for name in ("rounds", "principal_variation", "deepening", "aspiration"):
         if getattr(keys, name):
-            message = "it only changes what is pruned, and pruning is none"
+            message = "it only changes what is pruned, and pruning is switched off"
             yield Conflict((name,), message, (("pruning",),))
 
 
@@ -71,7 +71,7 @@ def contradictions(
         message = f"{len(keys.near_root)} levels; above the leaves there are {depth}"
         yield Conflict((*at, *near_root), message, of_depth)
     if keys.deepening and keys.deepening >= depth:
-        message = f"{keys.deepening} plies less than {depth} is no depth"
+        message = f"{keys.deepening} plies less than {depth} is not a valid depth"
         yield Conflict((*at, "deepening"), message, of_depth)
     if keys.aspiration and not keys.deepening:
         message = "the window is laid around the value of the depth before; deepening is 0"

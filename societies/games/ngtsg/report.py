@@ -52,7 +52,7 @@ class SearchReport(RunReport):
             ("nodes visited", f"{sum(visited):,} of {self._whole_tree(visited)}"),
             ("of these evaluated", f"{found['leaves']:,}"),
             ("batches", f"{batches[0]:,} of branches, {batches[1]:,} of leaves"),
-            ("most nodes kept", f"{found['peak']:,}"),
+            ("most nodes in memory", f"{found['peak']:,}"),
         ]
         if repeated:
             rows.append(

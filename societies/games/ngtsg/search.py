@@ -224,7 +224,7 @@ class SearchWorkload(Workload[C, P]):
             "shortened": Field(
                 (), "int64", "batches", "batches made smaller, as the pool was full", **found
             ),
-            "peak": Field((), "int64", "nodes", "most nodes kept at a time", **found),
+            "peak": Field((), "int64", "nodes", "most nodes in memory at a time", **found),
             "value": Field((), "int32", "1", "value of the root to its side to move", **at_end),
             "move": Field(
                 (), "uint32", "1", "its first best move, or none", none=NO_MOVE, **at_end
@@ -399,7 +399,7 @@ class SearchWorkload(Workload[C, P]):
             ("supersteps", f"until the root is closed, at most {self.ticks(config):,}"),
             *([("depths searched one after the other", depths)] if p.deepening else []),
             ("nodes of each level", room),
-            ("nodes kept", config.kept(p.nodes)),
+            ("nodes in memory", config.kept(p.nodes)),
             ("nodes of the whole tree, roughly", f"{config.nodes_estimate():.1g}"),
         ]
 

@@ -119,7 +119,7 @@ def cuda_device(spec: str = NAME) -> CudaDevice:
     there = ", ".join(f"{NAME}:{ordinal}" for ordinal in range(count))
     ordinal = whole_number(number or "0")
     if ordinal is None or ordinal >= count:
-        raise DeviceError(f"device {shortened(spec)}: no such device; there is: {there}")
+        raise DeviceError(f"device {shortened(spec)}: no such device; available: {there}")
     return CudaDevice(cupy(), ordinal)
 
 

@@ -77,13 +77,13 @@ class BlurConfig(WorkloadConfig):
     )
     border: Literal["available", "replicate", "reflect", "mirror", "wrap", "constant"] | None = key(
         None,
-        "What stands for pixels beyond the border: nothing (of neighbours and box), the last one, "
+        "Value of pixels beyond the border: nothing (of neighbours and box), the last one, "
         "the picture reflected with or without its last pixel, its other side, or 0; default: "
         "available of neighbours, else mirror",
     )
     arithmetic: Literal["float", "bytes", "seed"] | None = key(
         None,
-        "What is kept between passes: numbers with fractions, bytes that are rounded (of box), or "
+        "Numbers between passes: with fractions, bytes that are rounded (of box), or "
         "bytes that are cut off (of neighbours), as in the original; default: bytes of box, else "
         "float",
     )
@@ -193,7 +193,7 @@ class BlurConfig(WorkloadConfig):
             yield Conflict(("border",), message, (("kind",),))
         if self.arithmetic is not None and self.arithmetic not in ARITHMETICS[kind]:
             there = " or ".join(ARITHMETICS[kind])
-            message = f"{kind} has no arithmetic {self.arithmetic}; there is: {there}"
+            message = f"{kind} has no arithmetic {self.arithmetic}; choose {there}"
             yield Conflict(("arithmetic",), message, (("kind",),))
         if kind == "box" and self.kept_numbers == "bytes" and self.window > LARGEST_BOX:
             message = f"a box of bytes has a radius of {LARGEST_BOX} at most; set arithmetic: float"

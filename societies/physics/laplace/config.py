@@ -249,10 +249,10 @@ class LaplaceConfig(WorkloadConfig):
         if self.omega is not None and self.method != "sor":
             yield Conflict(("omega",), f"{self.method} has no omega", (("method",),))
         if self.method == "sor" and self.variant != "rows":
-            message = f"sor has no form {self.variant}; there is: rows"
+            message = f"sor has no form {self.variant}; choose rows"
             yield Conflict(("variant",), message, (("method",),))
         if self.depth is not None and self.variant != "deep":
-            message = f"the form {self.variant} has no depth; there is: deep"
+            message = f"the form {self.variant} has no depth; only deep has one"
             yield Conflict(("depth",), message, (("variant",),))
         if self.depth is not None and self.depth > 12 and self.precision == "double":
             message = f"{self.depth} steps are more than the 12 for which tiles in double have room"

@@ -126,7 +126,7 @@ class MatmulConfig(WorkloadConfig):
             message = f"{self.rows} x {self.columns} entries of C are more than 2^34"
             yield Conflict(("rows",), message, (("columns",),))
         if 2 * max(self.rows, self.inner) > RANDOM_STREAMS:
-            message = f"more rows than there are random streams ({RANDOM_STREAMS})"
+            message = f"more rows than random streams ({RANDOM_STREAMS})"
             yield Conflict(("rows",), message, (("inner",),))
 
 

@@ -148,7 +148,7 @@ class _dataset:
             what = f"has no dataset {self._name}"
             if isinstance(found, h5py.Group):
                 what = f"has a group {self._name}, no dataset"
-            raise ConfigError(f"{self._path} {what}; there is: {', '.join(of_many) or 'nothing'}")
+            raise ConfigError(f"{self._path} {what}; it has: {', '.join(of_many) or 'nothing'}")
         return found
 
     def __exit__(self, *_: object) -> None:

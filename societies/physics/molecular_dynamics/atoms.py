@@ -104,7 +104,7 @@ def _read(path: str, file: Path, changed: int, size: int) -> Atoms:
     while lines and not lines[-1].strip():
         lines.pop()
     if len(lines) < 3:
-        raise ConfigError(f"{path}: {len(lines)} lines are no atoms in a box")
+        raise ConfigError(f"{path}: {len(lines)} lines are not atoms in a box")
     return _nist(path, lines) if len(lines[0].split()) == 3 else _extended_xyz(path, lines)
 
 
@@ -234,11 +234,11 @@ def _columns(path: str, line: int, properties: str) -> tuple[dict[str, tuple[int
     for name, kind, count in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
         width = whole_number(count)
         if width is None:
-            raise ConfigError(f"{where}: {shortened(count)} is no number of columns")
+            raise ConfigError(f"{where}: {shortened(count)} is not a number of columns")
         name = VELOCITIES.get(name.lower(), name)
         if kind not in ("S", "R", "I", "L"):
             raise ConfigError(
-                f"{where}: {shortened(name)}: {shortened(kind)} is no kind (S, R, I or L)"
+                f"{where}: {shortened(name)}: {shortened(kind)} is not a kind (S, R, I or L)"
             )
         if name in ("pos", "velo") and (kind not in ("R", "I") or width != 3):
             raise ConfigError(f"{where}: {name}:{shortened(kind)}:{width} is not {name}:R:3")
@@ -301,7 +301,7 @@ def _cube(path: str, number: int, sides: NDArray[np.float64]) -> tuple[float, tu
     largest = float(np.abs(sides - length * np.eye(3)).max())
     if length <= 0.0 or not largest <= CUBE * length:
         raise ConfigError(
-            f"{path}:{number}: the box is no cube along the axes"
+            f"{path}:{number}: the box is not a cube along the axes"
             + (f": it differs from one of side {length:g} by {largest:.3g}" if length > 0 else "")
         )
     if not largest:

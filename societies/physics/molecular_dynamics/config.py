@@ -83,7 +83,8 @@ class MolecularDynamicsConfig(WorkloadConfig):
         1000, "Number of steps; 0: energies of the start alone", "step", ge=0, le=MOST_TICKS
     )
     form: Literal["plain", "shifted", "shifted_force"] = shape(
-        "shifted_force", "The potential at the cutoff: as it is, energy 0, energy and force 0"
+        "shifted_force",
+        "Potential at the cutoff: unchanged; shifted to energy 0; shifted to energy and force 0",
     )
     tail: bool = shape(
         False, "Add to the energy that of pairs beyond the cutoff, as if atoms were spread evenly"
@@ -182,7 +183,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
         size = ("atoms",) if self.atoms else ("cells",)
         needs: tuple[tuple[str, ...], ...] = (("cells",), ("density",), ("atoms",), ("cutoff",))
         if not 2 <= atoms <= MOST_ATOMS:
-            yield Conflict(size, f"{atoms} atoms; there must be 2 to {MOST_ATOMS}", needs)
+            yield Conflict(size, f"{atoms} atoms; the box takes 2 to {MOST_ATOMS}", needs)
             return
         if length < 2.0 * self.cutoff:
             yield Conflict(

@@ -152,7 +152,7 @@ class RaytracerConfig(WorkloadConfig):
     )
     up: ListOf[Coordinate] = key((0.0, 0.0, 1.0), "Which way is up in the picture")
     view_width: float = key(1.0, "Width of the view at distance 1", "length", ge=1e-6, le=1e6)
-    scene: SceneConfig = key(SceneConfig(grid=2), "What there is to see; default: {grid: 2}")
+    scene: SceneConfig = key(SceneConfig(grid=2), "Objects and lights; default: {grid: 2}")
     ambient: float | None = key(
         None, "Share of a colour that is seen without light; default: seed 0.5, whitted 0.2",
         ge=0, le=1e3,
@@ -264,7 +264,7 @@ class RaytracerConfig(WorkloadConfig):
             return
         ahead = [p - c for p, c in zip(self.look_at, self.camera, strict=True)]
         if length(ahead) < SHORTEST:
-            yield Conflict(("look_at",), "the camera is there itself", (("camera",),))
+            yield Conflict(("look_at",), "it is the position of the camera", (("camera",),))
         elif length(self.up) < SHORTEST:
             yield Conflict(("up",), f"a vector of length {length(self.up):g} has no direction")
         else:
@@ -286,7 +286,7 @@ def unwritable(path: Path) -> str:
     if path.is_dir():
         return f"{path} is a folder"
     if path.exists() and not path.is_file():
-        return f"{path} is no regular file"
+        return f"{path} is not a regular file"
     if path.suffix.lower() != ".png":
         return f"{path} does not end in .png"
     if not os.access(path if path.exists() else folder, os.W_OK):

@@ -107,17 +107,17 @@ def _bench(
     wanted = min(most, LOG_TICKS) if ticks is None else ticks
     if not 1 <= wanted <= most:
         raise ConfigError(
-            f"bench: {wanted} {workload.clock_plural} are asked for; the configuration has 1 to "
+            f"bench: {wanted} {workload.clock_plural} are requested; the configuration has 1 to "
             f"{most}"
         )
     if not _numbers(copies):
         raise ConfigError("bench: copies must be a list of numbers: [1, 8]")
     if min((*copies, 1)) < 1:
         raise ConfigError(
-            f"bench: {counted(min(copies), workload.copies)} are asked for; at least 1 is needed"
+            f"bench: {counted(min(copies), workload.copies)} are requested; at least 1 is needed"
         )
     if repeats < 1:
-        raise ConfigError(f"bench: {repeats} measurements are asked for; at least 1 is needed")
+        raise ConfigError(f"bench: {repeats} measurements are requested; at least 1 is needed")
     chosen, _, facts = chosen_device(device)
     name = facts["device"]
     if config.table is not None and any(one != config.table.rows for one in copies):

@@ -60,7 +60,7 @@ def main() -> int:
 def kernels(file: str) -> str:
     """Return the name of a kernel file; raise ValueError if no capture has such a name."""
     if not KERNELS.fullmatch(file):
-        raise ValueError(f"{file!r} is no file of kernels")
+        raise ValueError(f"{file!r} is not a file of kernels")
     return file
 
 
@@ -96,7 +96,7 @@ def choose(found: list[tuple[str, Any]], asked: str | None, captured: dict[str, 
             if asked == index or asked.lower() in name(device).lower():
                 return device
         there = "; ".join(f"{index} {name(device)}" for index, device in found)
-        raise LookupError(f"no device {asked}; there is: {there}")
+        raise LookupError(f"no device {asked}; available: {there}")
     real = [device for _, device in found if "oclgrind" not in name(device).lower()]
     if not real:
         raise LookupError("no OpenCL device found")

@@ -189,7 +189,7 @@ def require_folder(folder: Path, *, overwrite: bool) -> None:
                 f"{option('overwrite', True)}."
             )
         if not (folder / MARK).is_file() or folder.is_symlink():
-            raise OutputError(f"{folder}: is no capture, so it is not replaced.")
+            raise OutputError(f"{folder}: is not a capture, so it is not replaced.")
     if not folder.absolute().parent.is_dir():
         raise OutputError(f"{folder}: there is no folder {folder.absolute().parent} to put it in.")
 

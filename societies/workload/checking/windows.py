@@ -75,10 +75,10 @@ def ticks_to_verify(
     ticks -= after
     if asked is not None and not 1 <= asked <= ticks:
         raise ConfigError(
-            f"verify: {asked} {plural(clock)} are asked for, the configuration has {ticks}"
+            f"verify: {asked} {plural(clock)} are requested, the configuration has {ticks}"
             f"{raised(asked)}"
             if asked > 0
-            else f"verify: {asked} {plural(clock)} are asked for; there must be at least 1"
+            else f"verify: {asked} {plural(clock)} are requested; the least is 1"
         )
     return ticks if asked is None else asked
 

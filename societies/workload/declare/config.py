@@ -64,7 +64,7 @@ def changed_copies(copies: str) -> Any:
 class InterventionConfig(Section):
     """Values that are changed for good; models add the tick, and the copies."""
 
-    set: dict[str, Any] = key({}, "New values by key: any keys of the kind value")
+    set: dict[str, Any] = key({}, "New values by key; only keys of kind `value` can change")
 
 
 Numbers = ListOf[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]]

@@ -135,7 +135,7 @@ class Contents(Protocol):
         """Write a block, which is committed afterwards.
 
         A block that does not end at one of `stops` may be written by another thread while the
-        engine goes on, so its state must not be read.
+        engine continues, so its state must not be read.
 
         Raises
         ------

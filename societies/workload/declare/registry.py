@@ -180,5 +180,5 @@ def _of_checkout() -> dict[str, EntryPoint]:
 def _loaded(entry: EntryPoint) -> Workload[Any, Any]:
     loaded = entry.load()
     if not isinstance(loaded, Workload):
-        raise TypeError(f"{entry.value} is no societies.workload.Workload")
+        raise TypeError(f"{entry.value} is not a societies.workload.Workload")
     return loaded

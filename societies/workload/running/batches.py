@@ -139,7 +139,7 @@ class Batches:
         return self.profile
 
     def ended(self) -> int | None:
-        """Return the tick at which the last copy ended; None while a copy goes on."""
+        """Return the tick at which the last copy ended; None while a copy continues."""
         return ended_at({ENDED: self._joined(ENDED)}) if ENDED in self.fields else None
 
     def finish(self) -> None:

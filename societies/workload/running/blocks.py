@@ -144,7 +144,7 @@ class Simulation:
                 ended = self.engine.ended()
             behind = bool(self._waiting)
             with self.keeping(last), self.stop.at_once():
-                self._waiting.gather(last)  # while the device goes on
+                self._waiting.gather(last)  # while the device continues
             if self._writing is not None and self._writing.done():
                 self._written()
             if self._enough_waits():
@@ -209,7 +209,7 @@ class Simulation:
         return bool(self._waiting) and (late or nbytes > WAITING_BYTES)
 
     def _seen(self) -> SeenState:
-        """Return the present state; it must be read before the engine goes on."""
+        """Return the present state; it must be read before the engine continues."""
         return SeenState(self.engine, self.fields, saved=bool(self.every))
 
     def _read(self, first: int, last: int, end: int) -> Block:
@@ -226,7 +226,7 @@ class Simulation:
         self.workload.check(block, self.p)
         if last < end and self._saves(last, end):
             self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
-            self._due[last] = state.read(hashed=False)  # before the engine goes on
+            self._due[last] = state.read(hashed=False)  # before the engine continues
             if self._writing is None:
                 self._begin_to_save(last, self._due[last])
             # A block holds no state while it waits.

@@ -190,11 +190,13 @@ def _require_same_past(
 
     before, now = past(_configuration(attributes)), past(config.model_dump(mode="json"))
     if before != now:
-        other = next((one for one in now if one not in before), None) or before[0]
+        different = [one for one in before if one not in now]
+        different += [one for one in now if one not in before]
+        first = min(one[clock] for one in different or before)
         raise OutputError(
             f"{path}: has other interventions before {clock} {tick}, such as that of {clock} "
-            f"{other[clock]}; what is past cannot be changed\n"
-            f"branch off earlier, with {option(clock, other[clock])}"
+            f"{first}; what is past cannot be changed\n"
+            f"branch off earlier, with {option(clock, first)}"
         )
 
 
@@ -215,13 +217,11 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
     for name, variable in file.variables.items():
         axis = parent.layout.axis(variable)
         if axis is None:
-            continue  # written when the run goes on
+            continue  # written when the run continues
         dim = variable.dims[axis]
         ticks = parent.layout.coordinates[dim].values
-        rows = int(np.count_nonzero(ticks + variable.lag <= tick))
-        if rows:
-            part = parent.disk.read(name, *[slice(None)] * axis, slice(0, rows))
-            file.write(name, part, **{dim: slice(0, rows)})
+        past = slice(0, int(np.count_nonzero(ticks + variable.lag <= tick)))
+        file.write(name, parent.disk.read(name, *[slice(None)] * axis, past), **{dim: past})
     for name, table in parent.layout.tables.items():
         ticks = parent.disk.read(f"{table.place}/{clock}")
         rows = int(np.count_nonzero((ticks >= 0) & (ticks <= tick)))

@@ -1,6 +1,6 @@
 """What carries out the steps of a run? An engine: an OpenCL device or plain Python.
 
-The module is long because both engines stand in it: every method must have the same result in both.
+The module is long because it holds both engines: every method must have the same result in both.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LOG_ROW = "log_row"
 """Parameter of kernels that write a log themselves: the row of the present tick."""
 
 ENDED = "ended"
-"""Field with the tick at which a copy ended, -1 while it goes on.
+"""Field with the tick at which a copy ended, -1 while it continues.
 
 Kernels do not change the checkpointed arrays of a copy that has ended, so it does not matter when
 the host reads them. The reference does not call phases for such a copy.
@@ -108,7 +108,7 @@ class Engine(Protocol):
         """Return the measured times of the last `run_ticks`; {} if the workload is not timed."""
 
     def ended(self) -> int | None:
-        """Return the tick at which the last copy ended; None while a copy goes on."""
+        """Return the tick at which the last copy ended; None while a copy continues."""
 
     def finish(self) -> None:
         """Run the steps after the last tick."""
@@ -360,7 +360,7 @@ class _Base(Generic[P]):
         raise NotImplementedError
 
     def ended(self) -> int | None:
-        """Return the tick at which the last copy ended, None while one goes on."""
+        """Return the tick at which the last copy ended, None while one continues."""
         return ended_at(self._arrays((ENDED,))) if ENDED in self.fields else None
 
     def kept(self) -> State:
@@ -373,7 +373,7 @@ class _Base(Generic[P]):
 
 
 def ended_at(state: Mapping[str, NDArray[Any]]) -> int | None:
-    """Return the tick at which the last copy of a state ended; None while a copy goes on."""
+    """Return the tick at which the last copy of a state ended; None while a copy continues."""
     ticks = state.get(ENDED)
     return int(ticks.max()) if ticks is not None and (ticks >= 0).all() else None
 

@@ -134,7 +134,7 @@ def checkpoint_of(
     if found is None and not seal.slots:
         raise OutputError(
             f"{path}: has no checkpoints, which record.checkpoint switched off\n"
-            f"run it anew with {override('record.checkpoint=auto')}"
+            f"run it again with {override('record.checkpoint=auto')}"
         )
     if found is None:
         some = f"some {plural(clock)}"

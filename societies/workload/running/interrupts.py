@@ -165,7 +165,7 @@ def device_failures(clock: str, file: ResultFile, last: int) -> Iterator[None]:
             if tick
             else f"the start, before {clock} 1,"
         )
-        anew = "" if file.slots else f" from {clock} 1 on, as it has no checkpoints"
+        start = "" if file.slots else f" from {clock} 1 on, as it has no checkpoints"
         raise DeviceFailed(
-            f"{error}\n{file.path} holds {done} and can be resumed{anew}", file.path
+            f"{error}\n{file.path} holds {done} and can be resumed{start}", file.path
         ) from error

@@ -86,7 +86,7 @@ def why_not(named: NamedProgram) -> str:
         return "it is not in your list"
     for name, value in named.options:
         if not _HARMLESS.fullmatch(value):
-            return f"its option {name} is no number, true or false"
+            return f"its option {name} is not a number, true or false"
     return ""
 
 

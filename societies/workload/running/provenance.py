@@ -74,7 +74,7 @@ def reopen(path: Path, setup: Setup[Any, Any]) -> ResultFile:
     try:
         require_origin(path, file.attributes, setup)
         for damage in file.damages:
-            text = f"{path}: damaged: {damage}; the run goes on without it"
+            text = f"{path}: damaged: {damage}; the run continues without it"
             warnings.warn(text, DamageWarning, stacklevel=2)
     except BaseException:
         file.close()
@@ -103,14 +103,14 @@ def require_origin(
         raise OutputError(
             f"{path} was made by model version {_short(version)}, this is {model_version}: results "
             "differ, so it cannot be continued\n"
-            f"run it anew into another file, with {option('out')}"
+            f"run it again into another file, with {option('out')}"
         )
     try:
         different = _different_keys(str(attributes["configuration"]), config)
     except (KeyError, TypeError, ConfigError) as error:
         raise OutputError(
             f"{path}: its configuration is missing or damaged, so it cannot be continued\n"
-            f"run it anew into another file, with {option('out')}"
+            f"run it again into another file, with {option('out')}"
         ) from error
     different = [found for found in different if found[0].split(".")[0] not in but]
     for key, old, new in different:
@@ -134,7 +134,7 @@ def require_origin(
             raise OutputError(
                 f"{path} was made with another file for {key}: the contents of "
                 f"{config.inputs()[key]} have changed\n"
-                f"put the former one back, or run it anew into another file, with {option('out')}"
+                f"put the former one back, or run it again into another file, with {option('out')}"
             )
     compare(path, attributes, sources_of(setup), git_commit(), doing)
 

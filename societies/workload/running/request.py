@@ -94,7 +94,7 @@ def config_warnings(config: WorkloadConfig) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Request:
-    """What `run` and `plan` are asked for.
+    """What a caller asks `run` and `plan` for.
 
     Attributes
     ----------

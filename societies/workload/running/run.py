@@ -318,7 +318,7 @@ def _steps(setup: Setup[Any, Any], device: str | Device) -> Iterator[Tick]:
 
 
 class Tick:
-    """The state after a tick; it must be read before the run goes on.
+    """The state after a tick; it must be read before the run continues.
 
     Attributes
     ----------

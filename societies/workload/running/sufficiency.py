@@ -66,7 +66,7 @@ def time_warning(seconds: float | None) -> tuple[str, ...]:
         return ()
     return (
         f"time: roughly {duration(seconds)} by speeds measured elsewhere; try a part of it first, "
-        f"and mind that an interrupted run goes on with {option('resume', True)}",
+        f"and mind that an interrupted run continues with {option('resume', True)}",
     )
 
 

@@ -17,7 +17,7 @@ MIDDLES = (
 
 
 def boards(count, seed):
-    """Return so many positions of random games, and how many moves there were of each kind."""
+    """Return ``count`` positions of random games, and how many moves there were of each kind."""
     generator, found = random.Random(seed), []
     kinds = dict.fromkeys(("castle", "en passant", "promotion", "check", "pinned passing"), 0)
     while len(found) < count:

@@ -89,10 +89,10 @@ def test_what_cannot_be_repeated_is_not_verified():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"players": [{"kind": "uci", "path": "/no/such/program"}, RANDOM]}, "there is no program"),
-        ({"players": [{"kind": "uci"}, RANDOM]}, "players.0.path: there is no program named"),
+        ({"players": [{"kind": "uci", "path": "/no/such/program"}, RANDOM]}, "no such program"),
+        ({"players": [{"kind": "uci"}, RANDOM]}, "players.0.path: no such program: named"),
         ({"players": [SEARCH]}, "players: 1 player; a match has two"),
-        ({"players": [{**SEARCH, "path": "x"}, RANDOM]}, "search is no program"),
+        ({"players": [{**SEARCH, "path": "x"}, RANDOM]}, "search is not a program"),
         ({"players": [{**RANDOM, "depth": 2}, SEARCH]}, "random does not look ahead"),
         ({"games": 3}, "games: 3 is odd"),
         ({"fen": "x"}, "fen: 1 fields"),
@@ -110,7 +110,7 @@ def test_a_program_that_may_not_be_executed_is_not_called_missing(tmp_path):
     given = {"kind": "uci", "path": f"'{engine}' --fast"}
     with pytest.raises(ConfigError) as error:
         config(given, RANDOM)
-    said = f"players.0.path: {engine} is there, but may not be executed: chmod +x '{engine}'"
+    said = f"players.0.path: {engine} exists, but is not executable: chmod +x '{engine}'"
     assert said in str(error.value) and "no program" not in str(error.value)
     engine.chmod(0o755)
     config(given, RANDOM)

@@ -1,4 +1,4 @@
-"""Is a game played, drawn, saved and spoken about by the rules, and is every wrong answer told?"""
+"""Is a game played, drawn and saved by the rules, and is every wrong answer reported?"""
 
 import io
 import random
@@ -135,7 +135,7 @@ def test_a_game_to_its_end():
 
 def test_everything_that_may_be_typed():
     text, end = played("x;e2e5;?;m;h;l 99;l 2;u;e2e4;u;d4;q")
-    assert "x is no legal move of White" in text and "e2e5 is no legal move" in text
+    assert "x is not a legal move of White" in text and "e2e5 is not a legal move" in text
     assert "level 99: 1 to 32 plies" in text and "there is nothing to take back" in text
     assert "after 1 ply\n" in text and "a3 a4 b3 b4" in text and "2 plies" in text
     assert end == "the game was left"
@@ -146,7 +146,7 @@ def test_everything_that_may_be_typed():
     ("options", "said"),
     [
         ({"side": "red"}, "white or black"),
-        ({"moves": "e2e5"}, "e2e5 is no legal move of White"),
+        ({"moves": "e2e5"}, "e2e5 is not a legal move of White"),
         ({"seconds": "-1"}, r"seconds='-1': 0\.001 to 3600 seconds a move"),
         ({"seconds": "0"}, r"seconds='0': 0\.001 to 3600 seconds a move"),
         ({"seconds": "3601"}, r"seconds='3601': 0\.001 to 3600 seconds a move"),
@@ -204,10 +204,10 @@ def test_the_position_of_a_file_of_others_is_read(mark, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b"1. e4 e5 2. e4 *", "e4 is no legal move of White"),
+        (b"1. e4 e5 2. e4 *", "e4 is not a legal move of White"),
         (b'[FEN "8/8 w - - 0 1"]\n\n1. e4 *', "moves='.*game.pgn': "),
         (f'[FEN "{MATE_IN_ONE}"]\n\n1. Ra8# Kf8'.encode(), "the game is over before Kf8"),
-        (b"\0\1", "is no text"),
+        (b"\0\1", "is not text"),
         (b"1. e4 * d4", "several games"),
         (b'[Event "a"]\n\n1. e4 *\n\n[Event "b"]\n\n1. d4 *', "several games"),
         (b"1. e4 (1. d4 d5", "parentheses that do not match"),
@@ -261,7 +261,7 @@ def test_nonsense_is_answered_and_survived():
     )
     said = [line for line in told if line.startswith("info string")]
     assert "unknown command: foo" in said[0] and "startpos or fen" in said[1]
-    assert "6 fields" not in said[2] and "1 fields" in said[2] and "e2e5 is no legal" in said[3]
+    assert "6 fields" not in said[2] and "1 fields" in said[2] and "e2e5 is not a legal" in said[3]
     assert "no such option" in said[4]
     assert "bestmove a1a8" in told and any("score mate 1" in line for line in told)
     assert told[-1] == "bestmove (none)"

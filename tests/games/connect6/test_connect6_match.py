@@ -78,7 +78,7 @@ def test_who_has_six_in_a_row_has_won():
         ({"players": [{**RANDOM, "prover": 2}, SEARCH]}, "random does not look ahead"),
         ({"games": 3}, "games: 3 is odd"),
         ({"black": "J10 J10"}, "black: J10 is taken already"),
-        ({"black": "T1"}, "black: 'T1' is no point"),
+        ({"black": "T1"}, "black: 'T1' is not a point"),
     ],
 )
 def test_what_is_refused(settings, said):

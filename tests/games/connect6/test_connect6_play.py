@@ -54,7 +54,7 @@ def test_six_in_a_row_win():
 
 
 def play(lines, **options):
-    """Return what is shown of a game in which somebody types some lines, and its end."""
+    """Return what is shown of a game in which a player types some lines, and its end."""
     typed, shown = iter(lines), io.StringIO()
     console = Console(file=shown, width=120)
 

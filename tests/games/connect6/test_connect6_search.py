@@ -129,7 +129,7 @@ def test_the_plan_says_if_the_pool_is_smaller_than_full_batches_need(pool):
     """Which are 1, 48 and 48 * 48 nodes."""
     tree = {"black": "J10", "depth": 2, "width": 48, "batch": {"branches": 48}, "pool": pool}
     config = config_from_dict({"workload": "connect6", **tree})
-    kept = dict(WORKLOAD.plan_rows(config, WORKLOAD.parameters(config)))["nodes kept"]
+    kept = dict(WORKLOAD.plan_rows(config, WORKLOAD.parameters(config)))["nodes in memory"]
     said = "; full batches need 2,353, so a full level takes smaller ones" if pool < 2353 else ""
     assert kept == f"at most {pool:,} of a game{said}"
 
@@ -150,8 +150,8 @@ def test_the_first_stone_of_a_game_goes_to_the_centre(device):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"black": "T1"}, "'T1' is no point"),
-        ({"black": "J20"}, "'J20' is no point"),
+        ({"black": "T1"}, "'T1' is not a point"),
+        ({"black": "J20"}, "'J20' is not a point"),
         ({"black": "J10", "white": "J10 A1"}, "J10 is taken already"),
         ({"black": "A1 B1"}, "2 black and 0 white stones"),
         ({"black": "A1", "to_move": "black"}, "1 black and 0 white stones"),

@@ -42,7 +42,7 @@ def test_names_of_cells(size):
 
 @pytest.mark.parametrize("game", GAMES, ids=IDS)
 def test_games_by_forest_and_flood(game):
-    """Nobody has won before the last stone; then the winner has, for these reasons."""
+    """No side has won before the last stone; then the winner has, for these reasons."""
     board, stones = board_of(game["size"]), played(game)
     forests = [Forest(board, find) for find in ("plain", "halving", "compression")]
     own = {WHITE: set(), BLACK: set()}

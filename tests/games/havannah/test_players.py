@@ -111,7 +111,7 @@ def test_small_boards_are_solved_from_positions_with_few_cells(device):
     """What a search says for certain is what looking at every line says.
 
     Batches have more leaves than the positions have moves, so leaves are chosen several times
-    before anybody knows that the game ends with them.
+    before it is known that the game ends with them.
     """
     generator, solved = random.Random(3), 0
     board = board_of(3)
@@ -208,7 +208,7 @@ def test_play():
     text, end = played("?;hint;Z9;a1;undo;a1;a1;q")
     assert "a cell such as D4" in text and "no cell of a board of size 3" in text
     assert "Black plays" in text and "% of" in text and end == "the game was left"
-    assert "has a stone there" in text
+    assert "has a stone on it" in text
     assert played("")[1] == "the game was left"
     text, end = played(moves="B2", side="black")
     assert text.index("White plays") < text.index("Black plays")

@@ -75,14 +75,14 @@ def test_what_is_left_out_is_told_of(tmp_path, text, remark):
         (GAME.replace("W[", "w["), ":1:20: w is not known"),
         (GAME.replace("D4", ""), ":1:20: move 1: W[] is a pass"),
         (GAME.replace("D4", "pass"), ":1:20: move 1: W[pass] is a pass"),
-        (GAME.replace("D4", "D4 A1"), ":1:20: move 1: D4 A1 is no cell"),
+        (GAME.replace("D4", "D4 A1"), ":1:20: move 1: D4 A1 is not a cell"),
         (GAME.replace("D4", "D4][A1"), ":1:20: move 1: W has 2 values"),
         (GAME.replace("B[C", "W[C"), ":1:26: move 2: it is B's move, not W's"),
         (GAME.replace("D4", "resign"), ":1:30: a move of B after a resignation"),
         (GAME[:-1], "the record has no end: a ) is missing"),
         (GAME.replace(";B[C3]", "(;B[C3]"), "the record has no end: a ) is missing"),
         (GAME + ")", ":1:32: ) is outside of a game"),
-        (GAME.replace("C3]", "C3"), ":1:27: [C3) is no part of a record; a ] is missing"),
+        (GAME.replace("C3]", "C3"), ":1:27: [C3) is not part of a record; a ] is missing"),
         (GAME.replace(";B", "(;B[C4]);B"), ":1:33: a node after a variation"),
         (GAME.replace("W[D4]", "W"), ":1:20: W has no value"),
         (GAME[1:], ":1:1: no record of a game: it does not begin with (;"),
@@ -100,7 +100,7 @@ def test_what_is_no_cell_is_refused(tmp_path):
     assert cell_of(board_of(4), "A" + "9" * 5000) is None
     assert cell_of(board_of(4), "\xdf4") is None  # large it is SS
     for text in ("\xdf4", "J" + "1" * 5000, "J\uff11", "\u01314", "", "J0", "T1"):
-        with pytest.raises(ValueError, match="is no point"):
+        with pytest.raises(ValueError, match="is not a point"):
             point_of(text)
     assert point_of("b10") == 172
     (tmp_path / "game.sgf").write_text(GAME.replace("D4", "A" + "9" * 5000))

@@ -37,7 +37,7 @@ def searched(settings, device, ticks=None):
 
 
 def splits(depth, most=4):
-    """Return every split of a depth whose tree has so many levels at most."""
+    """Return every split of a depth whose tree has at most this number of levels."""
     return [
         (pre, depth - pre - par + 1, par)
         for par in range(1, min(most, depth + 1) + 1)

@@ -71,7 +71,7 @@ def test_a_game_to_its_end():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"moves": "7"}, r"moves='7': pit 7 is no move of BOTTOM \(moves: "),
+        ({"moves": "7"}, r"moves='7': pit 7 is not a move of BOTTOM \(moves: "),
         ({"moves": "1,x"}, "moves='1,x': pits, counted from 1"),
         ({"side": "left"}, "side='left': top or bottom"),
     ],
@@ -87,7 +87,7 @@ def test_what_may_be_typed():
     assert "after 1 ply\n" in played("level 1;hint;q", side="bottom")[0]
     assert "level 9: 1 to 3 plies" in text
     assert "a pit, counted in the direction of" in text  # a word that is none
-    assert "pit 4 is no move of BOTTOM" in text
+    assert "pit 4 is not a move of BOTTOM" in text
     assert end == "the game was left"
 
 
@@ -96,7 +96,7 @@ def test_the_end_of_the_input_leaves_the_game():
 
 
 def test_nothing_to_take_back():
-    for first in ("top", "bottom"):  # the search has moved first, or nobody has moved
+    for first in ("top", "bottom"):  # the search has moved first, or no side has moved
         text, _ = played("undo;q", side="bottom", settings={**SMALL, "to_move": first})
         assert "there is nothing to take back" in text
 

@@ -40,7 +40,7 @@ def test_random_boards(depth):
 
 
 def random_board(generator, p, stones):
-    """Return a board with so many stones, thrown anywhere."""
+    """Return a board with ``stones`` stones, thrown anywhere."""
     board = [0] * p.cells
     for _ in range(stones):
         board[generator.randrange(p.cells)] += 1

@@ -171,7 +171,7 @@ def test_no_plies_are_the_evaluation(device, form, tmp_path):
 
 
 def nbytes(boards, depth):
-    """Return the bytes of all arrays of a search with so many boards at a time."""
+    """Return the bytes of all arrays of a search with this number of boards at a time."""
     p = WORKLOAD.parameters(config(depth, boards=boards))
     sizes = WORKLOAD.sizes(p)
     return sum(field.nbytes(sizes) for field in WORKLOAD.fields(p).values())

@@ -20,7 +20,7 @@ BY_NODE = ("moves", "parents", "first_child", "child_count", "open_children")
 
 
 def parameters(depth, prune, leaves, branches, width, root, rooms=None, **keys):
-    """Return the parameters of a search with room for all nodes, or for so many a level."""
+    """Return the parameters of a search with room for all nodes, or for a number a level."""
     capacities = [1]
     for _ in range(depth):
         capacities.append(rooms or min(branches, capacities[-1]) * width)

@@ -14,7 +14,7 @@ def _mixed(*words):
 
 
 def game(seed, width, values, ends):
-    """Return the rules of a tree; of a hundred positions so many have no moves."""
+    """Return the rules of a tree; of a hundred positions this number has no moves."""
 
     def branch(p, position):
         if ends and _mixed(position[0], 1, seed) % 100 < ends:

@@ -101,7 +101,7 @@ def test_every_superstep_is_the_references(name, work_items, copies):
 
 
 def test_the_searches_have_rounds_of_which_nothing_is_left(monkeypatch):
-    """One workgroup then goes on alone, through more parents than a strip of three has."""
+    """One workgroup then continues alone, through more parents than a strip of three has."""
     original, most = select.select_batch, 0
 
     def watched(p, game, tick):

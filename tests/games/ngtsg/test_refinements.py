@@ -268,7 +268,7 @@ def test_a_plan_says_which_depths_and_how_much_room():
             "level 9; the last one, of the leaves, is 4",
         ),
         ({"rounds": [1], "rounds_at": [0]}, "rounds_at"),
-        ({"deepening": 4, "depth": 4}, "4 plies less than 4 is no depth"),
+        ({"deepening": 4, "depth": 4}, "4 plies less than 4 is not a valid depth"),
         ({"aspiration": 5}, "the window is laid around the value of the depth before; deepening"),
         ({"batch": {"branches": 8, "near_root": [4, 9]}}, "9 nodes; batch.branches allows 8"),
         ({"depth": 2, "batch": {"near_root": [1, 1, 1]}}, "3 levels; above the leaves there are 2"),

@@ -38,7 +38,7 @@ def compared(path):
 
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory):
-    """Return the report of a run that nobody stopped."""
+    """Return the report of a run that was not stopped."""
     return run(CONFIG, device="reference", out=tmp_path_factory.mktemp("straight") / "run.h5")
 
 

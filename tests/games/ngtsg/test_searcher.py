@@ -157,7 +157,7 @@ def test_matches_are_the_same_in_plain_python(settings):
         ({"rounds": [0]}, "players.0.rounds.0"),
         ({"near_root": [1, 1, 1]}, "players.0.near_root: 3 levels; above the leaves there are 2"),
         ({"near_root": [100]}, "players.0.near_root.0: 100 nodes; batch.branches allows"),
-        ({"deepening": 2}, "players.0.deepening: 2 plies less than 2 is no depth"),
+        ({"deepening": 2}, "players.0.deepening: 2 plies less than 2 is not a valid depth"),
         ({"aspiration": 5}, "players.0.aspiration: the window is laid"),
         ({"kind": "random", "rounds": [1]}, "random is not the search: no rounds"),
         ({"deepening": 33}, "players.0.deepening"),

@@ -25,7 +25,7 @@ def shown(value):
 
 
 def launched(quick, values, each):
-    """Return each value with so many launches as on a GPU, the quick ones with one more."""
+    """Return each value with as many launches as on a GPU, the quick ones with one more."""
     some = [(value, LAUNCHES[3]) for value in quick]
     pairs = in_turn(values, LAUNCHES[1:], each)
     return thorough_but(some, [*some, *(pair for pair in pairs if pair not in some)])

@@ -114,7 +114,7 @@ def test_every_size_and_border(device, case):
 
 @pytest.mark.parametrize("items", thorough_but([64], [1, 3, 64, 256]))
 def test_every_workgroup(device, items):
-    """On a CPU most kernels have one work-item a group, whatever is asked for."""
+    """On a CPU most kernels have one work-item a group, whatever is requested."""
     for settings in (CASES[0], CASES[2], CASES[6]):
         p = Parameters(random_image(70, 9), border="replicate", **settings)
         same(blurred(p, device, work_items=items), blurred(p))

@@ -1,4 +1,4 @@
-"""Are pictures of all kinds read, written beside the original, and nonsense refused?"""
+"""Are pictures of all kinds read, written next to the original, and nonsense refused?"""
 
 import os
 import re
@@ -211,7 +211,7 @@ def test_frames_in_batches_are_those_at_once(tmp_path, device, batch):
 
 @pytest.mark.parametrize("device", ["cpu", "reference"])
 def test_other_numbers_of_frames_are_measured(tmp_path, device):
-    """The first so many frames; there was an error of NumPy."""
+    """The first frames, up to a number; there was an error of NumPy."""
     config = five_frames(tmp_path)
     asked = {"device": device, "copies": [1, 3, 5, 8], "repeats": 1}
     for one, copies in zip(societies.bench(config, **asked), asked["copies"], strict=True):
@@ -232,8 +232,8 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "empty.png").write_bytes(b"")
     (tmp_path / "text.png").write_text("no picture")
     refused("cut.png cannot be read", "cut.png")
-    refused("empty.png is no picture", "empty.png")
-    refused("text.png is no picture", "text.png")
+    refused("empty.png is not a picture", "empty.png")
+    refused("text.png is not a picture", "text.png")
     refused("No such file", "nowhere.png")
     refused(f"{tmp_path} cannot be read: Is a directory", ".")  # without Python's [Errno 21]
     Image.new("L", (8, 8)).save(tmp_path / "program.eps")  # Pillow would start Ghostscript
@@ -245,7 +245,7 @@ def test_other_files_are_refused(tmp_path):
 
 
 def test_a_picture_of_a_thousand_million_pixels_is_refused(tmp_path):
-    """Its header says so; nothing of that size is allocated."""
+    """Its header claims it; nothing of that size is allocated."""
     header = bytearray(b"P5 40000 25000 255\n")
     (tmp_path / "large.pgm").write_bytes(bytes(header) + b"\0" * 64)
     with pytest.raises(ValidationError, match=r"large.pgm has more than [\d,]+ pixels"):
@@ -253,7 +253,7 @@ def test_a_picture_of_a_thousand_million_pixels_is_refused(tmp_path):
 
 
 def test_a_pipe_is_no_picture(tmp_path):
-    """Whoever opens it for reading waits until somebody writes into it."""
+    """Opening it for reading waits until a writer opens it."""
     os.mkfifo(tmp_path / "pipe.png")
     flags = os.O_RDWR | os.O_NONBLOCK
     wake = threading.Timer(20, lambda: os.close(os.open(tmp_path / "pipe.png", flags)))
@@ -350,7 +350,7 @@ GAUSSIAN = {"kind": "gaussian"}
         ("box has no sigma; set sigma: null", {"kind": "box", "sigma": 1.0}),
         ("neighbours has no radius; set radius: null", {"radius": 3}),
         ("gaussian needs a pixel everywhere", {"kind": "gaussian", "border": "available"}),
-        ("gaussian has no arithmetic seed; there is: float", GAUSSIAN | {"arithmetic": "seed"}),
+        ("gaussian has no arithmetic seed; choose float", GAUSSIAN | {"arithmetic": "seed"}),
         ("a radius of 1000 at most", {"kind": "box", "radius": 1001}),
         ("a radius up to 16; this is 20", GAUSSIAN | {"sigma": 5.0, "variant": "fused"}),
         ("have two forms", {"variant": "fused"}),

@@ -134,11 +134,11 @@ def test_matrices_that_are_none_are_refused(tmp_path):
         file["there"] = numbers
         file["texts"] = np.array([[b"a"] * 3] * 2)
     at = tmp_path / "x.h5"
-    refused("has no dataset here; there is: texts, there", a=f"{at}:here")
+    refused("has no dataset here; it has: texts, there", a=f"{at}:here")
     with h5py.File(at, "a") as file:
         file["group/inside"] = numbers
-    refused("has a group group, no dataset; there is: group/inside, texts", a=f"{at}:group")
-    refused("has no dataset inside; there is: group/inside, texts", a=f"{at}:inside")
+    refused("has a group group, no dataset; it has: group/inside, texts", a=f"{at}:group")
+    refused("has no dataset inside; it has: group/inside, texts", a=f"{at}:inside")
     refused("names no dataset", a=str(at))
     with h5py.File(at, "a") as file:
         file.update({f"many/{number:02}": numbers for number in range(30)})

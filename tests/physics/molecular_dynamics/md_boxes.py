@@ -1,4 +1,4 @@
-"""Boxes of atoms in the reference and on a device, for the tests beside this."""
+"""Boxes of atoms in the reference and on a device, for the tests next to this."""
 
 import hashlib
 import json

@@ -69,13 +69,16 @@ def test_the_smallest_lattice_that_is_named_does():
         (GOOD.replace("2\n", "\u00b2\n", 1), ":1: expected the number of atoms, got \u00b2"),
         (GOOD.replace("2\n", "\n", 1), ":1: expected the number of atoms, got an empty line"),
         (GOOD.replace("Lattice", "Box"), ":2: the box is missing"),
-        (GOOD.replace("8 0 0 0 8", "8 0 0 0 9"), ":2: the box is no cube"),
+        (GOOD.replace("8 0 0 0 8", "8 0 0 0 9"), ":2: the box is not a cube"),
         (GOOD.replace("3 3 3", "3 3 nan"), ":4: a number is not finite"),
         (GOOD.replace("3 3 3", "3 3 x"), ":4: expected a number, got x"),
         (GOOD.replace("3 3 3", "3 3"), ":4: expected 4 words, got 3"),
-        (GOOD.replace("pos:R:3", "pos:R:\u00b2"), ":2: Properties: \u00b2 is no number of columns"),
+        (
+            GOOD.replace("pos:R:3", "pos:R:\u00b2"),
+            ":2: Properties: \u00b2 is not a number of columns",
+        ),
         (GOOD.replace("pos:R", "place:R"), ":2: Properties have no pos:R:3"),
-        ("2\n", "1 lines are no atoms in a box"),
+        ("2\n", "1 lines are not atoms in a box"),
         ("8 8 8\n\u00b2\n1 1 1 1\n2 3 3 3\n", ":2: expected the number of atoms, got \u00b2"),
         ("8 8 8\n3\n1 1 1 1\n2 3 3 3\n", ":2: 3 atoms are announced, 2 follow"),
         ("8 8 8\n2\n1 1 1 1\n2 3 3\n", ":4: expected 4 numbers, got 3"),
@@ -100,7 +103,7 @@ def test_a_number_of_atoms_of_thousands_of_digits_is_none(tmp_path):
 
 
 def test_an_exported_file_is_a_start(tmp_path):
-    """The last step of a run, written and read again, has the same bits; and so goes on."""
+    """The last step of a run, written and read again, has the same bits; and so continues."""
     config = configured(steps=4, record={"series": 1, "detail": 2}, density=0.3, cutoff=2.0)
     societies.run(config, out=tmp_path / "gas.h5", device="auto")
     results = societies.open_results(tmp_path / "gas.h5")

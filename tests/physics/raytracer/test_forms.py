@@ -79,8 +79,10 @@ def test_launches_change_nothing(device, rows):
 
 @pytest.mark.parametrize("side", [2, 3])
 def test_a_progressive_picture_ends_as_the_one_shot_picture(device, side):
-    """Whoever looks after each sample sees, after the last one, the picture made at once; and who
-    stops early sees the mean of the samples until then."""
+    """A caller that looks after each sample gets the same picture after the last one as a run.
+
+    One that stops early gets the mean of the samples until then.
+    """
     p = replace(picture_of_a(24, 16, side, 3), float_image=True)
     total = np.zeros((16, 24, 3), np.float32)
     engine = DeviceEngine(WORKLOAD, p, device)

@@ -158,7 +158,7 @@ BAD = {
     "scene: {grid: 2, lights: []}": "a grid has one light; these are 0",
     "scene: {grid: 102}": "scene.grid: ",
     "scene: {lights: [{position: [0, 0, 0], intensity: -1}]}": "intensity: ",
-    "camera: [1, 2, 3]\nlook_at: [1, 2, 3]": "look_at: the camera is there itself",
+    "camera: [1, 2, 3]\nlook_at: [1, 2, 3]": "look_at: it is the position of the camera",
     "camera: [0, 1, 2, 3]": "camera: three numbers are needed; these are 4",
     "camera: [0, x, 2]": "camera.1: expected a number, got 'x'",
     "camera: 5": "camera: expected a list, got 5",

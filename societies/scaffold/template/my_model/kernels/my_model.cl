@@ -62,7 +62,7 @@ __kernel void statistics(__global const int *money, __global real *series, const
         sorted[i] = own[i];
         holder[i] = i;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody's money, before it is sorted
+    barrier(CLK_LOCAL_MEM_FENCE);  // the money of all agents, before it is sorted
     sort_keys_uint(sorted, holder, agents, false);
 
     // The i-th from 0 is the greater one in i pairs and the lesser one in agents - 1 - i.

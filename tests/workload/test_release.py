@@ -1,4 +1,4 @@
-"""Is a device let go with the run that used it, or do its memory and contexts pile up?"""
+"""Is a device released with the run that used it, or do its memory and contexts pile up?"""
 
 import gc
 import time

@@ -1,0 +1,232 @@
+"""Is a difference told, whichever element of whichever array, copy and phase it is in?
+
+The device's side is plain Python with one mistake planted. What is counted and looked for in long
+runs: test_verifying.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tallies
+
+from societies.workload import Count, Setup, falls, rises
+from societies.workload.checking import verify as core
+from societies.workload.checking.coverage import Coverage, Difference, VerifyReport
+from societies.workload.checking.verify import first_difference
+from societies.workload.running.engines import FINISH, ReferenceEngine
+from societies.workload.running.points import with_table
+
+DAYS, FIRST = 5, 4
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch):
+    tallies.install(monkeypatch)
+
+
+class Side(ReferenceEngine):
+    """Plain Python with a mistake: after a phase of a day, one entry of a copy is another."""
+
+    def __init__(self, planted, *given, **named):
+        super().__init__(*given, **named)
+        self.planted, self.ran = planted, []
+
+    def step(self, step, tick):
+        super().step(step, tick)
+        self.ran.append((tick, step.phase))
+        if self.planted and (tick, step.phase) == self.planted[:2]:
+            _, _, place, name, index, change = self.planted
+            state = self.state()
+            of = state[name][(place, *index)]
+            state[name][(place, *index)] = change(of)
+            self.put({name: state[name]})
+
+
+@pytest.fixture
+def verified(monkeypatch):
+    """Verify a configuration on a side that has a mistake."""
+
+    def verify(config, planted=None, **more):
+        def engine_of(setup, device):
+            more = {"first": setup.first, "copies": setup.copies}
+            sides.append(Side(planted, setup.workload, setup.p, **more))
+            return sides[-1], "a side", {}
+
+        sides = verify.sides = []
+        monkeypatch.setattr(core, "engine_of", engine_of)
+        return core.verify(Setup(tallies.WORKLOAD, config), **more)
+
+    return verify
+
+
+def society(**more):
+    return tallies.config(days=DAYS, replicates=3, first_society=FIRST, end=4, **more)
+
+
+ARRAYS = {
+    "tally": ((1,), "grow"),
+    "gone": ((0,), "note"),
+    "count": ((), "note"),
+    "weight": ((1,), "grow"),
+    "passing": ((), "grow"),
+    "ended": ((), "note"),
+    "series": ((1,), "note"),
+}
+
+
+def test_every_array_of_the_workload_is_tried():
+    fields = tallies.WORKLOAD.arrays(society())
+    assert {name for name, one in fields.items() if one.compared} == {*ARRAYS}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("place", [0, 2])
+def test_a_difference_in_any_array_and_copy_is_told(verified, name, place):
+    index, phase = ARRAYS[name]
+    for day in (1, 4):  # all end on day 4
+        report = verified(society(), (day, phase, place, name, index, lambda x: x + 1))
+        assert not report.identical and report.coverage is None
+        found = report.difference
+        assert (found.clock, found.tick, found.phase, found.array) == ("day", day, phase, name)
+        assert found.index == (place, *index)
+        assert found.device_value == found.reference_value + 1
+        assert verified.sides[0].ran[-1] == (day, phase)  # nothing runs on after a difference
+
+
+@pytest.mark.parametrize("tick", [0, FINISH])
+def test_a_difference_before_the_first_day_or_after_the_last_is_told(verified, tick):
+    phase = "close" if tick == FINISH else "begin"
+    report = verified(society(), (tick, phase, 1, "passing", (), lambda x: x - 0.5))
+    found = report.difference
+    assert (found.tick, found.phase, found.index) == (tick, phase, (1,))
+    assert found.device_value == found.reference_value - 0.5
+    without = tallies.config(days=3)  # a run that does not end early has its last steps, too
+    assert not verified(without, (FINISH, "close", 1, "tally", (0,), lambda x: x + 1)).identical
+
+
+def test_what_is_not_compared_may_differ(verified):
+    report = verified(society(), (2, "note", 1, "scribble", (), lambda x: x + 1))
+    assert report.identical and report.arrays == len(ARRAYS)
+    assert report.windows == ((1, 4),) and report.ticks == 4
+    assert report.coverage.acted == {"begin": 1, "grow": 4, "note": 4, "close": 1}
+
+
+def test_copies_have_their_own_values_on_both_sides(verified):
+    """Differences of parameters would else be hidden: the reference has those of each copy."""
+    table = with_table(society(), {"pace": [1.0, 2.0, 5.0]})
+    assert verified(table).identical
+    expected = [tallies.tally(FIRST + i, 4, pace) for i, pace in enumerate((1.0, 2.0, 5.0))]
+    assert verified.sides[0].state()["tally"].tolist() == expected
+    changed = society(interventions=[{"day": 2, "set": {"pace": 3.0}, "societies": [FIRST + 1]}])
+    assert verified(changed).identical
+    report = verified(changed, (3, "grow", 1, "tally", (0,), lambda x: x - 2.0))
+    assert report.difference.device_value == 3 * (FIRST + 1) + 3.0
+    assert report.difference.reference_value == 3 * (FIRST + 1) + 5.0
+
+
+NAN = np.float64("nan")
+PAYLOAD = np.array([0x7FF8000000000001], np.uint64).view(np.float64)[0]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "index"),
+    [
+        ([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 4.0]], None),
+        ([[1.0, 2.0], [3.0, 4.5]], [[1.0, 2.0], [3.0, 4.0]], (1, 1)),
+        ([[1.0, 0.0], [9.0, 4.5]], [[1.0, -0.0], [3.0, 4.0]], (0, 1)),
+        ([NAN, 1.0], [NAN, 1.0], None),
+        ([PAYLOAD, 1.0], [NAN, 1.0], (0,)),
+        ([1.0, np.nextafter(2.0, 3.0)], [1.0, 2.0], (1,)),
+    ],
+)
+def test_bits_are_compared_and_the_first_is_named(found, expected, index):
+    one, other = np.array(found), np.array(expected)
+    same = np.array([1, 2], np.int32)
+    told = first_difference(
+        "day", 3, "grow", {"b": one, "a": same, "c": same}, {"a": same, "b": other}
+    )
+    if index is None:
+        assert told is None
+        return
+    assert (told.clock, told.tick, told.phase, told.array) == ("day", 3, "grow", "b")
+    assert told.index == index and all(type(one) is int for one in told.index)
+    values = np.array([told.device_value, told.reference_value])
+    assert values.tobytes() == np.array([one[index], other[index]]).tobytes()
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int32", "uint32", "uint64", "int64", "float32", "uint8", "bool"]
+)
+def test_arrays_of_every_type_are_compared(dtype):
+    one = np.array([[0, 1], [1, 0]], dtype)
+    other = one.copy()
+    assert first_difference("day", 1, "p", {"x": one}, {"x": other}) is None
+    other[1, 0] = 0
+    told = first_difference("day", 1, "p", {"x": one}, {"x": other})
+    assert (told.index, told.device_value, told.reference_value) == ((1, 0), 1, 0)
+
+
+def test_the_first_array_in_order_of_the_fields_is_named():
+    one, other = np.array([1]), np.array([2])
+    told = first_difference("day", 1, "p", {"a": one, "b": one}, {"b": other, "a": other})
+    assert told.array == "b"
+
+
+# -- what has happened ----------------------------------------------------------------------------
+
+
+def test_events_are_counted_by_what_rises_or_falls():
+    before, after = np.array([5, 1, 7], np.uint32), np.array([2, 4, 7], np.uint32)
+    states = {"x": before}, {"x": after}
+    assert (rises("x")(*states), falls("x")(*states)) == (3.0, 3.0)
+    assert (rises("x")(*states[::-1]), falls("x")({"x": after + 1}, {"x": after})) == (3.0, 3.0)
+    assert Count(("a",), rises("x"), "risen").series == ()
+
+
+def coverage(acted, counts=(), shown=(), nowhere=()):
+    counts = dict(counts)
+    totals = {f"{name}s": n for name, n in counts.items()}
+    return Coverage("day", acted, counts, totals, dict(shown), frozenset(nowhere))
+
+
+@pytest.mark.parametrize(
+    ("found", "missing", "text"),
+    [
+        (coverage({"a": 1}), [], "the only phase acted"),
+        (coverage({"a": 2, "b": 1}), [], "all 2 phases acted"),
+        (
+            coverage({"a": 2, "b": 0}, {"sale": 1234, "loss": 0}),
+            ["b", "loss"],
+            "1 of 2 phases acted: 1,234 sales\n"
+            "warning: did not happen on the days compared: b, loss",
+        ),
+        (
+            coverage({"a": 0}, {"loss": 0, "gift": 0}, {"a": 7}, ["gift"]),
+            ["a", "loss", "gift"],
+            "0 of 1 phase acted\n"
+            "warning: did not happen on the days compared: a (day 7 has it), loss\n"
+            "warning: happens on no day of this run: gift",
+        ),
+    ],
+)
+def test_what_acted_is_told_and_what_did_not(found, missing, text):
+    assert found.missing == missing and str(found) == text
+
+
+def test_a_report_says_which_days_were_compared():
+    def report(**more):
+        return str(VerifyReport(True, "day", 5, 3, "here", **more))
+
+    assert report() == "identical: 5 days, 3 arrays"
+    assert report(windows=((1, 5),)) == "identical: 5 days, 3 arrays"
+    assert report(after=9) == "identical: 5 days from day 10 on, 3 arrays"
+    several = report(windows=((1, 2), (7, 7), (9, 10)), after=1)
+    assert several == "identical: 5 days (1 to 2, 7, 9 to 10), 3 arrays"
+    assert report(coverage=coverage({"a": 1})) == (
+        "identical: 5 days, 3 arrays\nthe only phase acted"
+    )
+    found = Difference("day", 2, "sell", "held", (0, 4), 1.5, 2)
+    assert report(difference=found) == (
+        "different: day 2, phase sell, array held, index [0, 4]: device 1.5, reference 2"
+    )

@@ -71,9 +71,10 @@ def test_the_plan_counts_what_is_allocated(name, allocated):
 @pytest.mark.ci
 def test_values_that_differ_from_copy_to_copy_are_counted(allocated):
     asked = config(agents=6, resources=9, replicates=3)
-    asked = with_table(asked, {"trading.min_surplus": np.array([0.1, 0.2, 0.3])})
-    DeviceEngine(choose_device("auto"), parameters(asked))
-    assert sum(allocated) == Room(Setup(WORKLOAD, asked), choose_device("auto")).nbytes(3)
+    table = {"trading.min_surplus": np.array([0.1, 0.2, 0.3])}
+    setup, device = Setup(WORKLOAD, with_table(asked, table)), choose_device("auto")
+    DeviceEngine(device, setup.p)
+    assert sum(allocated) == Room(setup, device).nbytes(3)
 
 
 @pytest.mark.ci

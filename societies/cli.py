@@ -714,6 +714,23 @@ def check(
         print(printable(f"program {line}"), file=sys.stderr if verbose else sys.stdout)
 
 
+@app.command(cls=ConfigCommand)
+def kernel(
+    config: ConfigPath,
+    phase: Annotated[
+        str | None, typer.Option(metavar="P", help="A phase; default: all of the model.")
+    ] = None,
+    override: Override = None,
+) -> None:
+    """Print the OpenCL C that carries out CONFIG's phases, or one of them."""
+    from societies.workload import Setup
+    from societies.workload.checking.kernels import kernel_text
+    from societies.workload.declare.registry import workload
+
+    settings = _load(_find_config(config), override)
+    print(kernel_text(Setup(workload(settings.workload), settings), phase), end="")
+
+
 @app.command()
 def schema(
     workload: Annotated[
@@ -935,13 +952,17 @@ def new(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to; default: the current folder.")
     ] = None,
+    template: Annotated[
+        str,
+        typer.Option(metavar="T", help="exchange, market, network, minimal, or kernel for OpenCL."),
+    ] = "exchange",
 ) -> None:
-    """Begin a workload of your own: write a small package that runs, tests included."""
-    from societies.scaffold import write_workload
+    """Begin a model of your own: write a small package that runs, tests included."""
+    from societies.scaffold import TEMPLATES, write_workload
 
-    folder = write_workload(name, out)
+    folder = write_workload(name, out, template)
     words = shlex.quote(str(folder))
-    print(f"{folder}: a workload, the Boltzmann wealth model, to be changed into your own")
+    print(f"{folder}: a model to be changed into your own: {TEMPLATES[template]}")
     print("it is known to societies once it is installed:")
     print(f"  pip install -e {words}")
     print(f"  societies run {words}/{name}.yaml")

@@ -57,6 +57,11 @@ class AmalgamatedText:
         """Return an independent copy."""
         return AmalgamatedText(self.text, dict(self.files), dict(self.lines))
 
+    def own_text(self, source: str) -> str:
+        """Return the lines of a part without those of other parts, by its name or its file."""
+        names = [name for name, path in self.files.items() if str(path).endswith(str(source))]
+        return "\n".join(self.lines[names[0] if names else source])
+
     def shown(self, name: str) -> str:
         """Return the name of a part as a message shows it: the real path if it has one."""
         return str(self.files.get(name, name))
@@ -71,6 +76,25 @@ class AmalgamatedText:
     def without_directives(self) -> str:
         """Return the text with every ``#line`` blanked, so that compilers count its own lines."""
         return "\n".join("" if _LINE.match(row) else row for row in self.text.split("\n"))
+
+
+class Generated(str):
+    """Kernel text that is in no file: the name of the part, which other text must not have too.
+
+    Attributes
+    ----------
+    text : may include kernel files, and refer to ``files`` by ``#line``
+    files : real files by the names that the text gives them
+    """
+
+    text: str
+    files: Mapping[str, Path]
+
+    def __new__(cls, name: str, text: str, files: Mapping[str, Path] | None = None) -> Generated:
+        """Return the name, which is a string like that of a file."""
+        made = super().__new__(cls, name)
+        made.text, made.files = text, dict(files or {})
+        return made
 
 
 def line_origins(text: str) -> list[tuple[str, int]]:
@@ -116,6 +140,12 @@ def amalgamate(
     kernels = data_directory("kernels")
     seen: set[Path] = set()
     for source in sources:
+        if isinstance(source, Generated):
+            for name, file in source.files.items():
+                result.files[name] = file
+                result.lines[name] = read_text(file, LONGEST_KERNEL).split("\n")
+            _insert(str(source), source.text, kernels, kernels.resolve(), seen, result)
+            continue
         path = Path(source) if Path(source).is_absolute() else kernels / source
         if not os.path.isfile(path):
             raise BuildError(f"kernel file '{source}' not found (looked at {path})")
@@ -133,8 +163,15 @@ def _expand(path: Path, kernels: Path, seen: set[Path], result: AmalgamatedText)
     except ConfigError as error:
         raise BuildError(str(error)) from None
     name = path.relative_to(kernels).as_posix() if path.is_relative_to(kernels) else str(path)
-    rows, includes = _read(text)
     result.files[name] = path
+    _insert(name, text, path.parent, kernels, seen, result)
+
+
+def _insert(
+    name: str, text: str, folder: Path, kernels: Path, seen: set[Path], result: AmalgamatedText
+) -> None:
+    """Append a text, whose includes are looked up in ``folder`` and in ``kernels``."""
+    rows, includes = _read(text)
     result.lines[name] = list(rows)
     result.text += _line_directive(1, name)
     for number, row in enumerate(rows, start=1):
@@ -144,13 +181,14 @@ def _expand(path: Path, kernels: Path, seen: set[Path], result: AmalgamatedText)
             continue
         wanted = include[1] if include[1] is not None else include[2]
         if not wanted:
-            raise BuildError(f'{path}:{number}: #include needs a file name: #include "file.cl"')
-        candidates = [(path.parent / wanted), (kernels / wanted)]
+            shown = result.shown(name)
+            raise BuildError(f'{shown}:{number}: #include needs a file name: #include "file.cl"')
+        candidates = [(folder / wanted), (kernels / wanted)]
         found = next((c for c in candidates if os.path.isfile(c)), None)
         if found is None:
             raise BuildError(
-                f"{path}:{number}: include file '{wanted}' not found\n"
-                f"    looked in {path.parent} and {kernels}"
+                f"{result.shown(name)}:{number}: include file '{wanted}' not found\n"
+                f"    looked in {folder} and {kernels}"
             )
         _expand(found.resolve(), kernels, seen, result)
         result.text += _line_directive(number + 1, name)

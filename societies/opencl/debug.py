@@ -22,11 +22,14 @@ _DEBUG_ENVIRONMENT = {
     "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1",
 }
 
+CHECKED = "checked"
+"""Value of ``SOCIETIES_DEBUG`` for kernels of rules in Python that test every operation."""
+
 DEBUG_BUILD_OPTIONS = ("-g", "-cl-opt-disable")
 
 
 def debug_mode() -> bool:
-    """Return True if ``SOCIETIES_DEBUG`` is ``1``; False if it is ``race``, ``0`` or not set.
+    """Return True if ``SOCIETIES_DEBUG`` is ``1``; False if not set, or another of its values.
 
     Raises
     ------
@@ -34,14 +37,19 @@ def debug_mode() -> bool:
         If the variable has any other value.
     """
     value = os.environ.get("SOCIETIES_DEBUG", "").strip()
-    if value in ("", "0") or race.race_mode(value):
+    if value in ("", "0", CHECKED) or race.race_mode(value):
         return False
     if value == "1":
         return True
     raise DeviceError(
         f"SOCIETIES_DEBUG={value}: the values are 1 (debug build on the CPU), race (look for data "
-        "races and memory errors) and 0"
+        "races and memory errors), checked (test every operation of rules in Python) and 0"
     )
+
+
+def checked_mode() -> bool:
+    """Return True if ``SOCIETIES_DEBUG`` is ``checked``."""
+    return os.environ.get("SOCIETIES_DEBUG", "").strip() == CHECKED
 
 
 @cache

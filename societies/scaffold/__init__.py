@@ -1,7 +1,7 @@
-"""How does one begin a workload of one's own? `societies new NAME` copies and renames a small one.
+"""How does one begin a model of one's own? `societies new NAME` copies and renames a small one.
 
-The folder ``template`` is a package that runs, the Boltzmann wealth model under the name
-``my_model``; docs/write-a-workload.md walks through it.
+The folder ``models`` has models of one file of Python, under the name ``my_model``. The folder
+``template`` is a package with kernels written by hand; docs/write-a-workload.md walks through it.
 """
 
 from __future__ import annotations
@@ -12,16 +12,29 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError
 from societies.workload.declare.registry import workload_names
 
 TEMPLATE = Path(__file__).parent / "template"
+MODELS = Path(__file__).parent / "models"
+
+KERNEL = "kernel"
+TEMPLATES = {
+    "exchange": "agents with equal money pay each other at random",
+    "market": "traders without intelligence shout in a double auction, one after another",
+    "network": "agents adopt what enough of their neighbours have adopted, all at once",
+    "minimal": "a random walk",
+    KERNEL: "the model of exchange, as a package with kernels written by hand",
+}
+"""Templates by name, with what each model is about."""
+
 _PACKAGE, _CLASS = "my_model", "MyModel"
 _LONGEST_NAME = 60
 _YAML_WORDS = ("null", "true", "false")
 
 
-def write_workload(name: str, directory: Path | None = None) -> Path:
+def write_workload(name: str, directory: Path | None = None, template: str = "exchange") -> Path:
     """Write the package of a new workload and return its folder.
 
     Parameters
@@ -30,22 +43,27 @@ def write_workload(name: str, directory: Path | None = None) -> Path:
         Name of the workload, of the package and of the folder.
     directory : path, optional
         Where to put the folder; made if missing. Default: the current one.
+    template : str
+        One of `TEMPLATES`.
 
     Raises
     ------
     ConfigError
-        If the name cannot be used, or the folder exists.
+        If the name cannot be used, the folder exists, or there is no such template.
     OutputError
         If the folder cannot be written.
     """
     _require_usable(name)
+    if template not in TEMPLATES:
+        near = suggestion(template, TEMPLATES)
+        raise ConfigError(f"no template '{template}'{near} (known: {', '.join(TEMPLATES)})")
     folder = (directory or Path()) / name
     try:
         folder.mkdir(parents=True)
-        for source in template_files():
-            target = folder / _renamed(source.as_posix(), name)
+        for place, source in template_files(template).items():
+            target = folder / _renamed(place.as_posix(), name)
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(_renamed((TEMPLATE / source).read_text("utf-8"), name), "utf-8")
+            target.write_text(_renamed(source.read_text("utf-8"), name), "utf-8")
     except FileExistsError:
         raise ConfigError(
             f"{folder}: exists already and was not touched. Choose another name or --out."
@@ -58,12 +76,17 @@ def write_workload(name: str, directory: Path | None = None) -> Path:
     return folder
 
 
-def template_files() -> list[Path]:
-    """Return the files of the template, relative to it, without what tools leave there."""
-    files = (path.relative_to(TEMPLATE) for path in TEMPLATE.rglob("*") if path.is_file())
-    return sorted(
-        path for path in files if not any(part.startswith((".", "__pyc")) for part in path.parts)
-    )
+def template_files(template: str = KERNEL) -> dict[Path, Path]:
+    """Return the files of a template by their paths in it, without what tools leave there."""
+    folder = TEMPLATE if template == KERNEL else MODELS / template
+    found = {path.relative_to(folder): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    if template != KERNEL:
+        found[Path("pyproject.toml")] = MODELS / "pyproject.toml"
+    return {
+        place: path
+        for place, path in found.items()
+        if not any(part.startswith((".", "__pyc")) for part in place.parts)
+    }
 
 
 def _require_usable(name: str) -> None:

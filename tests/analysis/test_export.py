@@ -211,12 +211,11 @@ def test_nothing_is_overwritten_unasked(file, tmp_path):
     ("to", "out", "expected"),
     [
         ("csv", None, "run.csv"),
-        ("csv", "new/folder", "new/folder/run.csv"),
         ("csv", "new/a.CSV", "new/a.CSV"),
         ("csv", "new/a.txt", "new/a.txt/run.csv"),
         ("csv", "there.csv", "there.csv/run.csv"),  # a folder of this name
         ("netcdf", None, "run.nc"),
-        ("netcdf", "new/folder", "new/folder/run.nc"),
+        ("netcdf", "folder", "folder/run.nc"),
         ("netcdf", "new/a.cdf", "new/a.cdf"),
         ("netcdf", "there.csv", "there.csv/run.nc"),
     ],

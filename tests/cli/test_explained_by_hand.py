@@ -13,6 +13,7 @@ import pytest
 from engines import ReferenceEngine
 
 import societies
+from reference_py.economy.curves import total_utility, utility_curve
 from reference_py.economy.devices import DEVICE_TYPES
 from reference_py.economy.parameters import REMOVE_AGENT, REMOVE_RESOURCE
 from societies import config_from_dict
@@ -182,13 +183,16 @@ def test_what_is_told_later_is_added_to_the_last_that_concerns_the_agent():
     listener.receive("bargain", {"a": 3, "b": 2, **BARGAIN})
     listener.receive("proposal", {**proposal, "refused": ("none of ours", [])})
     listener.receive("swap", {"value_a_after": [8.0, 8.0]})
+    listener.receive("bargain", {"a": 2, "b": 1, **BARGAIN})
+    listener.receive("proposal", {**proposal, "refused": ("too cheap", [1])})
     listener.receive("device_offer", {"buyer": 2, "seller": 1, **OFFER})
     listener.receive("device_choice", {"resource": 4, "worth": 6.0})
     listener.receive("device_price", {"paid": 5.0, "units": [2]})
     listener.receive("sale", {"value_buyer_after": [0.5], "from_stock": True})
     listener.receive("device_offer", {"buyer": 2, "seller": 3, **OFFER})
     listener.receive("sale", {"value_buyer_after": [9.0]})
-    (when, bargain), (_, sold) = listener.events
+    (when, bargain), (_, other), (_, sold) = listener.events
+    assert other.refused == ("too cheap", [1]) and other.swap is None
     assert when == EventTime(listener.step, 1)
     assert [one.given for one in bargain.proposals] == [2, 7]
     assert bargain.refused is None and bargain.swap is bargain.proposals[1]
@@ -400,6 +404,12 @@ def test_a_day_is_reached_from_where_it_can_be(kept, day, start, reached, before
     for snapshot, state in ((found.morning, day - 1), (found.evening, day)):
         assert snapshot.held == kept.states[state]["held"][0, 1].tolist()
         assert snapshot.experience == kept.states[state]["experience"][0, 1].tolist()
+        assert snapshot.value == kept.states[state]["value"][0, 1].tolist()
+        worth = [
+            total_utility(utility_curve(found.parameters, 1, r), n)
+            for r, n in enumerate(snapshot.held)
+        ]
+        assert snapshot.utility == pytest.approx(sum(worth))
     assert found.morning.utility != found.evening.utility
     assert found.parameters.day_length == (90.0 if day > 7 else 60.0)
     assert found.recipes == []

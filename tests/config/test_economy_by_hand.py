@@ -171,7 +171,6 @@ def test_a_detail_is_described_by_its_first_field():
     assert held.units == "units" and held.dims == ("society", "day", "agent", "resource")
     extracted = variables.RESOURCE_DETAIL["extracted"].variable("extracted", "day", fields)
     assert extracted.long_name == fields["extracted"].meaning
-    assert np.isnan(extracted.fill) if extracted.dtype == "float64" else extracted.fill == -1
 
 
 def test_the_means_of_the_last_day_are_those_of_the_file():

@@ -42,6 +42,10 @@ ELSEWHERE = {
     "docs/primitives.md": "tests/primitives/test_page.py, in one process",
     "docs/write-a-workload.md": "test_new_workload.py, which looks closer at what the page makes",
     "societies/scaffold/template/README.md": "the same: it belongs to a package that is made",
+    "societies/scaffold/models/exchange/README.md": "the same",
+    "societies/scaffold/models/market/README.md": "the same",
+    "societies/scaffold/models/network/README.md": "the same",
+    "societies/scaffold/models/minimal/README.md": "the same",
 }
 """Pages that another test carries out."""
 

@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 from pages import Place, carry_out
 
-from societies.scaffold import template_files
+from societies.scaffold import TEMPLATES, template_files
 
 pytestmark = pytest.mark.xdist_group("new workload")  # its runs are shared
 
@@ -52,7 +52,7 @@ def test_the_page_is_true(outputs):
 @pytest.mark.thorough
 def test_the_readme_of_a_new_package_is_true(tmp_path):
     place = Place(tmp_path, ROOT)
-    place.run("societies", "new", "trial")
+    place.run("societies", "new", "trial", "--template", "kernel")
     place.folder /= "trial"
     printed = [out for block, out, _ in carry_out(str(place.folder / "README.md"), place)]
     assert re.search(r"identical: 50 days", printed[0])
@@ -62,7 +62,7 @@ def test_the_readme_of_a_new_package_is_true(tmp_path):
 @pytest.mark.thorough
 def test_files_of_older_templates_are_read_and_go_on(tmp_path):
     place = Place(tmp_path, ROOT)
-    place.run("societies", "new", "my_model")
+    place.run("societies", "new", "my_model", "--template", "kernel")
     place.run("pip", "install", "./my_model")
     for name in ("scaffold-layout-1.h5", "scaffold-layout-2-unfinished.h5"):
         (tmp_path / name).write_bytes((FILES / name).read_bytes())
@@ -203,18 +203,38 @@ def test_an_existing_folder_is_not_touched(shell, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
-def test_every_name_is_changed(shell, tmp_path):
-    code, out, _ = shell("new", "wealthOf_nations2", "--out", str(tmp_path))
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_every_name_is_changed(template, shell, tmp_path):
+    name = "wealthOf_nations2"
+    code, out, _ = shell("new", name, "--out", str(tmp_path), "--template", template)
     assert code == 0
-    folder = tmp_path / "wealthOf_nations2"
+    folder = tmp_path / name
     assert f"pip install -e {folder}" in out
+    assert TEMPLATES[template] in out
     written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert written == {
-        path.as_posix().replace("my_model", "wealthOf_nations2") for path in template_files()
+        path.as_posix().replace("my_model", name) for path in template_files(template)
     }
     for path in written:
         assert not re.search("my_?model", (folder / path).read_text(), re.I), path
-    assert (
-        "class WealthOfNations2Config(DailyConfig)"
-        in (folder / "wealthOf_nations2/config.py").read_text()
-    )
+    file = f"{name}/config.py" if template == "kernel" else f"{name}.py"
+    assert "class WealthOfNations2Config(DailyConfig)" in (folder / file).read_text()
+
+
+def test_a_template_that_does_not_exist(shell, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = shell("new", "mine", "--template", "markt")
+    assert code == 2
+    assert err.startswith("no template 'markt'; did you mean 'market'? (known: exchange, ")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("template", [name for name in TEMPLATES if name != "kernel"])
+def test_a_new_model_in_python_runs_and_passes_its_tests(template, tmp_path):
+    place = Place(tmp_path, ROOT)
+    place.run("societies", "new", "trial", "--template", template)
+    place.folder /= "trial"
+    printed = [out for block, out, _ in carry_out(str(place.folder / "README.md"), place)]
+    assert re.search(r"identical: 20 days", printed[0])
+    assert re.search(r"\d+ passed", printed[0])

@@ -168,7 +168,7 @@ def _require_phase(p: Parameters, day: int, phase: str | None) -> None:
     if phase is None:
         return
     there = {step.phase for step in day_schedule(p, day)}
-    parts = [name for name, steps in PHASES.items() if name in there or there & set(steps)]
+    parts = [name for name in PHASES if name in there]
     if phase not in parts:
         raise ConfigError(
             f"{option('phase', phase)}: the parts of day {day} are {', '.join(parts)}"

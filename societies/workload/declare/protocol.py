@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from numpy.typing import ArrayLike, NDArray
 
+from societies.kerneltext.source import amalgamate
 from societies.words import plural
 from societies.workload.declare.copies import (
     Copies,
@@ -37,7 +38,7 @@ from societies.workload.declare.fields import (
 )
 from societies.workload.declare.keys import VALUE_TABLE, table_lookups
 from societies.workload.declare.naming import twins_of
-from societies.workload.declare.phases import Phase, Step, workgroup_size
+from societies.workload.declare.phases import Phase, Step, kernel_files, workgroup_size
 from societies.workload.declare.points import once, points_of
 
 if TYPE_CHECKING:
@@ -374,6 +375,18 @@ class Workload(Generic[C, P]):
 
     def events(self, p: P) -> Mapping[str, Events]:
         """Return lists of events that kernels append to."""
+        return {}
+
+    def kernel_text(self, p: P, phase: str) -> str:
+        """Return the text of the kernels of a phase, for people; "" without kernels.
+
+        Default: the kernel files, without those that they include.
+        """
+        files = kernel_files({phase: self.phases(p, 1)[phase]})
+        return "\n".join(amalgamate([file]).own_text(file) for file in files)
+
+    def origin(self, config: C) -> Mapping[str, str]:
+        """Return further attributes of the file about the origin of its results."""
         return {}
 
     def finish(self, p: P) -> Sequence[Step]:

@@ -53,6 +53,7 @@ def origin(setup: Setup[Any, Any]) -> dict[str, str]:
             if config.table is None
             else {TABLE: config.table.sha256, VARIED: ", ".join(config.table.columns)}
         ),
+        **setup.workload.origin(config),
     }
 
 

@@ -1,0 +1,272 @@
+// python.cl: what Python means by its operators, for rules that are translated from Python.
+//
+// Whole numbers are 64-bit; a result that needs more is a mistake of the rule. With CHECKED 1 every
+// operation is tested instead: the first mistake of a copy is noted by the number of its place.
+// Everything here is called by one work-item alone; nothing needs local memory or a barrier.
+
+#ifndef TRANSLATE_PYTHON_CL
+#define TRANSLATE_PYTHON_CL
+
+#include "primitives/real.cl"
+#include "primitives/rng.cl"
+#include "primitives/softmath.cl"
+
+#ifndef CHECKED
+#define CHECKED 0
+#endif
+
+// PoCL promises its optimiser that work-items do not depend on each other, which makes loops of a
+// work-item over lists of its own go wrong unless they stay in a function.
+#if DEVICE_IS_CPU
+#define WHOLE static __attribute__((noinline))
+#else
+#define WHOLE static
+#endif
+
+// Lists in scratch memory: of a work-item one after another on a CPU; interleaved on a GPU, where
+// neighbouring work-items then read neighbouring words.
+#if DEVICE_IS_CPU
+#define L(i) i
+#define FIRST_WORD(item, words) (item * words)
+#else
+#define L(i) ((size_t)(i) * stride)
+#define FIRST_WORD(item, words) item
+#endif
+
+#define NOTHING ((long)(-9223372036854775807L - 1))  // Python's None where a whole number may be
+
+// ---------------------------------------------------------------- whole numbers
+
+// Python rounds a quotient down, and the remainder has the sign of the divisor. A quotient or a
+// remainder by 0 or of the least number by -1 is 0 here: on some processors it ends the program.
+static long floor_div(const long a, const long b)
+{
+    if (b == 0 || b == -1) return b == 0 ? 0 : (long)(0ul - (ulong)a);
+    const long quotient = a / b, rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+static long floor_mod(const long a, const long b)
+{
+    if (b == 0 || b == -1) return 0;
+    const long rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+static long shift_left(const long a, const long b)
+{
+    return b > 63 ? 0 : (long)((ulong)a << (ulong)b);
+}
+
+static long shift_right(const long a, const long b)
+{
+    return a >> (b > 63 ? 63 : b);
+}
+
+static long distance_from_0(const long a)
+{
+    return a < 0 ? -a : a;
+}
+
+// min and max return the first of equals; so with -0.0 and 0.0, and with NaN.
+static long least_long(const long a, const long b)
+{
+    return b < a ? b : a;
+}
+
+static long most_long(const long a, const long b)
+{
+    return b > a ? b : a;
+}
+
+static real least_real(const real a, const real b)
+{
+    return b < a ? b : a;
+}
+
+static real most_real(const real a, const real b)
+{
+    return b > a ? b : a;
+}
+
+// ---------------------------------------------------------------- places in lists
+
+// A negative index counts from the end.
+static long wrapped(const long i, const long n)
+{
+    return i < 0 ? i + n : i;
+}
+
+// A bound of a slice lies within the list.
+static long slice_bound(const long i, const long n)
+{
+    const long from = i < 0 ? i + n : i;
+    return from < 0 ? 0 : from > n ? n : from;
+}
+
+// ---------------------------------------------------------------- random streams
+
+// A word of 0, of a stream that was never begun, would give 0 for ever, and some draws never end.
+static rng_t stream_load(const ulong word)
+{
+    return rng_load(word == 0 ? 1ul : word);
+}
+
+static long stream_below(rng_t *rng, const long n)
+{
+    return n <= 1 ? 0 : (long)rng_below(rng, (uint)n);
+}
+
+// Unlike rng_bernoulli, for a threshold of 2^32 as well.
+static int stream_bernoulli(rng_t *rng, const long threshold)
+{
+    return (long)rng_next(rng) < threshold;
+}
+
+static long stream_binomial(rng_t *rng, const long n, const long threshold)
+{
+    return threshold <= 0 || n <= 0 ? 0 : (long)rng_binomial(rng, (uint)n, (ulong)threshold);
+}
+
+// ---------------------------------------------------------------- whole lists
+
+// The numbers 0 .. n-1 in a random order. Twin: reference_py/primitives/permute.py
+#define PERMUTE_ALONE(name, space, AT) \
+    static void name(rng_t *rng, space long *order, const long n, const size_t stride) \
+    { \
+        for (long i = 0; i < n; ++i) order[AT(i)] = i; \
+        for (long last = n - 1; last > 0; --last) { \
+            const long place = rng_below(rng, (uint)last + 1u); \
+            const long taken = order[AT(place)]; \
+            order[AT(place)] = order[AT(last)]; \
+            order[AT(last)] = taken; \
+        } \
+    }
+
+// The whole numbers x[0 .. n-1] in ascending order (Shell's sort): equal ones are the same.
+#define SORT_ALONE(name, space, AT) \
+    static void name(space long *x, const long n, const size_t stride) \
+    { \
+        long gap = 1; \
+        while (gap < n / 3) gap = 3 * gap + 1; \
+        for (; gap > 0; gap /= 3) \
+            for (long i = gap; i < n; ++i) { \
+                const long moved = x[AT(i)]; \
+                long j = i; \
+                while (j >= gap && x[AT((j - gap))] > moved) { \
+                    x[AT(j)] = x[AT((j - gap))]; \
+                    j -= gap; \
+                } \
+                x[AT(j)] = moved; \
+            } \
+    }
+
+// The sum in the fixed tree, which changes the list. Twin: reference_py/primitives/reduce.py
+#define REDUCE_SUM_ALONE(name, space, AT) \
+    static real name(space real *x, const long n, const size_t stride) \
+    { \
+        for (long step = 1; step < n; step *= 2) \
+            for (long p = 0; p + step < n; p += 2 * step) x[AT(p)] += x[AT((p + step))]; \
+        return n > 0 ? x[AT(0)] : 0.0; \
+    }
+
+#define PLAIN(i) i
+PERMUTE_ALONE(permute_alone_private, __private, PLAIN)
+PERMUTE_ALONE(permute_alone_scratch, __global, L)
+SORT_ALONE(sort_alone_private, __private, PLAIN)
+SORT_ALONE(sort_alone_scratch, __global, L)
+REDUCE_SUM_ALONE(reduce_sum_alone_private, __private, PLAIN)
+REDUCE_SUM_ALONE(reduce_sum_alone_scratch, __global, L)
+
+// ---------------------------------------------------------------- the same, tested
+
+#if CHECKED
+static void fail(const int site, __global int *fault)
+{
+    if (fault[0] == 0) fault[0] = site;
+}
+
+static long checked_add(const long a, const long b, const int site, __global int *fault)
+{
+    const long sum = (long)((ulong)a + (ulong)b);
+    if (((a ^ sum) & (b ^ sum)) < 0) fail(site, fault);
+    return sum;
+}
+
+static long checked_sub(const long a, const long b, const int site, __global int *fault)
+{
+    const long difference = (long)((ulong)a - (ulong)b);
+    if (((a ^ b) & (a ^ difference)) < 0) fail(site, fault);
+    return difference;
+}
+
+static long checked_mul(const long a, const long b, const int site, __global int *fault)
+{
+    const long low = (long)((ulong)a * (ulong)b);
+    if (mul_hi(a, b) != (low < 0 ? -1 : 0)) fail(site, fault);
+    return low;
+}
+
+static long checked_shift(const long a, const long b, const int site, __global int *fault)
+{
+    const long shifted = shift_left(a, b);
+    if (b < 0 || (a != 0 && (b > 62 || shifted >> b != a))) fail(site, fault);
+    return b < 0 ? 0 : shifted;
+}
+
+static long checked_divisor(const long b, const int site, __global int *fault)
+{
+    if (b == 0) fail(site, fault);
+    return b;
+}
+
+static real checked_real_divisor(const real b, const int site, __global int *fault)
+{
+    if (b == 0.0) fail(site, fault);
+    return b;
+}
+
+// Real numbers have 53 bits: where Python compares and divides whole numbers exactly, beyond that
+// a device does not.
+static long checked_exact(const long a, const int site, __global int *fault)
+{
+    if (a > 9007199254740992L || a < -9007199254740992L) fail(site, fault);
+    return a;
+}
+
+static long checked_index(const long i, const long n, const int site, __global int *fault)
+{
+    const long from = i < 0 ? i + n : i;
+    if (from >= 0 && from < n) return from;
+    fail(site, fault);
+    return 0;
+}
+
+static long checked_present(const long x, const int site, __global int *fault)
+{
+    if (x == NOTHING) fail(site, fault);
+    return x;
+}
+
+static long checked_within(const long x, const long low, const long high, const int site,
+                           __global int *fault)
+{
+    if (x < low || x > high) fail(site, fault);
+    return x < low ? low : x > high ? high : x;
+}
+
+static long checked_whole(const real x, const int site, __global int *fault)
+{
+    if (x > -9.2e18 && x < 9.2e18) return (long)x;
+    fail(site, fault);
+    return 0;
+}
+
+static real checked_real(const real x, const real low, const int site, __global int *fault)
+{
+    if (x < low) fail(site, fault);
+    return x;
+}
+#endif
+
+#endif

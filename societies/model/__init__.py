@@ -1,0 +1,39 @@
+"""What a model of one file imports: its rules are plain Python, and that is all there is.
+
+A `Model` names its phases, which are functions of its module. They are the reference, and are
+translated to kernels; docs/write-a-model.md says how, docs/rules-in-python.md what can be.
+"""
+
+from reference_py.primitives.bounded import Bounded
+from reference_py.primitives.permute import random_matching, random_permutation
+from reference_py.primitives.reduce import reduce_sum
+from reference_py.primitives.rng import Rng
+from reference_py.primitives.softmath import soft_exp, soft_log, soft_pow
+from societies.config.model import key, shape, value
+from societies.model.declared import Model
+from societies.workload import Count, Events, Field, Phase, Series, Step, falls, rises
+from societies.workload.declare.config import DailyConfig
+
+__all__ = [
+    "Bounded",
+    "Count",
+    "DailyConfig",
+    "Events",
+    "Field",
+    "Model",
+    "Phase",
+    "Rng",
+    "Series",
+    "Step",
+    "falls",
+    "key",
+    "random_matching",
+    "random_permutation",
+    "reduce_sum",
+    "rises",
+    "shape",
+    "soft_exp",
+    "soft_log",
+    "soft_pow",
+    "value",
+]

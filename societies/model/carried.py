@@ -1,0 +1,116 @@
+"""Rules that plain Python carries out, and faults that a checked kernel notes."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from reference_py.copies import Copy
+from societies.translate import (
+    Declared,
+    RuleError,
+    Unit,
+)
+from societies.workload import (
+    Field,
+    Workload,
+)
+
+FAULT = "fault"
+"""Field of a checked build: the number of the first place where a rule went wrong; 0: none."""
+
+NUMBER = "python_number"
+"""Field with the number of a society, for phases that plain Python carries out."""
+
+
+def note_number(config: Any, society: Any, day: int) -> None:
+    """Note the number of a society, for phases that plain Python carries out."""
+    society.python_number = society.index
+
+
+def whole(
+    function: Callable[..., None], name: str, entry: str, declared: Declared
+) -> Callable[..., None]:
+    """Return a phase in plain Python as engines call it: for all entries, errors with their line.
+
+    It raises `RuleError` if the rule raises an error.
+    """
+    names = list(inspect.signature(function).parameters)[2:]
+
+    @wraps(function)
+    def carried_out(config: Any, society: Any, day: int, **arguments: int) -> None:
+        given = {declared.clock: day, "tick": day, **arguments}
+        values = [given[one] for one in names if one != entry]
+        try:
+            if not entry:
+                function(config, society, *values)
+                return
+            for i in range(declared.lengths[entry]):
+                function(config, society, *values, i)
+        except Exception as error:
+            raise _explained(error, function, name, declared, society.index, day) from error
+
+    return carried_out
+
+
+def _explained(
+    error: Exception, function: Any, name: str, declared: Declared, index: int, day: int
+) -> RuleError:
+    """Return an error that says where in the rules another one was raised."""
+    file, line = inspect.getsourcefile(function) or "", 0
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    where = f"{declared.clock} {day}, {declared.copies} {index}, phase {name}"
+    source = inspect.getsource(sys.modules[function.__module__]).split("\n")
+    shown = source[line - 1].strip() if 0 < line <= len(source) else ""
+    said = f"{type(error).__name__}: {error}"
+    return RuleError(f"{file}:{line}: {said}\n    {shown}\n  in {where}")
+
+
+def on_host(
+    function: Callable[..., None],
+    p: Any,
+    fields: Mapping[str, Field],
+    arrays: Mapping[str, Any],
+    tick: int,
+    **arguments: int,
+) -> None:
+    """Carry out a phase in plain Python, for the societies that are on a device."""
+    numbers = arrays[NUMBER].get()
+    names = [name for name in (*fields, "series") if name in arrays]
+    state = {name: arrays[name].get() for name in names}
+    for place, number in enumerate(numbers.tolist()):
+        copy = Copy(number, {name: values[place].tolist() for name, values in state.items()})
+        if "ended" in state and state["ended"][place] >= 0:
+            continue
+        function(p, copy, tick, **arguments)
+        for name, values in state.items():
+            made = getattr(copy, name)
+            values[place] = list(made.values()) if isinstance(made, dict) else made
+    for name, values in state.items():
+        arrays[name].set(values)
+
+
+def require_no_fault(
+    unit: Unit, model: Workload[Any, Any], arrays: Mapping[str, Any], tick: int, **arguments: int
+) -> None:
+    """Raise RuleError if a phase noted a fault."""
+    faults = arrays[FAULT].get()
+    if not faults.any():
+        return
+    place = int(np.flatnonzero(faults)[0])
+    file, line, what = unit.sites[int(faults[place]) - 1]
+    count = int((faults != 0).sum())
+    many = f" (one of {count})" if count > 1 else ""
+    raise RuleError(
+        f"{file.path}:{line}: {what}\n    {file.line(line).strip()}\n"
+        f"  on {model.clock} {tick}, in the {model.copies} with index {place} of the launch{many}"
+    )

@@ -1,0 +1,290 @@
+"""What does a model of one file declare, and which phases, kernels and reference follow from it?"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from types import FunctionType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import ConfigError, SocietiesWarning
+from societies.kerneltext.source import Generated
+from societies.model.carried import FAULT, NUMBER, note_number, on_host, require_no_fault, whole
+from societies.opencl.debug import checked_mode
+from societies.translate import (
+    Declared,
+    TranslationError,
+    Unit,
+    entry_of,
+    files_of,
+    rules_sha256,
+)
+from societies.workload import (
+    Field,
+    Launch,
+    Phase,
+    Scratch,
+    Source,
+    Step,
+    Workload,
+)
+from societies.workload.declare.copies import Copies
+from societies.workload.declare.keys import VALUE_TABLE
+from societies.workload.declare.points import once
+from societies.workload.declare.protocol import C, P
+
+_WARNED: set[str] = set()
+"""Messages of phases that cannot be translated, each of which is shown once."""
+
+
+class Model(Workload[C, P]):
+    """A workload of one file of Python.
+
+    Attributes
+    ----------
+    start, day : names of the phases before the first day, and of those of a day in order; each is
+        a function of the module, ``phase(config, society, day)``. One with a last parameter that is
+        named like a dimension, ``phase(config, society, day, agent)``, is called for every entry
+    """
+
+    start: ClassVar[tuple[str, ...]] = ()
+    day: ClassVar[tuple[str, ...]] = ()
+    clock, copies, work = "day", "society", "society-day"
+    numbered = True
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Make the hash of the rules a part of the version."""
+        super().__init_subclass__(**more)
+        declared = cls.__dict__.get("version")
+        if isinstance(declared, str):
+            cls._declared = declared
+            del cls.version
+        cls.version = property(_version)  # type: ignore[assignment]
+
+    _declared: ClassVar[str] = "1"
+
+    # ---------------------------------------------------------------- what a model may override
+
+    def kernels(self, p: P, copies: int) -> Mapping[str, Phase]:
+        """Return the phases that have kernels written by hand, instead of translated ones."""
+        return {}
+
+    def schedule(self, p: P, tick: int, seen: Mapping[str, NDArray[Any]]) -> Iterable[Step]:
+        """Return the phases of a day in order; of day 0, those before the first."""
+        return _steps(self.day if tick else self.start)
+
+    # ---------------------------------------------------------------- rules
+
+    def rules(self) -> dict[str, FunctionType]:
+        """Return the function of every phase.
+
+        Raises
+        ------
+        ConfigError
+            If the module has no such function.
+        """
+        module = sys.modules[type(self).__module__]
+        found = {}
+        for name in dict.fromkeys((*self.start, *self.day, *self.further)):
+            function = getattr(module, name, None)
+            if not isinstance(function, FunctionType):
+                raise ConfigError(
+                    f"{getattr(module, '__file__', module.__name__)}: the model {self.name} names "
+                    f"the phase {name}, and the file has no function of this name"
+                )
+            found[name] = function
+        return found
+
+    further: ClassVar[tuple[str, ...]] = ()
+    """Phases that `schedule` names in addition to those of `start` and `day`."""
+
+    def rules_sha256(self) -> str:
+        """Return the hash of all rules, without comments."""
+        return rules_sha256(self.rules().values(), [type(self)])
+
+    def origin(self, config: C) -> Mapping[str, str]:
+        """Return the text of the rules and its hash, for the file."""
+        files = files_of(self.rules().values())
+        text = "\n".join(f"# {name}\n" + "\n".join(file.lines) for name, file in files.items())
+        return {"rules_sha256": self.rules_sha256(), "rules": text}
+
+    # ---------------------------------------------------------------- what follows
+
+    def arrays(self, p: P) -> dict[str, Field]:
+        """Return all arrays of the state; a checked build has one more."""
+        found = super().arrays(p)
+        hidden = partial(Field, (), compared=False, checkpointed=False)
+        if checked_mode():
+            found[FAULT] = hidden(dtype="int32", unit="1", meaning="first place of a fault")
+        if self.untranslated(p):
+            found[NUMBER] = hidden(dtype="uint32", unit="1", meaning="number of the society")
+        return found
+
+    def unit(self, p: P) -> Unit:
+        """Return the translation of all phases that can be translated."""
+        return _translated(self, p)[0]
+
+    def untranslated(self, p: P) -> dict[str, TranslationError]:
+        """Return the reasons of those that cannot, by phase."""
+        return _translated(self, p)[1]
+
+    def phases(self, p: P, copies: int) -> Mapping[str, Phase]:
+        """Return every phase with its kernel."""
+        unit, refused = _translated(self, p)
+        by_hand = self.kernels(p, copies)
+        file = Generated(unit.name, unit.text, {name: one.path for name, one in unit.files.items()})
+        host = partial(require_no_fault, unit, self) if unit.checked else None
+        found: dict[str, Phase] = {}
+        for name in self.rules():
+            if name in by_hand:
+                found[name] = by_hand[name]
+            elif name in refused:
+                found[name] = self._in_python(p, name, copies, file)
+            else:
+                found[name] = Phase((self._launch(unit, name, copies, file),), host=host)
+        return found
+
+    def kernel_text(self, p: P, phase: str) -> str:
+        """Return the text of a translated phase, with the lines of the rules as comments."""
+        unit = self.unit(p)
+        if phase not in unit.kernels:
+            refused = self.untranslated(p).get(phase)
+            return super().kernel_text(p, phase) if refused is None else f"// {refused}\n"
+        rows = unit.text_of([phase]).split("\n")
+        return "\n".join(row for row in rows if not row.startswith("#line"))
+
+    def _launch(self, unit: Unit, name: str, copies: int, file: Generated) -> Launch:
+        kernel = unit.kernels[name]
+        entries = unit.declared.lengths[kernel.entry] if kernel.entry else 1
+        items = copies * entries
+        scratch = {}
+        if kernel.words:
+            scratch["scratch"] = Scratch((kernel.words, items), "int64")
+        return Launch(
+            file,
+            kernel=kernel.name,
+            global_size=items,
+            items=64 if kernel.entry else 32,
+            alone_on_cpu=not kernel.entry,
+            scratch=scratch,
+            arguments={"copies": copies},
+        )
+
+    def _in_python(self, p: P, name: str, copies: int, file: Generated) -> Phase:
+        """Return a phase that plain Python carries out for every society."""
+        reason = str(_translated(self, p)[1][name])
+        if reason not in _WARNED:
+            _WARNED.add(reason)
+            warnings.warn(
+                f"the phase {name} is carried out by plain Python, which is slow:\n{reason}",
+                SocietiesWarning,
+                stacklevel=2,
+            )
+        if isinstance(p, Copies):
+            raise ConfigError(
+                f"the phase {name} cannot be translated, so its configuration cannot differ "
+                f"between copies\n{reason}"
+            )
+        note = self._launch(self.unit(p), note_number.__name__, copies, file)
+        function = self.reference(p)[name]
+        return Phase((note,), host=partial(on_host, function, p, self.fields(p)))
+
+    def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
+        """Return for every phase the function of the module, called for every entry."""
+        declared = _declared(self, p)
+        return {
+            name: whole(function, name, entry_of(function, declared), declared)
+            for name, function in self.rules().items()
+        }
+
+    def source(self, p: P) -> Source:
+        """Return the values of the kernels' parameters."""
+        unit = self.unit(p)
+        return Source({}, arguments={**unit.arguments, **self.parameters_of_copies(p, 0)})
+
+    def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
+        """Return the table of what differs between copies and rules read: (copy, column)."""
+        columns = self.unit(p).columns
+        if not isinstance(p, Copies) or not columns:
+            return {}
+        rows = np.array([[_number(one, path) for path in columns] for one in p._made])
+        return {VALUE_TABLE: rows[p._points.of[p._points.stretch(tick)]]}
+
+    def work_done(self, config: C, ticks: int) -> float:
+        """Return the days of all societies."""
+        return float(ticks * self.count(config))
+
+
+_LISTED: dict[tuple[str, ...], tuple[Step, ...]] = {}
+
+
+def _steps(
+    names: tuple[str, ...], made: dict[tuple[str, ...], tuple[Step, ...]] = _LISTED
+) -> tuple[Step, ...]:
+    """Return the steps of some phases, always the same tuple."""
+    if names not in made:
+        made[names] = tuple(Step(name) for name in names)
+    steps: tuple[Step, ...] = made[names]
+    return steps
+
+
+def _version(model: Any) -> str:
+    """Return the version that a model declares, and the hash of its rules."""
+    if "_hashed" not in model.__dict__:
+        model.__dict__["_hashed"] = model.rules_sha256()[:10]
+    return f"{model._declared} rules {model.__dict__['_hashed']}"
+
+
+def _number(config: Any, path: str) -> float:
+    for part in path.split("."):
+        config = getattr(config, part)
+    return float(config)
+
+
+def _declared(model: Model[Any, Any], p: Any) -> Declared:
+    fields = dict(model.fields(p))
+    fields[FAULT] = Field((), "int32", "1", "fault")
+    fields[NUMBER] = Field((), "uint32", "1", "number")
+    made = p._made if isinstance(p, Copies) else [p]
+    return Declared(
+        fields=fields,
+        lengths=model.lengths(p),
+        series=tuple(model.series(p)),
+        settings=made[0],
+        others=made if isinstance(p, Copies) else (),
+        events={name: one.columns for name, one in model.events(p).items()},
+        arguments=model.step_arguments,
+        ended="ended" in fields,
+        copies=model.copies,
+        clock=model.clock,
+        hidden=(FAULT, NUMBER),
+    )
+
+
+def _translated(model: Model[Any, Any], p: Any) -> tuple[Unit, dict[str, TranslationError]]:
+    """Return the translation of a model's phases, and why some cannot be translated."""
+    made: Callable[[Any], tuple[Unit, dict[str, TranslationError]]] = partial(_translate, model)
+    return once(p, f"translation {model.name} {checked_mode()}", made)
+
+
+def _translate(model: Model[Any, Any], p: Any) -> tuple[Unit, dict[str, TranslationError]]:
+    unit = Unit(_declared(model, p), checked=checked_mode())
+    refused: dict[str, TranslationError] = {}
+    by_hand = set(model.kernels(p, 1))
+    for name, function in model.rules().items():
+        if name in by_hand:
+            continue
+        try:
+            unit.phase(function, name)
+        except TranslationError as error:
+            if error.wrong:
+                raise
+            refused[name] = error
+    if refused:
+        unit.phase(note_number)
+    return unit, refused

@@ -1,0 +1,24 @@
+"""From restricted Python to OpenCL C: a rule of a model, by walking its syntax tree.
+
+A construct is translated if its meaning in Python can be had exactly; otherwise it is refused, with
+the line and what to write instead. docs/write-a-model.md has the language.
+"""
+
+from societies.translate import builtin, expressions, loops, statements, truth
+from societies.translate.messages import RuleError, TranslationError
+from societies.translate.source import files_of, rules_sha256
+from societies.translate.unit import Declared, Kernel, Unit, entry_of
+
+LANGUAGE = (builtin, expressions, loops, statements, truth)
+"""Modules that register what they translate."""
+
+__all__ = [
+    "Declared",
+    "Kernel",
+    "RuleError",
+    "TranslationError",
+    "Unit",
+    "entry_of",
+    "files_of",
+    "rules_sha256",
+]

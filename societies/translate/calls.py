@@ -1,0 +1,353 @@
+"""Calls of the functions of a model: each becomes a function in C for each kind of arguments."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Mapping
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+from societies.translate import lists
+from societies.translate.frames import Again, Frame, Instance, bindings_of
+from societies.translate.function import Function, handles, known
+from societies.translate.messages import (
+    FROM_CONFIG,
+    STATEMENTS,
+    TranslationError,
+)
+from societies.translate.results import end_of_function, returns_number, structure
+from societies.translate.source import SourceFile, definition, without_docstring
+from societies.translate.statements import store, store_name
+from societies.translate.values import (
+    CTYPES,
+    FIXED,
+    READ,
+    Events,
+    Inner,
+    Known,
+    List,
+    Method,
+    Number,
+    Settings,
+    Society,
+    Value,
+    Variable,
+)
+
+UNSEEN = Known | Settings | Society | Inner | Events
+"""Values that are known while translating, so that nothing is handed on for them."""
+
+DEEPEST = 60
+"""Largest number of functions that call each other."""
+
+
+def callable_of(value: Value) -> FunctionType | Inner | None:
+    """Return a function of a model; None if a value is none."""
+    if isinstance(value, Inner):
+        return value
+    if isinstance(value, Known) and isinstance(value.value, FunctionType):
+        return value.value
+    return None
+
+
+def call_user(f: Function, function: FunctionType | Inner, node: ast.Call, name: str) -> Value:
+    """Translate the call of a function of the model."""
+    definition_, file, names = _definition(f, function, node)
+    values = _arguments(f, function, definition_, node)
+    if isinstance(function, Inner):
+        outer: tuple[Function, Frame] | None = (function.owner, _frame_of(function))
+        identity: Any = (definition_, function.owner)
+    else:
+        outer, identity = None, function
+    called = getattr(definition_, "name", "lambda")
+    name_in_c = f"{called}_of_{file.path.stem}"
+    exact = identity in f.unit.exact
+    key = (identity, *(_key(f, one, exact) for one in values.values()))
+    if key in f.unit.active or len(f.unit.active) > DEEPEST:
+        f.error(node, f"{called} calls itself", "Write a loop; a kernel has no stack.")
+    if key not in f.unit.instances:
+        f.unit.active.append(key)
+        try:
+            made = _translated(f, definition_, file, names, values, outer, name_in_c, exact)
+        except TranslationError as error:
+            if error.reason != FROM_CONFIG[0] or exact:
+                raise
+            f.unit.exact.add(identity)  # numbers that are written out may be what is missing
+            f.unit.active.remove(key)
+            return call_user(f, function, node, name)
+        f.unit.instances[key] = made
+        f.unit.active.remove(key)
+    return _called(f, f.unit.instances[key], values, node, name)
+
+
+def _frame_of(inner: Inner) -> Frame:
+    """Return the frame in which an inner function is defined."""
+    frames: list[Frame] = inner.owner.frames
+    for frame in frames:
+        if any(one is inner.node for one in ast.walk(frame.node)):
+            return frame
+    return frames[0]
+
+
+def _definition(
+    f: Function, function: FunctionType | Inner, node: ast.AST
+) -> tuple[ast.FunctionDef | ast.Lambda, SourceFile, Mapping[str, Any]]:
+    if isinstance(function, Inner):
+        frame = _frame_of(function)
+        return function.node, frame.file, frame.names
+    if inspect.isgeneratorfunction(function):
+        f.error(node, f"{function.__name__} is a generator", "Return a list.")
+    made, file = definition(function)
+    if made.decorator_list:
+        f.error(node, f"{function.__name__} has a decorator", "Call a function without one.")
+    return made, file, function.__globals__
+
+
+def _arguments(
+    f: Function, function: FunctionType | Inner, made: ast.FunctionDef | ast.Lambda, node: ast.Call
+) -> dict[str, Value]:
+    """Return the values of all parameters, worked out in the order in which they are written."""
+    given = made.args
+    if given.vararg or given.kwarg:
+        f.error(node, "* among the parameters cannot be translated", "Name each parameter.")
+    names = [one.arg for one in (*given.posonlyargs, *given.args)]
+    if len(node.args) > len(names):
+        f.error(node, f"takes {len(names)} arguments, and gets {len(node.args)}")
+    if any(one.arg is None for one in node.keywords):
+        f.error(node, "** cannot be translated", "Name each argument.")
+    order = [*names[: len(node.args)], *(str(one.arg) for one in node.keywords)]
+    every = [*names, *(one.arg for one in given.kwonlyargs)]
+    for name in order:
+        if name not in every or order.count(name) > 1:
+            f.error(node, f"the argument '{name}' is not asked for, or twice")
+    worked = f.ordered([*node.args, *(one.value for one in node.keywords)])
+    values = dict(zip(order, worked, strict=True))
+    for name, default in _defaults(function, made).items():
+        values.setdefault(name, default)
+    for name in every:
+        if name not in values:
+            f.error(node, f"the argument '{name}' is missing")
+        if isinstance(values[name], Method):
+            f.error(node, "a method as an argument", "Write a function that calls it.")
+        if isinstance(values[name], tuple):
+            f.error(node, "a tuple as an argument", "Hand on its parts one by one.")
+    return {name: values[name] for name in every}
+
+
+def _defaults(
+    function: FunctionType | Inner, made: ast.FunctionDef | ast.Lambda
+) -> dict[str, Value]:
+    """Return the values of parameters that need not be given."""
+    given = made.args
+    names = [one.arg for one in (*given.posonlyargs, *given.args)]
+    if isinstance(function, FunctionType):
+        positional = function.__defaults__ or ()
+        found = dict(zip(names[len(names) - len(positional) :], positional, strict=True))
+        return {k: known(v) for k, v in {**found, **(function.__kwdefaults__ or {})}.items()}
+    nodes = dict(zip(names[len(names) - len(given.defaults) :], given.defaults, strict=True))
+    return {name: function.owner.expression(one) for name, one in nodes.items()}
+
+
+def _key(f: Function, value: Value, exact: bool) -> Any:
+    """Return what the text of a function depends on, of an argument."""
+    if isinstance(value, Number):
+        known = value.known if exact or not value.literal else None
+        return value.kind, value.positive, known, bool(f.entry) and value.text == f.entry
+    if isinstance(value, List):
+        return value.key
+    if isinstance(value, Settings):
+        return "settings", value.path
+    if isinstance(value, Known):
+        return (
+            "known",
+            type(value.value),
+            value.value if _hashable(value.value) else id(value.value),
+        )
+    if isinstance(value, Inner):
+        return "inner", value.node, value.owner
+    return type(value).__name__
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _translated(
+    f: Function,
+    node: ast.FunctionDef | ast.Lambda,
+    file: SourceFile,
+    names: Mapping[str, Any],
+    values: Mapping[str, Value],
+    outer: tuple[Function, Frame] | None,
+    name: str,
+    exact: bool,
+) -> Instance:
+    """Translate a function for some arguments, as often as something is learnt of its names."""
+    facts: dict[Any, Any] = {}
+    active = list(f.unit.active)
+    while True:
+        made: Instance = f.unit.instance(name)
+        frame = Frame(node, file, dict(names), {}, bindings_of(node), outer)
+        inside = Function(f.unit, frame, made, facts)
+        inside.returned = partial(returns_number, inside)
+        try:
+            _body(inside, node, values, f.entry, exact)
+            break
+        except Again as again:
+            if again.facts is not facts:
+                raise
+            f.unit.names[name] -= 1
+            f.unit.active[:] = active
+    kind = "void"
+    if isinstance(made.result, tuple):
+        kind = structure(inside, made.result)
+    elif isinstance(made.result, str):
+        kind = CTYPES[made.result]
+    f.unit.finish(inside, kind, file, node.lineno)
+    return made
+
+
+def _body(
+    f: Function,
+    node: ast.FunctionDef | ast.Lambda,
+    values: Mapping[str, Value],
+    entry: str,
+    exact: bool,
+) -> None:
+    """Translate the parameters and the statements of a function."""
+    frame = f.frame
+    frame.assigned = set(values)
+    for name, value in values.items():
+        rebound = frame.bindings[name] > 0
+        if isinstance(value, UNSEEN):
+            if rebound and isinstance(value, Known):
+                store_name(f, name, value, node)
+            elif rebound:
+                f.error(node, f"the parameter '{name}' is assigned", "Use another name.")
+            else:
+                frame.scope[name] = value
+            continue
+        declarations, made = f.parameter(name, value)
+        f.instance.parameters += declarations
+        if isinstance(value, Number) and isinstance(made, Variable):
+            known = value.known if exact or not value.literal else None
+            low = 0 if value.positive else None
+            made = Number(made.cname, made.kind, FIXED, low, None, known)
+            if entry and value.text == entry and not rebound:
+                f.entry = made.text
+            if rebound:
+                store_name(f, name, made, node)
+                continue
+        frame.scope[name] = made
+    if isinstance(node, ast.Lambda):
+        f.emit(f"// {node.lineno}: {frame.file.line(node.lineno).strip()}")
+        returns_number(f, node.body, node)
+        return
+    f.statements(without_docstring(node))
+    end_of_function(f)
+
+
+def _called(
+    f: Function, made: Instance, values: Mapping[str, Value], node: ast.Call, name: str
+) -> Value:
+    """Emit the call of a function in C, and return its result."""
+    f.instance.uses.update(made.uses)
+    f.instance.accesses += made.accesses
+    f.instance.calls.append(made)
+    texts: list[str] = []
+    parts = [*values.values()]
+    for frame, captured in made.captures:
+        if frame in f.frames:
+            found = frame.scope[captured]
+            if frame.assigned is not None and captured not in frame.assigned:
+                f.error(node, f"'{captured}' may have no value when the function is called")
+        else:
+            found = f.captured(frame, captured)
+        parts.append(found)
+    for value in parts:
+        if not isinstance(value, UNSEEN):
+            texts += f.argument(value, lambda one: lists.flat(one))
+    texts += list(made.uses)
+    result: List | None = None
+    if isinstance(made.result, List):
+        spec = made.result
+        result = lists.new(f, name, spec.kinds, spec.most)
+        texts += [column.pointer for column in result.columns]
+        texts.append(f"&{result.counter}")
+    text = f"{made.name}({', '.join(texts)})"
+    if result is not None:
+        f.emit(f"{text};")
+        return result
+    if made.result is None:
+        f.emit(f"{text};")
+        return Known(None)
+    if isinstance(made.result, tuple):
+        t = f.fresh()
+        f.emit(f"const {structure(f, made.result)} {t} = {text};")
+        return tuple(Number(f"{t}._{i}", kind, FIXED) for i, kind in enumerate(made.result))
+    assert isinstance(made.result, str)
+    return f.kept(Number(text, made.result, READ))
+
+
+def inlined(
+    f: Function, function: FunctionType, call: ast.Call, node: ast.With, target: ast.expr | None
+) -> None:
+    """Translate ``with`` of a context manager that is a function with one ``yield``."""
+    made, file = definition(function)
+    body = without_docstring(made)
+    places = [i for i, one in enumerate(body) if _is_yield(one)]
+    yields = [
+        one for one in ast.walk(made) if isinstance(one, ast.Yield | ast.YieldFrom | ast.Return)
+    ]
+    if len(places) != 1 or len(yields) != 1:
+        f.error(node, f"{function.__name__} has more than one plain yield, or a return",
+                "Write the statements before and after the block.")  # fmt: skip
+    values = _arguments(f, function, made, call)
+    inner = Frame(made, file, function.__globals__, {}, bindings_of(made))
+    inner.assigned = set(values)
+    for name, value in values.items():
+        number = f.kept(value) if isinstance(value, Number) else value
+        if inner.bindings[name]:
+            f.error(node, f"{function.__name__} assigns its parameter '{name}'")
+        inner.scope[name] = number
+    outer = f.frame
+    f.frames.append(inner)
+    f.frame = inner
+    f.statements(body[: places[0]])
+    statement = body[places[0]]
+    assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield)
+    given = statement.value.value
+    value = Known(None) if given is None else f.expression(given)
+    f.frame = outer
+    if target is not None:
+        store(f, target, value, node)
+    f.shielded += 1
+    f.statements(node.body)
+    f.shielded -= 1
+    f.frame = inner
+    f.statements(body[places[0] + 1 :])
+    f.frame = outer
+
+
+def _is_yield(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield)
+
+
+@handles(ast.With)
+def _with(f: Function, node: ast.With) -> None:
+    for item in node.items:
+        call = item.context_expr
+        function = f.expression(call.func) if isinstance(call, ast.Call) else None
+        inner = (
+            getattr(function.value, "__wrapped__", None) if isinstance(function, Known) else None
+        )
+        if len(node.items) > 1 or not isinstance(inner, FunctionType):
+            f.error(node, *STATEMENTS[ast.With])
+        assert isinstance(call, ast.Call)
+        inlined(f, inner, call, node, item.optional_vars)

@@ -1,0 +1,246 @@
+"""Names, constants, keys of the configuration, fields, entries and calls."""
+
+from __future__ import annotations
+
+import ast
+from types import ModuleType
+from typing import Any
+
+from societies.config.model import VALUE, Section
+from societies.config.problems import suggestion
+from societies.translate import lists, storing
+from societies.translate.function import Function, handles, known
+from societies.translate.membership import whole
+from societies.translate.messages import TOO_LARGE
+from societies.translate.tables import table
+from societies.translate.values import (
+    CTYPES,
+    FIXED,
+    INT,
+    LEAST,
+    MOST,
+    REAL,
+    WORD,
+    Events,
+    Inner,
+    Known,
+    List,
+    Method,
+    Number,
+    Settings,
+    Society,
+    Stream,
+    Value,
+    Variable,
+    literal,
+)
+from societies.translate.walks import slice_of
+
+
+@handles(ast.Constant)
+def _constant(f: Function, node: ast.Constant, name: str) -> Value:
+    value = node.value
+    if isinstance(value, bool | str) or value is None:
+        return Known(value)
+    if isinstance(value, int | float):
+        if isinstance(value, int) and not LEAST < value <= MOST:
+            f.error(node, *TOO_LARGE)
+        return literal(value)
+    f.error(node, f"{value!r} cannot be translated", "Write a whole or a real number.")
+
+
+@handles(ast.Name)
+def _name(f: Function, node: ast.Name, name: str) -> Value:
+    found = f.lookup(node.id, node)
+    if isinstance(found, Variable):
+        return f.number(found, node)
+    large = isinstance(found, Number) and found.literal and isinstance(found.known, int)
+    if large and not LEAST < found.known <= MOST:  # type: ignore[union-attr,operator]
+        f.error(node, *TOO_LARGE)
+    return found
+
+
+@handles(ast.Attribute)
+def _attribute(f: Function, node: ast.Attribute, name: str) -> Value:
+    owner = f.expression(node.value)
+    if isinstance(owner, Settings):
+        return _setting(f, owner, node)
+    if isinstance(owner, Society):
+        return _of_society(f, node)
+    if isinstance(owner, List | Stream | Events):
+        return Method(owner, node.attr)
+    if isinstance(owner, Known) and isinstance(owner.value, ModuleType | type):
+        if not hasattr(owner.value, node.attr):
+            f.error(node, f"{owner.value.__name__} has no {node.attr}")
+        return known(getattr(owner.value, node.attr))
+    if isinstance(owner, Known) and isinstance(owner.value, str):
+        f.error(node, f"a text has no .{node.attr} in a kernel", "Compare words with ==.")
+    f.error(node, f"nothing is known of .{node.attr} here")
+
+
+def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
+    """Return a key of the configuration."""
+    if not hasattr(owner.value, node.attr):
+        names = (name for name in dir(owner.value) if not name.startswith("_"))
+        keys = list(getattr(type(owner.value), "model_fields", names))
+        near = suggestion(node.attr, keys)
+        f.error(
+            node, f"the configuration has no key '{node.attr}'{near}", f"It has {', '.join(keys)}."
+        )
+    value = getattr(owner.value, node.attr)
+    path = f"{owner.path}.{node.attr}" if owner.path else node.attr
+    if _differs(f, path, owner, node.attr, value):
+        return _varying(f, path, value, owner, node)
+    if value is None or isinstance(value, bool | str):
+        return Known(value)
+    if isinstance(value, int | float):
+        kind = REAL if isinstance(value, float) else INT
+        if kind == INT and not LEAST < value <= MOST:
+            if not 0 <= value < 2**64:
+                f.error(node, f"the key '{path}' has more than 64 bits")
+            kind = WORD
+        c = f"config_{path.replace('.', '_')}"
+        f.use(c, f"const {CTYPES[kind]} {c}")
+        f.unit.arguments[c] = value
+        low, high = _limits(owner.value, node.attr) if kind == INT else (None, None)
+        return Number(c, kind, FIXED, low, high, value if kind != WORD else None)
+    if isinstance(value, list | tuple):
+        if not value:
+            f.error(
+                node, f"the list '{path}' is empty", "Ask for its length in Python, on the host."
+            )
+        return table(f, value, node, f"config_{path.replace('.', '_')}")
+    if callable(value):
+        f.error(node, f"'{node.attr}' is a method of the configuration",
+                "Make it a property that returns a number, or a list of numbers.")  # fmt: skip
+    return Settings(value, path)
+
+
+def _differs(f: Function, path: str, owner: Settings, name: str, value: Any) -> bool:
+    """Return whether a key may have other values in other copies of a launch."""
+    others = f.unit.declared.others
+    if not others or isinstance(value, Section):
+        return False
+    field = getattr(type(owner.value), "model_fields", {}).get(name)
+    extra = getattr(field, "json_schema_extra", None)
+    if isinstance(extra, dict) and extra.get("kind") == VALUE:
+        return True  # whatever the values are, so that the text is the same
+    found = []
+    for one in others:
+        for part in path.split("."):
+            one = getattr(one, part)
+        found.append(one)
+    return any(one != value for one in found)
+
+
+def _varying(f: Function, path: str, value: Any, owner: Settings, node: ast.AST) -> Number:
+    """Return a key whose value differs between the copies of a launch: an entry of a table."""
+    if not isinstance(value, bool | int | float):
+        f.error(node, f"the key '{path}' differs between copies and is no number",
+                "Declare it with shape(...), as it chooses code.")  # fmt: skip
+    columns = f.unit.columns
+    if path not in columns:
+        columns.append(path)
+    f.use("copy", "const size_t copy")
+    f.use("value_table", "__global const real *value_table")
+    text = f"value_table[copy * §width§ + {columns.index(path)}]"
+    low, high = _limits(owner.value, path.rpartition(".")[2])
+    if isinstance(value, bool):
+        return Number(f"({text} != 0.0)", "bool", FIXED, 0, 1)
+    if isinstance(value, int):
+        return Number(f"(long){text}", INT, FIXED, low, high)
+    return Number(text, REAL, FIXED)
+
+
+def _limits(section: Any, name: str) -> tuple[int | None, int | None]:
+    """Return the limits of a key, which the configuration was checked for."""
+    field = getattr(type(section), "model_fields", {}).get(name)
+    if not isinstance(section, Section) or field is None:
+        return None, None
+    low = high = None
+    for one in field.metadata:
+        for limit, shift in (("ge", 0), ("gt", 1)):
+            if isinstance(found := getattr(one, limit, None), int):
+                low = found + shift
+        for limit, shift in (("le", 0), ("lt", -1)):
+            if isinstance(found := getattr(one, limit, None), int):
+                high = found + shift
+    return low, high
+
+
+def _of_society(f: Function, node: ast.Attribute) -> Value:
+    """Return a field of the society, or its number."""
+    declared = f.unit.declared
+    if node.attr == "index":
+        f.use("copy", "const size_t copy")
+        numbers = f"{declared.copies}_numbers"
+        f.use(numbers, f"__global const uint *{numbers}")
+        return Number(f"(long){numbers}[copy]", INT, FIXED, 0, 2**32 - 1)
+    if node.attr in declared.events:
+        return Events(node.attr)
+    if node.attr == "series":
+        f.error(node, "the series cannot be read", "Keep the number in a field.")
+    made = lists.field_list(f, node.attr, node)
+    return made if made.dims else lists.scalar_of(f, made, node)
+
+
+@handles(ast.Subscript)
+def _subscript(f: Function, node: ast.Subscript, name: str) -> Value:
+    if isinstance(node.slice, ast.Slice):
+        made = f.expression(node.value)
+        if not isinstance(made, List):
+            f.error(node, "only lists have slices")
+        whole(f, made, node)
+        return slice_of(f, made, node, name or "part")
+    where, i = f.ordered([node.value, node.slice])
+    if isinstance(where, tuple) or (
+        isinstance(where, Known) and isinstance(where.value, tuple | list)
+    ):
+        return _of_tuple(f, where, i, node)
+    if isinstance(where, Known) and isinstance(where.value, dict):
+        return _of_dictionary(f, where.value, i, node)
+    if not isinstance(where, List):
+        f.error(node, "only lists have entries", "A dictionary is a field or a list, by numbers.")
+    if isinstance(i, tuple):
+        f.error(node, "two indices of a list", "Write x[i][k].")
+    return lists.entry(f, where, f.number(i, node), node)
+
+
+def _of_tuple(
+    f: Function, where: tuple[Value, ...] | Known, i: Value, node: ast.Subscript
+) -> Value:
+    number = f.number(i, node)
+    if isinstance(where, Known):
+        made = table(f, where.value, node)
+        return lists.entry(f, made, number, node)
+    if not number.literal or not isinstance(number.known, int):
+        f.error(node, "the index of a tuple must be written out", "Use a list.")
+    if not -len(where) <= number.known < len(where):
+        f.error(node, f"the tuple has {len(where)} entries")
+    return where[number.known]
+
+
+def _of_dictionary(f: Function, values: dict[Any, Any], i: Value, node: ast.AST) -> Value:
+    """Return the value of a constant dictionary for a key that is known."""
+    key = i.value if isinstance(i, Known) else getattr(i, "known", None)
+    if key not in values:
+        f.error(node, "a dictionary has no place in a kernel",
+                "Constant ones can be asked for words of the configuration alone.")  # fmt: skip
+    return known(values[key])
+
+
+@handles(ast.Tuple)
+def _tuple(f: Function, node: ast.Tuple, name: str) -> Value:
+    return tuple(
+        f.number(one, node) if isinstance(one, Variable) else one for one in f.ordered(node.elts)
+    )
+
+
+@handles(ast.List)
+def _list(f: Function, node: ast.List, name: str) -> Value:
+    return storing.display(f, node, name)
+
+
+@handles(ast.Lambda)
+def _lambda(f: Function, node: ast.Lambda, name: str) -> Value:
+    return Inner(node, f)

@@ -1,0 +1,418 @@
+"""Translation of one function: its names, the text that it has so far, and what was learnt.
+
+Expressions return values (`values`), statements emit lines of C. Whatever has effects, such as a
+draw, becomes a statement of its own, in Python's order; what was read before it is then kept in a
+constant first (`ordered`). So the order in which C works out an expression never matters.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from societies.translate.frames import Access, Again, Frame, Instance, Line
+from societies.translate.messages import EXPRESSIONS, STATEMENTS, TEXT, TranslationError
+from societies.translate.values import (
+    BOOL,
+    CALLED,
+    CTYPES,
+    FIXED,
+    MAYBE,
+    NONE,
+    NOTHING,
+    READ,
+    REAL,
+    Inner,
+    Known,
+    List,
+    Number,
+    Settings,
+    Society,
+    Stream,
+    Value,
+    Variable,
+    literal,
+)
+
+
+class Function:
+    """Translates one function for one kind of arguments.
+
+    Parameters
+    ----------
+    unit : the program that it becomes a part of
+    frame : its names
+    instance : receives the text
+    facts : what earlier passes have learnt of its names
+    """
+
+    def __init__(self, unit: Any, frame: Frame, instance: Instance, facts: dict[Any, Any]) -> None:
+        self.unit, self.frame, self.instance, self.facts = unit, frame, instance, facts
+        self.frames = [frame]
+        self.out: list[Line] = []
+        self.declared: dict[str, str] = {}
+        self.indent = 1
+        self.loops = 0  # how many loops of the frame are around the present place
+        self.shielded = 0  # how many `with` blocks are, which a jump must not leave
+        self.cnames: Counter[str] = Counter()
+        self.temporaries = 0
+        self.breaks: list[set[str]] = []  # names that have values at each break of the loop
+        self.nothing = False  # whether a return without a value was met
+        self.entry = ""  # variable of the entry, in a phase for each entry
+        self.now: ast.AST = frame.node
+        self.returned: Callable[[ast.expr | None, ast.AST], None] | None = None
+
+    # ---------------------------------------------------------------- messages
+
+    def error(self, node: ast.AST | None, reason: str, hint: str = "") -> NoReturn:
+        """Raise the error that something cannot be translated."""
+        line = getattr(node, "lineno", getattr(self.now, "lineno", self.frame.node.lineno))
+        file = self.frame.file
+        raise TranslationError(file.path.name, line, file.line(line), reason, hint)
+
+    def learn(self, key: tuple[str, str], value: object) -> NoReturn:
+        """Translate the function again, with what is known now of one of its names."""
+        tagged = (*key, self.frame.node)
+        if self.facts.get(tagged) == value:
+            self.error(None, f"what '{key[1]}' is cannot be found out")
+        self.facts[tagged] = value
+        raise Again(self.facts)
+
+    def fact(self, kind: str, name: str) -> Any:
+        """Return what an earlier pass has learnt of a name; None: nothing."""
+        return self.facts.get((kind, name, self.frame.node))
+
+    # ---------------------------------------------------------------- text
+
+    def emit(self, text: str) -> None:
+        """Add a line of C."""
+        number = getattr(self.now, "lineno", self.frame.node.lineno)
+        self.out.append(Line("    " * self.indent + text, self.frame.file.name, number))
+
+    @contextmanager
+    def block(self, head: str, tail: str = "}") -> Iterator[None]:
+        """Emit a block around the lines that are emitted inside."""
+        self.emit(f"{head} {{".lstrip())
+        self.indent += 1
+        yield
+        self.indent -= 1
+        self.emit(tail)
+
+    @contextmanager
+    def aside(self) -> Iterator[list[Line]]:
+        """Collect the lines that are emitted inside, instead of adding them."""
+        before, self.out = self.out, []
+        lines = self.out
+        try:
+            yield lines
+        finally:
+            self.out = before
+
+    def splice(self, lines: Sequence[Line], deeper: int = 0) -> None:
+        """Add collected lines."""
+        pad = "    " * deeper
+        self.out += [line._replace(text=pad + line.text) for line in lines]
+
+    def cname(self, name: str) -> str:
+        """Return a name in C that nothing else has in this function."""
+        base = name if name.isascii() else "name"
+        reserved = base in self.unit.reserved or base.isupper()
+        if reserved or base.startswith(("state_", "config_", "_")) or base.endswith("_"):
+            base = f"own_{base.strip('_') or 'value'}"
+        made, count = base, 1
+        while made in self.cnames:
+            count += 1
+            made = f"{base}_{count}"
+        self.cnames[made] += 1
+        return made
+
+    def fresh(self) -> str:
+        """Return a name for a number that has none in Python."""
+        self.temporaries += 1
+        return self.cname(f"t{self.temporaries}")
+
+    def kept(self, number: Number) -> Number:
+        """Return a number as a constant that nothing can change."""
+        if number.life == FIXED:
+            return number
+        name = self.fresh()
+        self.emit(f"const {CTYPES[number.kind]} {name} = {number.text};")
+        return replace(number, text=name, life=FIXED, literal=False)
+
+    def use(self, name: str, declaration: str) -> str:
+        """Return the name of a parameter that the kernel hands to all functions that need it."""
+        self.instance.uses[name] = declaration
+        return name
+
+    def site(self, node: ast.AST, what: str) -> str:
+        """Return the arguments of a check: number of the place, and where faults are noted."""
+        line = getattr(node, "lineno", getattr(self.now, "lineno", 0))
+        number = self.unit.site(self.frame.file, line, what)
+        return f"{number}, {self.use('fault', '__global int *fault')}"
+
+    def require(self, condition: str, node: ast.AST, what: str) -> None:
+        """In a checked build, note a fault unless a condition holds."""
+        if self.unit.checked:
+            self.emit(f"if (!({condition})) fail({self.site(node, what)});")
+
+    # ---------------------------------------------------------------- names
+
+    def lookup(self, name: str, node: ast.AST) -> Value:
+        """Return what a name stands for."""
+        frame = self.frame
+        if name in frame.scope:
+            if frame.assigned is not None and name not in frame.assigned:
+                hint = f"Give '{name}' a value before, on every way to this line."
+                self.error(node, f"'{name}' may have no value here", hint)
+            return frame.scope[name]
+        if frame.bindings[name]:
+            self.error(node, f"'{name}' has no value yet", "Assign it before.")
+        if frame.outer is not None:
+            found = self.around(frame.outer, name, node)
+            if found is not None:
+                return found
+        if name in frame.names:
+            return known(frame.names[name])
+        if hasattr(builtins, name):
+            return Known(getattr(builtins, name))
+        self.error(node, f"'{name}' is not known here")
+
+    def around(self, outer: tuple[Function, Frame], name: str, node: ast.AST) -> Value | None:
+        """Return what a name stands for in the functions around; None: nothing."""
+        owner, frame = outer
+        if name in frame.scope:
+            if frame.assigned is not None and name not in frame.assigned:
+                self.error(node, f"'{name}' may have no value when the function is called")
+            return self.captured(frame, name)
+        return owner.around(frame.outer, name, node) if frame.outer is not None else None
+
+    def captured(self, frame: Frame, name: str) -> Value:
+        """Return a variable of a function around, which becomes a parameter of this one."""
+        found = frame.scope[name]
+        if frame in self.frames or isinstance(found, Known | Settings | Society | Inner):
+            return found
+        place = f"{id(frame)} {name}"  # a name that Python cannot have
+        if place not in self.frames[0].scope:
+            self.instance.captures.append((frame, name))
+            declarations, value = self.parameter(name, found)
+            self.instance.parameters += declarations
+            self.frames[0].scope[place] = value
+        return self.frames[0].scope[place]
+
+    def parameter(self, name: str, value: Value) -> tuple[list[str], Value]:
+        """Return the declarations of a parameter in C, and what its name means inside."""
+        c = self.cname(name)
+        if isinstance(value, Stream):
+            return [f"rng_t *{c}"], Stream(c)
+        if isinstance(value, List):
+            return self._list_parameter(c, value)
+        assert isinstance(value, Number | Variable)
+        low = 0 if value.low is not None and value.low >= 0 else None
+        made = Variable(c, value.kind, self.frame.node.lineno, FIXED, low)
+        return [f"const {CTYPES[value.kind]} {c}"], made
+
+    def _list_parameter(self, c: str, value: List) -> tuple[list[str], List]:
+        qualifier = self.unit.space(value.space)
+        columns, declarations = [], []
+        for i, column in enumerate(value.columns):
+            pointer = c if i == 0 else self.cname(f"{c}_{i}")
+            declarations.append(f"{qualifier}{column.ctype} *{pointer}")
+            columns.append(replace(column, pointer=pointer))
+        if value.space == "scratch":
+            self.use("stride", "const size_t stride")
+        length, counter, lengths = value.length, "", ""
+        if value.lengths:
+            lengths = self.cname(f"{c}_lengths")
+            declarations.append(f"{qualifier}long *{lengths}")
+        if value.counter:
+            inside = self.unit.space("scratch" if value.counter.startswith("*(") else "")
+            name = self.cname(f"{c}_n")
+            declarations.append(f"{inside}long *{name}")
+            length = counter = f"(*{name})"
+        elif not value.dims:
+            length = self.cname(f"{c}_n")
+            declarations.append(f"const long {length}")
+        made = replace(
+            value, columns=tuple(columns), length=length, counter=counter, lengths=lengths,
+            base="", fresh=False, local=False,
+        )  # fmt: skip
+        return declarations, made
+
+    def argument(self, value: Value, flat: Callable[[List], str]) -> list[str]:
+        """Return the texts of an argument; ``flat`` gives the position of a list's first number."""
+        if isinstance(value, Stream):
+            return [value.address]
+        if isinstance(value, List):
+            base = flat(value) if value.base else ""
+            texts = [f"{c.pointer} + {base}" if base else c.pointer for c in value.columns]
+            if value.lengths:
+                texts.append(value.lengths)
+            if value.counter:
+                texts.append(address(value.counter))
+            elif not value.dims:
+                texts.append(value.length)
+            return texts
+        if isinstance(value, Variable):
+            return [value.cname]
+        assert isinstance(value, Number)
+        return [value.text]
+
+    # ---------------------------------------------------------------- syntax
+
+    def statements(self, nodes: Sequence[ast.stmt]) -> None:
+        """Translate statements; those that are never reached are left out."""
+        for node in nodes:
+            if self.frame.assigned is None:
+                return
+            self.now = node
+            if not isinstance(node, ast.Pass | ast.FunctionDef):
+                self.emit(f"// {node.lineno}: {self.frame.file.line(node.lineno).strip()}")
+            made = HANDLERS.get(type(node))
+            if made is None:
+                unknown = f"{type(node).__name__} cannot be translated", ""
+                self.error(node, *STATEMENTS.get(type(node), unknown))
+            made(self, node)
+
+    def expression(self, node: ast.expr, name: str = "") -> Value:
+        """Translate an expression; ``name`` is that of the variable that it is for."""
+        made = HANDLERS.get(type(node))
+        if made is None:
+            unknown = f"{type(node).__name__} cannot be translated", ""
+            self.error(node, *EXPRESSIONS.get(type(node), unknown))
+        found: Value = made(self, node, name)
+        return found
+
+    def ordered(self, nodes: Sequence[ast.expr]) -> list[Value]:
+        """Work out several expressions from left to right, as Python does."""
+        values: list[Value] = []
+        for node in nodes:
+            with self.aside() as lines:
+                value = self.expression(node)
+            if lines:
+                values = [self.steady(one) for one in values]
+                self.splice(lines)
+            values.append(value)
+        return values
+
+    def steady(self, value: Value) -> Value:
+        """Return a value that effects within the same expression cannot change."""
+        if isinstance(value, Number) and value.life == READ:
+            return self.kept(value)
+        return tuple(map(self.steady, value)) if isinstance(value, tuple) else value
+
+    def numbers(self, nodes: Sequence[ast.expr], node: ast.AST) -> list[Number]:
+        """Work out several numbers from left to right."""
+        return [self.number(value, node) for value in self.ordered(nodes)]
+
+    def number(self, value: Value, node: ast.AST) -> Number:
+        """Return a value as a number, or raise the error that it is none."""
+        if isinstance(value, Number):
+            return value
+        if isinstance(value, Variable):
+            return Number(value.cname, value.kind, value.life, value.low, value.high)
+        if isinstance(value, Known):
+            if value.value is None:
+                return NOTHING
+            if isinstance(value.value, bool | int | float):
+                return literal(value.value)
+            if isinstance(value.value, str):
+                self.error(node, *TEXT)
+            called = getattr(value.value, "__name__", repr(value.value))
+            self.error(node, f"{called} stands where a number is needed")
+        if isinstance(value, List):
+            self.error(node, "a list stands where a number is needed")
+        if isinstance(value, Inner):
+            self.error(node, "a function stands where a number is needed", "Call it: f(...).")
+        if isinstance(value, tuple):
+            self.error(node, "a tuple stands where a number is needed")
+        self.error(node, "this is no number")
+
+    def present(self, number: Number, node: ast.AST) -> Number:
+        """Return a number that may be None as one that is not: None raises an error in Python."""
+        if number.kind not in (MAYBE, NONE):
+            return number
+        if self.unit.checked:
+            text = f"checked_present({number.text}, {self.site(node, 'None is no number')})"
+            return Number(text, "int", number.life)
+        return replace(number, kind="int", known=None, literal=False)
+
+    def truth(self, node: ast.expr) -> Number | bool:
+        """Work out whether an expression is true; a bool if that is known now."""
+        made = TRUTHS.get(type(node))
+        if made is not None:
+            return made(self, node)
+        return self.is_true(self.expression(node), node)
+
+    def is_true(self, value: Value, node: ast.AST) -> Number | bool:
+        """Return whether a value is true; a bool if that is known now."""
+        if isinstance(value, Known):
+            return bool(value.value)
+        if isinstance(value, List):
+            return Number(f"({value.length} != 0)", BOOL)
+        number = self.number(value, node)
+        if number.literal:
+            return bool(number.known)
+        if number.kind == BOOL:
+            return number
+        if number.kind == NONE:
+            return False
+        text = f"({number.text} != {'0.0' if number.kind == REAL else '0'})"
+        if number.kind == MAYBE:
+            text = f"({number.text} != NOTHING && {number.text} != 0)"
+        return Number(text, BOOL, number.life)
+
+    def called(self, value: Value) -> str:
+        """Return how messages call a value."""
+        if isinstance(value, Number | Variable):
+            return CALLED[value.kind]
+        if isinstance(value, List):
+            return "a list"
+        if isinstance(value, tuple):
+            return "a tuple"
+        if isinstance(value, Known) and value.value is None:
+            return "None"
+        return "no number"
+
+    def access(self, name: str, what: str, own: bool, node: ast.AST) -> None:
+        """Note an access to a field."""
+        if name:
+            line = getattr(node, "lineno", getattr(self.now, "lineno", 0))
+            one = Access(name, what, own, self.frame.file.path.name, line)
+            self.instance.accesses.append(one)
+
+
+Handler = Callable[..., Any]
+HANDLERS: dict[type[ast.AST], Handler] = {}
+"""What translates each kind of statement and expression."""
+
+TRUTHS: dict[type[ast.AST], Callable[[Function, Any], Number | bool]] = {}
+"""What works out whether an expression of this kind is true."""
+
+
+def handles(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
+    """Register a function that translates some kinds of statements or expressions."""
+
+    def register(made: Handler) -> Handler:
+        HANDLERS.update(dict.fromkeys(kinds, made))
+        return made
+
+    return register
+
+
+def known(value: Any) -> Value:
+    """Return an object of Python that is known while translating."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return literal(value)
+    return Known(value)
+
+
+def address(text: str) -> str:
+    """Return the text of the address of a variable."""
+    if text.startswith("(*") and text.endswith(")"):
+        return text[2:-1]
+    return f"&{text}"

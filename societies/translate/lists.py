@@ -1,0 +1,291 @@
+"""Lists: where they lie in memory, their entries, and what happens when one is assigned."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from societies.config.problems import suggestion
+from societies.translate.function import Function
+from societies.translate.messages import WRITE_REAL
+from societies.translate.values import (
+    BOOL,
+    CALLED,
+    FIELDS,
+    INT,
+    LEAST,
+    LISTED,
+    MAYBE,
+    MOST,
+    NAME,
+    NONE,
+    READ,
+    REAL,
+    WORD,
+    Column,
+    List,
+    Number,
+    Value,
+    bare,
+    wide,
+)
+
+LIMITS = {
+    "int8": (-(2**7), 2**7 - 1),
+    "uint8": (0, 2**8 - 1),
+    "int16": (-(2**15), 2**15 - 1),
+    "uint16": (0, 2**16 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+    "uint32": (0, 2**32 - 1),
+    "int64": (LEAST + 1, MOST),
+}
+LARGEST_LIST = 2**28
+"""Largest number of entries of a list."""
+
+
+# -------------------------------------------------------------------- memory
+
+
+def new(
+    f: Function,
+    name: str,
+    kinds: Sequence[str],
+    most: int,
+    *,
+    inner: int = 0,
+    bounded: bool = False,
+) -> List:
+    """Make room for a list; its length is kept in a variable.
+
+    Parameters
+    ----------
+    kinds : of the numbers of an entry
+    most : largest number of entries
+    inner : largest number of entries of each of its rows, of a list of lists
+    """
+    if most > LARGEST_LIST:
+        f.error(None, f"a list of up to {most:,} entries", "Make its bound smaller.")
+    c = f.cname(name or "list")
+    size = max(most, 1) * max(inner, 1)
+    space = "private" if size <= f.unit.private else "scratch"
+    columns = []
+    for i, kind in enumerate(kinds):
+        pointer = c if i == 0 else f.cname(f"{c}_{i}")
+        columns.append(Column(pointer, LISTED[kind], kind))
+        _room(f, space, LISTED[kind], pointer, size)
+    lengths = ""
+    if inner:
+        lengths = f.cname(f"{c}_lengths")
+        _room(f, space, "long", lengths, max(most, 1))
+    n = f.cname(f"{c}_n")
+    f.declared[n] = "long"
+    dims = (max(most, 1), inner) if inner else ()
+    return List(
+        tuple(columns), space, n, most, n, dims=dims, lengths=lengths, bounded=bounded,
+        fresh=True, local=True,
+    )  # fmt: skip
+
+
+def _room(f: Function, space: str, ctype: str, pointer: str, size: int) -> None:
+    if space == "private":
+        f.declared[f"{pointer}[{size}]"] = ctype
+        return
+    f.use("scratch", "__global long *scratch")
+    f.use("stride", "const size_t stride")
+    made = f.instance
+    cast = "" if ctype == "long" else f"(__global {ctype} *)"
+    place = f"{cast}(scratch + L(§{made.number}:{made.words}§))"
+    f.declared[f"*const {pointer} = {place}"] = f"__global {ctype}"
+    made.words += size
+
+
+def flat(where: List, i: str = "0") -> str:
+    """Return the position of an entry; ``i`` is an index into the first dimension that is left."""
+    width = math.prod(where.dims[1:])
+    inner = i if width == 1 else f"({i}) * {width}"
+    if where.base:
+        inner = where.base if inner in ("0", f"(0) * {width}") else f"{where.base} + {inner}"
+    return f"L({inner})" if where.space == "scratch" else inner
+
+
+def at(where: List, i: str, column: int = 0) -> str:
+    """Return the text of a number of an entry, as something that can be assigned."""
+    return f"{where.columns[column].pointer}[{flat(where, i)}]"
+
+
+def get(f: Function, where: List, i: str, own: bool | None = None) -> Value:
+    """Return an entry by its index, which is within the list."""
+    if where.rows:
+        width = math.prod(where.dims[1:])
+        base = f"{where.base} + ({i}) * {width}" if where.base else f"({i}) * {width}"
+        length, counter = str(where.dims[1]), ""
+        if where.lengths:
+            inner = f"L({i})" if where.space == "scratch" else i
+            length = counter = f"{where.lengths}[{inner}]"
+        return replace(
+            where, base=base, dims=where.dims[1:], length=length, counter=counter, lengths="",
+            most=where.dims[1], own=where.own if own is None else own, fresh=False, local=False,
+        )  # fmt: skip
+    numbers = tuple(loaded(where, i, k) for k in range(len(where.columns)))
+    return numbers if where.pairs else numbers[0]
+
+
+def loaded(where: List, i: str, k: int) -> Number:
+    """Return a number of an entry."""
+    column, text = where.columns[k], at(where, i, k)
+    if column.kind == INT and column.ctype != "long":
+        text = f"(long){text}"
+    if column.kind == BOOL:
+        text = f"(int){text}"
+    bounds = (where.low, where.high) if column.kind == INT else (None, None)
+    return Number(text, column.kind, READ, *bounds)
+
+
+def index(f: Function, where: List, i: Number, node: ast.AST) -> str:
+    """Return the text of an index of Python, which may be negative."""
+    i = f.present(i, node)
+    if i.kind not in (INT, BOOL):
+        f.error(node, f"an index is {CALLED[i.kind]}", "Write int(...).")
+    inside = i.positive and i.high is not None
+    if inside and where.length.isdigit() and i.high < int(where.length):  # type: ignore[operator]
+        return bare(i.text)
+    if f.unit.checked:
+        return f"checked_index({bare(wide(i))}, {where.length}, {f.site(node, 'an index is beyond the list')})"  # noqa: E501
+    if i.positive:
+        return bare(i.text)
+    if i.literal:
+        return f"{where.length} - {-int(i.known or 0)}"
+    return f"wrapped({bare(wide(i))}, {where.length})"
+
+
+def entry(f: Function, where: List, i: Number, node: ast.AST) -> Value:
+    """Return an entry of a list by an index of Python."""
+    own = where.own
+    if where.field:
+        first = len(where.dims) == len(f.unit.declared.fields[where.field].dims)
+        own = is_entry(f, where, i) if first else where.own
+        if not where.rows:
+            f.access(where.field, "read", own, node)
+    text = index(f, where, i, node)
+    if (where.rows and not text.isidentifier() and not text.isdigit()) or (
+        where.rows and i.life == NAME
+    ):
+        text = f.kept(Number(text, INT)).text
+    return get(f, where, text, own)
+
+
+def is_entry(f: Function, where: List, i: Number) -> bool:
+    """Return whether an index of a field is the entry of the work-item."""
+    if not f.entry or i.text != f.entry or not where.field:
+        return False
+    return bool(f.unit.declared.fields[where.field].dims[0] == f.unit.entry)
+
+
+# -------------------------------------------------------------------- fields
+
+
+def field_list(f: Function, name: str, node: ast.AST) -> List:
+    """Return a field of the society; one without dimensions is a list of one number."""
+    declared = f.unit.declared
+    if name in declared.events:
+        f.error(node, f"'{name}' is a list of events", f"Write society.{name}.append((day, ...)).")
+    if name not in declared.fields:
+        known = [one for one in declared.fields if one not in declared.hidden]
+        hint = f"Declared are {', '.join(known)}."
+        near = suggestion(name, known)
+        f.error(node, f"the {declared.copies} has no field '{name}'{near}", hint)
+    one = declared.fields[name]
+    if one.dtype not in FIELDS:
+        f.error(node, f"the field '{name}' is {one.dtype}", "Use whole numbers or float64.")
+    ctype = FIELDS[one.dtype]
+    dims = tuple(declared.lengths[dim] for dim in one.dims)
+    kind = {"float64": REAL, "uint64": WORD}.get(one.dtype, INT)
+    pointer = f.use(f"state_{name}", f"__global {ctype} *state_{name}")
+    low, high = LIMITS.get(one.dtype, (None, None))
+    length = str(dims[0]) if dims else "1"
+    column = Column(pointer, ctype, kind)
+    return List((column,), "field", length, dims[0] if dims else 1, dims=dims, field=name,
+                own=False, low=low, high=high)  # fmt: skip
+
+
+def scalar_of(f: Function, where: List, node: ast.AST) -> Number:
+    """Return the number of a field without dimensions."""
+    f.access(where.field, "read", False, node)
+    return loaded(where, "0", 0)
+
+
+# -------------------------------------------------------------------- entries
+
+
+def stored(f: Function, where: List, k: int, value: Number, node: ast.AST) -> str:
+    """Return the text of a number as an entry of a list, or raise the error that it is none."""
+    kind, ctype = where.columns[k].kind, where.columns[k].ctype
+    what = f"the field '{where.field}'" if where.field else "the list"
+    if kind == REAL and value.kind != REAL:
+        f.error(node, f"{what} has real numbers and gets {CALLED[value.kind]}", WRITE_REAL)
+    if kind == WORD or value.kind == WORD:
+        if kind != value.kind:
+            f.error(node, f"{what} gets {CALLED[value.kind]}", "Declare the field as uint64.")
+        return value.text
+    if kind != REAL and value.kind == REAL:
+        hint = "Write int(...), which cuts, or round(...)."
+        f.error(node, f"{what} has whole numbers and gets a real one", hint)
+    if value.kind in (MAYBE, NONE) and kind != MAYBE:
+        hint = "Write int(...) if it is a number here; store -1, or begin with [None] * n, if not."
+        f.error(node, f"{what} has whole numbers and gets {CALLED[value.kind]}", hint)
+    if kind == BOOL and value.kind != BOOL:
+        hint = "Begin with [0] * n, or write bool(...)."
+        f.error(node, f"{what} has truth values and gets {CALLED[value.kind]}", hint)
+    text = wide(value) if kind in (INT, MAYBE) and value.kind == BOOL else value.text
+    if f.unit.checked and kind == INT and where.field and where.low is not None:
+        inside = value.low is not None and value.high is not None
+        if not (inside and where.low <= value.low and value.high <= where.high):  # type: ignore
+            what = f"the number does not fit the field '{where.field}'"
+            low, high = f"{where.low}L", f"{where.high}L"
+            text = f"checked_within({bare(text)}, {low}, {high}, {f.site(node, what)})"
+    return bare(text) if ctype in ("long", "real") else f"({ctype}){text}"
+
+
+def texts(f: Function, where: List, value: Value, node: ast.AST) -> list[str]:
+    """Return the texts of the numbers of an entry."""
+    parts = value if isinstance(value, tuple) else (value,)
+    if len(parts) != len(where.columns):
+        many = "one number" if len(where.columns) == 1 else f"{len(where.columns)} numbers"
+        f.error(node, f"the entries of the list have {many}, and this has {len(parts)}")
+    return [stored(f, where, k, f.number(one, node), node) for k, one in enumerate(parts)]
+
+
+def copy(f: Function, source: List, target: List, length: str = "") -> None:
+    """Copy all entries of a list into one that has room for them."""
+    k = f.cname("k")
+    with f.block(f"for (long {k} = 0; {k} < {length or source.length}; ++{k})"):
+        if source.rows:
+            inner, outer = get(f, source, k), get(f, target, k)
+            assert isinstance(inner, List) and isinstance(outer, List)
+            copy(f, inner, outer)
+        else:
+            for i in range(len(source.columns)):
+                f.emit(f"{at(target, k, i)} = {at(source, k, i)};")
+    if target.counter:
+        f.emit(f"{target.counter} = {source.length};")
+
+
+def copied(f: Function, source: List, name: str = "", most: int = 0) -> List:
+    """Return a new list with the entries of another one."""
+    inner = source.dims[1] if source.rows else 0
+    if len(source.dims) > 2:
+        f.error(None, "a list of three dimensions is copied", "Copy its rows.")
+    made = new(f, name, source.kinds, most or source.most, inner=inner)
+    if source.rows and not source.lengths:  # a field, whose rows have a fixed length
+        k = f.cname("k")
+        with f.block(f"for (long {k} = 0; {k} < {source.length}; ++{k})"):
+            row = get(f, made, k)
+            assert isinstance(row, List)
+            f.emit(f"{row.counter} = {inner};")
+    copy(f, source, made)
+    return made
+
+
+# -------------------------------------------------------------------- new lists

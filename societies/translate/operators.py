@@ -1,0 +1,263 @@
+"""Arithmetic of whole and real numbers, as Python means it."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from societies.translate import storing
+from societies.translate.function import Function, handles
+from societies.translate.values import (
+    INT,
+    LEAST,
+    MOST,
+    REAL,
+    WORD,
+    Known,
+    List,
+    Number,
+    Value,
+    as_real,
+    bare,
+    literal,
+    wide,
+)
+
+SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.Div: "/",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+FOLDED: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "/": operator.truediv,
+}
+_EXACT = 2**53
+_TOO_LARGE = "the whole number needs more than 64 bits"
+_ZERO = "division by zero"
+
+
+@handles(ast.BinOp)
+def _binary(f: Function, node: ast.BinOp, name: str) -> Value:
+    if isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List):
+        return storing.repeated(f, node.left, node.right, name)
+    if isinstance(node.op, ast.Mult) and isinstance(node.right, ast.List):
+        f.error(node, "a number before a list", "Write [0] * n.")
+    left, right = f.ordered([node.left, node.right])
+    if isinstance(left, List) or isinstance(right, List):
+        f.error(node, "lists are not added", "Append the entries in a loop.")
+    return binary(f, node.op, f.number(left, node), f.number(right, node), node)
+
+
+def binary(f: Function, op: ast.operator, a: Number, b: Number, node: ast.AST) -> Number:
+    """Return the result of an operator of two numbers."""
+    a, b = f.present(a, node), f.present(b, node)
+    if WORD in (a.kind, b.kind):
+        f.error(node, "the state of a random stream is no number", "Write rng = Rng.load(...).")
+    if isinstance(op, ast.Pow):
+        return _power(f, a, b, node)
+    symbol = SYMBOLS.get(type(op))
+    if symbol is None:
+        f.error(node, f"{type(op).__name__} cannot be translated", "Write the loops.")
+    if a.literal and b.literal and a.known is not None and b.known is not None:
+        return _folded(f, symbol, a, b, node)
+    life = min(a.life, b.life)
+    if symbol == "/":
+        return _quotient(f, a, b, node)
+    if REAL in (a.kind, b.kind):
+        if symbol not in ("+", "-", "*"):
+            f.error(node, f"{symbol} of real numbers", "Write math.floor(a / b), or int(...).")
+        return Number(f"({as_real(a)} {symbol} {as_real(b)})", REAL, life)
+    low, high = bounds(symbol, a, b)
+    known = None
+    if a.known is not None and b.known is not None:
+        known = _computed(symbol, a.known, b.known)
+    text = _whole(f, symbol, a, b, node, (low, high))
+    return Number(text, INT, life, low, high, known)
+
+
+def _computed(symbol: str, a: float, b: float) -> Any:
+    try:
+        found = FOLDED[symbol](a, b)
+    except (ZeroDivisionError, ValueError, OverflowError, MemoryError):
+        return None
+    return found if isinstance(found, float) or LEAST < found <= MOST else None
+
+
+def _folded(f: Function, symbol: str, a: Number, b: Number, node: ast.AST) -> Number:
+    """Return the result of an operator of two numbers that are written out."""
+    assert a.known is not None and b.known is not None
+    if REAL in (a.kind, b.kind) and symbol not in ("+", "-", "*", "/"):
+        f.error(node, f"{symbol} of real numbers", "Write math.floor(a / b), or int(...).")
+    if symbol == "<<" and (b.known < 0 or b.known > 64):
+        f.error(node, _TOO_LARGE, "Write it as a real number: 1e22.")
+    try:
+        found = FOLDED[symbol](a.known, b.known)
+    except (ZeroDivisionError, ValueError, OverflowError) as error:
+        f.error(node, str(error))
+    if isinstance(found, bool):
+        found = int(found)
+    if isinstance(found, int) and not LEAST < found <= MOST:
+        f.error(node, _TOO_LARGE, "Write it as a real number: 1e22.")
+    return literal(found)
+
+
+def _quotient(f: Function, a: Number, b: Number, node: ast.AST) -> Number:
+    x, y = as_real(a), as_real(b)
+    if f.unit.checked:
+        if a.kind != REAL and b.kind != REAL:
+            x, y = (f"(real){exact(f, one, node)}" for one in (a, b))
+        if not (b.literal and b.known):
+            y = f"checked_real_divisor({y}, {f.site(node, _ZERO)})"
+    return Number(f"({x} / {y})", REAL, min(a.life, b.life))
+
+
+def exact(f: Function, number: Number, node: ast.AST) -> str:
+    """Return the text of a whole number that a real one must hold exactly."""
+    within = number.low is not None and number.high is not None
+    if within and -_EXACT <= number.low <= number.high <= _EXACT:  # type: ignore[operator]
+        return wide(number)
+    what = "a whole number of more than 53 bits becomes a real one"
+    return (
+        f"checked_exact({wide(number)}, {f.site(node, what)})" if f.unit.checked else wide(number)
+    )
+
+
+def _whole(
+    f: Function, symbol: str, a: Number, b: Number, node: ast.AST,
+    within: tuple[int | None, int | None],
+) -> str:  # fmt: skip
+    """Return the text of an operator of two whole numbers."""
+    x, y = wide(a), wide(b)
+    proven = None not in within
+    if symbol in ("+", "-", "*"):
+        if f.unit.checked and not proven:
+            word = {"+": "add", "-": "sub", "*": "mul"}[symbol]
+            return f"checked_{word}({bare(x)}, {bare(y)}, {f.site(node, _TOO_LARGE)})"
+        return f"({x} {symbol} {y})"
+    if symbol in ("//", "%"):
+        word = "div" if symbol == "//" else "mod"
+        safe = b.literal and b.known not in (0, -1)
+        if safe and a.positive and b.positive:
+            return f"({x} {'/' if symbol == '//' else '%'} {y})"
+        if f.unit.checked and not safe:
+            y = f"checked_divisor({bare(y)}, {f.site(node, _ZERO)})"
+        return f"floor_{word}({bare(x)}, {bare(y)})"
+    if symbol == "<<":
+        if f.unit.checked:
+            return f"checked_shift({bare(x)}, {bare(y)}, {f.site(node, _TOO_LARGE)})"
+        return f"shift_left({bare(x)}, {bare(y)})"
+    if symbol == ">>":
+        f.require(f"{b.text} >= 0", node, "a shift by a negative number")
+        return f"shift_right({bare(x)}, {bare(y)})"
+    return f"({x} {symbol} {y})"
+
+
+def bounds(symbol: str, a: Number, b: Number) -> tuple[int | None, int | None]:
+    """Return the bounds that the result of an operator has in any case."""
+    if a.low is None or b.low is None or a.high is None or b.high is None:
+        if symbol == "%" and b.low is not None and b.low > 0:
+            return 0, None if b.high is None else b.high - 1
+        positive = a.positive and b.positive and symbol in ("//", "&", "|", "^", ">>")
+        if positive and symbol == "&" and (a.high is not None or b.high is not None):
+            return 0, min(one.high for one in (a, b) if one.high is not None)
+        return (0 if positive else None), (a.high if positive and symbol in ("//", ">>") else None)
+    if symbol in ("+", "-", "*"):
+        made = FOLDED[symbol]
+        ends = [made(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+        low, high = min(ends), max(ends)
+        return (low, high) if low > LEAST and high <= MOST else (None, None)
+    if symbol == "%" and b.low > 0:
+        return 0, min(b.high - 1, a.high) if a.low >= 0 else b.high - 1
+    if symbol == "//" and b.low > 0:
+        ends = [x // y for x in (a.low, a.high) for y in (b.low, b.high)]
+        return min(ends), max(ends)
+    if symbol == "&" and a.low >= 0 and b.low >= 0:
+        return 0, min(a.high, b.high)
+    if symbol == ">>" and b.low >= 0:
+        return min(a.low, 0) if a.low < 0 else 0, max(a.high, 0)
+    if symbol in ("|", "^") and a.low >= 0 and b.low >= 0:
+        return 0, 2 ** max(a.high, b.high, 1).bit_length() - 1
+    return None, None
+
+
+def _power(f: Function, a: Number, b: Number, node: ast.AST) -> Number:
+    exponents = (0, 1, 2, 3, 4)
+    if a.kind == INT and b.literal and b.known in exponents and b.kind == INT:
+        if a.literal and isinstance(a.known, int) and isinstance(b.known, int):
+            return literal(a.known**b.known)
+        base, made = f.kept(a) if a.life == 0 else a, literal(1)
+        for _ in range(int(b.known or 0)):
+            made = binary(f, ast.Mult(), made, base, node) if not made.literal else base
+        return made
+    folded = a.literal and b.literal and a.kind == INT and b.kind == INT
+    if folded and isinstance(a.known, int) and isinstance(b.known, int) and 0 <= b.known <= 63:
+        if abs(a.known**b.known) <= MOST:
+            return literal(a.known**b.known)
+        f.error(node, _TOO_LARGE, "Write it as a real number: 1e22.")
+    if folded and isinstance(b.known, int) and b.known > 63:
+        f.error(node, _TOO_LARGE, "Write it as a real number: 1e22.")
+    reason = "a power has other bits on every device"
+    if a.kind != REAL and b.kind != REAL:
+        reason = "a power with an exponent that is not 0, 1, 2, 3 or 4"
+    f.error(node, reason, "Write x * x, math.sqrt(x), or soft_pow(x, y) of societies.model.")
+
+
+@handles(ast.UnaryOp)
+def _unary(f: Function, node: ast.UnaryOp, name: str) -> Value:
+    if isinstance(node.op, ast.Not):
+        found = f.truth(node)
+        return Known(found) if isinstance(found, bool) else found
+    value = f.present(f.number(f.expression(node.operand), node), node)
+    if value.literal and value.known is not None:
+        signs: dict[type[ast.unaryop], Callable[[Any], Any]]
+        signs = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+        if isinstance(node.op, ast.Invert) and value.kind == REAL:
+            f.error(node, "~ of a real number", "Write int(...).")
+        plain = int(value.known) if isinstance(value.known, bool) else value.known
+        return literal(signs[type(node.op)](plain))
+    kind = REAL if value.kind == REAL else INT
+    flipped = (
+        None if value.high is None else -value.high, None if value.low is None else -value.low,
+    )  # fmt: skip
+    known = None if value.known is None else -value.known
+    if isinstance(node.op, ast.UAdd):
+        return replace(value, kind=kind, text=wide(value) if kind == INT else value.text)
+    if isinstance(node.op, ast.Invert):
+        if kind == REAL:
+            f.error(node, "~ of a real number", "Write int(...).")
+        return Number(f"(~{wide(value)})", INT, value.life)
+    if kind == INT and f.unit.checked and value.low is None:
+        text = f"checked_sub(0, {bare(wide(value))}, {f.site(node, _TOO_LARGE)})"
+        return Number(text, INT, value.life, *flipped, known)
+    text = value.text if kind == REAL else wide(value)
+    return Number(f"(-{text})", kind, value.life, *flipped, known)
+
+
+# -------------------------------------------------------------------- truth

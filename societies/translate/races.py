@@ -1,0 +1,58 @@
+"""Does the order of the entries of a phase matter? A check of all accesses to fields.
+
+It is conservative: what it lets pass has no order; a rule that has none for a reason of its own,
+such as disjoint pairs, may be refused, and is then carried out for a whole society by one
+work-item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from societies.translate.frames import Access
+from societies.translate.messages import TranslationError
+
+
+def _refused(access: Access, reason: str, hint: str) -> TranslationError:
+    return TranslationError(access.file, access.line, "", reason, hint)
+
+
+def require_no_races(accesses: Sequence[Access], entry: str) -> None:
+    """Raise TranslationError if entries write what others write or read.
+
+    Parameters
+    ----------
+    accesses : all accesses of a phase, and of the functions that it calls
+    entry : name of the dimension of which each entry is a work-item
+    """
+    written = {one.field: one for one in accesses if one.what in ("write", "replace")}
+    whole = f"or leave {entry} out of the phase's parameters and loop over it."
+    for one in accesses:
+        if one.what in ("write", "replace") and not one.own:
+            raise _refused(
+                one,
+                f"every {entry} works at the same time, and here one writes an entry of "
+                f"'{one.field}' that is not its own",
+                f"Write to its own entry alone, ...[{entry}], {whole}",
+            )
+    for one in accesses:
+        if one.what in ("read", "alias") and not one.own and one.field in written:
+            raise _refused(
+                one,
+                f"every {entry} works at the same time, and here one reads of others what they "
+                f"write in line {written[one.field].line}: '{one.field}'",
+                f"Read it in a phase of its own before, write to another field, {whole}",
+            )
+
+
+def require_one_name(accesses: Sequence[Access]) -> None:
+    """Raise TranslationError if a field gets a new list while a name may stand for its old one."""
+    aliases = {one.field: one for one in accesses if one.what == "alias"}
+    for one in accesses:
+        if one.what == "replace" and one.field in aliases:
+            raise _refused(
+                one,
+                f"'{one.field}' gets a new list here, and the name of line "
+                f"{aliases[one.field].line} may still stand for the old one",
+                f"Assign its entries in a loop, or write ... = list(...{one.field}) there.",
+            )

@@ -1,0 +1,65 @@
+"""Constant lists: of the configuration, and of modules."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from societies.config.model import Section
+from societies.translate.function import Function
+from societies.translate.messages import TOO_LARGE
+from societies.translate.values import (
+    INT,
+    LEAST,
+    MOST,
+    REAL,
+    Column,
+    List,
+)
+
+
+def table(f: Function, values: Any, node: ast.AST, name: str = "") -> List:
+    """Return a constant list: of the configuration, or of a module."""
+    rows = list(values)
+    if not rows:
+        f.error(node, "a constant list without entries", "Leave the loop out.")
+    first = rows[0]
+    sections = isinstance(first, Section)
+    if sections:
+        rows = [tuple(getattr(row, n) for n in type(first).model_fields) for row in rows]
+    entries = [row if isinstance(row, tuple | list) else (row,) for row in rows]
+    width = len(entries[0])
+    if any(len(one) != width for one in entries):
+        f.error(node, "a constant list with entries of different lengths", "Make them equal.")
+    columns, bounds = [], (None, None)
+    for i in range(width):
+        numbers = [one[i] for one in entries]
+        if not all(isinstance(one, int | float) for one in numbers):
+            f.error(node, "a constant list of something else than numbers",
+                    "Compare words where they are used: config.rule == \"fair\".")  # fmt: skip
+        real = any(isinstance(one, float) for one in numbers)
+        if real and not all(isinstance(one, float) for one in numbers):
+            f.error(node, "a constant list of whole and real numbers", "Write 1.0 instead of 1.")
+        if not real and not all(LEAST < one <= MOST for one in numbers):
+            f.error(node, *TOO_LARGE)
+        if not real and width == 1:
+            bounds = (int(min(numbers)), int(max(numbers)))  # type: ignore[assignment]
+        c = _argument(f, name, i, width, np.array(numbers, "float64" if real else "int64"))
+        ctype = "real" if real else "long"
+        f.use(c, f"__global const {ctype} *{c}")
+        columns.append(Column(c, ctype, REAL if real else INT))
+    low, high = bounds
+    return List(tuple(columns), "table", str(len(rows)), len(rows), low=low, high=high)
+
+
+def _argument(f: Function, name: str, i: int, width: int, values: Any) -> str:
+    """Return the name of a kernel's argument with these values."""
+    base = (name or "fixed") + (f"_{i}" if width > 1 else "")
+    count, c = 1, base
+    while c in f.unit.arguments and not np.array_equal(f.unit.arguments[c], values):
+        count += 1
+        c = f"{base}_{count}"
+    f.unit.arguments[c] = values
+    return c

@@ -1,0 +1,377 @@
+"""All phases of a model as one text of OpenCL C, and what the kernels are handed."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any, Protocol
+
+from societies.translate.frames import Again, Frame, Instance, Line, bindings_of
+from societies.translate.function import Function
+from societies.translate.messages import TranslationError
+from societies.translate.names import PRELUDE, reserved_names
+from societies.translate.races import require_no_races, require_one_name
+from societies.translate.source import SourceFile, definition, without_docstring
+from societies.translate.values import (
+    FIXED,
+    INT,
+    List,
+    Settings,
+    Society,
+    Variable,
+)
+
+PRIVATE = 64
+"""Largest number of entries of a list in private memory; longer ones are in scratch memory."""
+
+MOST_WORDS = 2**31 // 8
+"""Largest number of entries of the lists of a phase, of 8 bytes each, for one work-item."""
+
+_WORD = re.compile(r"§(\d+):(\d+)§")
+
+
+class FieldLike(Protocol):
+    """What the translator reads of a field."""
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """Dimensions after the copy."""
+
+    @property
+    def dtype(self) -> str:
+        """NumPy type."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a model declares, as far as its rules can name it.
+
+    Attributes
+    ----------
+    fields : arrays of the state by name, without the series
+    lengths : of every dimension
+    series : names of the series, in order, with the dimension of each ("": a number)
+    settings : the configuration, or whatever rules get as their first argument
+    others : settings of all copies of a launch, if they differ
+    events : lists of events by name, with their numbers of columns
+    arguments : names of the arguments that steps may have
+    ended : whether there is a field ``ended``, after which nothing happens to a copy
+    copies, clock : name of a copy and of a tick
+    hidden : fields that messages do not name
+    """
+
+    fields: Mapping[str, FieldLike]
+    lengths: Mapping[str, int]
+    series: Sequence[str] = ()
+    settings: Any = None
+    others: Sequence[Any] = ()
+    events: Mapping[str, int] = field(default_factory=dict)
+    arguments: Sequence[str] = ()
+    ended: bool = False
+    copies: str = "society"
+    clock: str = "day"
+    hidden: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A translated phase.
+
+    Attributes
+    ----------
+    phase, name : of the phase, and of its kernel
+    entry : dimension of which each entry is a work-item; "": a work-item is a copy
+    words : entries of scratch memory for each work-item
+    instance : the function that carries it out
+    """
+
+    phase: str
+    name: str
+    entry: str
+    words: int
+    instance: Instance
+    file: SourceFile
+    line: int
+
+
+class Unit:
+    """A program of translated phases.
+
+    Parameters
+    ----------
+    declared : what rules can name
+    checked : whether every operation is tested, and the first fault of each copy noted
+
+    Attributes
+    ----------
+    arguments : values of kernel parameters that follow from the configuration, by name
+    sites : places that a checked build tests: file, line and what is wrong there; the fault 1 is
+        the first of them
+    """
+
+    def __init__(self, declared: Declared, *, checked: bool = False) -> None:
+        self.declared, self.checked = declared, checked
+        self.reserved = reserved_names()
+        self.instances: dict[Any, Instance] = {}
+        self.finished: list[Instance] = []
+        self.structures: dict[str, str] = {}
+        self.arguments: dict[str, Any] = {}
+        self.kernels: dict[str, Kernel] = {}
+        self.files: dict[str, SourceFile] = {}
+        self.sites: list[tuple[SourceFile, int, str]] = []
+        self.columns: list[str] = []  # paths of settings that differ between copies
+        self.active: list[Any] = []
+        self.exact: set[Any] = set()  # functions whose text depends on numbers that are written
+        self.private = PRIVATE
+        self.entry = ""  # dimension of the phase that is translated
+        self.names: Counter[str] = Counter()
+        self._numbers = 0
+
+    # ---------------------------------------------------------------- phases
+
+    def phase(self, function: Callable[..., None], name: str = "") -> Kernel:
+        """Translate a phase.
+
+        Raises
+        ------
+        TranslationError
+            If a line of it, or of a function that it calls, cannot be translated.
+        """
+        assert isinstance(function, FunctionType)
+        node, file = definition(function)
+        name = name or function.__name__
+        names = [one.arg for one in node.args.args]
+        entry = entry_of(function, self.declared)
+        known = {self.declared.clock, "tick", *self.declared.arguments, entry}
+        for one in names[2:]:
+            if one not in known:
+                last = f", or a dimension of the fields ({', '.join(self.declared.lengths)})"
+                hint = f"Write def {name}(config, {self.declared.copies}, {self.declared.clock})."
+                line = file.line(node.lineno)
+                reason = f"the parameter '{one}' is no argument of a step{last}"
+                raise TranslationError(file.path.name, node.lineno, line, reason, hint)
+        if len(names) < 2:
+            hint = f"Write def {name}(config, {self.declared.copies}, {self.declared.clock})."
+            reason = f"the phase {name} has {len(names)} parameters"
+            raise TranslationError(
+                file.path.name, node.lineno, file.line(node.lineno), reason, hint
+            )
+        facts: dict[Any, Any] = {}
+        self.active.clear()
+        self.entry = entry
+        while True:
+            made = self.instance(f"{name}_alone")
+            frame = Frame(node, file, function.__globals__, {}, bindings_of(node))
+            f = Function(self, frame, made, facts)
+            try:
+                self._carry_out(f, names, entry)
+                break
+            except Again as again:
+                if again.facts is not facts:
+                    raise
+                self.active.clear()
+        self.finish(f, "void", file, node.lineno)
+        require_one_name(made.accesses)
+        if entry:
+            require_no_races(made.accesses, entry)
+        order = self.reachable([made])
+        words = self._place(order)
+        if words > MOST_WORDS:
+            raise TranslationError(
+                file.path.name, node.lineno, file.line(node.lineno),
+                f"the lists of {name} need {words * 8:,} bytes for each work-item",
+                "Make their bounds smaller, or use fields.",
+            )  # fmt: skip
+        kernel = Kernel(name, f"{name}_kernel", entry, words, made, file, node.lineno)
+        self.kernels[name] = kernel
+        return kernel
+
+    def _carry_out(self, f: Function, names: Sequence[str], entry: str) -> None:
+        """Translate the body of a phase."""
+        scope, line = f.frame.scope, f.frame.node.lineno
+        scope[names[0]] = Settings(self.declared.settings)
+        scope[names[1]] = Society()
+        for name in names[2:]:
+            c = f.cname(name)
+            rebound = f.frame.bindings[name] > 0
+            if name == entry:
+                f.entry = c
+                f.instance.parameters.append(f"const long {c}")
+                high = self.declared.lengths[entry] - 1
+                if rebound:
+                    f.error(f.frame.node, f"'{name}' is the entry of the work-item and stays it")
+            else:
+                high = None
+                f.use(c if not rebound else f"given_{c}", f"const int {c}")
+            scope[name] = Variable(c, INT, line, FIXED, 0 if name == entry else None, high)
+            if rebound:
+                f.error(f.frame.node, f"'{name}' is given to the phase", "Use another name for it.")
+        f.frame.assigned = set(names)
+        assert isinstance(f.frame.node, ast.FunctionDef)
+        f.statements(without_docstring(f.frame.node))
+
+    # ---------------------------------------------------------------- functions
+
+    def instance(self, name: str) -> Instance:
+        """Return a new function in C, of a name that no other has."""
+        self._numbers += 1
+        self.names[name] += 1
+        count = self.names[name]
+        return Instance(name if count == 1 else f"{name}_{count}", self._numbers)
+
+    def finish(self, f: Function, kind: str, file: SourceFile, line: int) -> None:
+        """Complete the text of a function after its statements."""
+        made = f.instance
+        parameters = [*made.parameters, *made.uses.values()]
+        if isinstance(made.result, List):
+            qualifier = self.space(made.result.space)
+            for i, column in enumerate(made.result.columns):
+                parameters.append(f"{qualifier}{column.ctype} *result{i or ''}")
+            parameters.append("long *result_n")
+        made.head = f"static {kind} {made.name}({', '.join(parameters) or 'void'})"
+        declared = []
+        for what, ctype in f.declared.items():
+            plain = "=" in what or "[" in what or (ctype == "rng_t" and what[0] != "*")
+            initial = "" if plain else " = 0"
+            declared.append(Line(f"    {ctype} {what}{initial};", file.name, line))
+        made.lines = [*declared, *f.out]
+        self.files[file.name] = file
+        self.finished.append(made)
+
+    def reachable(self, roots: Sequence[Instance]) -> list[Instance]:
+        """Return all functions that some functions call and these; callers before callees."""
+        wanted, waiting = set(), list(roots)
+        while waiting:
+            one = waiting.pop()
+            if one.number not in wanted:
+                wanted.add(one.number)
+                waiting += one.calls
+        return [one for one in reversed(self.finished) if one.number in wanted]
+
+    def _place(self, order: Sequence[Instance]) -> int:
+        """Return the entries of scratch memory of some functions: callees lie behind callers."""
+        bases = self._bases(order)
+        return max((bases[one.number] + one.words for one in order), default=0)
+
+    def _bases(self, order: Sequence[Instance]) -> dict[int, int]:
+        bases: dict[int, int] = {}
+        for one in order:
+            base = bases.setdefault(one.number, 0)
+            for called in one.calls:
+                bases[called.number] = max(bases.get(called.number, 0), base + one.words)
+        return bases
+
+    def site(self, file: SourceFile, line: int, what: str) -> int:
+        """Return the number of a place that a checked build tests."""
+        one = (file, line, what)
+        if one not in self.sites:
+            self.sites.append(one)
+        return self.sites.index(one) + 1
+
+    @staticmethod
+    def space(name: str) -> str:
+        """Return the qualifier of a pointer into a space of memory."""
+        if name == "table":
+            return "__global const "
+        return "__global " if name in ("field", "scratch") else ""
+
+    # ---------------------------------------------------------------- text
+
+    @property
+    def name(self) -> str:
+        """Name of the text, which includes its hash: other text, other name."""
+        return f"<rules {hashlib.sha256(self.text.encode()).hexdigest()[:12]}>"
+
+    @property
+    def text(self) -> str:
+        """The whole text, with ``#line`` to the files of the rules."""
+        return self.text_of(self.kernels)
+
+    def text_of(self, phases: Sequence[str] | Mapping[str, Kernel]) -> str:
+        """Return the text of some phases."""
+        kernels = [self.kernels[name] for name in phases]
+        order = self.reachable([one.instance for one in kernels])
+        bases = self._bases(order)
+
+        def position(found: re.Match[str]) -> str:
+            return str(bases[int(found[1])] + int(found[2]))
+
+        parts = [f"#define CHECKED {int(self.checked)}", f'#include "{PRELUDE}"']
+        body = "\n".join([one.head + "".join(line.text for line in one.lines) for one in order])
+        structures = [text for name, text in self.structures.items() if name in body]
+        parts += structures
+        for one in reversed(order):
+            parts.append(_with_lines(one))
+        parts += [self._shell(one) for one in kernels]
+        text = _WORD.sub(position, "\n\n".join(parts)) + "\n"
+        return text.replace("§width§", str(len(self.columns)))
+
+    def _shell(self, kernel: Kernel) -> str:
+        """Return the kernel: which work-item carries out the phase for which copy and entry.
+
+        On a CPU the phase itself stays a function. PoCL promises its optimiser that the work-items
+        of a kernel do not depend on each other, and loops of a work-item over its own lists then
+        go wrong.
+        """
+        made, declared = kernel.instance, self.declared
+        inner = ("copy", "stride", "item")
+        given = {name: text for name, text in made.uses.items() if name not in inner}
+        given.setdefault("copies", "const uint copies")
+        if declared.ended:
+            given.setdefault("state_ended", "__global int *state_ended")
+        lines = [f"__kernel void {kernel.name}({', '.join(given.values())})", "{"]
+        lines.append("    const size_t item = get_global_id(0);")
+        arguments = list(made.uses)
+        if kernel.entry:
+            entries = declared.lengths[kernel.entry]
+            lines.append(
+                f"    const size_t copy = item / {entries}, stride = copies * {entries}ul;"
+            )
+            arguments.insert(0, f"(long)(item % {entries})")
+        else:
+            lines.append("    const size_t copy = item, stride = copies;")
+        lines.append("    if (copy >= copies) return;")
+        if declared.ended:
+            at = "state_ended[copy]" if declared.ended else ""
+            lines.append(f"    if ({at} >= 0) return;")
+        for name in given:
+            if name.startswith("state_") and name in made.uses:
+                one = declared.fields.get(name.removeprefix("state_"))
+                dims = one.dims if one is not None else ("series",)
+                size = math.prod(declared.lengths[dim] for dim in dims)
+                lines.append(f"    {name} += copy * {size};")
+        if "scratch" in given:
+            lines.append(f"    scratch += FIRST_WORD(item, {max(kernel.words, 1)}ul);")
+        if "fault" in given:
+            lines.append("    fault += copy;")
+        lines.append(f"    {made.name}({', '.join(arguments)});")
+        return "\n".join([*lines, "}"])
+
+
+def entry_of(function: Callable[..., Any], declared: Declared) -> str:
+    """Return the dimension of which each entry is a work-item in a phase; "": none."""
+    names = list(inspect.signature(function).parameters)
+    last = names[-1] if len(names) > 2 else ""
+    arguments = {declared.clock, "tick", *declared.arguments}
+    return last if last in declared.lengths and last not in arguments else ""
+
+
+def _with_lines(one: Instance) -> str:
+    """Return the text of a function, in which every line says where it comes from."""
+    first = one.lines[0] if one.lines else Line("", "", 1)
+    alone = one.name.endswith("_alone")
+    head = one.head.replace("static ", "WHOLE ", 1) if alone else one.head
+    parts, at = [f'#line {first.number} "{first.file}"', head, "{"], (first.file, first.number + 2)
+    for line in one.lines:
+        if (line.file, line.number) != at:
+            parts.append(f'#line {line.number} "{line.file}"')
+        parts.append(line.text)
+        at = (line.file, line.number + 1)
+    return "\n".join([*parts, "}"])

@@ -1,0 +1,287 @@
+"""What is known of a value while its rule is translated: its kind, its text in C, its bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import ast
+
+INT, REAL, BOOL, MAYBE, WORD, NONE = "int", "real", "bool", "int?", "word", "none"
+"""Kinds of numbers: whole, real, truth value, whole or None, word of 64 bits, None."""
+
+CTYPES = {INT: "long", REAL: "real", BOOL: "int", MAYBE: "long", WORD: "ulong", NONE: "long"}
+"""Type in C of a variable of each kind."""
+
+LISTED = {INT: "long", REAL: "real", BOOL: "long", MAYBE: "long", WORD: "ulong", NONE: "long"}
+"""Type in C of an entry of a list: 8 bytes each, so that lists of any kind share scratch memory."""
+
+FIELDS = {
+    "int8": "char",
+    "uint8": "uchar",
+    "int16": "short",
+    "uint16": "ushort",
+    "int32": "int",
+    "uint32": "uint",
+    "int64": "long",
+    "uint64": "ulong",
+    "float64": "real",
+}
+"""Type in C of each type of a field."""
+
+READ, NAME, FIXED = 0, 1, 2
+"""How long a number keeps its value: until anything is stored, until its variable is assigned
+again, always."""
+
+LEAST, MOST = -(2**63), 2**63 - 1
+"""Bounds of a whole number on a device. The least one stands for None."""
+
+LONGEST = 2**24
+"""Largest length of a list that may follow from the bounds of a number."""
+
+CALLED = {
+    INT: "a whole number",
+    REAL: "a real number",
+    BOOL: "a truth value",
+    MAYBE: "a whole number or None",
+    WORD: "the state of a random stream",
+    NONE: "None",
+}
+"""How messages call each kind."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number: its text in C, and what is known of it.
+
+    Attributes
+    ----------
+    text : expression in C
+    kind : `INT`, `REAL`, `BOOL`, `MAYBE`, `WORD` or `NONE`
+    life : `READ`, `NAME` or `FIXED`
+    low, high : bounds that the value has in any case; None: not known
+    known : value that follows from the configuration and from constants alone; None: not known
+    literal : whether the text is ``known`` written out
+    """
+
+    text: str
+    kind: str
+    life: int = READ
+    low: int | None = None
+    high: int | None = None
+    known: int | float | None = None
+    literal: bool = False
+
+    @property
+    def positive(self) -> bool:
+        """Whether the number is never negative."""
+        return self.low is not None and self.low >= 0
+
+    @property
+    def most(self) -> int | None:
+        """Largest value, if it follows from the configuration."""
+        if isinstance(self.known, int):
+            return self.known
+        return self.high if self.high is not None and self.high <= LONGEST else None
+
+
+@dataclass(frozen=True)
+class Known:
+    """An object that is known while translating and is no number: a word, None, a function."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The configuration, or a section of it."""
+
+    value: Any
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Society:
+    """The copy whose state the rules read and change."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A random stream: how C takes its address."""
+
+    address: str
+
+
+@dataclass(frozen=True)
+class Events:
+    """A list of events of the copy, to which rows can be appended."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Inner:
+    """A function that is defined in a function, or a lambda."""
+
+    node: ast.FunctionDef | ast.Lambda
+    owner: Any
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of a list or a stream, before it is called."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """One number of each entry of a list."""
+
+    pointer: str
+    ctype: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class List:
+    """A list of numbers, of tuples of numbers, or of rows of numbers.
+
+    Attributes
+    ----------
+    columns : one for a list of numbers; several for a list of tuples
+    space : "field", "scratch", "private" or "table" (read only)
+    length : text in C of the number of entries
+    most : largest number of entries
+    counter : text in C of the variable that holds the length, if the length can change
+    base : text in C of the position of the first number, if it is not 0
+    dims : lengths of the dimensions that are left; () if there is one
+    lengths : pointer to the lengths of the rows, in a list of lists
+    field : name of the field whose entries these are
+    own : whether all entries belong to the work-item's own entry, for the race check
+    bounded : whether the program itself says how many entries there are at most
+    fresh : whether no name stands for the list yet
+    local : whether the list was made in the function that is translated
+    low, high : bounds that whole numbers in it have in any case
+    """
+
+    columns: tuple[Column, ...]
+    space: str
+    length: str
+    most: int
+    counter: str = ""
+    base: str = ""
+    dims: tuple[int, ...] = ()
+    lengths: str = ""
+    field: str = ""
+    own: bool = True
+    bounded: bool = False
+    fresh: bool = False
+    local: bool = False
+    low: int | None = None
+    high: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """Kind of the entries of a list of numbers."""
+        return self.columns[0].kind
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kind of each number of an entry."""
+        return tuple(column.kind for column in self.columns)
+
+    @property
+    def pairs(self) -> bool:
+        """Whether the entries are tuples."""
+        return len(self.columns) > 1
+
+    @property
+    def rows(self) -> bool:
+        """Whether the entries are lists."""
+        return len(self.dims) > 1
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What the text of a function with such a parameter depends on."""
+        types = tuple((column.ctype, column.kind) for column in self.columns)
+        sizes = (self.most, self.dims, bool(self.counter), bool(self.lengths))
+        return ("list", types, self.space, *sizes, self.field, self.own, self.bounded)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable in C: its name, the kind of its numbers, the line of its first assignment."""
+
+    cname: str
+    kind: str
+    line: int
+    life: int = NAME
+    low: int | None = None
+    high: int | None = None
+
+
+Value: TypeAlias = (
+    "Number | Known | Settings | Society | Stream | Events | Inner | Method | List | Variable "
+    "| tuple[Value, ...]"
+)
+
+
+def literal(value: int | float | bool) -> Number:
+    """Return a number that is written out, exactly."""
+    if isinstance(value, bool):
+        return Number(str(int(value)), BOOL, FIXED, int(value), int(value), value, True)
+    if isinstance(value, int):
+        text = str(value) if abs(value) < 2**31 else f"{value}L"
+        if value == LEAST:
+            text = "NOTHING"
+        elif value < 0:
+            text = f"({text})"
+        return Number(text, INT, FIXED, value, value, value, True)
+    if math.isnan(value):
+        return Number("SOFT_NAN", REAL, FIXED)
+    if math.isinf(value):
+        return Number("SOFT_INFINITY" if value > 0 else "(-SOFT_INFINITY)", REAL, FIXED)
+    plain = value == int(value) and abs(value) < 1e15
+    text = repr(value) if plain else value.hex()
+    if math.copysign(1, value) < 0:
+        text = f"({text})"
+    return Number(text, REAL, FIXED, None, None, value, True)
+
+
+NOTHING = Number("NOTHING", NONE, FIXED)
+
+
+def wide(number: Number) -> str:
+    """Return the text of a whole number or truth value as a ``long``.
+
+    C computes with 32 bits where both operands are ``int``: numbers that are written out, truth
+    values, and choices between them.
+    """
+    if number.literal:
+        return number.text if number.text.endswith("L") else f"{number.text}L".replace(")L", "L)")
+    return f"(long){number.text}" if number.kind == BOOL else number.text
+
+
+def as_real(number: Number) -> str:
+    """Return the text of a number as a real one."""
+    if number.kind == REAL:
+        return number.text
+    if number.literal and number.known is not None:
+        return literal(float(number.known)).text
+    return f"(real){number.text}"
+
+
+def bare(text: str) -> str:
+    """Return a text without the parentheses around all of it."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return text
+    depth = 0
+    for i, one in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(one, 0)
+        if depth == 0 and i < len(text) - 1:
+            return text
+    return text[1:-1]

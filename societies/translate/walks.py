@@ -1,0 +1,315 @@
+"""How a loop goes through a range, a list, a slice, ``zip``, ``enumerate`` or ``reversed``."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from societies.translate import lists, storing
+from societies.translate.function import Function
+from societies.translate.membership import whole
+from societies.translate.tables import table
+from societies.translate.values import (
+    BOOL,
+    INT,
+    NAME,
+    Known,
+    List,
+    Number,
+    Value,
+    bare,
+    literal,
+    wide,
+)
+
+_LOOPS = "Loops run over range(...), lists, zip, enumerate and reversed."
+
+
+@dataclass(frozen=True)
+class Span:
+    """A range: start, stop, and a step that is known."""
+
+    start: Number
+    stop: Number
+    step: int
+
+    @property
+    def most(self) -> int | None:
+        """Largest number of its entries, if it follows from the configuration."""
+        start = self.start.known if isinstance(self.start.known, int) else None
+        if self.step > 0:
+            low, high = start if start is not None else self.start.low, self.stop.most
+        else:
+            stop = self.stop.known if isinstance(self.stop.known, int) else self.stop.low
+            low, high = stop, start if start is not None else self.start.high
+        if low is None or high is None:
+            return None
+        return max(0, -((low - high) // abs(self.step)))
+
+
+@dataclass(frozen=True)
+class Walk:
+    """How a loop goes through something.
+
+    Attributes
+    ----------
+    item : what is met for a counter in C
+    more : condition in C that there is more, for a counter
+    most : largest number of entries; None: unknown
+    fields : fields that the loop goes through
+    """
+
+    item: Callable[[str], Value]
+    more: Callable[[str], str]
+    most: int | None
+    fields: tuple[str, ...] = ()
+
+
+def span_of(f: Function, node: ast.expr) -> Span | None:
+    """Return a range; None if the expression is none."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+        return None
+    function = _called(f, node)
+    if function is not range:
+        return None
+    if node.keywords or not 1 <= len(node.args) <= 3:
+        f.error(node, "range takes one to three numbers")
+    values = [f.present(one, node) for one in f.numbers(node.args, node)]
+    if any(one.kind not in (INT, BOOL) for one in values):
+        f.error(node, "range of a real number", "Write range(int(...)).")
+    start = values[0] if len(values) > 1 else literal(0)
+    stop = values[1] if len(values) > 1 else values[0]
+    step = 1
+    if len(values) > 2:
+        if not values[2].literal or not values[2].known:
+            f.error(node, "the step of a range must be a number that is written out, and not 0")
+        step = int(values[2].known)
+    return Span(start, stop, step)
+
+
+def _called(f: Function, node: ast.expr) -> object:
+    """Return the function of Python that an expression calls; None if it is none."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+        return None
+    name = node.func.id
+    if name in f.frame.scope or f.frame.bindings[name]:
+        return None
+    function = f.lookup(name, node)
+    return function.value if isinstance(function, Known) else None
+
+
+def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
+    """Return how a loop goes through an expression.
+
+    Parameters
+    ----------
+    body : what runs within the loop, and may change what is gone through
+    """
+    span = span_of(f, node)
+    if span is not None:
+        start, stop = f.kept(span.start), f.kept(span.stop)
+        step, compare = span.step, "<" if span.step > 0 else ">"
+
+        def place(k: str) -> str:
+            moved = k if step == 1 else f"{k} * {step}"
+            return moved if start.literal and start.known == 0 else f"{bare(wide(start))} + {moved}"
+
+        low = start.low if step > 0 else None
+        high = None if stop.high is None or step < 0 else stop.high - 1
+        return Walk(
+            lambda k: Number(f"({place(k)})" if place(k) != k else k, INT, NAME, low, high),
+            lambda k: f"{place(k)} {compare} {bare(wide(stop))}",
+            span.most,
+        )
+    function = _called(f, node)
+    assert isinstance(node, ast.expr)
+    if isinstance(node, ast.Call) and function in (enumerate, zip, reversed):
+        keywords = {one.arg: one.value for one in node.keywords}
+        if function is enumerate:
+            return _enumerate(f, node, keywords, body)
+        if function is zip:
+            if set(keywords) - {"strict"} or not node.args:
+                f.error(node, "zip takes lists, and strict")
+            parts = [walk(f, one, body) for one in node.args]
+            known = [one.most for one in parts if one.most is not None]
+            return Walk(
+                lambda k: tuple(one.item(k) for one in parts),
+                lambda k: " && ".join(one.more(k) for one in parts),
+                min(known) if known else None,
+                tuple(name for one in parts for name in one.fields),
+            )
+        return _reversed(f, node, body)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        return _slice(f, node, body)
+    if isinstance(node, ast.Tuple | ast.List):
+        made = storing.display(f, node, "among")
+    else:
+        value = f.expression(node)
+        if isinstance(value, Known) and isinstance(value.value, tuple | list | range):
+            made = table(f, value.value, node)
+        elif isinstance(value, List):
+            made = value
+        else:
+            f.error(node, "this is no list", _LOOPS)
+    whole(f, made, node)
+    _unbound(f, made, node, body)
+    fields = (made.field,) if made.field else ()
+    return Walk(
+        lambda k: lists.get(f, made, k), lambda k: f"{k} < {made.length}", made.most, fields
+    )
+
+
+def _enumerate(
+    f: Function, node: ast.Call, keywords: dict[str | None, ast.expr], body: Sequence[ast.AST]
+) -> Walk:
+    if len(node.args) not in (1, 2) or set(keywords) - {"start"}:
+        f.error(node, "enumerate takes a list, and start")
+    inner = walk(f, node.args[0], body)
+    start = literal(0)
+    begin = node.args[1] if len(node.args) > 1 else keywords.get("start")
+    if begin is not None:
+        start = f.kept(f.present(f.number(f.expression(begin), node), node))
+    plain = start.literal and start.known == 0
+    return Walk(
+        lambda k: (Number(k if plain else f"({wide(start)} + {k})", INT, NAME,
+                          0 if plain else None, (inner.most or 1) - 1 if plain and inner.most
+                          else None), inner.item(k)),
+        inner.more,
+        inner.most,
+        inner.fields,
+    )  # fmt: skip
+
+
+def _reversed(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
+    if len(node.args) != 1:
+        f.error(node, "reversed takes one list")
+    span = span_of(f, node.args[0])
+    if span is not None:
+        if abs(span.step) != 1:
+            f.error(node, "a reversed range with a step", "Write the range with a negative step.")
+        start, stop = f.kept(span.start), f.kept(span.stop)
+        shift = "- 1" if span.step == 1 else "+ 1"
+        sign, compare = ("-", ">=") if span.step == 1 else ("+", "<=")
+        return Walk(
+            lambda k: Number(f"({wide(stop)} {shift} {sign} {k})", INT, NAME,
+                             start.low if span.step == 1 else None),
+            lambda k: f"{wide(stop)} {shift} {sign} {k} {compare} {wide(start)}",
+            span.most,
+        )  # fmt: skip
+    made = f.expression(node.args[0])
+    if not isinstance(made, List):
+        f.error(node, "reversed takes a list", _LOOPS)
+    whole(f, made, node)
+    _unbound(f, made, node, body)
+    last = f.kept(Number(f"{made.length} - 1", INT)).text
+    return Walk(
+        lambda k: lists.get(f, made, f"{last} - {k}"),
+        lambda k: f"{last} >= {k} && {last} - {k} < {made.length}",
+        made.most,
+        (made.field,) if made.field else (),
+    )
+
+
+def _slice(f: Function, node: ast.Subscript, body: Sequence[ast.AST]) -> Walk:
+    """Return how a loop goes through a slice, which is a copy unless nothing can change it."""
+    made = f.expression(node.value)
+    if not isinstance(made, List):
+        f.error(node, "only lists have slices")
+    whole(f, made, node)
+    assert isinstance(node.slice, ast.Slice)
+    if changes(body):
+        made = slice_of(f, made, node, "part")
+        return Walk(lambda k: lists.get(f, made, k), lambda k: f"{k} < {made.length}", made.most)
+    start, stop, step = slice_bounds(f, made, node.slice)
+    if step < 0:
+        return Walk(
+            lambda k: lists.get(f, made, f"{made.length} - 1 - {k}"),
+            lambda k: f"{k} < {made.length}",
+            made.most,
+        )
+    moved = "" if step == 1 else f" * {step}"
+    lead = "" if start == "0" else f"{start} + "
+    return Walk(
+        lambda k: lists.get(f, made, f"{lead}{k}{moved}"),
+        lambda k: f"{lead}{k}{moved} < {stop}",
+        -(-made.most // step),
+    )
+
+
+def slice_bounds(f: Function, made: List, node: ast.Slice) -> tuple[str, str, int]:
+    """Return start, stop and step of a slice."""
+    step = 1
+    if node.step is not None:
+        found = f.number(f.expression(node.step), node)
+        if not found.literal or not isinstance(found.known, int) or found.known == 0:
+            f.error(node, "the step of a slice must be a number that is written out, and not 0")
+        step = found.known
+    ends = [one for one in (node.lower, node.upper) if one is not None]
+    if step < 0 and (ends or step != -1):
+        f.error(node, "a slice that goes backwards", "Write x[::-1], or a loop over a range.")
+    numbers = [f.present(one, node) for one in f.numbers(ends, node)]
+    if any(one.kind not in (INT, BOOL) for one in numbers):
+        f.error(node, "a bound of a slice is a real number", "Write int(...).")
+    start, stop = "0", made.length
+    if node.lower is not None:
+        one = numbers.pop(0)
+        if not (one.literal and one.known == 0):
+            start = f.kept(Number(f"slice_bound({bare(wide(one))}, {made.length})", INT)).text
+    if node.upper is not None:
+        one = numbers.pop(0)
+        stop = f.kept(Number(f"slice_bound({bare(wide(one))}, {made.length})", INT)).text
+    elif made.counter:
+        stop = f.kept(Number(made.length, INT)).text
+    return start, stop, step
+
+
+def slice_of(f: Function, made: List, node: ast.Subscript, name: str) -> List:
+    """Return a slice as a list of its own."""
+    assert isinstance(node.slice, ast.Slice)
+    if made.rows:
+        f.error(node, "a slice of rows", "Go through them in a loop over a range.")
+    start, stop, step = slice_bounds(f, made, node.slice)
+    result = lists.new(f, name, made.kinds, made.most)
+    f.emit(f"{result.counter} = 0;")
+    k = f.cname("k")
+    head = f"for (long {k} = {start}; {k} < {stop}; {k} += {step})"
+    if step < 0:
+        head = f"for (long {k} = {made.length} - 1; {k} >= 0; --{k})"
+    with f.block(head):
+        for i in range(len(made.columns)):
+            f.emit(f"{lists.at(result, result.counter, i)} = {lists.at(made, k, i)};")
+        f.emit(f"++{result.counter};")
+    return result
+
+
+def changes(body: Sequence[ast.AST]) -> bool:
+    """Return whether statements may change any list: by a store, a method or another function."""
+    for one in (sub for statement in body for sub in ast.walk(statement)):
+        if isinstance(one, ast.Subscript | ast.Attribute) and isinstance(one.ctx, ast.Store):
+            return True
+        if isinstance(one, ast.Call):
+            function = one.func
+            if isinstance(function, ast.Attribute):
+                if function.attr not in _HARMLESS:
+                    return True
+            elif not (isinstance(function, ast.Name) and hasattr(builtins, function.id)):
+                return True
+    return False
+
+
+_HARMLESS = {"below", "uniform", "bernoulli", "binomial", "next", "count", "index", "copy", "sqrt"}
+
+
+_HARMLESS |= {"floor", "ceil"}
+
+
+def _unbound(f: Function, made: List, node: ast.expr, body: Sequence[ast.AST]) -> None:
+    """Raise an error if a loop over a list assigns its name."""
+    if not isinstance(node, ast.Name) or made.field:
+        return
+    for one in (sub for statement in body for sub in ast.walk(statement)):
+        if isinstance(one, ast.Name) and one.id == node.id and isinstance(one.ctx, ast.Store):
+            f.error(one, f"'{node.id}' is assigned while a loop goes through it",
+                    "Give the new list another name.")  # fmt: skip

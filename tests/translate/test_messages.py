@@ -1,0 +1,252 @@
+"""Is what cannot be translated refused, with its line and what to write instead?"""
+
+import importlib.util
+import sys
+
+import pytest
+
+from societies.model import Field
+from societies.translate import Declared, TranslationError, Unit
+
+HEAD = """import collections
+import math
+import random
+import statistics
+
+import numpy as np
+
+from societies.model import Bounded, Rng, reduce_sum
+
+COUNT = 0
+
+
+def down(n):
+    return 0 if n == 0 else down(n - 1)
+
+
+def mixed(n):
+    if n > 3:
+        return 0
+    return 0.5
+
+
+def sometimes(n):
+    if n > 3:
+        return 0.5
+
+
+def same(values):
+    return values
+
+
+def PHASE:
+"""
+SIGNATURE = "phase(config, society, day)"
+
+
+class Settings:
+    """A configuration."""
+
+    agents = 7
+    rule = "fair"
+
+
+FIELDS = {
+    "money": Field(("agent",), "int32", "1", "money"),
+    "wealth": Field(("agent",), "float64", "1", "wealth"),
+    "grid": Field(("agent", "agent"), "int32", "1", "grid"),
+    "stream": Field((), "uint64", "1", "stream"),
+}
+DECLARED = Declared(FIELDS, {"agent": 7, "series": 1}, ["rich"], Settings())
+
+
+@pytest.fixture
+def translated(tmp_path, request):
+    """Return a function that translates the body of a phase."""
+
+    def translate(body, signature=SIGNATURE):
+        lines = "".join(f"    {line}\n" for line in body.split("\n"))
+        name = f"rules_{abs(hash((body, signature))) % 10**12}"
+        path = tmp_path / "rules.py"
+        path.write_text(HEAD.replace("PHASE", signature) + lines)
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        request.addfinalizer(lambda: sys.modules.pop(name))
+        spec.loader.exec_module(module)
+        unit = Unit(DECLARED)
+        unit.phase(module.phase)
+        return unit
+
+    return translate
+
+
+REFUSED = {
+    # the table of the design page
+    "prices = {}": ("a dictionary has no place in a kernel", "a field indexed by numbers"),
+    "try:\n    x = 1\nexcept ValueError:\n    x = 2": ("an error cannot be caught", "Ask before"),
+    "queue = []": ("how many entries will the list have at most?", "queue = Bounded(most)"),
+    "total = 0\ndef add(x):\n    nonlocal total\n    total += x\nadd(3)": (
+        "a variable of the function around cannot be changed", "Return the new value"),
+    "x = 0.5 ** 0.5": ("a power has other bits on every device", "soft_pow(x, y)"),
+    "x = math.exp(1.0)": ("math.exp has other bits on every device", "soft_exp"),
+    "name = 'agent' + str(3)": ("a text has no place in a kernel", "Compare keys with words"),
+    "x = np.mean(society.money)": ("NumPy has no twin on devices", "Write a loop"),
+    "x = down(3)": ("down calls itself", "a kernel has no stack"),
+    "seen = {1, 2}": ("a set has no place in a kernel", "a list of 0 and 1"),
+    "seen = set()": ("a set has no place in a kernel", "a list of 0 and 1"),
+    "x = 10000000000000000000000": ("a whole number of more than 64 bits", "1e22"),
+    "x = random.choice(society.money)": ("the module random is not reproducible", "Rng.load"),
+    "print(society.money[0])": ("print has no place in a kernel", "recorded=True"),
+    "x = sum(society.wealth)": ("sum of real numbers", "reduce_sum(values)"),
+    "total = 0\nfor m in society.money:\n    total += 0.5": (
+        "'total' is a whole number in line 33 and a real number here", "Begin with total = 0.0"),
+    # kinds of numbers
+    "x = 2 ** 70": ("more than 64 bits", "1e22"),
+    "x = society.money[0] ** society.money[1]": ("an exponent that is not", "x * x"),
+    "x = max(0, society.wealth[0])": ("max of a whole and a real number", "0.0 for 0"),
+    "x = mixed(3)": ("returns a real number here and a whole number elsewhere", "0.0 instead"),
+    "x = sometimes(3)": ("without a result on some way", "Return a value at its end"),
+    "x = society.wealth[0] // 2.0": ("// of real numbers", "math.floor(a / b)"),
+    "x = round(society.wealth[0], 2)": ("round to decimals", "Round where results are shown"),
+    "society.wealth[0] = 0": ("has real numbers and gets a whole number", "0.0 for 0"),
+    "society.money[0] = society.money[0] * 0.9": ("gets a real one", "int(...), which cuts"),
+    "society.money[0] = None": ("gets None", "store -1"),
+    "x = None\nif day > 2:\n    x = 0.5": ("'x' is None in line 33 and", "truth value"),
+    "x = society.wealth[society.wealth[0]]": ("an index is a real number", "int(...)"),
+    "for i in range(society.wealth[0]):\n    pass": ("range of a real number", "range(int("),
+    "x = 1.0 in society.wealth": ("whether a list contains a real number", "any(x == y"),
+    # names
+    "if day > 3:\n    x = 1\nsociety.money[0] = x": ("'x' may have no value here", "on every way"),
+    "for i in range(day):\n    last = i\nsociety.money[0] = last": ("may have no value", "before"),
+    "society.money[0] = y\ny = 1": ("'y' has no value yet", "Assign it before"),
+    "x = unknown": ("'unknown' is not known here", ""),
+    "x = society.mony[0]": ("no field 'mony'; did you mean 'money'?", "Declared are money"),
+    "x = config.agent": ("no key 'agent'; did you mean 'agents'?", ""),
+    "society.series = {'rich': 1}": ("the series 'rich' gets a whole number", "float(...)"),
+    "society.series = {}": ("the series 'rich' is missing", ""),
+    "society.series = {'rich': 1.0, 'por': 0.0}": ("there is no series 'por'", "Declared: rich"),
+    "society.series = {f'rich_{day}': 0.0}": ("the series 'rich' is missing", ""),
+    "global COUNT\nCOUNT = 3": ("a variable of the module cannot be changed", "a field"),
+    # lists
+    "queue = [0] * society.money[0]": ("must follow from the configuration", "Bounded(most)"),
+    "p = [1, 2]\np.append(3)": ("how many entries will the list have at most?", "Bounded(most)"),
+    "p = [1, 2]\nq = p": ("two names for one list", "q = list(...)"),
+    "society.money = [0] * 7\np = society.money\nsociety.money = [1] * 7": (
+        "'money' gets a new list here, and the name of line 34", "list(...money)"),
+    "for m in society.money:\n    society.money = [1] * 7": (
+        "'money' gets a new list in line 34, in a loop over it", "list(...money)"),
+    "p = [1] * 7\nsociety.money = p": ("a field and a name would stand for one list", "list(...)"),
+    "p = [1, 2]\nfor x in p:\n    p = [3]": ("'p' is assigned while a loop", "another"),
+    "p = [1, 2] + [3]": ("lists are not added", "Append the entries"),
+    "p = [[0] * 3] * 3": ("a list of lists by *", "for _ in range(m)"),
+    "p = [1, 2]\np[0:1] = [3]": ("a slice cannot be assigned", "a loop"),
+    "society.money.append(3)": (".append of a list of fixed length", "list(...)"),
+    "first, *rest = society.money": ("no tuple", ""),
+    "p = [1, 2]\nq = same(p)": ("a list that is not the function's own", "Return list(...)"),
+    "p = [1]\nif p == [1]:\n    pass": ("lists are not compared", "in a loop"),
+    "p = [True, False]\np[0] = 3": ("has truth values and gets a whole number", "[0] * n"),
+    # statements and functions
+    "class Agent:\n    pass": ("a class cannot be translated", "fields of the society"),
+    "with open('x') as f:\n    pass": ("this with cannot be translated", "Rng.load"),
+    "x = (a for a in range(3))": ("a generator stands alone", "sum, min, max"),
+    "yield 3": ("a rule is no generator", "Append to a list"),
+    "raise ValueError('no')": ("a kernel cannot raise an error", "assert"),
+    "for a in range(3):\n    pass\nelse:\n    x = 1": ("else of a loop", "Keep in a variable"),
+    "x = day.bit_count()": ("nothing is known of .bit_count", ""),
+    "if (x := day) > 3:\n    pass": ("an assignment inside an expression", "a line of its own"),
+    "a = b = 3": ("several targets of one assignment", "one assignment for each"),
+    "del society.money[0]": ("del cannot be translated", "pop"),
+    "import math": ("an import inside a rule", "top of the file"),
+    "x = math.sin(1.0)": ("math.sin has other bits on every device", "table"),
+    "x = statistics.mean(society.money)": ("no twin on devices", "reduce_sum"),
+    "x = collections.deque()": ("no place in a kernel", "a list or a field"),
+    "x = map(int, society.money)": ("map cannot be translated", "comprehension"),
+    "x = isinstance(day, int)": ("a kernel does not ask for types", "one kind"),
+    "day": ("this line does nothing", "Assign its value"),
+    "return 3": ("a phase returns nothing", "a field of the society"),
+    "rng = Rng.load(day)": ("Rng.load gets a whole number", "uint64"),
+    "rng = Rng.load(society.stream)\nx = rng.choice(3)": ("a stream has no .choice", "below"),
+    "rng = Rng.load(society.stream)\nx = rng.bernoulli(0.5)": ("gets a real number", "2**32"),
+    "rng = Rng.load(society.stream)\nother = rng": ("two names for one stream", "Use one"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_what_cannot_be_had_exactly_is_refused(translated, body):
+    reason, hint = REFUSED[body]
+    with pytest.raises(TranslationError) as found:
+        translated(body)
+    error = found.value
+    assert reason in error.reason
+    assert hint in error.hint
+    assert str(error).startswith(f"rules.py:{error.line}: ")
+    assert error.line >= (33 if "(" not in body else 14)  # a line of the phase, or what it calls
+    assert len(str(error).split("\n")) <= 3
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("society.money[(agent + 1) % 7] = 3", "writes an entry of 'money' that is not its own"),
+        ("x = society.money[agent - 1]\nsociety.money[agent] = x", "write in line 34: 'money'"),
+        ("x = sum(society.money)\nsociety.money[agent] = x", "reads of others what they write"),
+        ("for m in society.money:\n    society.money[agent] = m", "reads of others"),
+        ("society.stream = 0 * society.stream", "no number"),
+        ("row = society.grid[agent - 1]\nrow[0] = 3", "writes an entry of 'grid'"),
+        ("society.grid[0][agent] = 1", "writes an entry of 'grid'"),
+        ("def f(i):\n    society.money[i] = 1\nf(agent - 1)", "writes an entry of 'money'"),
+        ("for i in range(7):\n    society.money[i] = 1", "writes an entry of 'money'"),
+        ("society.money = [1] * 7", "writes an entry of 'money'"),
+    ],
+)
+def test_entries_that_depend_on_each_other_are_refused(translated, body, reason):
+    with pytest.raises(TranslationError, match=reason):
+        translated(body, "phase(config, society, day, agent)")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "society.money[agent] = 3",
+        "society.money[agent] += agent",
+        "society.wealth[agent] = float(society.money[(agent + 1) % 7])",
+        "society.wealth[agent] = reduce_sum([float(m) for m in society.money])",
+        "row = society.grid[agent]\nfor i in range(7):\n    row[i] = row[i - 1]",
+        "society.grid[agent][3] = society.money[0]",
+        "def f(i):\n    return society.money[i]\nsociety.wealth[agent] = float(f(agent - 1))",
+        "def f(i):\n    society.money[i] += 1\nf(agent)",
+        "for i in range(7):\n    society.grid[agent][i] += 1",
+        "if society.money[agent] > 0:\n    society.money[agent] -= 1",
+    ],
+)
+def test_entries_that_do_not_are_translated(translated, body):
+    unit = translated(body, "phase(config, society, day, agent)")
+    assert "item % 7" in unit.text
+
+
+def test_a_parameter_that_nothing_gives_is_refused(translated):
+    with pytest.raises(TranslationError, match="'tomorrow' is no argument of a step"):
+        translated("pass", "phase(config, society, day, tomorrow)")
+
+
+def test_lines_of_the_rules_stand_above_their_kernel(translated):
+    text = translated("if society.money[0] >= 3:\n    society.money[0] -= 1").text
+    assert '#line 34 "rules' in text
+    assert "// 33: if society.money[0] >= 3:" in text
+    assert "state_money[0] = (int)((long)state_money[0] - 1L);" in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for step in range(3):\n    distance = step\n    society.money[0] = distance",
+        "long, real, fault, scratch, copy = 1, 2, 3, 4, 5\nsociety.money[0] = long + real + copy",
+        "NONE, L = 1, 2\nsociety.money[0] = NONE + L + fail\nfail = 3",
+    ],
+)
+def test_words_of_opencl_are_names_of_python(translated, body):
+    if "fail" in body:
+        body = "fail = 3\n" + body.replace("\nfail = 3", "")
+    unit = translated(body)
+    assert "own_" in unit.text

@@ -28,9 +28,9 @@ from societies.economy.phases import phases as table
 from societies.economy.schedule import day_schedule
 from societies.economy.workload import WORKLOAD
 from societies.workload import Setup
-from societies.workload.declare.phases import launches_of
 from societies.workload.running.batches import Room
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
+from societies.workload.running.launches import launches_of
 
 ROOT = Path(__file__).parents[1]
 FIELDS = (

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from small import small
 
-from societies.opencl import choose_device
 from societies.workload import Setup
 from societies.workload.declare.fields import (
     Field,
@@ -24,7 +23,7 @@ from societies.workload.declare.fields import (
 from societies.workload.declare.registry import workload
 from societies.workload.running import batches
 from societies.workload.running.batches import Batches, Room
-from societies.workload.running.engines import split_by_tick
+from societies.workload.running.logs import split_by_tick
 
 FIELDS = {
     "number": Field((), "int32", "", "number of the copy"),
@@ -222,13 +221,8 @@ def test_copies_have_a_share_of_a_gpus_memory_or_of_what_the_host_has_free(
 ):
     """Shares of 0.9 and 0.5; a CPU's device may say less, or nothing."""
     monkeypatch.setattr(batches, "available_memory", lambda: free)
-    chosen, device = workload("economy"), choose_device("cpu")
-    fake = SimpleNamespace(
-        kind=kind,
-        global_memory=memory,
-        max_alloc=largest,
-        **{name: getattr(device, name) for name in ("compute_units", "max_workgroup")},
-    )
+    chosen = workload("economy")
+    fake = SimpleNamespace(kind=kind, global_memory=memory, max_alloc=largest)
     room = Room(Setup(chosen, small("economy")), fake)
     assert (room.has, room.in_one) == (has, in_one)
 

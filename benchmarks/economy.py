@@ -29,8 +29,8 @@ from societies.economy.phases import phases as table
 from societies.economy.schedule import day_schedule
 from societies.economy.workload import WORKLOAD
 from societies.workload import Setup
-from societies.workload.declare.phases import launches_of
 from societies.workload.running.engines import LOG_TICKS
+from societies.workload.running.launches import launches_of
 from societies.workload.running.plan import device_bytes
 
 ROOT = Path(__file__).parents[1]

@@ -29,13 +29,15 @@ def _open_standard_streams() -> None:
     """Open standard streams that the shell has closed (``<&-``) on the null device.
 
     Else the next opened file would get the standard output's number, and texts would go into it.
+    A standard output that was closed cannot be written: what is printed is lost, which is an error.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         mode = "w" if number else "r"
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
+            # It gets the lowest free number, which is this one.
+            os.open(os.devnull, os.O_RDONLY if name == "stdout" else os.O_RDWR)
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 

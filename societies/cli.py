@@ -15,9 +15,9 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 import typer.core
@@ -1006,6 +1006,13 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     except SystemExit as end:
         if own_process:
             signals.last_words()
+        if not end.code:
+            try:
+                _flush()
+            except BrokenPipeError:  # as in `| head`
+                sys.exit(1)
+            except OSError as error:
+                _report(error, words)
         if end.code == Interrupted.exit_code:  # typer's, for a signal that nothing else caught
             signals.say(interruption(end, words))
             sys.exit(signals.exit_code(signals.number_of(end)))
@@ -1013,14 +1020,33 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     except Exception as error:
         if own_process:
             signals.last_words()
-        with shell_words():
-            reported = _reported(error)
-        # Looked for by hand, since an error may come before the options are parsed.
-        if "--debug" in words:
-            signals.say(printable(traceback.format_exc()).rstrip("\n"))
-        else:
-            signals.say(printable(str(reported)))
-        sys.exit(reported.exit_code)
+        _report(error, words)
+
+
+def _flush() -> None:
+    """Write what was printed; if that fails, drop it, so that Python does not try again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError, ValueError):
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, sys.stdout.fileno())
+            os.close(null)
+        raise
+
+
+def _report(error: Exception, words: Sequence[str]) -> NoReturn:
+    """Report an error in a line or two and exit with its code."""
+    with suppress(OSError):
+        _flush()
+    with shell_words():
+        reported = _reported(error)
+    # Looked for by hand, since an error may come before the options are parsed.
+    if "--debug" in words:
+        signals.say(printable("".join(traceback.format_exception(error))).rstrip("\n"))
+    else:
+        signals.say(printable(str(reported)))
+    sys.exit(reported.exit_code)
 
 
 def _reported(error: Exception) -> SocietiesError:
@@ -1036,6 +1062,8 @@ def _reported(error: Exception) -> SocietiesError:
         return DeviceError(f"there is not enough memory for this run\n{memory.hint() or FEWER}")
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return OutputError("the output cannot be printed: the disk is full")
+    if isinstance(error, OSError) and error.errno == errno.EBADF:
+        return OutputError("the output cannot be printed: the standard output is closed")
     if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
         return OutputError(f"{shown(error.filename)}: {error.strerror}")
     text = " ".join(str(error).split())

@@ -14,7 +14,7 @@ from societies.opencl import Device
 from societies.workload.running import engines
 
 
-class DeviceEngine(engines.DeviceEngine[Parameters]):
+class DeviceEngine(engines.DeviceEngine):
     """Runs societies with given parameters on an OpenCL device.
 
     Parameters
@@ -50,7 +50,7 @@ class DeviceEngine(engines.DeviceEngine[Parameters]):
         return self.logs()["series"]
 
 
-class ReferenceEngine(engines.ReferenceEngine[Parameters]):
+class ReferenceEngine(engines.ReferenceEngine):
     """Runs societies with given parameters in plain Python.
 
     Parameters

@@ -20,17 +20,6 @@ def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float,
     match : int
         Index of the match in the file.
     wilson : function that returns the interval of a share, given the number of games
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ConfigError
-        If there is no such match.
-    OutputError
-        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,7 +29,7 @@ from societies.config.model import (
 )
 from societies.words import counted
 from societies.workload import Field, Phase, Workload
-from societies.workload.declare.config import SEED
+from societies.workload.declare.config import SEED, checkpoints
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,17 +59,14 @@ FIRST_MATCH: Any = key(0, "Number of the first match", "index", ge=0, le=LARGEST
 class RecordConfig(Section):
     """What is recorded in the file, and how often."""
 
-    checkpoint: Interval = key(
-        1,
-        "Save the state, from which a run can be resumed, every this many games; 0 or never: not "
-        "at all",
-        "game",
-    )
+    checkpoint: Interval = checkpoints("game", "the state", 1)
 
 
 class MatchConfig(WorkloadConfig):
     """Base of the configurations of matches: number of games, openings, random numbers."""
 
+    determined: ClassVar[Collection[str]] = ()
+    """Kinds of players that do not draw at random."""
     games: int = key(2, "Games of a match, an even number: each player begins half", ge=2, le=2**20)
     opening: int = key(
         0,
@@ -82,6 +79,12 @@ class MatchConfig(WorkloadConfig):
     seed: int = SEED
     replicates: int = REPLICATES
     first_match: int = FIRST_MATCH
+    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+
+    @property
+    def sides(self) -> Sequence[Any]:
+        """The players, of which a match has two."""
+        return self.players  # type: ignore[attr-defined, no-any-return]
 
     @property
     def stream_base(self) -> int:
@@ -89,15 +92,17 @@ class MatchConfig(WorkloadConfig):
         return stream_base(self.seed)
 
     def chance(self) -> bool:
-        """Return whether games can differ because a player draws random numbers."""
-        return False
+        """Return whether games can differ: a player draws at random or has limited time."""
+        return any(one.kind not in self.determined or one.seconds for one in self.sides)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield a conflict if one player would begin more games than the other."""
+        """Yield conflicts of an odd number of games, and of another number of players than two."""
         if self.games % 2:
             yield Conflict(
                 ("games",), f"{self.games} is odd, and each player is to begin half of the games"
             )
+        if len(self.sides) != 2:
+            yield Conflict(("players",), f"{counted(len(self.sides), 'player')}; a match has two")
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield a warning if all games would be the same."""

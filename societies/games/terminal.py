@@ -85,7 +85,7 @@ class TerminalGame:
     names : names of the sides
     moves, ply : the game's words for moves and for a level of its tree
     question, help : prompt for a move, and text about the possible answers
-    most : greatest level
+    most : greatest level; 0: the search has no levels
     """
 
     names: ClassVar[Mapping[int, str] | Sequence[str]]
@@ -93,7 +93,7 @@ class TerminalGame:
     ply: ClassVar[str]
     question: ClassVar[str]
     help: ClassVar[str]
-    most: ClassVar[int]
+    most: int
 
     def __init__(
         self, game: Any, own: int, level: int, seconds: float, console: Console, searcher: Any
@@ -106,6 +106,10 @@ class TerminalGame:
         """Return the result of the search for the current position."""
         raise NotImplementedError
 
+    def find_hint(self) -> Any:
+        """Return the result of the search for a hint."""
+        return self.find()
+
     def move_of(self, found: Any) -> Any:
         """Return the move of a search's result."""
         raise NotImplementedError
@@ -116,11 +120,15 @@ class TerminalGame:
 
     def written(self, move: Any) -> str:
         """Return the text of a move before it is made."""
-        raise NotImplementedError
+        return str(move)
+
+    def told(self, move: Any) -> str:
+        """Return the line that says which move is made."""
+        return f"{self.names[self.game.side]}: {self.written(move)}"
 
     def drawn(self) -> str:
         """Return the board as text."""
-        raise NotImplementedError
+        return str(self.game.drawn())
 
     def result(self) -> str:
         """Return how the game ended; empty if it continues."""
@@ -128,7 +136,11 @@ class TerminalGame:
 
     def made(self) -> int:
         """Return how many moves were made."""
-        raise NotImplementedError
+        return len(self.game.moves)
+
+    def can_undo(self) -> bool:
+        """Return whether the person has made a move."""
+        return self.made() >= (2 if self.game.side == self.own else 1)
 
     def obeyed(self, word: str) -> bool:
         """Carry out a command that only this game has; return False for any other word."""
@@ -140,13 +152,14 @@ class TerminalGame:
 
     def make(self, move: Any) -> None:
         """Make a move, and show the board."""
-        self.say(f"{self.names[self.game.side]}: {self.written(move)}")
+        told = self.told(move)
         self.game.push(move)
+        self.say(told)
         self.say(self.drawn())
 
     def played(self, given: str) -> str:
         """Play the given moves (with commas), or typed ones, against those of the search."""
-        replayed = [word.strip() for word in given.split(",")] if given else None
+        replayed = self.split(given) if given else None
         self.say(self.drawn())
         while not self.result():
             if self.game.side != self.own:
@@ -163,6 +176,10 @@ class TerminalGame:
         if replayed:
             raise ConfigError(f"{option('moves', given)}: the game is over before {replayed[0]}")
         return self.result()
+
+    def split(self, given: str) -> list[str]:
+        """Return the moves of a text."""
+        return [word.strip() for word in given.split(",")]
 
     def replayed(self, given: str, words: Sequence[str]) -> str:
         """Make the moves of both sides from a file, and no others."""
@@ -190,12 +207,12 @@ class TerminalGame:
                 if word in ("q", "quit"):
                     return False
                 if word in ("h", "hint"):
-                    self.say(self.hint(self.find()))
+                    self.say(self.hint(self.find_hint()))
                 elif word in ("u", "undo"):
                     if self._undone():
                         return True
                     self.say("there is nothing to take back")
-                elif word in ("l", "level"):
+                elif word in ("l", "level") and self.most:
                     self._look(number.strip())
                 elif word in ("", "?"):
                     self.say(self.help)
@@ -215,7 +232,7 @@ class TerminalGame:
 
     def _undone(self) -> bool:
         """Take back the person's last move and all after it; return False if there is none."""
-        if self.made() < (2 if self.game.side == self.own else 1):
+        if not self.can_undo():
             return False
         while self.game.undo():
             if self.game.side == self.own:

@@ -130,7 +130,7 @@ class Model(Workload[C, P]):
         return _translated(self, p)[0]
 
     def untranslated(self, p: P) -> dict[str, TranslationError]:
-        """Return the reasons of those that cannot, by phase."""
+        """Return the reasons of phases that cannot be translated, by phase."""
         return _translated(self, p)[1]
 
     def phases(self, p: P, copies: int) -> Mapping[str, Phase]:

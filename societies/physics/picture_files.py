@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +54,6 @@ def write(
     """
     from PIL import Image
 
-    unfinished = path.with_name(f".{os.getpid()}.{path.name}")
     kind = kind_of(path)
     if kind == "GIF" and alpha is not None:
         alpha = np.where(alpha < 128, 0, 255).astype(np.uint8)  # a pixel is transparent or opaque
@@ -77,12 +78,26 @@ def write(
             options["loop"] = max(metadata.plays - 1, 0)
         if kind in ("PNG", "WEBP") and metadata.plays is not None:
             options["loop"] = min(metadata.plays, 65_535)
-    try:
+    with written(path) as unfinished:
         frames[0].save(unfinished, format=kind, **options)
         if kind == "BMP":
             with open(unfinished, "r+b") as file:
                 file.seek(BMP_RESERVED.start)
                 file.write(BMP_MARK)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """Yield the name under which a picture is written; an error leaves no partial file.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    unfinished = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        yield unfinished
         os.replace(unfinished, path)
     except (OSError, ValueError) as error:
         unfinished.unlink(missing_ok=True)
@@ -157,8 +172,14 @@ def is_ours(path: Path) -> bool:
         return False
 
 
-def unwritable(path: Path, source: str | None) -> str:
-    """Return why a picture cannot be written to a path; empty if it can."""
+def unwritable(path: Path, source: str | None = None, endings: Iterable[str] = WRITTEN) -> str:
+    """Return why a picture cannot be written to a path; empty if it can.
+
+    Parameters
+    ----------
+    source : picture from which it is made, which is never replaced
+    endings : allowed endings of its name
+    """
     folder = path.parent
     if not folder.is_dir():
         return f"there is no folder {folder}"
@@ -166,9 +187,10 @@ def unwritable(path: Path, source: str | None) -> str:
         if source is not None and Path(source).exists() and path.samefile(source):
             return f"{path} is the picture that is blurred"
         if not path.is_file():
-            return f"{path} is not a regular file"
-    if not kind_of(path):
-        return f"{path} does not end in one of {', '.join(WRITTEN)}"
+            return f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}"
+    if path.suffix.lower() not in endings:
+        found = list(endings)
+        return f"{path} does not end in {'one of ' if len(found) > 1 else ''}{', '.join(found)}"
     if not os.access(path if path.exists() else folder, os.W_OK):
         return f"{path} cannot be written"
     return ""

@@ -213,7 +213,7 @@ def opened_study(
         return
     if not path.exists():
         raise OutputError(
-            f"{path}: does not exist, so there is nothing to continue with\n"
+            f"{path}: does not exist, so there is nothing to continue\n"
             f"begin it without {option('resume', True)}, or name another file with {option('out')}"
         )
     file = StudyFile.resume(path)

@@ -69,7 +69,7 @@ class Instance:
 
     Attributes
     ----------
-    parameters, uses : declarations of its own parameters, and of those that are handed on, by name
+    parameters, uses : declarations of its own parameters, and of those passed on, by name
     captures : variables of functions around that it reads, and that become parameters
     result : kind of its number, kinds of its tuple, its list, or None
     words : entries of scratch memory, of 8 bytes, that its own lists need

@@ -78,7 +78,7 @@ ONE_PROBLEM = [
     ("trading: {menu_size: 60}", "2:22  trading.menu_size: 60 is more than the 48 resources"),
     ("trading:", "2:9  trading: expected a section of 'key: value' lines, got nothing; indent its "
      "keys below it, or leave it out"),
-    ("agents: 5\n  resources: 4", "3:3  resources: is indented deeper than agents, which is no "
+    ("agents: 5\n  resources: 4", "3:3  resources: is indented deeper than agents, which is not a "
      "section: begin it in the same column, 1"),
     ("trading:\n  rounds: 4\n    menu_size: 4", "4:5  menu_size: is indented deeper than rounds, "
      "which is not a section: begin it in the same column, 3"),

@@ -13,6 +13,7 @@ from societies.errors import ConfigError
 
 SMALL = {"workload": "economy", "agents": 4, "resources": 5, "days": 10, "replicates": 2}
 RECORDED = {"measures": True}
+LONG = {"days": 100, "day_length": 1e5}
 AGENT = {"remove": "agent", "day": 3}
 RESOURCE = {"remove": "resource", "day": 3}
 
@@ -229,6 +230,34 @@ ENDS = [
         {"extraction": {"max_effort": 3.0}, **of_group(extraction={"max_experience": 40.0})},
         ["extraction.max_effort: 2 is less than min_effort (3)"],
     ),
+    (
+        {**LONG, **of_group(utility={"exponent": 1.1})},
+        {**LONG, **of_group(utility={"exponent": 2.5})},
+        [
+            "groups.0.utility.exponent: 1.1 needs a table of more than 2000000 units down to "
+            "utility.min_marginal (1); raise that"
+        ],
+    ),
+    (  # with the largest scale, wherever it is
+        {
+            **LONG,
+            "utility": {"exponent": 1.25, "scale": 10.0},
+            **of_group(utility={"scale": 600.0}),
+        },
+        {**LONG, "utility": {"exponent": 1.25, "scale": 10.0}, **of_group(utility={"scale": 12.0})},
+        [
+            "utility.exponent: 1.25 needs a table of more than 2000000 units down to "
+            "utility.min_marginal (1); raise that"
+        ],
+    ),
+    (
+        {"day_length": 1000.0, **of_group(extraction={"min_effort": 0.0009})},
+        {"day_length": 1000.0, **of_group(extraction={"min_effort": 0.001})},
+        [
+            "groups.0.extraction.min_effort: 0.0009 min/unit make more than 1000000 units in a day "
+            "of 1000 minutes"
+        ],
+    ),
     # Groups.
     (
         {"groups": [{"name": "x", "count": 2}, {"name": "x", "count": 2}]},
@@ -269,6 +298,22 @@ ENDS = [
         ["shocks.0.index: there is no resource 5; they are numbered 0 to 4"],
     ),
     (shocks(1, 2, 1), shocks(1, 2), ["shocks.2.index: agent 1 is removed by shocks.0 already"]),
+    (
+        shocks(4, 4),
+        shocks(3),
+        [
+            "shocks.0.index: there is no agent 4; they are numbered 0 to 3",
+            "shocks.1.index: there is no agent 4; they are numbered 0 to 3",
+        ],
+    ),
+    (
+        shocks(1, 1, 1),
+        shocks(1, 2, 3),
+        [
+            "shocks.1.index: agent 1 is removed by shocks.0 already",
+            "shocks.2.index: agent 1 is removed by shocks.0 already",
+        ],
+    ),
     (
         shocks(0, "random", 2, 3),
         shocks(0, "random", 2),
@@ -339,6 +384,26 @@ def test_counts_and_words_are_enough_up_to_the_last(monkeypatch, bound, most, sa
     monkeypatch.setattr(conflicts, bound, lambda config: most + 1)
     (line,) = lines()
     assert line.startswith(said)
+
+
+def test_what_depends_on_a_mistake_is_not_reported_too():
+    for changes, said in (
+        ({"agents": 0, **shocks(9)}, "agents: "),
+        ({"shocks": [{**AGENT, "remove": "river", "index": 9}]}, "shocks.0.remove: "),
+        ({"resources": 0, "trading": {"menu_size": 6}}, "resources: "),
+        ({"record": {"measures": 3, "numeraire": 2}}, "record.measures: "),
+        ({"days": 0, "record": {"society": 11}}, "days: "),
+    ):
+        (line,) = lines(**changes)
+        assert line.startswith(said)
+
+
+def test_societies_in_turn_are_checked_as_one(monkeypatch):
+    configs = [config_from_dict(SMALL), config_from_dict({**SMALL, "day_length": 700.0})]
+    assert list(conflicts.too_large_in_turn(configs)) == []
+    monkeypatch.setattr(conflicts, "largest_holding", lambda one: 2**31 * (one.day_length == 700))
+    (found,) = conflicts.too_large_in_turn(configs)
+    assert found.path == ("consumption", "resource_lifetime")
 
 
 def warned(**changes):

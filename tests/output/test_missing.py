@@ -45,7 +45,16 @@ MORE = {
 }
 
 
-@pytest.fixture(scope="module", params=sorted(CODED))
+DEFAULT = ("connect6_match", "economy", "kalah")
+"""Which of them the tests compute by default."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        one if one in DEFAULT else pytest.param(one, marks=pytest.mark.ci) for one in sorted(CODED)
+    ],
+)
 def recorded(request, tmp_path_factory):
     """Return the file of a small run and the name of its workload."""
     path = tmp_path_factory.mktemp("missing") / "run.h5"
@@ -116,6 +125,7 @@ def test_the_rows_behind_the_last_move_count_in_no_mean(tmp_path):
         assert mean[0] == run.nodes[0, -1] and np.isnan(mean[1])  # one move, and a stalemate
 
 
+@pytest.mark.ci
 def test_exports_have_whole_numbers_and_empty_cells(tmp_path):
     path = tmp_path / "match.h5"
     societies.run(small.small("connect6_match"), out=path, device="reference")
@@ -161,6 +171,7 @@ def test_what_a_run_has_not_written_yet_is_missing(tmp_path):
         assert whole.nodes.dtype == np.int64 and whole.nodes.values.tolist() == [7, 8, 9]
 
 
+@pytest.mark.ci
 def test_codes_of_earlier_files_are_missing(tmp_path, monkeypatch):
     """They declared the value of rows that are not written, and the code in words alone."""
     monkeypatch.setattr(

@@ -62,7 +62,6 @@ LONGER = {
     "societies/cli.py",
     "societies/output/layout.py",
     "societies/workload/drawing/figure.py",
-    "societies/workload/declare/phases.py",
     "societies/workload/declare/protocol.py",
     "reference_py/economy/state.py",
     # one language: of kernels, of their preprocessor, of CUDA

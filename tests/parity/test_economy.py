@@ -15,8 +15,8 @@ from societies.economy.parameters import parameters
 from societies.economy.phases import phases
 from societies.economy.schedule import day_schedule, kept_schedule
 from societies.opencl import choose_device
-from societies.workload.declare import phases as core
 from societies.workload.running import engines
+from societies.workload.running import launches as core
 
 GROUPS = [
     {"name": "able", "share": 0.5, "extraction": {"max_effort": 7.0, "min_effort": 2.5}},

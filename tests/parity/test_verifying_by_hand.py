@@ -1,4 +1,4 @@
-"""Is a difference told, whichever element of whichever array, copy and phase it is in?
+"""Is a difference reported, whichever element of whichever array, copy and phase it is in?
 
 The device's side is plain Python with one mistake planted. What is counted and looked for in long
 runs: test_verifying.py.

@@ -10,7 +10,7 @@ from societies.sweep.document import load_sweep
 from societies.workload.running import programs
 
 MATCH = {"workload": "chess_match", "games": 2, "record": {"checkpoint": 0}}
-UCI = [{"kind": "uci", "path": "/opt/engine --fast"}, {"kind": "random"}]
+UCI = [{"kind": "uci", "path": "sh -c false"}, {"kind": "random"}]
 
 
 @pytest.fixture
@@ -51,14 +51,14 @@ submit = conduct.Here.submit
 def test_a_plan_of_a_sweep_lists_the_programs_that_its_points_name(tmp_path, monkeypatch):
     monkeypatch.setattr(programs, "list_path", lambda: tmp_path / "programs.txt")
     other = [{"kind": "uci", "path": "sh -c true"}, {"kind": "random"}]
-    varied = {"grid": {"players": [UCI, other, UCI], "seed": [1, 2]}}
+    varied = {"grid": {"players": [UCI, other], "seed": [1, 2]}}
     rows = sweep.plan({"base": MATCH, "vary": varied}, device="reference", time_it=False).rows
     named = [text for label, text in rows if label == "program"]
     assert [text.partition(": ")[2].partition(": ")[0] for text in named] == [
-        "/opt/engine --fast",
+        "sh -c false",
         "sh -c true",
     ]
-    assert all("runs only with --allow-programs, it is not in your list" in one for one in named)
+    assert all(one.endswith("it is not in your list") for one in named)
     rows = sweep.plan(SWEEP, device="reference", time_it=False).rows
     assert "program" not in dict(rows)
 
@@ -68,4 +68,4 @@ def test_a_plan_of_a_run_lists_them_too(tmp_path, monkeypatch):
     rows = societies.plan(
         societies.config_from_dict({**MATCH, "players": UCI}), device="reference"
     ).rows
-    assert "/opt/engine --fast: runs only with" in dict(rows)["program"]
+    assert "sh -c false: runs only with" in dict(rows)["program"]

@@ -475,7 +475,9 @@ def test_a_part_goes_on_as_the_part_that_it_is(tmp_path):
         run(tmp_path / "whole.h5", resume=True, part=(1, 2))
     with pytest.raises(ConfigError, match="part: there are 4 points for 9 parts"):
         run(tmp_path / "other.h5", part=(5, 9))
-    with pytest.raises(OutputError, match=r"none.h5: does not exist, so there is nothing to go on"):
+    with pytest.raises(
+        OutputError, match=r"none.h5: does not exist, so there is nothing to continue"
+    ):
         run(tmp_path / "none.h5", resume=True)
 
 
@@ -553,9 +555,9 @@ GOOD = {
         ({"resume": True, "part": (1, 1), "workers": 1, "batch": 1}, ""),
         ({"add_points": True, "scheduler": "tcp://host:8786"}, ""),
         ({"overwrite": True, "part": (3, 3)}, ""),
-        ({"resume": True, "overwrite": True}, "overwrite=True begins the study anew"),
-        ({"retry_failed": True, "overwrite": True}, "overwrite=True begins the study anew"),
-        ({"add_points": True, "overwrite": True}, "overwrite=True begins the study anew"),
+        ({"resume": True, "overwrite": True}, "overwrite=True begins the study again"),
+        ({"retry_failed": True, "overwrite": True}, "overwrite=True begins the study again"),
+        ({"add_points": True, "overwrite": True}, "overwrite=True begins the study again"),
         ({"part": (0, 2)}, "K/N needs 1 <= K <= N, got 0/2"),
         ({"part": (3, 2)}, "K/N needs 1 <= K <= N, got 3/2"),
         ({"part": (1, 2), "add_points": True}, "a part cannot grow"),

@@ -23,7 +23,7 @@ from societies.workload.declare.fields import (
 from societies.workload.declare.registry import workload
 from societies.workload.running import batches
 from societies.workload.running.batches import Batches, Room
-from societies.workload.running.engines import split_by_tick
+from societies.workload.running.logs import split_by_tick
 
 FIELDS = {
     "number": Field((), "int32", "", "number of the copy"),

@@ -9,19 +9,18 @@ import pytest
 from societies.errors import DeviceError
 from societies.opencl import Program, choose_device
 from societies.workload.declare.phases import (
-    BoundPhases,
     Joined,
     Launch,
     Phase,
     Rounds,
     Scratch,
     Step,
-    cores_of,
     kernel_files,
-    launches_of,
     phase,
     scratch_bytes,
 )
+from societies.workload.running.bound import BoundPhases
+from societies.workload.running.launches import cores_of, launches_of
 
 FILE = str(Path(__file__).with_name("phase_cases.cl"))
 LANES = 8

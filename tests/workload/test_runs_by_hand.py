@@ -57,7 +57,7 @@ def engine(config, **more):
 def test_the_reference_computes_logs_and_notes_every_tick():
     one = engine(society(replicates=3))
     assert isinstance(one, ReferenceEngine) and one.built is None
-    for _ in range(2):  # the second start begins anew
+    for _ in range(2):  # the second start begins again
         one.start()
         state = one.state()
         assert state["tally"].tolist() == [[0.0, 0.0]] * 3

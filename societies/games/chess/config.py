@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from types import SimpleNamespace
 from typing import ClassVar, Literal
 
 from reference_py.games.chess.board import RANK_2, Position, number_of, squares_of, turned
 from reference_py.games.chess.rules import MOST_MOVES
-from reference_py.games.chess.search import WORDS, words_of
+from reference_py.games.chess.search import WORDS, branch, make, words_of
 from societies.config.model import Conflict, ListOf, key
-from societies.games.chess.estimate import estimated_nodes
 from societies.games.chess.positions import boards_of, fen_conflicts
+from societies.games.estimate import estimated_nodes
 from societies.games.ngtsg.config import SearchConfig
 
 MOST_OF_PIECE = {"knights": 8, "bishops": 13, "rooks": 14, "queens": 27, "king": 8, "pawns": 4}
 """Largest number of squares that a piece of each kind can move to."""
+
+
+SAMPLE, PLIES = 24, 6
+"""Largest sample of a ply for an estimate, and how many plies are sampled: every check of a
+configuration needs an estimate."""
+
+
+@lru_cache(maxsize=64)
+def _estimated(root: tuple[int, ...], legal: bool, depth: int) -> float:
+    """Return the estimated number of nodes of the tree of a position."""
+    rules = SimpleNamespace(legal=legal)
+
+    def children(words: list[int]) -> Iterator[list[int]]:
+        return (make(rules, words, move) for move in branch(rules, words))
+
+    return estimated_nodes([list(root)], children, depth, SAMPLE, PLIES)
 
 
 class ChessConfig(SearchConfig):
@@ -53,7 +71,7 @@ class ChessConfig(SearchConfig):
 
     def nodes_estimate(self) -> float:
         """Return an estimate of the number of nodes of the first position's whole tree."""
-        return estimated_nodes(self.roots()[0], self.rules == "legal", self.depth)
+        return _estimated(self.roots()[0], self.rules == "legal", self.depth)
 
     def roots(self) -> tuple[tuple[int, ...], ...]:
         """Return the words of the positions to search from."""

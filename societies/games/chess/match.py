@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reference_py.games.chess import match as rules
-from reference_py.games.chess.match import ENDS, MOST_PLIES, RANDOM, UCI, MatchParameters, Player
+from reference_py.games.chess.match import ENDS, MOST_PLIES, UCI, MatchParameters, Player
 from reference_py.games.chess.search import decoded
 from societies.games.chess.match_config import ChessMatchConfig
 from societies.games.matches import records
@@ -87,20 +87,20 @@ class ChessMatch(SearchedMatch):
         return {"fen": config.parameters().fen}
 
     def choice(self, p: MatchParameters, player: Player, device: Device | None) -> Any:
-        """Return the function that chooses a player's moves, on a device or in plain Python."""
-        if player.kind == RANDOM:
-            return None
+        """Return the function that chooses a player's moves, which may be another program."""
         if player.kind == UCI:
             from societies.games.chess.external import ExternalProgram
 
             return ExternalProgram(player, p.fen)
+        return super().choice(p, player, device)
+
+    def searching(self, player: Player, keys: Mapping[str, Any], device: Device | None) -> Any:
+        """Return the function that chooses a player's moves by the search."""
         from societies.games.chess import WORKLOAD as CHESS
         from societies.games.chess.config import ChessConfig
         from societies.games.chess.searcher import PREPARED, Searcher
-        from societies.games.ngtsg.searcher import player_keys
 
-        config = ChessConfig(**player_keys(player, p.leaves, p.branches))
-        searcher = Searcher(CHESS, config, device or "reference")
+        searcher = Searcher(CHESS, ChessConfig(**keys), device or "reference")
         if player.seconds:
             searcher.prepare(min(player.depth, PREPARED))
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Collection, Iterator
+from typing import ClassVar, Literal
 
 from reference_py.games.chess.fen import write_fen
 from reference_py.games.chess.match import RANDOM, SEARCH, UCI, MatchParameters, Player
 from societies.config.model import Conflict, ListOf, Section, key
 from societies.games.chess.external import command_of, lack_of
 from societies.games.chess.positions import boards_of, fen_conflicts
-from societies.games.matches import MatchConfig, RecordConfig, described
+from societies.games.matches import MatchConfig, described
 from societies.games.ngtsg.config import SizesConfig
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
 from societies.games.ngtsg.refinements import worded
@@ -63,6 +63,7 @@ class PlayerConfig(SearchingPlayer):
 class ChessMatchConfig(MatchConfig):
     """Two players of chess and the games between them."""
 
+    determined: ClassVar[Collection[str]] = (SEARCH,)
     workload: Literal["chess_match"] = key("chess_match", "What the file configures")
     fen: str = key("start", "Position at which games begin: start, or a line in FEN")
     batch: SizesConfig = key(
@@ -71,7 +72,6 @@ class ChessMatchConfig(MatchConfig):
     players: ListOf[PlayerConfig] = key(
         (PlayerConfig(), PlayerConfig(kind="random")), "The first player and the second"
     )
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def parameters(self) -> MatchParameters:
         """Return the parameters that the reference takes."""
@@ -84,10 +84,6 @@ class ChessMatchConfig(MatchConfig):
             self.batch.leaves,
             self.batch.branches,
         )
-
-    def chance(self) -> bool:
-        """Return whether games can differ: a player draws at random or has limited time."""
-        return any(one.kind != SEARCH or one.seconds for one in self.players)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield contradictory keys, and programs that do not exist."""

@@ -15,6 +15,7 @@ from reference_py.games.chess.perft import KINDS, SETS
 from reference_py.games.chess.rules import MOST_MOVES
 from societies.games.chess.levels import CountLevels, levels
 from societies.games.chess.perft_config import DEFAULT_KEPT, MOST_KEPT, ChessPerftConfig
+from societies.games.memory import fitted_to_memory
 from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, Step, Workload, phase
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ BLOCK = 2048
 
 PART = 64
 """Positions per workgroup."""
-
-MEMORY_SHARE = 4
-"""The positions of all levels get 1 / `MEMORY_SHARE` of a device's memory."""
 
 MOVES_MADE = 40.0
 """Approximate number of moves per position; slices of long launches are measured in moves."""
@@ -58,20 +56,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
 
     def fitted(self, config: ChessPerftConfig, device: Device | None) -> ChessPerftConfig:
         """Return the configuration with as many positions as the device has memory for."""
-        if config.kept != "auto":
-            return config
-        kept = MOST_KEPT if device and device.kind != "cpu" else DEFAULT_KEPT
-        while device and kept > MOST_MOVES:
-            one = config.model_copy(update={"kept": kept})
-            p, copies = self.parameters(one), self.count(one)
-            lengths = self.sizes(p)
-            arrays = [copies * field.nbytes(lengths) for field in self.fields(p).values()]
-            whole = device.global_memory or sum(arrays) * MEMORY_SHARE
-            largest = device.max_alloc or max(arrays)
-            if sum(arrays) <= whole // MEMORY_SHARE and max(arrays) <= largest:
-                break
-            kept = max(MOST_MOVES, kept // 2)
-        return config.model_copy(update={"kept": kept})
+        return fitted_to_memory(self, config, device, "kept", (MOST_MOVES, DEFAULT_KEPT, MOST_KEPT))
 
     def sizes(self, p: PerftParameters) -> dict[str, int]:
         """Return the numbers of positions in memory, sets per position, levels, moves and kinds."""

@@ -11,6 +11,7 @@ from reference_py.games.chess.parameters import PerftParameters
 from reference_py.games.chess.rules import MOST_MOVES
 from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
 from societies.games.chess.positions import boards_of, fen_conflicts
+from societies.workload.declare.config import checkpoints
 
 MOST_NODES = 1e17
 BRANCHING = 35.0
@@ -25,12 +26,7 @@ Kept = Annotated[int, Field(ge=MOST_MOVES, le=2**24)]
 class PerftRecordConfig(Section):
     """What is recorded in the file, and how often."""
 
-    checkpoint: Interval = key(
-        1,
-        "Save the counts, after which a run can be resumed, every this many depths; 0 or never: "
-        "not at all",
-        "depth",
-    )
+    checkpoint: Interval = checkpoints("depth", "the counts", 1)
 
 
 class ChessPerftConfig(WorkloadConfig):

@@ -91,9 +91,6 @@ class _ChessGame(TerminalGame):
         result, why = self.game.result()
         return "" if result == UNDECIDED else f"{result}: {why}"
 
-    def made(self) -> int:
-        return len(self.game.moves)
-
     def obeyed(self, word: str) -> bool:
         if word not in ("m", "moves"):
             return False

@@ -24,7 +24,7 @@ from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILD
 from societies.games.ngtsg.refinements import contradictions
 from societies.inputs import whole_number
 from societies.workload.declare.registry import config_from_dict
-from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.games.chess.config import ChessConfig
@@ -367,7 +367,7 @@ class Uci:
         device = self._searcher.device
         config = WORKLOAD.fitted(given, device)
         p = WORKLOAD.parameters(config)
-        engine: DeviceEngine[Any] | ReferenceEngine[Any]
+        engine: Engine
         engine = DeviceEngine(WORKLOAD, p, device) if device else ReferenceEngine(WORKLOAD, p)
         engine.start()
         engine.run_ticks(depth, depth)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from reference_py.games.connect6 import match as rules
 from reference_py.games.connect6.geometry import POINTS
-from reference_py.games.connect6.match import RANDOM, MatchParameters, Player
+from reference_py.games.connect6.match import MatchParameters, Player
 from societies.games.connect6.match_config import Connect6MatchConfig
 from societies.games.matches import records
 from societies.games.ngtsg.match import SearchedMatch
@@ -70,16 +70,12 @@ class Connect6Match(SearchedMatch):
         made = Field((), "int32", "stones", "stones of the game", logged=True)
         return {**super().fields(p), "moves_made": made}
 
-    def choice(self, p: MatchParameters, player: Player, device: Device | None) -> Any:
-        """Return the function that chooses a player's turns, on a device or in plain Python."""
-        if player.kind == RANDOM:
-            return None
+    def searching(self, player: Player, keys: Mapping[str, Any], device: Device | None) -> Any:
+        """Return the function that chooses a player's turns by the search."""
         from societies.games.connect6 import WORKLOAD as CONNECT6
         from societies.games.connect6.config import Connect6Config
         from societies.games.connect6.searcher import Searcher
-        from societies.games.ngtsg.searcher import player_keys
 
-        keys = player_keys(player, p.leaves, p.branches)
         config = Connect6Config(width=player.width, prover=player.prover, **keys)
         searcher = Searcher(CONNECT6, config, device or "reference")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Collection, Iterator
+from typing import ClassVar, Literal
 
 from reference_py.games.connect6.match import RANDOM, SEARCH, MatchParameters, Player
 from societies.config.model import Conflict, ListOf, key
 from societies.games.connect6.config import TO_MOVE, WHITE, PositionConfig
-from societies.games.matches import MatchConfig, RecordConfig
+from societies.games.matches import MatchConfig
 from societies.games.ngtsg.config import SizesConfig
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
 from societies.games.ngtsg.refinements import worded
@@ -53,6 +53,7 @@ class PlayerConfig(SearchingPlayer):
 class Connect6MatchConfig(MatchConfig):
     """Two players of Connect6 and the games between them."""
 
+    determined: ClassVar[Collection[str]] = (SEARCH,)
     workload: Literal["connect6_match"] = key("connect6_match", "What the file configures")
     black: str = key(
         "",
@@ -67,7 +68,6 @@ class Connect6MatchConfig(MatchConfig):
     players: ListOf[PlayerConfig] = key(
         (PlayerConfig(), PlayerConfig(kind="random")), "The first player and the second"
     )
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def position(self) -> PositionConfig:
         """Return the position at which games begin."""
@@ -84,10 +84,6 @@ class Connect6MatchConfig(MatchConfig):
             self.batch.leaves,
             self.batch.branches,
         )
-
-    def chance(self) -> bool:
-        """Return whether games can differ: a player draws at random or has limited time."""
-        return any(one.kind == RANDOM or one.seconds for one in self.players)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield contradictory keys, and errors of the position."""

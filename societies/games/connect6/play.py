@@ -64,9 +64,6 @@ class _Connect6Game(TerminalGame):
     def written(self, move: int) -> str:
         return str(turn_text(move))
 
-    def drawn(self) -> str:
-        return self.game.drawn()
-
     def result(self) -> str:
         return self.game.result
 

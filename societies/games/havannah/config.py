@@ -21,7 +21,7 @@ from societies.errors import ConfigError
 from societies.games.havannah.game_record import record_of
 from societies.games.havannah.position import Game, game_of
 from societies.words import counted
-from societies.workload.declare.config import SEED
+from societies.workload.declare.config import SEED, checkpoints
 from societies.workload.declare.naming import parameters_of
 
 STREAMS = ORBIT // STREAM_GAP
@@ -92,12 +92,7 @@ class BoardConfig(WorkloadConfig):
 class RecordConfig(Section):
     """What is recorded in the file, and how often."""
 
-    checkpoint: Interval = key(
-        "auto",
-        "Save the counts, from which a run can be resumed, every this many batches; 0 or never: "
-        "not at all; auto: 50",
-        "batch",
-    )
+    checkpoint: Interval = checkpoints("batch", "the counts")
     game: int = key(
         -1,
         "Write the moves of this playout of every candidate, whether it was among those counted or "

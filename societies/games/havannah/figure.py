@@ -29,17 +29,6 @@ def figure(results: Any, *, game: int = 0, colours: str = GREY) -> Any:
     colours : str
         grey: from 0 for the fewest wins to 100 for the most, dark is good; or a name of
         matplotlib's colour maps, with a scale of shares.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ConfigError
-        If there is no such game or colour map.
-    OutputError
-        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib import colormaps
     from matplotlib.figure import Figure

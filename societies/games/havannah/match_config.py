@@ -17,7 +17,7 @@ from societies.config.model import Conflict, ListOf, Section, key
 from societies.games.havannah.config import STREAMS
 from societies.games.havannah.search_config import NODES, RAVE, WEIGHT
 from societies.games.havannah.search_config import TREES as TREE_COUNT
-from societies.games.matches import MatchConfig, RecordConfig
+from societies.games.matches import MatchConfig
 from societies.words import counted
 
 
@@ -79,7 +79,6 @@ class HavannahMatchConfig(MatchConfig):
     players: ListOf[PlayerConfig] = key(
         (PlayerConfig(), PlayerConfig(kind="flat")), "The first player and the second"
     )
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def parameters(self) -> MatchParameters:
         """Return the parameters that the reference takes."""
@@ -92,15 +91,9 @@ class HavannahMatchConfig(MatchConfig):
             self.stream_base,
         )
 
-    def chance(self) -> bool:
-        """Return True: games differ, because all players draw random numbers."""
-        return True
-
     def conflicts(self) -> Iterator[Conflict]:
         """Yield contradictory keys: three players, more games than random streams."""
         yield from super().conflicts()
-        if len(self.players) != 2:
-            yield Conflict(("players",), f"{counted(len(self.players), 'player')}; a match has two")
         games = (self.first_match + self.replicates) * self.games
         if games > STREAMS // GAME_STREAMS:
             yield Conflict(

@@ -51,6 +51,15 @@ class Game:
         self.moves: list[str] = []
 
     @property
+    def side(self) -> int:
+        """The side to move."""
+        return self.to_move
+
+    def read(self, word: str) -> str:
+        """Return the move that was typed; `push` says whether it is possible."""
+        return word
+
+    @property
     def stones(self) -> tuple[int, ...]:
         """What each cell holds."""
         return tuple(self._forest.stones)
@@ -101,6 +110,8 @@ class Game:
         self.reasons = self._forest.place(cell, self.to_move)
         self.moves.append(name_of(self.board, cell))
         self.to_move = other(self.to_move)
+
+    push = play
 
     def _swap(self) -> None:
         if not self.swap:

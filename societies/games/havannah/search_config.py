@@ -26,6 +26,7 @@ from societies.workload.declare.config import (
     Numbers,
     changed_after,
     changed_copies,
+    checkpoints,
 )
 from societies.workload.declare.naming import parameters_of
 from societies.workload.running.points import intervention_conflicts
@@ -76,12 +77,7 @@ class BatchIntervention(InterventionConfig):
 class RecordConfig(Section):
     """What is recorded in the file, and how often."""
 
-    checkpoint: Interval = key(
-        "auto",
-        "Save the trees, from which a run can be resumed, every this many batches; 0 or never: "
-        "not at all; auto: 50",
-        "batch",
-    )
+    checkpoint: Interval = checkpoints("batch", "the trees")
 
 
 class HavannahSearchConfig(BoardConfig):

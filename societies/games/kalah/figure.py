@@ -16,17 +16,6 @@ def figure(results: Any, *, game: int = 0) -> Any:
         As `societies.open_results` returns it.
     game : int
         Which game of the file, from 0.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ConfigError
-        If there is no such game.
-    OutputError
-        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator

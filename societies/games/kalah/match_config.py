@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Collection, Iterator
+from typing import ClassVar, Literal
 
 from reference_py.games.kalah.parameters import (
+    BONZO,
     EXPANDED,
     LAYERS,
-    RANDOM,
     MatchParameters,
     Parameters,
     Player,
@@ -16,14 +16,12 @@ from reference_py.games.kalah.parameters import (
 from societies.config.model import Conflict, ListOf, Section, key
 from societies.games.kalah.config import (
     MOST_NODES,
-    RecordConfig,
     SearchConfig,
     split_conflicts,
     too_many_nodes,
     usual_split,
 )
 from societies.games.matches import MatchConfig, described
-from societies.words import counted
 from societies.workload.declare.naming import parameters_of
 
 DEPTH, DEPTH_IN_TIME = 6, 40
@@ -79,11 +77,11 @@ class PlayerConfig(Section):
 class KalahMatchConfig(SearchConfig, MatchConfig):
     """Two players of Kalah and the games between them."""
 
+    determined: ClassVar[Collection[str]] = (EXPANDED, LAYERS, BONZO)
     workload: Literal["kalah_match"] = key("kalah_match", "What the file configures")
     players: ListOf[PlayerConfig] = key(
         (PlayerConfig(), PlayerConfig(kind="bonzo")), "The first player and the second"
     )
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
     def parameters(self) -> MatchParameters:
         """Return the parameters that the reference takes."""
@@ -95,16 +93,10 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
             alone=self.alone_or_none,
         )
 
-    def chance(self) -> bool:
-        """Return whether games can differ: a player draws at random or has limited time."""
-        return any(one.kind == RANDOM or one.seconds for one in self.players)
-
     def conflicts(self) -> Iterator[Conflict]:
         """Yield contradictory keys: three players, a time for a player without a search, ..."""
         yield from SearchConfig.conflicts(self)
         yield from MatchConfig.conflicts(self)
-        if len(self.players) != 2:
-            yield Conflict(("players",), f"{counted(len(self.players), 'player')}; a match has two")
         for i, one in enumerate(self.players):
             path, searches = ("players", i), one.kind in (EXPANDED, LAYERS)
             if not searches:

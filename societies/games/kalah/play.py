@@ -13,11 +13,12 @@ from rich.console import Console
 
 from reference_py.games.kalah import rules
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
-from societies.errors import ConfigError, option, shortened
-from societies.inputs import whole_number
+from societies.errors import ConfigError
+from societies.games.terminal import TerminalGame, read_side
+from societies.inputs import shown, whole_number
 from societies.words import counted
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.games.kalah.config import KalahConfig
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from societies.workload import Workload
 
 NAMES = {TOP: "TOP", BOTTOM: "BOTTOM"}
-HELP = "a pit, counted in the direction of sowing; (h)int, (u)ndo, (l)evel N, (q)uit"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Match:
         first = self._p.games[0]
         self.board, self.side, self.level = list(first.board), first.to_move, config.depth
         self._before: list[tuple[list[int], int]] = []
-        self._engine: DeviceEngine[Any] | ReferenceEngine[Any]
+        self._engine: Engine
         if chosen is None:
             self._engine = ReferenceEngine(workload, self._p)
         else:
@@ -88,7 +88,26 @@ class Match:
         top, bottom = rules.totals(self._p, self.board)
         return top, bottom
 
-    def move(self, pit: int) -> str:
+    def read(self, word: str) -> int:
+        """Return the pit that a word means.
+
+        Raises
+        ------
+        ConfigError
+            If it is no pit, or one that cannot be emptied.
+        """
+        pit = whole_number(word)
+        if pit is None:
+            raise ConfigError(f"pits, counted from 1 in the direction of sowing, got {shown(word)}")
+        self._require(pit)
+        return pit
+
+    def _require(self, pit: int) -> None:
+        if pit not in self.pits:
+            there = ", ".join(map(str, self.pits)) or "none, the game is over"
+            raise ConfigError(f"pit {pit} is not a move of {NAMES[self.side]} (moves: {there})")
+
+    def push(self, pit: int) -> str:
         """Empty a pit; return what kind of move it was: again, capture or plain.
 
         Raises
@@ -96,13 +115,13 @@ class Match:
         ConfigError
             If the pit cannot be emptied.
         """
-        if pit not in self.pits:
-            there = ", ".join(map(str, self.pits)) or "none, the game is over"
-            raise ConfigError(f"pit {pit} is not a move of {NAMES[self.side]} (moves: {there})")
+        self._require(pit)
         self._before.append((self.board, self.side))
         cell = rules.pits_of(self._p, self.side).start + pit - 1
         self.board, self.side, kind = rules.play(self._p, self.board, self.side, cell)
         return str(kind)
+
+    move = push
 
     def undo(self) -> bool:
         """Take the last move back; return False if no move was made."""
@@ -160,90 +179,43 @@ def play(
     console: Console,
 ) -> str:
     """Play until the game ends, the moves run out or the player quits; return the result."""
-    sides = {"top": TOP, "bottom": BOTTOM}
-    if side not in sides:
-        raise ConfigError(f"{option('side', side)}: top or bottom")
+    own = read_side(side, {"top": TOP, "bottom": BOTTOM})
     if not config.depth:
         raise ConfigError("play: depth is 0, which looks for no move; at least 1 is needed")
-    match, own = Match(workload, config, device), sides[side]
-    replayed = _read(moves)
-    console.print(match.drawn(), highlight=False)
-    while not match.is_over:
-        if match.side != own:
-            found = match.hint()
-            match.move(found.pit)
-            console.print(f"{NAMES[1 - own]} empties pit {found.pit}", highlight=False)
-        elif replayed is not None:
-            if not replayed:
-                return f"the moves are used up; {NAMES[own]} is to move"
-            pit = replayed.pop(0)
-            try:
-                match.move(pit)
-            except ConfigError as error:
-                raise ConfigError(f"{option('moves', moves)}: {error}") from None
-            console.print(f"{NAMES[own]} empties pit {pit}", highlight=False)
-        elif not _asked(match, own, console):
-            return "the game was left"
-        console.print(match.drawn(), highlight=False)
-    top, bottom = match.totals
-    if replayed:
-        raise ConfigError(f"{option('moves', moves)}: the game is over before pit {replayed[0]}")
-    winner = "a tie" if top == bottom else f"{NAMES[TOP if top > bottom else BOTTOM]} wins"
-    return f"{winner}: TOP {top}, BOTTOM {bottom}"
+    game = _KalahGame(Match(workload, config, device), own, config.depth, 0.0, console, None)
+    return game.played(moves)
 
 
-def _asked(match: Match, own: int, console: Console) -> bool:
-    """Ask until a move is made or taken back; return whether the game continues."""
-    while True:
-        try:
-            words = console.input(f"{NAMES[own]}, pit? ").lower().split()
-        except EOFError:
-            return False
-        word, number = (words or ["?"])[0], words[-1] if words else ""
-        try:
-            if (pit := whole_number(word)) is not None:
-                match.move(pit)
-                return True
-            if word in ("q", "quit"):
-                return False
-            if word in ("h", "hint"):
-                found = match.hint()
-                worth = f"worth {found.score} to TOP after {counted(found.depth, 'ply')}"
-                console.print(f"pit {found.pit}: {worth}", highlight=False)
-            elif word in ("u", "undo"):
-                if _undone(match, own):
-                    return True
-                console.print("there is nothing to take back")
-            elif word in ("l", "level"):
-                level = whole_number(number)
-                if level is None:
-                    raise ConfigError(f"level N: N is a number of plies, 1 to {match.most}")
-                match.set_level(level)
-                console.print(counted(match.level, "ply"), highlight=False)
-            else:
-                console.print(HELP, highlight=False)
-        except ConfigError as error:
-            console.print(str(error), highlight=False, markup=False)
+class _KalahGame(TerminalGame):
+    """A game of Kalah."""
 
+    names, moves, ply, question = NAMES, "moves", "ply", "pit"
+    help = "a pit, counted in the direction of sowing; (h)int, (u)ndo, (l)evel N, (q)uit"
+    game: Match
 
-def _undone(match: Match, own: int) -> bool:
-    """Take back the player's last move and all after it; return False if none was made."""
-    if not match.has_moved(own):
-        return False
-    while match.undo() and match.side != own:
-        pass
-    return True
+    @property
+    def most(self) -> int:  # type: ignore[override]
+        return self.game.most
 
+    def find(self) -> Hint:
+        self.game.set_level(self.level)
+        return self.game.hint()
 
-def _read(moves: str) -> list[int] | None:
-    """Return the pits of a list like 3,5,1; None if no list is given."""
-    if not moves:
-        return None
-    found = []
-    for word in moves.split(","):
-        pit = whole_number(word.strip())
-        if pit is None:
-            said = option("moves", shortened(moves))
-            raise ConfigError(f"{said}: pits, counted from 1, with commas: 3,5,1")
-        found.append(pit)
-    return found
+    def move_of(self, found: Hint) -> int:
+        return found.pit
+
+    def hint(self, found: Hint) -> str:
+        return f"pit {found.pit}: worth {found.score} to TOP after {counted(found.depth, 'ply')}"
+
+    def told(self, move: int) -> str:
+        return f"{NAMES[self.game.side]} empties pit {move}"
+
+    def can_undo(self) -> bool:
+        return self.game.has_moved(self.own)
+
+    def result(self) -> str:
+        if not self.game.is_over:
+            return ""
+        top, bottom = self.game.totals
+        winner = "a tie" if top == bottom else f"{NAMES[TOP if top > bottom else BOTTOM]} wins"
+        return f"{winner}: TOP {top}, BOTTOM {bottom}"

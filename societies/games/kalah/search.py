@@ -22,6 +22,7 @@ from societies.games.kalah.levels import (
     Stage,
     levels,
 )
+from societies.games.memory import fitted_to_memory
 from societies.workload import Field, Launch, Phase, Scratch, Slices, Step, phase
 
 if TYPE_CHECKING:
@@ -44,9 +45,6 @@ PART = 64
 
 ALONE_ON_CPU = 6
 """Depth up to which one work-item of a CPU is faster than the launches of a divided search."""
-
-MEMORY_SHARE = 4
-"""The boards in flight get 1 / `MEMORY_SHARE` of a device's memory."""
 
 Searches = Sequence[Parameters]
 
@@ -246,17 +244,5 @@ def fitted(workload: Workload[Any, Any], config: S, device: Device | None) -> S:
     if config.alone == "auto":
         alone = ALONE_ON_CPU if device and device.kind == "cpu" else 0
         config = config.model_copy(update={"alone": min(alone, _plies_alone(config.pits))})
-    if config.boards != "auto":
-        return config
-    boards = MOST_BOARDS if device and device.kind != "cpu" else DEFAULT_BOARDS
-    while device and boards > LEAST_BOARDS:
-        one = config.model_copy(update={"boards": boards})
-        p, copies = workload.parameters(one), workload.count(one)
-        lengths = workload.sizes(p)
-        arrays = [copies * field.nbytes(lengths) for field in workload.fields(p).values()]
-        whole = device.global_memory or sum(arrays) * MEMORY_SHARE
-        largest = device.max_alloc or max(arrays)
-        if sum(arrays) <= whole // MEMORY_SHARE and max(arrays) <= largest:
-            break
-        boards //= 2
-    return config.model_copy(update={"boards": boards})
+    bounds = (LEAST_BOARDS, DEFAULT_BOARDS, MOST_BOARDS)
+    return fitted_to_memory(workload, config, device, "boards", bounds)

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from reference_py.games.kalah.parameters import SolveParameters
 from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
+from societies.workload.declare.config import checkpoints
 
 MOST_STONES = 127
 """Most stones in the pits of a board of the table; its values have 8 bits."""
@@ -24,12 +25,7 @@ Layer = Annotated[int, Field(ge=1, le=MOST_STONES)]
 class SolveRecordConfig(Section):
     """What is recorded in the file, and how often."""
 
-    checkpoint: Interval = key(
-        "auto",
-        "Save the table, from which a run can be resumed, every this many layers; 0 or never: not "
-        "at all; auto: 50, or more where it is large",
-        "layer",
-    )
+    checkpoint: Interval = checkpoints("layer", "the table")
 
 
 class KalahSolveConfig(WorkloadConfig):

@@ -19,6 +19,7 @@ from societies.config.model import (
 )
 from societies.games.ngtsg.capacity import capacities
 from societies.games.ngtsg.refinements import contradictions, idle, refinements_of, unpruned
+from societies.workload.declare.config import checkpoints
 
 MOST_NODES = 1e13
 MOST_SUPERSTEPS = 10**9
@@ -112,12 +113,7 @@ class BatchConfig(SizesConfig):
 class RecordConfig(Section):
     """What is recorded in the file, and how often."""
 
-    checkpoint: Interval = key(
-        "auto",
-        "Save the tree, from which a run can be resumed, every this many supersteps; 0 or never: "
-        "not at all; auto: 50, or more where it is large",
-        "superstep",
-    )
+    checkpoint: Interval = checkpoints("superstep", "the tree")
 
 
 class SearchConfig(WorkloadConfig):

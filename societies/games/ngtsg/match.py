@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from reference_py.games.ngtsg import start
 from societies.games.matches import MatchWorkload, played_on_host
+from societies.games.ngtsg.players import SEARCH
 from societies.workload import Field, Phase, Source, Step, phase
 
 if TYPE_CHECKING:
@@ -55,6 +56,14 @@ class SearchedMatch(MatchWorkload):
 
     def choice(self, p: Any, player: Any, device: Device | None) -> Any:
         """Return the function that chooses a player's moves, on a device or in plain Python."""
+        if player.kind != SEARCH:
+            return None
+        from societies.games.ngtsg.searcher import player_keys
+
+        return self.searching(player, player_keys(player, p.leaves, p.branches), device)
+
+    def searching(self, player: Any, keys: Mapping[str, Any], device: Device | None) -> Any:
+        """Return that function of a player that searches; ``keys`` are of its configuration."""
         raise NotImplementedError
 
     def sizes(self, p: Any) -> dict[str, int]:

@@ -18,7 +18,6 @@ from societies.games.ngtsg.config import (
     Level,
 )
 from societies.games.ngtsg.refinements import contradictions, idle, refinements_of
-from societies.words import counted
 
 DEPTH, DEPTH_IN_TIME = 2, 32
 """Default depths of a player: without a time, and the upper limit with one."""
@@ -53,8 +52,6 @@ class SearchingPlayer(Section):
 
 def player_conflicts(players: Sequence[SearchingPlayer], branches: int) -> Iterator[Conflict]:
     """Yield contradictory keys of the players; ``branches`` limits their batches."""
-    if len(players) != 2:
-        yield Conflict(("players",), f"{counted(len(players), 'player')}; a match has two")
     for i, one in enumerate(players):
         if one.kind == SEARCH:
             at, near = ("players", i), ("near_root",)

@@ -169,6 +169,7 @@ class SearchWorkload(Workload[C, P]):
         passing: dict[str, Any] = {"checkpointed": False}
         logged: dict[str, Any] = {"checkpointed": False, "logged": True}
         by_level = "nodes of each level"
+        few, many = partial(Field, (), "uint32"), partial(Field, (), "int64")
         further = {
             "round": Field(
                 level, "uint32", "1", "times that each level was gone through before",
@@ -176,14 +177,13 @@ class SearchWorkload(Workload[C, P]):
             ),
             "low": Field((), "int32", "1", "what the value of the root is more than"),
             "high": Field((), "int32", "1", "what the value of the root is less than"),
-            "horizon": Field(
-                (), "uint32", "index", "level of the leaves", logged=True, initial=p.depths[0],
+            "horizon": few(
+                "index", "level of the leaves", logged=True, initial=p.depths[0],
                 within=(0, "depth"),
             ),
             "root_moves": Field(("choice",), "uint32", "1", "the root's moves, best first"),
-            "repeated": Field(
-                (), "int64", "searches", "searches of a depth again, as its window was missed",
-                **found,
+            "repeated": many(
+                "searches", "searches of a depth again, as its window was missed", **found
             ),
         }  # fmt: skip
         names = (
@@ -203,39 +203,30 @@ class SearchWorkload(Workload[C, P]):
             "open_children": Field(node, "uint32", "nodes", "those that are not closed"),
             "counts": Field(level, "uint32", "nodes", f"{by_level} in memory", **of_level),
             "taken": Field(level, "uint32", "nodes", f"{by_level} gone through", **of_level),
-            "level": Field((), "uint32", "index", "level of the next batch, or none"),
+            "level": few("index", "level of the next batch, or none"),
             "batch": Field(slot, "uint32", "index", "nodes of the batch", **passing),
-            "batch_size": Field((), "uint32", "nodes", "how many these are", **passing),
-            "batch_first": Field((), "uint32", "index", "first node gone through", **passing),
-            "batch_end": Field((), "uint32", "index", "node after the last one", **passing),
+            "batch_size": few("nodes", "how many these are", **passing),
+            "batch_first": few("index", "first node gone through", **passing),
+            "batch_end": few("index", "node after the last one", **passing),
             "batch_moves": Field((*slot, "choice"), "uint32", "1", "their moves", **passing),
             "batch_counts": Field(slot, "uint32", "moves", "how many of each", **passing),
             "batch_offsets": Field(slot, "uint32", "moves", "those before", **passing),
-            "batch_leaves": Field((), "uint32", "nodes", "nodes without children", **passing),
-            "batch_level_of": Field((), "uint32", "index", "level of the batch", **logged),
-            "nodes_taken": Field(
-                (), "uint32", "nodes", "nodes of the batch", compared=False, **logged
-            ),
-            "children": Field((), "uint32", "nodes", "children that they have", **logged),
+            "batch_leaves": few("nodes", "nodes without children", **passing),
+            "batch_level_of": few("index", "level of the batch", **logged),
+            "nodes_taken": few("nodes", "nodes of the batch", compared=False, **logged),
+            "children": few("nodes", "children that they have", **logged),
             "visited": Field(level, "int64", "nodes", f"{by_level} visited", **found),
-            "leaves": Field((), "int64", "nodes", "nodes evaluated", **found),
-            "branch_batches": Field((), "int64", "batches", "batches of other nodes", **found),
-            "leaf_batches": Field((), "int64", "batches", "batches of leaves", **found),
-            "shortened": Field(
-                (), "int64", "batches", "batches made smaller, as the pool was full", **found
-            ),
-            "peak": Field((), "int64", "nodes", "most nodes in memory at a time", **found),
+            "leaves": many("nodes", "nodes evaluated", **found),
+            "branch_batches": many("batches", "batches of other nodes", **found),
+            "leaf_batches": many("batches", "batches of leaves", **found),
+            "shortened": many("batches", "batches made smaller, as the pool was full", **found),
+            "peak": many("nodes", "most nodes in memory at a time", **found),
             "value": Field((), "int32", "1", "value of the root to its side to move", **at_end),
-            "move": Field(
-                (), "uint32", "1", "its first best move, or none", none=NO_MOVE, **at_end
-            ),
-            "as_good": Field((), "uint32", "moves", "moves that are surely best", **at_end),
-            "perhaps_as_good": Field(
-                (), "uint32", "moves", "moves cut off that may be as good", **at_end
-            ),
-            "ended": Field(
-                (), "int64", "superstep", "superstep that closed the root, or -1", initial=-1,
-                none=-1, **found,
+            "move": few("1", "its first best move, or none", none=NO_MOVE, **at_end),
+            "as_good": few("moves", "moves that are surely best", **at_end),
+            "perhaps_as_good": few("moves", "moves cut off that may be as good", **at_end),
+            "ended": many(
+                "superstep", "superstep that closed the root, or -1", initial=-1, none=-1, **found
             ),
         }  # fmt: skip
 

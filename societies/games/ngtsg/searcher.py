@@ -21,14 +21,13 @@ from societies.games.ngtsg.config import BatchConfig, SearchConfig
 from societies.games.ngtsg.search import at_once
 from societies.workload.declare.slices import paced
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.workload import Workload
 
 C = TypeVar("C", bound=SearchConfig)
-AnyEngine = DeviceEngine[Any] | ReferenceEngine[Any]
 
 LOOK_SECONDS = 0.01
 """Approximate seconds of the supersteps launched at once, hence the delay of a stop."""
@@ -81,7 +80,7 @@ class Searcher(Generic[C]):
     ) -> None:
         self.workload, self.config = workload, config
         self.device, _, _ = chosen_device(device)
-        self._engines: dict[tuple[int, bool], AnyEngine] = {}
+        self._engines: dict[tuple[int, bool], Engine] = {}
 
     def is_decided(self, value: int, plies: int) -> bool:
         """Return whether a deeper search is useless: the game is won or lost within the plies."""
@@ -123,7 +122,7 @@ class Searcher(Generic[C]):
         alone : whether to search this depth only, without smaller depths before it
         """
         carried: dict[str, NDArray[Any]] = {}
-        before: tuple[AnyEngine, int, int] | None = None
+        before: tuple[Engine, int, int] | None = None
 
         def one(plies: int, asked: Callable[[], bool]) -> tuple[int, int, int]:
             nonlocal carried, before
@@ -181,7 +180,7 @@ class Searcher(Generic[C]):
 
     def _searched(
         self,
-        engine: AnyEngine,
+        engine: Engine,
         root: Sequence[int],
         carried: Mapping[str, NDArray[Any]],
         stop: Callable[[], bool],
@@ -207,7 +206,7 @@ class Searcher(Generic[C]):
         assert move != NO_MOVE, "a position without moves"
         return int(found["value"][0]), move, int(found["visited"].sum())
 
-    def _carried(self, engine: AnyEngine, move: int, value: int) -> dict[str, NDArray[Any]]:
+    def _carried(self, engine: Engine, move: int, value: int) -> dict[str, NDArray[Any]]:
         """Return the arrays for the next depth: the order of the root's moves, and a window.
 
         Of moves with equal values the best move found comes first: the values of moves that were
@@ -227,7 +226,7 @@ class Searcher(Generic[C]):
             carried |= {"low": np.array([low], np.int32), "high": np.array([high], np.int32)}
         return carried
 
-    def _engine(self, plies: int, alone: bool) -> AnyEngine:
+    def _engine(self, plies: int, alone: bool) -> Engine:
         """Return the engine of a depth that is searched alone or after smaller depths."""
         steps = self.config.deepening
         key = plies, alone and steps > 0
@@ -238,7 +237,7 @@ class Searcher(Generic[C]):
             if not steps:
                 changes["aspiration"] = 0  # no depth before, so no value
             p = self.workload.parameters(self.config.model_copy(update=changes))
-            engine: AnyEngine
+            engine: Engine
             if self.device is None:
                 engine = ReferenceEngine(self.workload, p)
             else:
@@ -249,12 +248,11 @@ class Searcher(Generic[C]):
         return self._engines[key]
 
 
-def _part(engine: AnyEngine, name: str, first: int, count: int) -> NDArray[Any]:
+def _part(engine: Engine, name: str, first: int, count: int) -> NDArray[Any]:
     """Return the entries of an array for consecutive nodes of the only game."""
-    if isinstance(engine, ReferenceEngine):
-        return engine.arrays(name)[name][0, first : first + count]
-    part: NDArray[Any] = engine.run_step.arrays[name].get_part(first, count)
-    return part
+    if isinstance(engine, DeviceEngine):
+        return engine.run_step.arrays[name].get_part(first, count)
+    return engine.arrays(name)[name][0, first : first + count]
 
 
 def player_keys(player: Any, leaves: int, branches: int) -> dict[str, Any]:

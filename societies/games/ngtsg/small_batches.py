@@ -30,7 +30,7 @@ class Few:
 
     def __init__(self, workload: Any, p: Any) -> None:
         self._workload, self._p = workload, p
-        self._engine: DeviceEngine[Any] | None = None
+        self._engine: DeviceEngine | None = None
 
     def phases(self) -> dict[str, Callable[[Mapping[str, Any], int], None]]:
         """Return the functions of the phases that the parameters require."""

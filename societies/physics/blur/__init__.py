@@ -145,9 +145,9 @@ class Blur(Workload[BlurConfig, Parameters]):
 
     def require_outputs(self, config: BlurConfig, results: Path) -> None:
         """Refuse, before the run starts, to replace a file that Societies did not write."""
-        from societies.physics.blur.picture import require_picture
+        from societies.physics.picture_outputs import require_pictures
 
-        require_picture(config, results)
+        require_pictures(config, results)
 
     def report(self, config: BlurConfig, **facts: Any) -> RunReport:
         """Return the report of a run with the path of the picture."""

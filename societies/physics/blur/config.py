@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from reference_py.physics.blur.parameters import Parameters, pattern
 from societies.config.model import Conflict, Interval, Section, WorkloadConfig, key
 from societies.errors import ConfigError
-from societies.physics.picture_files import ANIMATED, kind_of, left_out, unwritable
+from societies.physics.picture_files import ANIMATED, WRITTEN, kind_of, left_out, unwritable
 from societies.physics.pictures import Picture, read
-from societies.workload.declare.config import MOST_TICKS
+from societies.workload.declare.config import MOST_TICKS, checkpoints
 
 LARGEST_SIDE = 32_768
 LARGEST_RADIUS = 4000
@@ -34,12 +34,7 @@ class RecordConfig(Section):
     """What is recorded in the file, and how often."""
 
     detail: int = key(0, "Record the planes every this many passes; 0: never", "pass", ge=0)
-    checkpoint: Interval = key(
-        "auto",
-        "Save the planes, from which a run can be resumed, every this many passes; 0 or never: "
-        "not at all; auto: 50, or more where they are large",
-        "pass",
-    )
+    checkpoint: Interval = checkpoints("pass", "the planes")
 
 
 class BlurConfig(WorkloadConfig):
@@ -95,6 +90,8 @@ class BlurConfig(WorkloadConfig):
     )
     record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
+    picture_endings: ClassVar[Collection[str]] = WRITTEN
+
     @property
     def source(self) -> Picture:
         """The picture that is blurred."""
@@ -139,7 +136,7 @@ class BlurConfig(WorkloadConfig):
         """Return the file of the picture, if one is given."""
         return {} if self.image is None else {"image": self.image}
 
-    def picture_path(self, results: Path) -> Path:
+    def picture_path(self, results: Path, image: int = 0) -> Path:
         """Return the file of the blurred picture."""
         if self.out is not None:
             return Path(self.out)

@@ -19,17 +19,6 @@ def figure(results: Any, *, image: int = 0) -> Any:
         As `societies.open_results` returns it.
     image : int
         Which image of the file, from 0.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ConfigError
-        If there is no such image.
-    OutputError
-        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
 

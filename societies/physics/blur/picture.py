@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from societies.errors import OutputError, override
-from societies.output import ResultFile
-from societies.physics.picture_files import is_ours, kind_of, unwritable, write
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.physics import picture_outputs
+from societies.physics.picture_files import kind_of, write
 from societies.words import plural
-from societies.workload.declare.contents import SeriesAndDetail
-from societies.workload.declare.fields import State
-from societies.workload.running.report import RunReport
 
 
 def described(config: Any) -> str:
@@ -34,18 +32,7 @@ def kind_written(config: Any) -> list[tuple[str, str]]:
     return [("kind of picture", f"PNG: {image}{frames} is read, but not written")]
 
 
-def require_picture(config: Any, results: Path) -> None:
-    """Raise OutputError if the picture cannot be written or would replace a foreign file."""
-    path = config.picture_path(results)
-    problem = unwritable(path, config.image)
-    if not problem and path.exists() and not is_ours(path):
-        problem = f"{path} exists, and it is not known that Societies wrote it"
-    if problem:
-        name = f"NAME{path.suffix if kind_of(path) else '.png'}"
-        raise OutputError(f"{problem}\nchoose another picture: {override(f'out={name}')}")
-
-
-class WithPicture(SeriesAndDetail):
+class WithPicture(picture_outputs.WithPicture):
     """Contents of the file of a run that also write the picture."""
 
     def attributes(self) -> dict[str, str | int]:
@@ -54,23 +41,16 @@ class WithPicture(SeriesAndDetail):
         title = f"{self.workload.name}, {self.config.kind}, {described(self.config)}"
         return {"title": title, "channels": channels, "rows": rows, "columns": columns}
 
-    def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Refuse to replace a file that Societies did not write, also if a run is resumed."""
-        require_picture(self.config, file.path)
-
-    def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Write the final fields, and the picture."""
-        super().finish(file, tick, state)
+    def write_pictures(self, results: Path, pictures: NDArray[np.uint8]) -> None:
+        """Write the picture; its frames are the images of the run."""
         source = self.config.source
-        path = self.config.picture_path(file.path)
-        write(path, state()["picture"], source.alpha, source.metadata)
+        write(self.config.picture_path(results), pictures, source.alpha, source.metadata)
 
 
-class PictureReport(RunReport):
-    """The report of a run, with the path of the picture."""
+class PictureReport(picture_outputs.PictureReport):
+    """The report of a run, with the path of the picture and why it is a PNG."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The closing table of every run, and the path of the picture."""
-        path = str(self.config.picture_path(self.path))
-        return [*super().rows, ("picture", path), *kind_written(self.config)]
+        """The closing table of every run, and the picture."""
+        return [*super().rows, *kind_written(self.config)]

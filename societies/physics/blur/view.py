@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from reference_py.physics.blur.parameters import Parameters
 from societies.physics.blur.config import BlurConfig
+from societies.workload import Setup
 from societies.workload.declare.view import Button, Change, Control, Event, Frame, Press, Slider
 from societies.workload.running.engines import Engine
 from societies.workload.running.run import engine_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload import Setup, Workload
+    from societies.workload import Workload
 
 MOST_RADIUS, MOST_SIGMA, MOST_PASSES = 40, 10.0, 100
 """Largest values of the sliders; a configuration may have larger ones."""

@@ -32,6 +32,7 @@ from societies.workload.declare.config import (
     Numbers,
     changed_after,
     changed_copies,
+    checkpoints,
 )
 from societies.workload.declare.naming import parameters_of
 from societies.workload.running.points import intervention_conflicts
@@ -70,12 +71,7 @@ class RecordConfig(Section):
 
     series: int = key(50, "Record the change every this many steps", "step", ge=1)
     detail: int = key(0, "Record the plate every this many steps; 0: never", "step", ge=0)
-    checkpoint: Interval = key(
-        1000,
-        "Save the plate, from which a run can be resumed, every this many steps; 0 or never: not "
-        "at all; auto: 50, or more where it is large",
-        "step",
-    )
+    checkpoint: Interval = checkpoints("step", "the plate", 1000)
 
 
 class LaplaceConfig(WorkloadConfig):

@@ -26,17 +26,6 @@ def figure(results: Any, *, plate: int = 0, palette: str = "") -> Any:
         Which plate of the file, from 0.
     palette : str
         A colour map of matplotlib, viridis; default: blue, green, red.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ConfigError
-        If there is no such plate, or no such colour map.
-    OutputError
-        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib import colormaps
     from matplotlib.colors import LinearSegmentedColormap

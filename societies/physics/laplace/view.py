@@ -19,6 +19,7 @@ from reference_py.physics.laplace import plate
 from reference_py.physics.laplace.parameters import Parameters
 from societies.physics.laplace.config import ConductorConfig, LaplaceConfig
 from societies.physics.laplace.figure import SEED_COLOURS
+from societies.workload import Setup
 from societies.workload.declare.slices import paced
 from societies.workload.declare.view import (
     LAUNCH_SECONDS,
@@ -37,7 +38,7 @@ from societies.workload.running.run import engine_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload import Setup, Workload
+    from societies.workload import Workload
 
 EDGES = ("top", "bottom", "left", "right")
 MOST_STEPS = 1000

@@ -19,7 +19,7 @@ from societies.config.model import (
 )
 from societies.errors import ConfigError, override
 from societies.physics.matmul.matrices import entries_of, file_of, overflows, shape_of
-from societies.workload.declare.config import LARGEST_SEED
+from societies.workload.declare.config import LARGEST_SEED, checkpoints
 from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 1 << 20
@@ -33,12 +33,7 @@ class RecordConfig(Section):
     """What is recorded in the file, and how often."""
 
     product: bool = key(False, "Write the product C")
-    checkpoint: Interval = key(
-        "never",
-        "Save the product, from which a run can be resumed, every this many repeats; 0 or never: "
-        "not at all; auto: 50, or more where it is large",
-        "repeat",
-    )
+    checkpoint: Interval = checkpoints("repeat", "the product", "never")
 
 
 class MatmulConfig(WorkloadConfig):

@@ -16,17 +16,6 @@ def figure(results: Any, *, product: int = 0) -> Any:
         As `societies.open_results` returns it.
     product : int
         Which product of the file, from 0.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ConfigError
-        If there is no such product.
-    OutputError
-        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
 

@@ -30,6 +30,7 @@ from societies.workload.declare.config import (
     Numbers,
     changed_after,
     changed_copies,
+    checkpoints,
     stream_conflicts,
 )
 from societies.workload.declare.naming import parameters_of
@@ -55,12 +56,7 @@ class RecordConfig(Section):
     detail: int = key(
         0, "Record positions and velocities every this many steps; 0: never", "step", ge=0
     )
-    checkpoint: Interval = key(
-        "auto",
-        "Save the state, from which a run can be resumed, every this many steps; 0 or never: not "
-        "at all; auto: 50, or more where it is large",
-        "step",
-    )
+    checkpoint: Interval = checkpoints("step", "the state")
 
 
 class MolecularDynamicsConfig(WorkloadConfig):

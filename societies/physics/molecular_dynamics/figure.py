@@ -23,17 +23,6 @@ def figure(results: Any, *, box: int = 0) -> Any:
         As `societies.open_results` returns it.
     box : int
         Which box of the file, from 0.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ConfigError
-        If there is no such box.
-    OutputError
-        If the variables to be drawn are not as a run writes them.
     """
     from matplotlib.figure import Figure
 

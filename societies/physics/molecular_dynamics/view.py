@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from reference_py.physics.molecular_dynamics.parameters import NONE, WIDER, Parameters
 from societies.physics.molecular_dynamics.config import MolecularDynamicsConfig
 from societies.physics.molecular_dynamics.picture import picture
+from societies.workload import Setup
 from societies.workload.declare.slices import paced
 from societies.workload.declare.view import (
     LAUNCH_SECONDS,
@@ -35,7 +36,7 @@ from societies.workload.running.run import engine_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload import Setup, Workload
+    from societies.workload import Workload
 
 MOST_STEPS = 100
 """Steps from one picture to the next, at most."""

@@ -160,13 +160,13 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
 
     def require_outputs(self, config: RaytracerConfig, results: Path) -> None:
         """Refuse, before the run starts, to replace a file that Societies did not write."""
-        from societies.physics.raytracer.picture import require_pictures
+        from societies.physics.picture_outputs import require_pictures
 
         require_pictures(config, results, self.count(config))
 
     def report(self, config: RaytracerConfig, **facts: Any) -> RunReport:
         """Return the report of a run with the path of the picture."""
-        from societies.physics.raytracer.picture import PictureReport
+        from societies.physics.picture_outputs import PictureReport
 
         return PictureReport(self, config, **facts)
 

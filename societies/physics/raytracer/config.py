@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -14,6 +13,8 @@ from pydantic import Field
 from reference_py.physics.raytracer.parameters import INDEX, Parameters, Scene, Vector, grid
 from reference_py.physics.raytracer.vectors import dot, minus
 from societies.config.model import Conflict, Interval, ListOf, Section, WorkloadConfig, key
+from societies.physics.picture_files import unwritable
+from societies.workload.declare.config import checkpoints
 from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 16_384
@@ -119,12 +120,7 @@ class RecordConfig(Section):
     """What is recorded in the file, and how often."""
 
     float_image: bool = key(False, "Keep the picture before it is cut to bytes, too")
-    checkpoint: Interval = key(
-        "auto",
-        "Save the sum of the samples, from which a run can be resumed, every this many samples; 0 "
-        "or never: not at all; auto: 50, or more where it is large",
-        "sample",
-    )
+    checkpoint: Interval = checkpoints("sample", "the sum of the samples")
 
 
 class RaytracerConfig(WorkloadConfig):
@@ -180,6 +176,13 @@ class RaytracerConfig(WorkloadConfig):
     out: str | None = key(None, "File of the picture; default: that of the results, ending in .png")
     record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
 
+    picture_endings: ClassVar[Collection[str]] = (".png",)
+
+    def picture_path(self, results: Path, frame: int = 0) -> Path:
+        """Return the file of a picture: ``out``, or the PNG next to the file of results."""
+        path = Path(self.out) if self.out is not None else results.with_suffix(".png")
+        return path if frame == 0 else path.with_stem(f"{path.stem}-{frame}")
+
     def parameters(self, scene: Scene | None = None) -> Parameters:
         """Return the reference's parameters; ``scene`` is the result of `SceneConfig.scene`."""
         seed = self.shading == "seed"
@@ -216,7 +219,9 @@ class RaytracerConfig(WorkloadConfig):
         if getattr(self, unused) is not None:
             message = f"{self.shading} shading has no {unused}"
             yield Conflict((unused,), message, (("shading",),))
-        if self.out is not None and (problem := unwritable(Path(self.out))):
+        if self.out is not None and (
+            problem := unwritable(Path(self.out), endings=self.picture_endings)
+        ):
             yield Conflict(("out",), problem)
 
     def _of_vectors(self) -> Iterator[Conflict]:
@@ -276,22 +281,6 @@ class RaytracerConfig(WorkloadConfig):
 def length(vector: Any) -> float:
     """Return the length of a vector."""
     return math.hypot(*vector)
-
-
-def unwritable(path: Path) -> str:
-    """Return why a picture cannot be written to a path; empty if it can."""
-    folder = path.parent
-    if not folder.is_dir():
-        return f"there is no folder {folder}"
-    if path.is_dir():
-        return f"{path} is a folder"
-    if path.exists() and not path.is_file():
-        return f"{path} is not a regular file"
-    if path.suffix.lower() != ".png":
-        return f"{path} does not end in .png"
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        return f"{path} cannot be written"
-    return ""
 
 
 def _or(value: float | None, default: float) -> float:

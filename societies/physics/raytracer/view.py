@@ -35,13 +35,12 @@ from societies.workload.declare.view import (
     Wheel,
 )
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.workload import Workload
 
-Engine = DeviceEngine[Parameters] | ReferenceEngine[Parameters]
 
 PER_PIXEL, PER_NOTCH = 0.01, 0.3
 """Movement of the camera per pixel of a drag, and per notch of the wheel."""

@@ -15,7 +15,7 @@ from societies.words import counted
 from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.running.batches import Room, require_fit
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
 from societies.workload.running.programs import allowing
 from societies.workload.running.request import Config, setup_of, ticks_of
 
@@ -169,7 +169,7 @@ def _timings(
         one = one.model_copy(update={"replicates": count})
     p = Setup(workload, one).on(device).p
     began = time.perf_counter()
-    engine: DeviceEngine[Any] | ReferenceEngine[Any]
+    engine: Engine
     if device is None:
         engine = ReferenceEngine(workload, p, first=setup.first, copies=count)
     else:

@@ -18,6 +18,7 @@ from societies.config.model import (
     key,
 )
 from societies.config.problems import Path
+from societies.words import plural
 
 LARGEST_SEED = 2**64 - 1
 MOST_TICKS = 10_000_000
@@ -88,18 +89,23 @@ KEEP: Any = key(
 """Key of every section ``record`` of societies."""
 
 
+def checkpoints(clock: str, what: str, default: int | str = "auto") -> Any:
+    """Return the key ``record.checkpoint`` of a workload; ``what`` is saved."""
+    return key(
+        default,
+        f"Save {what}, from which a run can be resumed, every this many {plural(clock)}; 0 or "
+        "never: not at all; auto: 50, or more where it is large",
+        clock,
+    )
+
+
 class RecordConfig(Section):
     """What is recorded in the file, and how often."""
 
     detail: int = key(
         0, "Record the arrays of the state every this many days; 0: never", "day", ge=0
     )
-    checkpoint: Interval = key(
-        "auto",
-        "Save the full state, from which a run can be resumed, every this many days; 0 or "
-        "never: not at all; auto: 50, or more where it is large",
-        "day",
-    )
+    checkpoint: Interval = checkpoints("day", "the full state")
     keep: ListOf[Annotated[int, Field(ge=1, le=MOST_TICKS)]] = KEEP
 
 

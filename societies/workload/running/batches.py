@@ -17,18 +17,11 @@ from numpy.typing import NDArray
 
 from societies.errors import DeviceError
 from societies.opencl import Device
-from societies.workload.declare.fields import State, kept, state_hash
+from societies.workload.declare.fields import State, kept
 from societies.workload.declare.phases import Step, scratch_memory
 from societies.workload.declare.protocol import Setup
-from societies.workload.running.engines import (
-    ENDED,
-    LOG_ROWS,
-    LOG_TICKS,
-    DeviceEngine,
-    ReferenceEngine,
-    ended_at,
-    split_by_tick,
-)
+from societies.workload.running.engines import LOG_ROWS, LOG_TICKS, Engine
+from societies.workload.running.logs import split_by_tick
 from societies.workload.running.profile import Profile
 from societies.workload.running.sufficiency import available_memory, byte_count
 
@@ -40,7 +33,7 @@ SECONDS = 2.0
 """Seconds that a batch runs at a time; long enough that moving its state takes a small share."""
 
 
-class Batches:
+class Batches(Engine):
     """An engine of all copies that runs them in batches on an inner engine.
 
     Parameters
@@ -49,7 +42,7 @@ class Batches:
     copies : number of copies of the whole ensemble
     """
 
-    def __init__(self, inner: DeviceEngine[Any] | ReferenceEngine[Any], copies: int) -> None:
+    def __init__(self, inner: Engine, copies: int) -> None:
         self.inner, self.copies = inner, copies
         self.fields, self.parameters = inner.fields, inner.parameters
         self.built = inner.built
@@ -96,10 +89,6 @@ class Batches:
         """Raise NotImplementedError: batches run whole ticks only."""
         raise NotImplementedError
 
-    def step(self, step: Step, tick: int) -> None:
-        """Raise NotImplementedError: batches run whole ticks only."""
-        raise NotImplementedError
-
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks of all batches, and log them."""
         logs: list[State] = []
@@ -138,10 +127,6 @@ class Batches:
         self.profile = self.inner.profiled()
         return self.profile
 
-    def ended(self) -> int | None:
-        """Return the tick at which the last copy ended; None while a copy continues."""
-        return ended_at({ENDED: self._joined(ENDED)}) if ENDED in self.fields else None
-
     def finish(self) -> None:
         """Run the steps after the last tick."""
         for number, _ in self._places():
@@ -160,17 +145,8 @@ class Batches:
         """Return a copy of every array of the state."""
         return {name: self._joined(name) for name in self.fields}
 
-    def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yield names and arrays of `state`, in the table's order."""
-        yield from self.state().items()
-
-    def arrays(self, *names: str) -> State:
-        """Return copies of some arrays of the state."""
+    def _arrays(self, names: tuple[str, ...]) -> State:
         return {name: self._joined(name) for name in names}
-
-    def hash(self) -> str:
-        """Return the hash of the checkpointed state."""
-        return state_hash(self.fields, self.state())
 
 
 class Room:

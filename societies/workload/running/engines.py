@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,6 @@ from reference_py.copies import Copy
 from societies.errors import SocietiesError
 from societies.kerneltext.source import AmalgamatedText, amalgamate
 from societies.opencl import Device, DeviceArray, Program, get_all
-from societies.opencl.debug import translated_errors
-from societies.opencl.staging import Staging
 from societies.workload.declare.fields import (
     SERIES,
     State,
@@ -31,12 +29,12 @@ from societies.workload.declare.fields import (
     state_hash,
 )
 from societies.workload.declare.measured import Stopwatch
-from societies.workload.declare.phases import BoundPhases, Step, kernel_files
+from societies.workload.declare.phases import Step, kernel_files
 from societies.workload.declare.protocol import Workload
+from societies.workload.running.bound import BoundPhases
+from societies.workload.running.logs import DeviceLogs, split_by_tick
 from societies.workload.running.profile import Profile
 from societies.workload.running.programs import require_allowed
-
-P = TypeVar("P")
 
 LOG_TICKS = 64
 """Largest number of ticks in a block; the host reads the logs of a block at once."""
@@ -71,71 +69,6 @@ class Built:
     device: Device
     text: tuple[list[str], dict[str, Any], str]
     program: Program
-
-
-class Engine(Protocol):
-    """What a run needs of an engine."""
-
-    parameters: Any
-    built: Built | None
-    """The program, which another engine with the same kernels can reuse; None without kernels."""
-
-    def start(self) -> None:
-        """Set all copies to their state before the first tick."""
-
-    def step(self, step: Step, tick: int) -> None:
-        """Run one step of a tick."""
-
-    def steps(self, tick: int) -> Iterator[Step]:
-        """Yield the steps of a tick; a step may depend on what the steps before have computed."""
-
-    def run_ticks(self, first: int, last: int) -> None:
-        """Run whole ticks, at most `LOG_TICKS`, and log them."""
-
-    throttled: bool
-    """Whether launches pause for other threads, such as one that writes the file; may be set."""
-
-    def logs(self, *, borrowed: bool = False) -> State:
-        """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
-
-        Borrowed logs are valid until logs are borrowed again, because the memory is reused.
-        """
-
-    def events(self) -> dict[str, NDArray[np.int32]]:
-        """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
-
-    def measured(self) -> State:
-        """Return the measured times of the last `run_ticks`; {} if the workload is not timed."""
-
-    def ended(self) -> int | None:
-        """Return the tick at which the last copy ended; None while a copy continues."""
-
-    def finish(self) -> None:
-        """Run the steps after the last tick."""
-
-    block_seconds: float
-    """Intended duration of a block in seconds: an interruption loses at most one block."""
-
-    def wait(self) -> None:
-        """Wait until all launches and copies have completed."""
-
-    def state(self) -> State:
-        """Return a copy of every array of the state."""
-
-    def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yield names and arrays of `state` in the table's order, each as soon as it is copied."""
-
-    def arrays(self, *names: str) -> State:
-        """Return copies of some arrays of the state."""
-
-    def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the checkpointed arrays of the state."""
-
-    def hash(self) -> str:
-        """Return the hash of the checkpointed state."""
-
-    def profiled(self) -> Profile:
-        """Measure every phase from now on, and return the profile that collects the times."""
 
 
 FINISH = -1
@@ -176,8 +109,8 @@ BLOCK_SECONDS = 0.5
 """Intended duration of a block if no state has to be moved to the device and back."""
 
 
-class _Base(Generic[P]):
-    """Attributes and methods that both engines share.
+class Engine:
+    """What carries out the steps of a run, for all copies or for batches of them.
 
     Parameters
     ----------
@@ -188,12 +121,18 @@ class _Base(Generic[P]):
     numbers : (copy,) int, optional
         Number of each copy of the ensemble, if they are not consecutive. Copies with the same
         number have the same random draws.
+
+    Attributes
+    ----------
+    built : the program, which another engine with the same kernels can reuse; None without kernels
+    block_seconds : intended duration of a block: an interruption loses at most one block
+    throttled : whether launches pause for other threads, such as one that writes the file
     """
 
     def __init__(
         self,
-        workload: Workload[Any, P],
-        p: P,
+        workload: Workload[Any, Any],
+        p: Any,
         first: int,
         copies: int,
         numbers: NDArray[Any] | None = None,
@@ -272,6 +211,21 @@ class _Base(Generic[P]):
         """Run one step of a tick."""
         raise NotImplementedError
 
+    def run_ticks(self, first: int, last: int) -> None:
+        """Run whole ticks, at most `LOG_TICKS`, and log them."""
+        raise NotImplementedError
+
+    def logs(self, *, borrowed: bool = False) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
+
+        Borrowed logs are valid until logs are borrowed again, because the memory is reused.
+        """
+        raise NotImplementedError
+
+    def events(self) -> dict[str, NDArray[np.int32]]:
+        """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
+        raise NotImplementedError
+
     def wait(self) -> None:
         """Wait until all launches and copies have completed."""
         raise NotImplementedError
@@ -330,7 +284,7 @@ class _Base(Generic[P]):
             self._reset()
         self._set(kept(self.fields, state))
 
-    def set_parameters(self, p: P) -> None:
+    def set_parameters(self, p: Any) -> None:
         """Change to parameters with the same shapes, and set the constant arrays that differ.
 
         All other arrays keep their values; the caller sets those that the next tick reads.
@@ -385,13 +339,13 @@ def text(workload: Workload[Any, Any], config: Any, macros: Mapping[str, Any]) -
     return amalgamate(kernel_files(phases), {**source.macros, **macros}, source.header)
 
 
-class DeviceEngine(_Base[P]):
+class DeviceEngine(Engine):
     """All copies on an OpenCL device.
 
     Parameters
     ----------
     workload, p, first, copies, numbers
-        As for `_Base`.
+        As for `Engine`.
     device : Device
     work_items : int, optional
         Work-items per workgroup; the results do not depend on it.
@@ -409,8 +363,8 @@ class DeviceEngine(_Base[P]):
 
     def __init__(
         self,
-        workload: Workload[Any, P],
-        p: P,
+        workload: Workload[Any, Any],
+        p: Any,
         device: Device,
         *,
         first: int = 0,
@@ -428,19 +382,10 @@ class DeviceEngine(_Base[P]):
             for name, field in self.fields.items()
         }
         self._initialise()
-        self._logs = {
-            name: device.zeros((LOG_ROWS, copies, *field.shape(self.sizes)), field.dtype)
-            for name, field in self.fields.items()
-            if field.logged and field.nbytes(self.sizes)
-        }
-        arguments = self._event_arrays()
-        self._ran = 0
-        self._staging = {name: Staging(device) for name in self._logs}
-        # For each log: pairs of a tick of the block and the row that is valid from this tick on;
-        # and the row that was copied in an earlier block, if it is still valid.
-        self._rows: dict[str, list[tuple[int, int]]] = {name: [] for name in self._logs}
-        self._carried: dict[str, int | None] = dict.fromkeys(self._logs)
-        arguments |= {f"{name}_log": log for name, log in self._logs.items()}
+        logged = [
+            name for name, one in self.fields.items() if one.logged and one.nbytes(self.sizes)
+        ]
+        self._logs = DeviceLogs(device, self._state, logged, self._event_kinds, LOG_TICKS)
         source, phases = workload.source(p), dict(workload.phases(p, copies))
         self._given = source.arguments
         if only is not None:
@@ -458,7 +403,9 @@ class DeviceEngine(_Base[P]):
             self.program,
             arrays=self._state,
             arguments=ChainMap(
-                {**source.arguments, **self._of_copies()}, arguments, *self._numbers()
+                {**source.arguments, **self._of_copies()},
+                self._logs.arguments,
+                *self._numbers(),
             ),
             changing=[*workload.step_arguments, f"first_{workload.copies}", LOG_ROW],
             work_items=size,
@@ -466,10 +413,7 @@ class DeviceEngine(_Base[P]):
             tick=workload.clock,
         )
         self.run_step.numbers |= {f"first_{workload.copies}": first, LOG_ROW: 0}
-        logs = {f"{name}_log": name for name in self._logs}
-        self._by_kernels = {logs[name] for name in self.run_step.parameters if name in logs}
-        self._copied = {name for name in self._logs if name not in self._by_kernels}
-        self.run_step.written |= self._logs.keys()
+        self._logs.bind(self.run_step)
 
     def _numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the numbers that any kernel can have as parameters: sizes; attributes of p."""
@@ -479,23 +423,13 @@ class DeviceEngine(_Base[P]):
         }
         return numbers, _Attributes(self.parameters)
 
-    def _event_arrays(self) -> dict[str, Any]:
-        arguments: dict[str, Any] = {}
-        for name, kind in self._event_kinds.items():
-            rows = LOG_TICKS * kind.rows
-            log = self.device.zeros((rows, self.copies, kind.columns), np.int32)
-            count = self.device.zeros(self.copies, np.uint32)
-            arguments |= {f"{name}_log": log, f"{name}_count": count, f"{name}_rows": rows}
-        self._event_logs = arguments
-        return arguments
-
     def step(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
         self._enter(tick)
         self.run_step(step, tick)
 
-    def set_parameters(self, p: P) -> None:
-        """As `_Base.set_parameters`; also replaces the arrays that `source` passes to kernels."""
+    def set_parameters(self, p: Any) -> None:
+        """As `Engine.set_parameters`; also replaces the arrays that `source` passes to kernels."""
         before, self._given = self._given, self.workload.source(p).arguments
         super().set_parameters(p)
         memory = self.run_step.memory
@@ -516,27 +450,19 @@ class DeviceEngine(_Base[P]):
         self._stopwatch.reset()
         self._begun = first
         self.run_step.throttled = self.throttled
-        for name in self._event_kinds:
-            self._event_logs[f"{name}_count"].fill(0)
-        for name in self._copied:
-            rows = self._rows[name]
-            # The last row is still valid if nothing has written the field since it was copied.
-            carried = None if name in self.run_step.written else rows[-1][1]
-            self._carried[name] = carried
-            self._rows[name] = [] if carried is None else [(0, carried)]
+        self._logs.begin(last - first + 1)
         timed, together = self.workload.timed, self._together
         with self._profiling(), self._stopwatch.together() if together else nullcontext():
             every = range(first, last + 1)
             for tick in every if timed else self.workload.busy(self.parameters, first, last):
                 if tick > first:
-                    self._log(0)  # of the ticks before, if none of them was busy
+                    self._logs.copy(0)  # of the ticks before, if none of them was busy
                 self.run_step.numbers[LOG_ROW] = tick - first
                 self._run_tick(tick)
-                self._log(tick - first)
+                self._logs.copy(tick - first)
                 if together:
                     self._stopwatch.launched_tick()
-            self._log(0)
-        self._ran = last - first + 1
+            self._logs.copy(0)
 
     def _run_tick(self, tick: int) -> None:
         """Run the steps of a tick; if they are always the same, their launches are prepared."""
@@ -571,62 +497,13 @@ class DeviceEngine(_Base[P]):
         """Return the number of kernels launched so far."""
         return self.device.counters.launches
 
-    def _log(self, row: int) -> None:
-        """Copy the tick's logged fields into the logs on the device; the host does not wait.
-
-        Fields that no launch has written since the last copy are skipped, because a copy costs as
-        much as a launch.
-        """
-        written = self.run_step.written
-        if not written:
-            return
-        for name in self._copied & written:
-            log = self._logs[name]
-            array, rows, carried = self._state[name], self._rows[name], self._carried[name]
-            place = len(rows)
-            if carried is not None:
-                place -= place <= carried  # do not overwrite the row of an earlier block
-            rows.append((row, place))
-            with translated_errors(f"keeping {name} of a tick"):
-                self.device.api.enqueue_copy(
-                    self.device.queue,
-                    log.buffer,
-                    array.buffer,
-                    byte_count=array.nbytes,
-                    dst_offset=place * array.nbytes,
-                )
-        written.clear()
-
     def logs(self, *, borrowed: bool = False) -> State:
-        """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
-
-        Borrowed logs are valid until logs are borrowed again.
-        """
-        found = {}
-        for name, log in self._logs.items():
-            place = self._staging[name] if borrowed else None
-            if name in self._by_kernels:
-                found[name] = log.get(self._ran, place).swapaxes(0, 1)
-                continue
-            ticks, rows = np.array(self._rows[name], np.intp).T
-            wanted = rows[np.searchsorted(ticks, np.arange(self._ran), side="right") - 1]
-            logged = log.get(int(rows.max()) + 1, place)
-            in_order = np.array_equal(wanted, np.arange(len(logged)))
-            found[name] = (logged if in_order else logged[wanted]).swapaxes(0, 1)
-        return found
+        """Return the logged fields of the last `run_ticks`, see `DeviceLogs.fields`."""
+        return self._logs.fields(borrowed=borrowed)
 
     def events(self) -> dict[str, NDArray[np.int32]]:
         """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
-        found = {}
-        for name, kind in self._event_kinds.items():
-            counts = self._event_logs[f"{name}_count"].get()
-            rows = []
-            if counts.any():
-                log = self._event_logs[f"{name}_log"].get(int(counts.max()))
-                copy, row = np.nonzero(np.arange(len(log)) < counts[:, np.newaxis])
-                rows = [np.column_stack([copy.astype(np.int32), log[row, copy]])]
-            found[name] = split_by_tick(rows, kind.columns)
-        return found
+        return self._logs.events()
 
     def _arrays(self, names: tuple[str, ...]) -> State:
         return {name: self._state[name].get() for name in names}
@@ -660,21 +537,21 @@ class DeviceEngine(_Base[P]):
                 array.fill(value)
 
 
-class ReferenceEngine(_Base[P]):
+class ReferenceEngine(Engine):
     """All copies in plain Python, the definition of every result.
 
     Parameters
     ----------
     workload, p, first, copies, numbers
-        As for `_Base`.
+        As for `Engine`.
     ensemble : int
         Number of copies of the whole ensemble, if these are a batch of it; 0: ``copies``.
     """
 
     def __init__(
         self,
-        workload: Workload[Any, P],
-        p: P,
+        workload: Workload[Any, Any],
+        p: Any,
         *,
         first: int = 0,
         copies: int = 1,
@@ -710,7 +587,7 @@ class ReferenceEngine(_Base[P]):
                     self._set_series = f"{function.__module__}.{function.__qualname__}"
 
     def at(self, place: int) -> None:
-        """Change to other copies, as `_Base.at`; their state has to be loaded afterwards."""
+        """Change to other copies, as `Engine.at`; their state has to be loaded afterwards."""
         super().at(place)
         for number, copy in zip(self.copy_numbers().tolist(), self.copies_now, strict=True):
             copy.index = number
@@ -797,11 +674,3 @@ class ReferenceEngine(_Base[P]):
             )
             for i, number in enumerate(self.copy_numbers().tolist())
         ]
-
-
-def split_by_tick(rows: list[NDArray[np.int32]], columns: int = 0) -> NDArray[np.int32]:
-    """Return all rows sorted by tick; rows of a tick stay in the order of the copies."""
-    if not rows:
-        return np.empty((0, columns + 1), np.int32)
-    table = np.concatenate(rows)
-    return table[np.argsort(table[:, 1], kind="stable")]

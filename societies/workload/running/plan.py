@@ -16,13 +16,14 @@ from societies.output.checkpoints import interval
 from societies.words import plural
 from societies.workload.declare.config import recorded
 from societies.workload.declare.contents import contents_of
-from societies.workload.declare.phases import launches_of, scratch_bytes
+from societies.workload.declare.phases import scratch_bytes
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.batches import Room, batch_size
 from societies.workload.running.branch import parent_of
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_ROWS, LOG_TICKS
 from societies.workload.running.file import parts, require_room
+from societies.workload.running.launches import launches_of
 from societies.workload.running.programs import described
 from societies.workload.running.request import Config, Request, config_warnings, request
 from societies.workload.running.sufficiency import byte_count, duration, room_warnings, time_warning

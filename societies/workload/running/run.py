@@ -69,7 +69,7 @@ def engine_of(
     workload, p, copies = setup.workload, setup.p, setup.copies
     size = copies if batch is None else batch_size(copies, _fit(setup), batch)
     of: dict[str, Any] = {"first": setup.first, "copies": size, "numbers": setup.config.numbers}
-    inner: DeviceEngine[Any] | ReferenceEngine[Any]
+    inner: Engine
     if chosen is None:
         inner = ReferenceEngine(workload, p, ensemble=copies, **of)
     else:

@@ -77,7 +77,7 @@ WRONG = {
     "letter": ("4k3/8/8/8/4x3/8/8/4K3 w - -", "piece placement: x in 4x3"),
     "no king": ("8/8/8/8/8/8/8/4K3 w - -", "piece placement: black has 0 kings"),
     "two kings": ("4k3/8/8/8/8/8/8/K3K3 w - -", "piece placement: white has 2 kings"),
-    "pawn": ("P3k3/8/8/8/8/8/8/4K3 w - -", "piece placement: a pawn stands on the first or"),
+    "pawn": ("P3k3/8/8/8/8/8/8/4K3 w - -", "piece placement: a pawn is on the first or"),
     "many": ("4k3/8/8/8/8/QQ6/PPPPPPPP/4K3 w - -", "piece placement: white has 8 pawns and 1"),
     "side": (f"{BOARD} white - -", "side to move: white: w or b"),
     "check": ("4k3/8/8/8/8/8/8/4RK2 w - -", "side to move: w: it could capture the king"),

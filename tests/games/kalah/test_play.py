@@ -102,7 +102,7 @@ def test_nothing_to_take_back():
 
 
 def test_a_level_needs_a_number():
-    assert "level N: N is a number of plies, 1 to 3" in played("level;q", side="bottom")[0]
+    assert ": 1 to 3 plies" in played("level;q", side="bottom")[0]
 
 
 def test_a_board_of_any_size_fits_forty_columns():

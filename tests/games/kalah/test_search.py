@@ -15,7 +15,7 @@ from reference_py.games.kalah.parameters import TOP, Parameters, Position
 from reference_py.games.kalah.rules import evaluate
 from societies import open_results, run, verify
 from societies.games.kalah import WORKLOAD
-from societies.games.kalah.estimate import estimated_nodes
+from societies.games.kalah.config import estimated_boards
 from societies.games.kalah.levels import levels, shortened
 from societies.workload.declare import slices
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
@@ -223,7 +223,7 @@ def test_a_long_launch_is_several(device, monkeypatch, name):
 @pytest.mark.parametrize("plies", range(13))
 def test_the_estimate_of_nodes_is_near_the_count(plies):
     """Known counts are met within a tenth, and exactly while all boards are looked at."""
-    ratio = estimated_nodes(Parameters(), plies) / initial()[plies]["nodes"]
+    ratio = estimated_boards(Parameters(), plies) / initial()[plies]["nodes"]
     assert ratio == 1 if plies <= 3 else 0.9 < ratio < 1.1
 
 
@@ -231,9 +231,9 @@ def test_the_estimate_follows_the_board():
     for case in FUZZ:
         p = Parameters(positions=(Position(tuple(case["board"]), case["to_move"]),))
         for plies, found in case["minimax"].items():
-            assert 0.9 < estimated_nodes(p, int(plies)) / found["nodes"] < 1.1
+            assert 0.9 < estimated_boards(p, int(plies)) / found["nodes"] < 1.1
     finished = Position((0,) * 6 + (20, 4, 4, 0, 0, 0, 0, 20))
-    assert estimated_nodes(Parameters(positions=(finished,) * 300), 64) == 300
+    assert estimated_boards(Parameters(positions=(finished,) * 300), 64) == 300
 
 
 def test_a_game_that_is_nearly_over_may_be_searched_to_its_end():

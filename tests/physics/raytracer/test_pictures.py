@@ -49,17 +49,17 @@ def test_a_picture_of_somebody_else_is_not_replaced(tmp_path):
     Image.new("RGB", (3, 3), "red").save(tmp_path / "a.png")
     before = (tmp_path / "a.png").read_bytes()
     with pytest.raises(
-        OutputError, match=r"a\.png exists, and Societies did not write it"
+        OutputError, match=r"a\.png exists, and it is not known that Societies wrote it"
     ) as caught:
         societies.run(config_of(), out=tmp_path / "a.h5")
     assert len(str(caught.value).splitlines()) == 2
     assert (tmp_path / "a.png").read_bytes() == before
     (tmp_path / "a.png").write_text("no picture")
-    with pytest.raises(OutputError, match="did not write it"):
+    with pytest.raises(OutputError, match="it is not known that Societies wrote it"):
         societies.run(config_of(), out=tmp_path / "a.h5", overwrite=True)
     assert [one.name for one in tmp_path.iterdir()] == ["a.png"]
     (warning,) = societies.plan(config_of(), out=tmp_path / "a.h5").warnings
-    assert "did not write it" in warning
+    assert "it is not known that Societies wrote it" in warning
 
 
 def test_a_resumed_run_writes_the_picture_of_a_straight_one(tmp_path):

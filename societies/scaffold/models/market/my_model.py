@@ -10,7 +10,7 @@ class MyModelConfig(DailyConfig):
     agents: int = key(100, "Traders; the first half buys", "agents", ge=2, le=10_000)
     shouts: int = key(2000, "Shouts in a day", "shouts", ge=1, le=1_000_000)
     top: int = key(200, "Highest value, cost, bid and ask", "cents", ge=1, le=1_000_000)
-    constrained: bool = key(True, "Whether nobody bids above the value, or asks below the cost")
+    constrained: bool = key(True, "Whether no trader bids above the value, or asks below the cost")
 
 
 def endow(config, society, day):

@@ -17,7 +17,7 @@ class MyModelConfig(DailyConfig):
 
 
 def begin(config, society, day):
-    """Draw the network: the nearest on the ring, some links rewired to anybody."""
+    """Draw the network: the nearest on the ring, some links rewired to any agent."""
     rng = Rng.seed(config.stream_base, config.stream_gap, society.index)
     for agent in range(config.agents):
         for link in range(config.links):
@@ -40,7 +40,7 @@ def look(config, society, day, agent):
 
 
 def adopt(config, society, day, agent):
-    """Adopt if enough neighbours have: a phase of its own, so that nobody is ahead of others."""
+    """Adopt if enough neighbours have: a phase of its own, so that no agent is ahead of others."""
     if society.seen[agent] >= config.threshold:
         society.adopted[agent] = 1
 

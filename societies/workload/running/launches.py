@@ -1,0 +1,255 @@
+"""Which launches do the steps of a tick take, and how are they enqueued?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from societies.opencl.debug import device_error
+from societies.opencl.throttle import LAUNCHES, Throttle
+from societies.workload.declare.phases import (
+    Joined,
+    Launch,
+    Phase,
+    Step,
+)
+from societies.workload.declare.slices import Pace
+
+if TYPE_CHECKING:
+    from societies.opencl import BoundKernel, Device
+
+MOST_LISTED = 64
+"""Largest number of different sequences of steps whose launches are cached. If every tick has
+different steps, a cache does not help."""
+
+
+def in_rounds(
+    phases: Mapping[str, Phase], steps: Iterable[Step], cores: int
+) -> list[tuple[Step, int]]:
+    """Return the steps to launch on a CPU with ``cores`` cores, each with its number of rounds.
+
+    Of consecutive steps that one launch carries out (`Rounds`), only the first is returned, with
+    their number. On other devices (0 cores) every number is 1.
+    """
+    found: list[tuple[Step, int]] = []
+    for step in steps:
+        several = phases[step.phase].rounds
+        if found and several is not None and several.pay(cores):
+            first, count = found[-1]
+            number = first.arguments.get(several.counted, 0) + count
+            following = {**first.arguments, several.counted: number}
+            if first.phase == step.phase and step.arguments == following:
+                found[-1] = first, count + 1
+                continue
+        found.append((step, 1))
+    return found
+
+
+def fused_steps(
+    phases: Mapping[str, Phase], steps: Sequence[Step], cores: int
+) -> Iterator[tuple[Step, int, Joined | None]]:
+    """Yield the steps that are launched, without steps that an earlier launch includes.
+
+    Each comes with the number of rounds that a launch includes on a CPU with ``cores`` cores, and
+    with the `Joined` that includes the steps after it, or None. Steps are not fused at all unless
+    all launches are known in advance (`decided_before`).
+    """
+    decided = decided_before(phases, steps)
+    rounds = in_rounds(phases, steps, cores if decided else 0)
+    names = [step.phase for step, _ in rounds]
+    place = 0
+    while place < len(rounds):
+        step, count = rounds[place]
+        joined, place = phases[step.phase].joined if decided else None, place + 1
+        if joined is not None:
+            end = place + len(joined.followers)
+            joined = joined if tuple(names[place:end]) == joined.followers else None
+        yield step, count, joined
+        place += 0 if joined is None else len(joined.followers)
+
+
+def known_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
+    """Return True if all launches of some steps and their sizes are known before the first."""
+    return all(
+        not (one.before or one.host)
+        and not any(launch.each or callable(launch.groups) for launch in one.launches)
+        for one in (phases[step.phase] for step in steps)
+    )
+
+
+def decided_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
+    """Return True if `known_before` holds and the steps swap no arrays."""
+    return known_before(phases, steps) and not any(phases[step.phase].swaps for step in steps)
+
+
+def cores_of(device: Device | None, on_cpu: bool | None = None) -> int:
+    """Return the cores of a CPU, for launches of several rounds; 0 on other devices.
+
+    Parameters
+    ----------
+    device : None is the reference
+    on_cpu : whether kernels are built in their form for CPUs; default: if the device is a CPU
+    """
+    if device is None:
+        return 0
+    return device.compute_units if (device.kind == "cpu" if on_cpu is None else on_cpu) else 0
+
+
+def launches_of(
+    phases: Mapping[str, Phase], steps: Sequence[Step], tick: int, device: Device | None = None
+) -> int:
+    """Return the number of launches of some steps on a device; by default on one that is no CPU."""
+    on_cpu = device is not None and device.kind == "cpu"
+    phases = {name: one.on(on_cpu) for name, one in phases.items()}
+    return sum(
+        launch.count(tick, step.arguments)
+        for step, _, joined in fused_steps(phases, steps, cores_of(device))
+        for launch in (phases[step.phase].launches if joined is None else [joined.launch])
+    )
+
+
+class BoundLaunch:
+    """A launch with all arguments set except those that change from step to step.
+
+    If phases swap arrays, there is one bound kernel for each arrangement of the arrays.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        bind: Callable[[], BoundKernel],
+        changing: Iterable[str],
+        arrangement: Callable[[], tuple[int, ...]] | None,
+        size: Callable[[Mapping[str, int]], tuple[int, ...]] | None,
+        pace: Pace | None = None,
+    ) -> None:
+        self._pace = pace
+        self._bind, self._changing = bind, tuple(changing)
+        self._arrangement, self._size, self._each = arrangement, size, launch.each
+        self._kernel = bind()
+        self._kernels = {arrangement() if arrangement else (): self._kernel}
+
+    @property
+    def kernel(self) -> BoundKernel:
+        """The kernel, bound to the present arrangement of the arrays."""
+        if self._arrangement is None:
+            return self._kernel
+        now = self._arrangement()
+        if now not in self._kernels:
+            self._kernels[now] = self._bind()
+        return self._kernels[now]
+
+    @property
+    def always(self) -> BoundKernel | None:
+        """The kernel if every launch with this arrangement of the arrays is the same, else None."""
+        return self.kernel if self._each is None and self._size is None else None
+
+    @property
+    def changing(self) -> tuple[str, ...]:
+        """Names of its arguments that change from step to step."""
+        return self._changing
+
+    def __call__(self, tick: int, values: Mapping[str, int]) -> None:
+        """Enqueue the kernel; of ``values`` it gets those for which it has parameters."""
+        changed = {name: values[name] for name in self._changing if name in values}
+        if self._each is None:
+            self._enqueue(changed, values)
+        else:
+            name, among = self._each
+            for value in among(tick):
+                self._enqueue({**changed, name: value}, values)
+
+    def _enqueue(self, changed: Mapping[str, int], values: Mapping[str, int]) -> None:
+        if self._size is None:
+            self.kernel(**changed)
+        elif 0 not in (size := self._size(values)):
+            if self._pace is None:
+                self.kernel.launch(global_size=size, **changed)
+            else:
+                self._pace.launch(self.kernel, size[0], changed, values)
+
+
+_Call: TypeAlias = "tuple[BoundKernel, Any, tuple[Any, ...], list[tuple[str, int]]]"
+"""A kernel, the function that enqueues it, that function's arguments, kernel arguments to set."""
+
+
+class Listed:
+    """Prepared launches of a sequence of steps that is repeated in many ticks.
+
+    Parameters
+    ----------
+    launches : kernels, names of their arguments that change, and the steps' own arguments
+    written : names of the arrays that the launches may write
+    swaps : pairs of arrays that exchange their names after the launches, in order
+
+    Attributes
+    ----------
+    named : kernels with the names of arguments that differ from tick to tick
+    """
+
+    def __init__(
+        self,
+        launches: Iterable[tuple[BoundKernel, tuple[str, ...], Mapping[str, int]]],
+        written: frozenset[str],
+        swaps: tuple[tuple[str, str], ...],
+    ) -> None:
+        self.written, self.swaps = written, swaps
+        self._calls: list[_Call] = []
+        self.named: list[tuple[BoundKernel, str]] = []
+        for kernel, changing, own in launches:
+            if kernel.ready is None:
+                continue
+            fixed = [(name, own[name]) for name in changing if name in own]
+            self._calls.append((kernel, *kernel.ready, fixed))
+            named = [(kernel, name) for name in changing if name not in own]
+            self.named += [one for one in named if one not in self.named]
+
+    def __call__(self, values: Mapping[str, int], throttle: Throttle | None) -> int:
+        """Enqueue all launches, with pauses if there is a ``throttle``; return their number."""
+        for kernel, name in self.named:
+            if name in values:
+                kernel.put(name, values[name])
+        if throttle is None:
+            self._enqueue(self._calls)
+        else:
+            for first in range(0, len(self._calls), LAUNCHES):
+                several = self._calls[first : first + LAUNCHES]
+                self._enqueue(several)
+                throttle(len(several))
+        return len(self._calls)
+
+    def _enqueue(self, calls: Iterable[_Call]) -> None:
+        for kernel, enqueue, arguments, fixed in calls:
+            for name, value in fixed:
+                kernel.put(name, value)
+            try:
+                enqueue(*arguments)
+            except kernel.kernel.device.api.Error as error:
+                raise device_error(error, f"launching {kernel.kernel.label}") from error
+
+
+class Listing:
+    """Prepared launches of sequences of steps, for each arrangement of swapped arrays."""
+
+    def __init__(self) -> None:
+        self._of_steps: dict[tuple[Step, ...], dict[tuple[int, ...], Listed | None]] = {}
+        self._newest: tuple[tuple[Step, ...], dict[tuple[int, ...], Listed | None] | None]
+        self._newest = (), None
+
+    def of(
+        self,
+        steps: tuple[Step, ...],
+        arrangement: tuple[int, ...],
+        make: Callable[[tuple[Step, ...]], Listed | None],
+    ) -> Listed | None:
+        """Return the launches of some steps, which ``make`` prepares once; None if it cannot."""
+        if steps is not self._newest[0]:
+            if steps not in self._of_steps and len(self._of_steps) < MOST_LISTED:
+                self._of_steps[steps] = {}
+            self._newest = steps, self._of_steps.get(steps)
+        found = self._newest[1]
+        if found is None:
+            return None
+        if arrangement not in found:
+            found[arrangement] = make(steps)
+        return found[arrangement]

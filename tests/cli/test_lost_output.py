@@ -1,0 +1,49 @@
+"""Does a command say so, and fail, if what it prints is lost?"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMANDS = [
+    "--version",
+    *(
+        pytest.param(one, marks=pytest.mark.ci)
+        for one in ("list", "schema economy", "check economy/quickstart", "check nothing")
+    ),
+]
+"""One that ends before a command, short ones, a long one, and one with an error of its own."""
+
+
+def ended(command, redirected):
+    words = f"{sys.executable} -m societies {command} {redirected}"
+    done = subprocess.run(words, shell=True, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("redirected", "why"),
+    [(">&-", "the standard output is closed"), (">/dev/full", "the disk is full")],
+)
+def test_lost_output_is_an_error_that_says_why(command, redirected, why):
+    if redirected == ">/dev/full" and not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    code, said = ended(command, redirected)
+    if command == "check nothing":  # which prints nothing but its error
+        assert code == 2 and "nothing" in said
+    else:
+        assert (code, said) == (4, f"the output cannot be printed: {why}\n")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("redirected", ["<&-", "2>&-", "2>/dev/full", "<&- 2>&-"])
+def test_other_streams_may_be_closed_or_full(redirected):
+    code, said = ended("list", redirected)
+    assert code == 0 and "economy" in said and "Traceback" not in said
+
+
+def test_nobody_needs_to_read_all_of_it():
+    code, said = ended("schema economy", "| head -1")
+    assert (code, said) == (0, "{\n")

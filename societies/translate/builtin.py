@@ -191,7 +191,7 @@ def _any_or_all(is_any: bool) -> Made:
 
 
 def _pure(node: ast.ListComp) -> bool:
-    return not any(isinstance(one, ast.Call) for one in ast.walk(node.elt))
+    return not any(isinstance(one, ast.Call) for one in ast.walk(node))
 
 
 def _list(f: Function, node: ast.Call, name: str) -> Value:

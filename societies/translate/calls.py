@@ -225,6 +225,7 @@ def _body(
     frame.assigned = set(values)
     for name, value in values.items():
         rebound = frame.bindings[name] > 0
+        frame.bindings[name] += rebound  # the argument is a value of its own
         if isinstance(value, UNSEEN):
             if rebound and isinstance(value, Known):
                 store_name(f, name, value, node)

@@ -20,6 +20,7 @@ from societies.translate.values import (
     INT,
     MAYBE,
     NONE,
+    READ,
     REAL,
     Inner,
     Known,
@@ -242,8 +243,10 @@ def _of_list(f: Function, node: ast.Call, word: str) -> Value:
         f.error(node, f"{word} takes key= and default=")
     default: Value | None = None
     if "default" in keywords:
-        default = f.expression(keywords["default"])
-        default = f.kept(default) if isinstance(default, Number) else default
+        with f.aside() as lines:
+            default = f.expression(keywords["default"])
+        if lines or (isinstance(default, Number) and default.life == READ):
+            f.error(node, "a default that reads or draws", "Give it a name in the line before.")
     some = f.fresh()
     f.declared[some] = "int"
     f.emit(f"{some} = 0;")

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from reference_py.economy.devices import DEVICE_TYPES, SOURCES
 from reference_py.economy.tables import utility_curve
 from societies import config_from_dict
-from societies.economy import series, variables
+from societies.economy import variables
 from societies.economy.network import network_stops, network_tables
 from societies.economy.results import DayRecorder, describe_tables, recorded_days
+from societies.economy.series import columns_of
 from societies.economy.state import MOST_UNITS, state_fields
 from societies.economy.workload import WORKLOAD
 from societies.workload import Block
@@ -130,38 +130,6 @@ def test_the_network_of_a_day_beyond_the_last_is_not_recorded():
 # -- series and variables
 
 
-def test_series_of_groups_are_those_of_each_in_turn():
-    assert series.group_families(True, 1) == {}
-    plain, devices = series.group_families(False, 2), series.group_families(True, 3)
-    assert "group_devices_made" not in plain and len(plain) == 6
-    assert plain["group_utility"] == ["group_utility_0", "group_utility_1"]
-    assert devices["group_units_paid_outside"] == [
-        f"group_units_paid_outside_{g}" for g in range(3)
-    ]
-    made = [f"group_devices_made_{g}_{name}" for g in range(3) for name in DEVICE_TYPES]
-    assert devices["group_devices_made"] == made
-    assert series.QUANTILES == (0.0, 0.25, 0.5, 0.75, 1.0)
-    assert (*SOURCES[1:], *(f"making_{one}" for one in DEVICE_TYPES)) == series.DEVICE_ACTIVITIES
-    later = [name for name, one in series.series_table(True, 2).items() if one.lag]
-    assert later == ["gini_3day", "gini_paper"]
-    assert {one.lag for one in series.SERIES.values()} == {0, 1}
-
-
-@pytest.mark.parametrize(
-    ("name", "variable"),
-    [
-        ("group_units_traded_outside_0", "group_units_traded_outside"),
-        ("group_units_traded_1", "group_units_traded"),
-        ("hhi_2", "hhi"),
-        ("gini", None),
-        ("minutes_making_tool", "minutes"),
-        ("device_maker_share_tools", "device_maker_share"),
-    ],
-)
-def test_a_series_is_in_the_variable_of_the_longest_name(name, variable):
-    assert variables.grouped(name) == variable
-
-
 def test_a_detail_is_described_by_its_first_field():
     fields = state_fields(WORKLOAD.parameters(economy(devices="all")))
     minutes = variables.AGENT_DEVICE_DETAIL["agent_minutes"].variable("m", "agent_day", fields)
@@ -176,7 +144,7 @@ def test_a_detail_is_described_by_its_first_field():
 def test_the_means_of_the_last_day_are_those_of_the_file():
     """Over the societies, of every series that is known on that day and is in no family."""
     recorder = DayRecorder(Setup(WORKLOAD, economy(replicates=2)))
-    names = list(series.SERIES)
+    names = list(columns_of(recorder.p))
     values = np.arange(2 * 3 * len(names), dtype=float).reshape(2, 3, len(names))
     found = recorder.means(Block(4, 6, {"series": values}, {}, dict, None))
     assert found["gini"] == values[:, 2, names.index("gini")].mean()

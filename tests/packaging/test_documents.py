@@ -58,7 +58,7 @@ LONG = (
         f"docs/{page}.md"
         for page in (
             *("bug-reports", "checking-kernels", "configuration", "games", "physics"),
-            *("policies", "python-api", "ray-tracer", "write-a-search"),
+            *("policies", "python-api", "ray-tracer", "write-a-model", "write-a-search"),
         )
     ),
     *(

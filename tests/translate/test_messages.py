@@ -39,6 +39,11 @@ def same(values):
     return values
 
 
+def earlier(n, values):
+    n = n - 5
+    return values[n]
+
+
 def PHASE:
 """
 SIGNATURE = "phase(config, society, day)"
@@ -100,7 +105,7 @@ REFUSED = {
     "print(society.money[0])": ("print has no place in a kernel", "recorded=True"),
     "x = sum(society.wealth)": ("sum of real numbers", "reduce_sum(values)"),
     "total = 0\nfor m in society.money:\n    total += 0.5": (
-        "'total' is a whole number in line 33 and a real number here", "Begin with total = 0.0"),
+        "'total' is a whole number in line 38 and a real number here", "Begin with total = 0.0"),
     # kinds of numbers
     "x = 2 ** 70": ("more than 64 bits", "1e22"),
     "x = society.money[0] ** society.money[1]": ("an exponent that is not", "x * x"),
@@ -112,7 +117,7 @@ REFUSED = {
     "society.wealth[0] = 0": ("has real numbers and gets a whole number", "0.0 for 0"),
     "society.money[0] = society.money[0] * 0.9": ("gets a real one", "int(...), which cuts"),
     "society.money[0] = None": ("gets None", "store -1"),
-    "x = None\nif day > 2:\n    x = 0.5": ("'x' is None in line 33 and", "truth value"),
+    "x = None\nif day > 2:\n    x = 0.5": ("'x' is None in line 38 and", "truth value"),
     "x = society.wealth[society.wealth[0]]": ("an index is a real number", "int(...)"),
     "for i in range(society.wealth[0]):\n    pass": ("range of a real number", "range(int("),
     "x = 1.0 in society.wealth": ("whether a list contains a real number", "any(x == y"),
@@ -133,9 +138,9 @@ REFUSED = {
     "p = [1, 2]\np.append(3)": ("how many entries will the list have at most?", "Bounded(most)"),
     "p = [1, 2]\nq = p": ("two names for one list", "q = list(...)"),
     "society.money = [0] * 7\np = society.money\nsociety.money = [1] * 7": (
-        "'money' gets a new list here, and the name of line 34", "list(...money)"),
+        "'money' gets a new list here, and the name of line 39", "list(...money)"),
     "for m in society.money:\n    society.money = [1] * 7": (
-        "'money' gets a new list in line 34, in a loop over it", "list(...money)"),
+        "'money' gets a new list in line 39, in a loop over it", "list(...money)"),
     "p = [1] * 7\nsociety.money = p": ("a field and a name would stand for one list", "list(...)"),
     "p = [1, 2]\nfor x in p:\n    p = [3]": ("'p' is assigned while a loop", "another"),
     "p = [1, 2] + [3]": ("lists are not added", "Append the entries"),
@@ -144,6 +149,7 @@ REFUSED = {
     "society.money.append(3)": (".append of a list of fixed length", "list(...)"),
     "first, *rest = society.money": ("no tuple", ""),
     "p = [1, 2]\nq = same(p)": ("a list that is not the function's own", "Return list(...)"),
+    "p = [1]\nx = max(p, default=p[0])": ("a default that reads or draws", "the line before"),
     "p = [1]\nif p == [1]:\n    pass": ("lists are not compared", "in a loop"),
     "p = [True, False]\np[0] = 3": ("has truth values and gets a whole number", "[0] * n"),
     # statements and functions
@@ -181,7 +187,7 @@ def test_what_cannot_be_had_exactly_is_refused(translated, body):
     assert reason in error.reason
     assert hint in error.hint
     assert str(error).startswith(f"rules.py:{error.line}: ")
-    assert error.line >= (33 if "(" not in body else 14)  # a line of the phase, or what it calls
+    assert error.line >= (38 if "(" not in body else 14)  # a line of the phase, or what it calls
     assert len(str(error).split("\n")) <= 3
 
 
@@ -189,7 +195,7 @@ def test_what_cannot_be_had_exactly_is_refused(translated, body):
     ("body", "reason"),
     [
         ("society.money[(agent + 1) % 7] = 3", "writes an entry of 'money' that is not its own"),
-        ("x = society.money[agent - 1]\nsociety.money[agent] = x", "write in line 34: 'money'"),
+        ("x = society.money[agent - 1]\nsociety.money[agent] = x", "write in line 39: 'money'"),
         ("x = sum(society.money)\nsociety.money[agent] = x", "reads of others what they write"),
         ("for m in society.money:\n    society.money[agent] = m", "reads of others"),
         ("society.stream = 0 * society.stream", "no number"),
@@ -225,6 +231,11 @@ def test_entries_that_do_not_are_translated(translated, body):
     assert "item % 7" in unit.text
 
 
+def test_a_parameter_that_is_assigned_again_may_be_negative(translated):
+    text = translated("society.money[0] = earlier(3, society.money)").text
+    assert "values[wrapped(n_2, 7)]" in text
+
+
 def test_a_parameter_that_nothing_gives_is_refused(translated):
     with pytest.raises(TranslationError, match="'tomorrow' is no argument of a step"):
         translated("pass", "phase(config, society, day, tomorrow)")
@@ -232,8 +243,8 @@ def test_a_parameter_that_nothing_gives_is_refused(translated):
 
 def test_lines_of_the_rules_stand_above_their_kernel(translated):
     text = translated("if society.money[0] >= 3:\n    society.money[0] -= 1").text
-    assert '#line 34 "rules' in text
-    assert "// 33: if society.money[0] >= 3:" in text
+    assert '#line 39 "rules' in text
+    assert "// 38: if society.money[0] >= 3:" in text
     assert "state_money[0] = (int)((long)state_money[0] - 1L);" in text
 
 

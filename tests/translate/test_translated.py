@@ -50,7 +50,7 @@ def test_values_change_no_text():
 @settings(max_examples=1, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_random_programs_have_the_bits_of_python(random):
-    """5000 more of them in tests/translate/random_rules.txt."""
+    """tests/translate/random_rules.py verifies more of them."""
     with tempfile.TemporaryDirectory() as folder:
         differs, count = outcome(programs(random, 2), Path(folder))
     assert not differs

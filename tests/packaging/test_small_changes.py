@@ -66,8 +66,8 @@ PHASE = {
     "reference_py/economy/levy.py": LEVY,
     "kernels/economy/levy.cl": KERNEL,
     "reference_py/economy/schedule.py": (
-        "        Step(society_statistics),\n",
-        "        Step(levy),\n",
+        "        DayStep(society_statistics),\n",
+        "        DayStep(levy),\n",
         "from reference_py.economy.invention import invention\n",
         "from reference_py.economy.levy import levy\n",
     ),

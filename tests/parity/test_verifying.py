@@ -322,8 +322,8 @@ def verified(monkeypatch):
     def verify(workload, days=300, wrong_from=10**9, **more):
         sides = verify.sides = []
 
-        def engine_of(workload, config, device):
-            sides.append(Side(workload, config, wrong_from=wrong_from))
+        def engine_of(setup, device):
+            sides.append(Side(workload, setup.p, wrong_from=wrong_from))
             return sides[0], "a side", {}
 
         def reference(*arguments, **options):

@@ -220,7 +220,8 @@ class TerminalGame:
                     self.make(self.game.read(typed))
                     return True
             except ConfigError as error:
-                self.say(f"{error}; {self.help}")
+                self.say(str(error))
+                self.say(self.help)
 
     def _look(self, number: str) -> None:
         """Set the level of the search to ``number``."""

@@ -37,8 +37,8 @@ def test_turns_are_read_made_and_taken_back():
         ("A1A1", "2 different points"),
         ("A1B1C1", "2 different points"),
         ("J10A1", "J10 is taken"),
-        ("Z9A1", "no point"),
-        ("99", "no point"),
+        ("Z9A1", "not a point"),
+        ("99", "not a point"),
     ],
 )
 def test_what_is_no_turn_is_said(text, message):
@@ -95,7 +95,7 @@ def test_a_game_in_the_terminal(tmp_path):
     at = tmp_path / "game.txt"
     end, shown = play(["nonsense", "h", "l 2", "J9I10", "u", "A1S19", "q"], save=at)
     assert end == f"the game was left; written to {at}"
-    assert "no point" in shown
+    assert "not a point" in shown
     assert "worth" in shown
     assert "2 turns" in shown
     assert at.read_text().split()[:2] == ["J10", "A1S19"]

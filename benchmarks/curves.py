@@ -29,15 +29,14 @@ import time
 from pathlib import Path
 from typing import TextIO
 
-from economy import ROOT, run
+from economy import ROOT, device_engine, run
 
 import societies
-from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.errors import SocietiesError
 from societies.workload import Setup
-from societies.workload.running.plan import device_bytes
+from societies.workload.running.batches import Room
 
 AXES = {
     "societies": [1, 4, 16, 64, 256, 1024, 4096],
@@ -85,7 +84,7 @@ def measured(scenario: str, axis: str, value: int, days: int, device: str) -> di
         ],
     )
     chosen = societies.choose_device(device, profiling=False)
-    engine = DeviceEngine(chosen, parameters(config))
+    engine = device_engine(chosen, parameters(config))
     engine.start()
     run(engine, 1, 1)  # builds every kernel
     times = []
@@ -103,7 +102,7 @@ def measured(scenario: str, axis: str, value: int, days: int, device: str) -> di
         **sizes,
         "seconds": f"{seconds:.4f}",
         "cpu_seconds": f"{busy:.4f}",
-        "device_bytes": device_bytes(Setup(WORKLOAD, config)),
+        "device_bytes": Room(Setup(WORKLOAD, config), chosen).nbytes(sizes["societies"]),
     }
 
 

@@ -4,7 +4,7 @@
                                  [--append FILE]
 
 The four scenarios of the paper (48 agents x 48 resources if not said otherwise), timed without the
-building of kernels and without output: the whole of `DeviceEngine.run_days`, ended by reading the
+building of kernels and without output: the whole of `DeviceEngine.run_ticks`, ended by reading the
 series. Each row also gives the processor time over all threads (what counts on a shared machine),
 the bytes that the run takes on the device, the time by phase of the day after the last (each phase
 waited for), and what the launches alone would cost. Rows go to standard output and, with --append,
@@ -23,15 +23,14 @@ import numpy as np
 from appending import append
 
 import societies
-from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.phases import phases as table
 from societies.economy.schedule import day_schedule
 from societies.economy.workload import WORKLOAD
 from societies.workload import Setup
-from societies.workload.running.engines import LOG_TICKS
+from societies.workload.running.batches import Room
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 from societies.workload.running.launches import launches_of
-from societies.workload.running.plan import device_bytes
 
 ROOT = Path(__file__).parents[1]
 FIELDS = (
@@ -56,7 +55,13 @@ FIELDS = (
 
 def run(engine, first, last):
     for day in range(first, last + 1, LOG_TICKS):
-        engine.run_days(day, min(last, day + LOG_TICKS - 1))
+        engine.run_ticks(day, min(last, day + LOG_TICKS - 1))
+        engine.logs()
+
+
+def device_engine(device, p):
+    """Return an engine for all societies of the parameters."""
+    return DeviceEngine(WORKLOAD, p, device, first=p.first_society, copies=p.societies)
 
 
 def empty_launch_seconds(device):
@@ -93,10 +98,11 @@ def measure(scenario, agents, count, days, device):
     )
     p = parameters(config)
     if device == "reference":
-        chosen, engine, name, launch = None, ReferenceEngine(p), "reference (Python)", 0.0
+        engine = ReferenceEngine(WORKLOAD, p, first=p.first_society, copies=p.societies)
+        chosen, name, launch = None, "reference (Python)", 0.0
     else:
         chosen = societies.choose_device(device, profiling=False)
-        engine, name, launch = DeviceEngine(chosen, p), chosen.name, empty_launch_seconds(chosen)
+        engine, name, launch = device_engine(chosen, p), chosen.name, empty_launch_seconds(chosen)
         engine.start()
         run(engine, 1, 2)  # build and warm up
     engine.start()
@@ -118,7 +124,7 @@ def measure(scenario, agents, count, days, device):
         "seconds": f"{seconds:.3f}",
         "cpu_seconds": f"{busy:.3f}",
         "agent_days_per_second": f"{p.agents * count * days / seconds:.0f}",
-        "device_bytes": device_bytes(Setup(WORKLOAD, config)),
+        "device_bytes": Room(Setup(WORKLOAD, config), chosen).nbytes(count) if chosen else "",
         "launches_per_day": launches,
         "seconds_of_launches": f"{launch * launches * days:.3f}",
         "phase_seconds_per_day": " ".join(f"{k}={v:.2e}" for k, v in detail.items()),

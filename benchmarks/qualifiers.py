@@ -34,14 +34,13 @@ os.environ["CUDA_CACHE_PATH"] = CACHES.name
 from appending import append  # noqa: E402
 
 import societies  # noqa: E402 (the caches are chosen before anything is imported)
-from societies.economy.engine import DeviceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.phases import phases  # noqa: E402
 from societies.economy.workload import WORKLOAD  # noqa: E402
 from societies.localmem.clang import Kind, TranslationUnit, is_pointer  # noqa: E402
 from societies.localmem.preprocess import preprocess  # noqa: E402
 from societies.opencl import program as programs  # noqa: E402
-from societies.workload.running.engines import LOG_TICKS  # noqa: E402
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 FIELDS = (
@@ -180,16 +179,17 @@ def variant_engine(device, p, qualifiers):
 
     began = time.perf_counter()
     with mock.patch.object(programs, "compile_program", compile_qualified):
-        engine = DeviceEngine(device, p)
+        engine = DeviceEngine(WORKLOAD, p, device, first=p.first_society, copies=p.societies)
     engine.start()
-    engine.run_days(1, 1)
+    engine.run_ticks(1, 1)
     return engine, time.perf_counter() - began
 
 
 def timed_day(engine, day):
     engine.device.finish()
     began, busy = time.perf_counter(), time.process_time()
-    engine.run_days(day, day)
+    engine.run_ticks(day, day)
+    engine.logs()
     return time.perf_counter() - began, time.process_time() - busy
 
 
@@ -205,7 +205,7 @@ def measure(scenario, count, first, days, device):
         engines[variant], builds[variant] = variant_engine(device, p, qualifiers)
     leader = engines["as they are"]
     for day in range(2, first, LOG_TICKS):
-        leader.run_days(day, min(day + LOG_TICKS, first) - 1)
+        leader.run_ticks(day, min(day + LOG_TICKS, first) - 1)
     state = leader.state()
     for engine in engines.values():
         engine.load(state)

@@ -55,7 +55,6 @@ def measurements(asked, days):
     import numpy as np
 
     import societies
-    from societies.economy.engine import DeviceEngine
     from societies.economy.parameters import parameters
 
     device = societies.choose_device(asked, profiling=False)
@@ -72,7 +71,7 @@ def measurements(asked, days):
                 [f"replicates={count}", f"days={days}"],
             )
             clock.read()
-            engine = DeviceEngine(device, parameters(config))
+            engine = economy.device_engine(device, parameters(config))
             engine.start()
             economy.run(engine, 1, 2)
             device.finish()

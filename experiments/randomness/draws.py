@@ -14,10 +14,11 @@ import numpy as np
 from reference_py.economy.streams import PURPOSES
 from reference_py.primitives.rng import BASE, A, M, Rng, binomial_reserve
 from societies import config_from_dict, load_config
-from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
+from societies.economy.workload import WORKLOAD
 from societies.opencl import Program
+from societies.workload.running.engines import DeviceEngine
 
 ROOT = Path(__file__).parents[2]
 BLOCK_WORDS = 1 << 22
@@ -34,7 +35,8 @@ def economy(device, societies, first_society=0, seed=1):
     """Return the shipped economy without trade, before its first day."""
     changes = [f"replicates={societies}", f"first_society={first_society}", f"seed={seed}"]
     path = ROOT / "configs" / "economy" / "no_trade.yaml"
-    engine = DeviceEngine(device, parameters(load_config(path, changes)))
+    p = parameters(load_config(path, changes))
+    engine = DeviceEngine(WORKLOAD, p, device, first=first_society, copies=societies)
     engine.start()
     return engine
 

@@ -2,7 +2,7 @@
 
 The results are those of `scan` and `reduce` for every row; the device works in blocks. A row is
 one copy's array, and only its first ``length`` entries count.
-Device twin: ``kernels/primitives/wide.cl``, on the host ``societies/opencl/wide.py``.
+Device twin: ``kernels/primitives/wide.cl``.
 """
 
 from collections.abc import Sequence

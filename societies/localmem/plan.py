@@ -52,6 +52,7 @@ def plan(
     predefined: Mapping[str, str | None] | None = None,
     leaks: str = "end",
     cached: bool = True,
+    checks: bool = False,
 ) -> PlannedText:
     """Give every `local_malloc` of a text its place in one block of each kernel.
 
@@ -67,6 +68,8 @@ def plan(
         ``"inherit"``: it belongs to the caller.
     cached
         Whether a plan of the same text may come from, and goes to, the disk cache.
+    checks
+        Whether to look for mistakes that the plan does not show (`societies.localmem.checks`).
 
     Raises
     ------
@@ -78,7 +81,7 @@ def plan(
     if not needs_plan(source):
         return PlannedText(source)
     predefined = dict(predefined or {})
-    key = _key(source, predefined, leaks)
+    key = _key(source, predefined, leaks, checks)
     entry = cache.load(key) if cached else None
     if entry is not None:
         return _restored(source, *entry)
@@ -86,7 +89,7 @@ def plan(
     from societies.localmem.planner import make_plan
 
     with _uncollected():
-        made = make_plan(source, predefined, leaks)
+        made = make_plan(source, predefined, leaks, checks)
     if cached:
         cache.store(key, _description(made), made.source.text.encode())
     return made
@@ -111,7 +114,7 @@ def _uncollected() -> Iterator[None]:
 def plan_file(
     file: str | Path, macros: Mapping[str, str] | None = None, **options: Any
 ) -> PlannedText:
-    """Plan one file for a device that is not at hand.
+    """Plan and check one file for a device that is not at hand.
 
     Parameters
     ----------
@@ -143,18 +146,20 @@ def plan_source(
     macros: Mapping[str, str] | None = None,
     **options: Any,
 ) -> PlannedText:
-    """Plan a text for a device that is not at hand: ``source`` makes it from the macros.
+    """Plan and check a text for a device that is not at hand: ``source`` makes it from the macros.
 
     The others are those of `plan_file`.
     """
     known = {"DEVICE_IS_CPU": "1", **{n: v or "1" for n, v in (macros or {}).items()}}
-    return plan(source(known), dict.fromkeys(COMMON_EXTENSIONS, "1"), **options)
+    return plan(source(known), dict.fromkeys(COMMON_EXTENSIONS, "1"), checks=True, **options)
 
 
-def _key(source: AmalgamatedText, predefined: Mapping[str, str | None], leaks: str) -> str:
+def _key(
+    source: AmalgamatedText, predefined: Mapping[str, str | None], leaks: str, checks: bool
+) -> str:
     # messages name real paths, which are not in the text
     files = {name: str(path) for name, path in source.files.items()}
-    parts = ["local memory", VERSION, source.text, sorted(predefined.items()), leaks, files]
+    parts = ["local memory", VERSION, source.text, sorted(predefined.items()), leaks, checks, files]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

@@ -1,24 +1,21 @@
-"""Which steps does planning have? Preprocess, parse, find allocations, walk, check, rewrite."""
+"""Which steps does planning have? Preprocess, parse, find allocations, walk, rewrite."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from societies.errors import BuildError
 from societies.kerneltext.source import AmalgamatedText
-from societies.localmem.clang import Function, Kind, SyntaxNode, TranslationUnit
-from societies.localmem.divergence import Divergence, DivergentCall
+from societies.localmem.clang import Function, Kind, TranslationUnit
 from societies.localmem.frames import LocalFrame, StackBlock
 from societies.localmem.planned import Allocation, CallSite, FunctionPlan, KernelPlan, PlannedText
 from societies.localmem.preprocess import preprocess
-from societies.localmem.reuse import Reuse
 from societies.localmem.rewrite import rewritten
 from societies.localmem.stack import FREE, MALLOC, frame_of
 
 
 def make_plan(
-    source: AmalgamatedText, predefined: Mapping[str, str | None], leaks: str
+    source: AmalgamatedText, predefined: Mapping[str, str | None], leaks: str, checks: bool
 ) -> PlannedText:
     """Plan a text; see `societies.localmem.plan`."""
     preprocessed = preprocess(source, predefined)
@@ -27,11 +24,13 @@ def make_plan(
     unit = TranslationUnit(preprocessed)
     frames = _frames(unit, leaks)
     kernels = [f for f in unit.functions.values() if f.is_kernel and f.definition is not None]
-    divergence = Divergence({MALLOC, FREE, *(frame.function.name for frame in frames.values())})
-    for kernel in kernels:
-        if kernel.usr in frames:
-            for finding in divergence.findings(kernel):
-                raise _divergent(unit, kernel, finding)
+    warnings: tuple[str, ...] = ()
+    if checks:
+        from societies.localmem.checks import require_all_come, reuse_warnings
+
+        allocating = [kernel for kernel in kernels if kernel.usr in frames]
+        require_all_come(unit, allocating, frames)
+        warnings = reuse_warnings(unit, allocating, frames)
     result = source.copy()
     result.text = rewritten(unit, frames)
     functions = {
@@ -47,7 +46,7 @@ def make_plan(
         if not frame.function.is_kernel
     }
     plans = {k.name: _kernel_plan(unit, k, frames.get(k.usr) or LocalFrame(k)) for k in kernels}
-    return PlannedText(result, plans, functions, _warnings(unit, kernels, frames))
+    return PlannedText(result, plans, functions, warnings)
 
 
 def _frames(unit: TranslationUnit, leaks: str) -> dict[str, LocalFrame]:
@@ -129,44 +128,6 @@ def _calls(function: Function, callee: Function) -> bool:
         for node in function.body.walk()
         if node.kind is Kind.DECL_REF_EXPR and node.name == callee.name
     )
-
-
-def _divergent(unit: TranslationUnit, kernel: Function, finding: DivergentCall) -> BuildError:
-    node, source = finding.node, unit.places.source
-    what = node.name if node.name in (MALLOC, FREE) else f"{node.name}, which allocates,"
-    cause = unit.places.at(finding.cause.start)
-    message = (
-        f"{what} is called under a condition that may differ between work-items "
-        f"({_short(finding.cause)}, {cause.shown(source)})"
-    )
-    if finding.calls:
-        names = [kernel.name, *(call.name for call in finding.calls)]
-        message += f", when called by {' > '.join(names)}"
-    return unit.places.failure(node.start, message)
-
-
-def _warnings(
-    unit: TranslationUnit, kernels: list[Function], frames: Mapping[str, LocalFrame]
-) -> tuple[str, ...]:
-    """Return a message for each two allocations that share space without a barrier between."""
-    reuse = Reuse(frames)
-    for kernel in kernels:
-        if kernel.usr in frames:
-            reuse.summary(kernel)
-    found = []
-    for later, earlier in sorted(reuse.pairs):
-        other = unit.places.at(earlier).shown(unit.places.source)
-        message = (
-            f"this may share its memory with the local_malloc at {other}: on some path no barrier "
-            "lies between the last use of that one and the first use of this one"
-        )
-        found.append(str(unit.places.failure(later, message)))
-    return tuple(found)
-
-
-def _short(node: SyntaxNode) -> str:
-    text = " ".join(node.text.split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _path(unit: TranslationUnit, frame: LocalFrame) -> tuple[CallSite, ...]:

@@ -107,14 +107,6 @@ class Mailbox(Generic[S]):
             self._condition.notify_all()
 
 
-class Queue(Mailbox[S]):
-    """A mailbox that holds all states, which are rendered in turn; for comparison only."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._states = deque()
-
-
 @dataclass(frozen=True)
 class Numbered(Generic[S]):
     """A frame with its number.
@@ -267,58 +259,3 @@ def close(frames: Iterator[Frame | None]) -> None:
     end = getattr(frames, "close", None)
     if end is not None:
         end()
-
-
-def delay_after_burst(
-    view: View[S], states: list[S], *, interval: float = 1 / 60, newest_only: bool = True
-) -> float:
-    """Return the time from the last of many states to its first whole frame.
-
-    Parameters
-    ----------
-    view : View
-    states : successive states, each different from the one before
-    interval : seconds between two states, as a dragged mouse sends them
-    newest_only : whether a newer state replaces a waiting one (`Mailbox`); otherwise all states are
-        rendered in turn (`Queue`), without previews
-
-    Returns
-    -------
-    float
-        Seconds.
-
-    Raises
-    ------
-    Exception
-        The error that the view raised.
-    """
-    mailbox: Mailbox[S] = Mailbox() if newest_only else Queue()
-    shown = threading.Event()
-    errors: list[Exception] = []
-    times: list[float] = []
-
-    def deliver(one: Numbered[S]) -> None:
-        if one.state == states[-1] and one.whole and not times:
-            times.append(time.perf_counter())
-            shown.set()
-
-    def failed(error: Exception) -> None:
-        errors.append(error)
-        shown.set()
-
-    aim = AIM if newest_only else float("inf")
-    thread = threading.Thread(target=Renderer(view, mailbox, deliver, failed, aim=aim).run)
-    thread.start()
-    try:
-        begin = time.perf_counter()
-        for number, state in enumerate(states):
-            time.sleep(max(0.0, begin + number * interval - time.perf_counter()))
-            mailbox.put(state)
-        last = time.perf_counter()
-        shown.wait()
-    finally:
-        mailbox.close()
-        thread.join()
-    if errors:
-        raise errors[0]
-    return times[0] - last

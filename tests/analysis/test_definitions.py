@@ -1,4 +1,4 @@
-"""Are recovery, chosen ticks, comparisons, indices, effects and emulators as they are defined?
+"""Are recovery, chosen ticks, indices, effects and emulators as they are defined?
 
 Each is computed a second time here: by a loop over single numbers, by the formula of its source, or
 by the library that is behind it, from numbers at random.
@@ -16,7 +16,6 @@ from SALib.sample import sobol as sobol_sample
 
 from societies import analysis
 from societies.analysis import selecting
-from societies.analysis.compare import Comparison, acceptable, compare_series, left_open
 from societies.errors import ConfigError
 from societies.workload.declare.registry import workload
 
@@ -169,52 +168,6 @@ def test_names_are_told_apart_and_a_workload_by_its_headlines():
     assert selecting.workload_of(xr.Dataset()) is None
     with pytest.raises(ConfigError, match="'the array' has no dimension 'day'; it has none"):
         selecting.require_dims(xr.DataArray(1.0), "day")
-
-
-# ---------------------------------------------------------------- comparisons
-
-
-def test_a_comparison_by_hand():
-    """Societies of 1, 2 and 6, mean 3, standard deviation root 7; the recorded one is larger."""
-    ours = [[1.0, 5.0], [2.0, 5.0], [6.0, 5.0]]
-    recorded = {25: {"mean": 4.0, "sd": 3.0}, 50: {"mean": 5.1, "sd": 0.0}}
-    first, second = compare_series("gini", ours, [25, 50], recorded, 12)
-    assert (first.series, first.day, first.ours, first.baseline) == ("gini", 25, 3.0, 4.0)
-    assert first.allowed == pytest.approx(3 * math.sqrt(9 / 3 + 9 / 12))
-    assert first.rounding == pytest.approx(0.00005 + 1e-12)  # half of the fifth digit
-    assert first.agrees
-    assert (second.day, second.ours, second.allowed) == (50, 5.0, 0.0)
-    assert not second.agrees
-    (third,) = compare_series("gini", ours, [25], {25: {"mean": 4.0, "sd": 1.0}}, 4)
-    assert third.allowed == pytest.approx(3 * math.sqrt(7 / 3 + 7 / 4))
-
-
-@pytest.mark.parametrize(
-    ("recorded", "left"), [(0.0, 0), (1.0, 5e-5), (99999.0, 0.5), (0.012345, 5e-7), (-20.0, 5e-4)]
-)
-def test_what_the_digits_of_a_number_leave_open(recorded, left):
-    assert left_open(recorded) == pytest.approx(left + 1e-12, rel=1e-9)
-
-
-def test_what_agrees_at_the_last():
-    for ours, agrees in ((3.25, True), (3.2500001, False), (2.75, True), (2.7499999, False)):
-        assert Comparison("gini", 1, ours, 3.0, 0.125, 0.125).agrees == agrees
-
-
-def test_how_many_may_miss():
-    def one(series, agrees):
-        return Comparison(series, 1, 0.0 if agrees else 1.0, 0.0, 0.5, 0.0)
-
-    good, bad, other = one("gini", True), one("gini", False), one("hhi", False)
-    assert acceptable([bad]) and acceptable([]) and acceptable([good, bad, good])
-    assert not acceptable([bad, bad])  # the same series on days in a row
-    assert not acceptable([bad, good, bad])  # two of three
-    assert acceptable([good] * 98 + [bad, other])  # two of a hundred, of two series
-    assert acceptable([bad, *[good] * 98, bad])
-    assert not acceptable([bad, *[good] * 97, bad])  # two of 99
-    assert not acceptable([*[good] * 98, bad, bad])
-    assert not acceptable([bad, *[good] * 50, bad, *[good] * 50, bad])
-    assert acceptable([bad, *[good] * 70, bad, *[good] * 78, bad])  # three of 151
 
 
 # ---------------------------------------------------------------- indices and effects

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from engines import ReferenceEngine
 
 import societies
 from reference_py.economy.curves import total_utility, utility_curve
 from reference_py.economy.devices import DEVICE_TYPES
 from reference_py.economy.parameters import REMOVE_AGENT, REMOVE_RESOURCE
 from societies import config_from_dict
-from societies.economy.engine import ReferenceEngine
 from societies.economy.explain import events, trace, trade_log
 from societies.economy.explain.agent_day import AgentListener, DayPart
 from societies.economy.explain.agent_life import Day, Life

@@ -145,7 +145,7 @@ def test_the_parts_of_a_day_make_its_change_of_wealth(lived):
 def test_ranks_follow_from_the_wealth_of_all(lived):
     config = config_from_dict({**SETTINGS, "record": {"measures": True}})
     p, ranks = parameters(config), []
-    from societies.economy.engine import ReferenceEngine
+    from engines import ReferenceEngine
 
     engine = ReferenceEngine(p)
     engine.start()
@@ -171,7 +171,7 @@ REMOVALS = {1: 0, 3: 5, 6: 1}
 @pytest.fixture(scope="module")
 def thinned():
     """Return parameters, and the reference's evenings of a society that loses half its agents."""
-    from societies.economy.engine import ReferenceEngine
+    from engines import ReferenceEngine
 
     shocks = [{"day": day, "remove": "agent", "index": a} for day, a in REMOVALS.items()]
     config = config_from_dict({**SETTINGS, "shocks": shocks, "record": {"measures": True}})

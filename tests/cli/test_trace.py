@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import yaml
+from engines import ReferenceEngine
 
 from societies import config_from_dict
-from societies.economy.engine import ReferenceEngine
 from societies.economy.explain.agent_day import AgentListener, Trace
 from societies.economy.explain.events import DeviceTry, Made, OwnUse, Unit
 from societies.economy.explain.replay import TradeListener, replay, require_same, sales, swaps

@@ -6,11 +6,11 @@ unlike resources, a floor and a least surplus that no double hits exactly, and s
 
 import numpy as np
 import pytest
+from engines import DeviceEngine, ReferenceEngine
 
 from reference_py.economy import trading
 from reference_py.economy.state import STATE
 from societies import config_from_dict
-from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import DayStep, day_schedule
 from societies.economy.series import columns

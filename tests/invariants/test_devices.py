@@ -8,6 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from engines import ReferenceEngine
 from partners import with_tables
 
 from reference_py.economy import device_trading
@@ -15,7 +16,6 @@ from reference_py.economy.curves import effort
 from reference_py.economy.devices import DEVICE_TYPES, device_curve, making_speed, making_time
 from reference_py.economy.state import DEVICE_STATE, STATE
 from societies import config_from_dict
-from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.state import state_fields

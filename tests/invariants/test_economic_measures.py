@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from engines import DeviceEngine
 
 from reference_py.economy import measures
 from reference_py.economy.curves import utility_curve
@@ -17,7 +18,6 @@ from reference_py.economy.measures import measure_names
 from reference_py.economy.schedule import schedule
 from reference_py.economy.society import new_society
 from societies import config_from_dict, open_results, run
-from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError

@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
+from engines import ReferenceEngine
 
 from reference_py.economy.extraction import extract
 from societies import config_from_dict
-from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import DayStep, day_schedule
 from societies.economy.series import columns

@@ -6,10 +6,10 @@ happened to the state in each step, and why, although nothing in `economy/explai
 
 import numpy as np
 import pytest
+from engines import ReferenceEngine
 from small import small
 
 from reference_py.economy import device_trading, invention, own_use, trading
-from societies.economy.engine import ReferenceEngine
 from societies.economy.explain.agent_day import AgentListener, Trace
 from societies.economy.explain.events import Attempt, Invented, OwnUse, Unit
 from societies.economy.explain.replay import TradeListener, replay, sales, swaps

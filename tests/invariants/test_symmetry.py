@@ -8,11 +8,11 @@ here.
 
 import numpy as np
 import pytest
+from engines import ReferenceEngine
 
 from reference_py.economy import trading
 from reference_py.economy.state import STATE
 from societies import config_from_dict
-from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 
 DAYS = 10

@@ -8,12 +8,12 @@ from fractions import Fraction
 
 import hypothesis.strategies as st
 import pytest
+from engines import ReferenceEngine
 from hypothesis import given as for_all
 from hypothesis import settings
 
 from reference_py.economy import trading
 from societies import config_from_dict
-from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import DayStep
 from societies.economy.series import columns

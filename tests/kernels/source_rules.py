@@ -415,7 +415,7 @@ def barriers(text: str, collective: Iterable[str], allowed: Iterable[str] = ()) 
 
 
 def missed_barriers(compiled: Preprocessed) -> list[str]:
-    """Every work-item of a group comes to every barrier: the planner's analysis, for barriers.
+    """Every work-item of a group comes to every barrier and to every allocation of local memory.
 
     It sees the text as it is compiled, from its kernels down. Of a text without kernels, such as a
     primitive, every function that has a barrier is looked at, for arguments that all share.
@@ -426,7 +426,7 @@ def missed_barriers(compiled: Preprocessed) -> list[str]:
         function.name: {node.name for node in function.body.walk() if node.kind is Kind.CALL_EXPR}
         for function in functions
     }
-    collective = {"barrier"}
+    collective = {"barrier", "local_malloc", "local_free"}
     while more := {name for name, names in called.items() if names & collective} - collective:
         collective |= more
     divergence = Divergence(collective)

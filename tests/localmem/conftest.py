@@ -27,11 +27,11 @@ def own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def planned():
-    """Plan a text that is called a.cl."""
+    """Plan and check a text that is called a.cl."""
 
     def make(text, **options):
         source = AmalgamatedText()
         source.append("a.cl", text)
-        return plan(source, {"cl_khr_fp64": "1"}, **options)
+        return plan(source, {"cl_khr_fp64": "1"}, **{"checks": True, **options})
 
     return make

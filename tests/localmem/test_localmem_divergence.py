@@ -168,6 +168,12 @@ def test_an_allocation_that_all_reach(planned, body):
     assert planned(f"{HEAD}    {body}\n}}").kernels["k"].reserved > 0
 
 
+def test_a_build_does_not_look_for_them(planned):
+    """The checks take as long as the plan, and do not change it."""
+    text = HEAD + "if (get_local_id(0) == 0) { scratch(); } }"
+    assert planned(text, checks=False).kernels["k"].reserved > 0
+
+
 def test_the_condition_and_the_calls_are_named(planned):
     with pytest.raises(BuildError) as caught:
         planned(f"{HEAD}    deeper(n);\n    deeper(mine());\n}}")

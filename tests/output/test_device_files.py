@@ -7,12 +7,12 @@ import h5py
 import numpy as np
 import pytest
 import xarray as xr
+from engines import ReferenceEngine
 
 import societies
 from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict, plan, run
 from societies.economy import schedule
-from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.series import columns_of
 from societies.errors import Interrupted

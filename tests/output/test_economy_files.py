@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
+from engines import ReferenceEngine
 from numpy.testing import assert_array_equal
 
 import societies
 from societies import config_from_dict, load_config
 from societies.economy.config.bounds import largest_holding
-from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.series import columns
 from societies.economy.workload import WORKLOAD

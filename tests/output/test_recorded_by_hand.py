@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from engines import ReferenceEngine
 from marks import thorough_but
 from numpy.testing import assert_array_equal
 
@@ -15,7 +16,6 @@ import societies
 from reference_py.economy.devices import DEVICE_TYPES, SOURCES
 from reference_py.economy.measures import measure_names
 from societies import config_from_dict
-from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 
 DAYS, REMOVED_ON = 7, 4

@@ -9,12 +9,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from engines import DeviceEngine, ReferenceEngine
 from gpu_form import form, is_pocl
 
 from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict
 from societies.economy import memory, schedule, source
-from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.opencl import choose_device
 

@@ -5,12 +5,12 @@ import weakref
 from types import SimpleNamespace
 
 import pytest
+from engines import DeviceEngine, ReferenceEngine
 from gpu_form import form
 from marks import thorough_but
 
 from societies import config_from_dict, verify
 from societies.economy import memory, source
-from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.phases import phases
 from societies.economy.schedule import day_schedule, kept_schedule

@@ -6,12 +6,12 @@ whole days of the reference would take too long.
 
 import numpy as np
 import pytest
+from engines import DeviceEngine, ReferenceEngine
 from gpu_form import form
 from marks import thorough_but
 
 from societies import config_from_dict
 from societies.economy import source
-from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import DayStep
 from societies.opencl import choose_device

@@ -7,12 +7,12 @@ import functools
 
 import numpy as np
 import pytest
+from engines import DeviceEngine, ReferenceEngine
 from marks import in_turn, thorough_but
 
 from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict
 from societies.economy import series
-from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.series import columns_of

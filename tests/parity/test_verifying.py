@@ -6,11 +6,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from engines import DeviceEngine, ReferenceEngine
 
 from societies import config_from_dict
 from societies import verify as verify_economy
 from societies.economy.coverage import counts
-from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.series import columns_of
 from societies.errors import ConfigError

@@ -28,7 +28,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BY_DAY = Path(__file__).with_name("by_day.json")
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "golden")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "golden")]
 
 from golden import INVENTIVE  # noqa: E402
 
@@ -146,7 +146,8 @@ def verified(name, device, most=None):
 
 def hashed(name, device):
     """Return a hash that depends on the whole state at the end of every day of a case, in order."""
-    from societies.economy.engine import DeviceEngine, ReferenceEngine
+    from engines import DeviceEngine, ReferenceEngine
+
     from societies.economy.parameters import parameters
 
     settings, _, days = cases()[name]
@@ -188,7 +189,8 @@ def compare_by_day(options):
 
 def ensemble(device):
     """Compare five societies in one launch with each of them alone, which `verified` verifies."""
-    from societies.economy.engine import DeviceEngine
+    from engines import DeviceEngine
+
     from societies.economy.parameters import parameters
     from societies.workload.running.engines import LOG_TICKS
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from wide_rows import BLOCK, Wide, blocks_of
 
 from reference_py.primitives import reduce, wide
 from societies.errors import DeviceError
 from societies.opencl import Program
-from societies.opencl.wide import BLOCK, Wide, blocks_of
 
 pytestmark = pytest.mark.ci
 

@@ -31,7 +31,8 @@ from typing import Any
 from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
+TESTS = ROOT / "tests"
+sys.path[:0] = [str(ROOT), str(TESTS), str(TESTS / "primitives"), str(TESTS / "races")]
 MEASURED = {"measures": True, "network": [1]}
 os.environ["SOCIETIES_DEBUG"] = "race"  # before anything loads the OpenCL library
 os.environ.setdefault("OCLGRIND_MAX_ERRORS", "1000000")  # mutants make many, and they are not read
@@ -39,12 +40,13 @@ os.environ.setdefault("OCLGRIND_MAX_ERRORS", "1000000")  # mutants make many, an
 import contracts  # noqa: E402
 import numpy as np  # noqa: E402
 import small  # noqa: E402
+from engines import DeviceEngine, ReferenceEngine  # noqa: E402
+from wide_rows import Wide  # noqa: E402
 
 from reference_py.primitives import fixed, softmath, tree, wide  # noqa: E402
 from reference_py.primitives.rng import Rng  # noqa: E402
 from societies import config_from_dict  # noqa: E402
 from societies.economy import memory  # noqa: E402
-from societies.economy.engine import DeviceEngine, ReferenceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.schedule import DayStep  # noqa: E402
 from societies.economy.series import columns  # noqa: E402
@@ -53,7 +55,6 @@ from societies.errors import SocietiesError  # noqa: E402
 from societies.kerneltext import source as kernel_source  # noqa: E402
 from societies.kerneltext.source import without_comments  # noqa: E402
 from societies.opencl import Local, Program, choose_device, fused, race  # noqa: E402
-from societies.opencl.wide import Wide  # noqa: E402
 from societies.workload.declare.phases import kernel_files  # noqa: E402
 from societies.workload.declare.registry import workload  # noqa: E402
 from societies.workload.running import engines  # noqa: E402

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from engines import ReferenceEngine
 
 from societies import config_from_dict
-from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from engines import ReferenceEngine
 
 from reference_py.economy import curves as look_up
 from reference_py.economy import tables
@@ -17,7 +18,6 @@ from reference_py.economy.tables import resource_effort, utility_curve
 from societies import config_from_dict
 from societies.economy.config import bounds
 from societies.economy.config.bounds import largest_holding
-from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.workload.declare.registry import workload
 from societies.workload.running.engines import text

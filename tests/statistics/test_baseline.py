@@ -4,19 +4,21 @@ In full, with 20 societies each and a plot: experiments/economy/scenarios. One t
 each scenario, because the run is what takes long.
 """
 
-import importlib.util
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
 
 import societies
-from societies.analysis.compare import DAYS, acceptable, misses
 
 ROOT = Path(__file__).parents[2]
-_folder = ROOT / "experiments" / "economy" / "scenarios"
-_spec = importlib.util.spec_from_file_location("baseline", _folder / "baseline.py")
-baseline = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(baseline)
+sys.path.insert(0, str(ROOT / "experiments" / "economy" / "scenarios"))
+try:
+    agreement, baseline = importlib.import_module("agreement"), importlib.import_module("baseline")
+finally:
+    sys.path.pop(0)
+DAYS, acceptable, misses = agreement.DAYS, agreement.acceptable, agreement.misses
 
 
 def result(scenario, replicates, folder, days=500):

@@ -9,12 +9,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from engines import DeviceEngine, ReferenceEngine
 from scipy import stats
 
 from reference_py.economy.streams import PURPOSES
 from reference_py.primitives.rng import STREAM_GAP, Rng
 from societies import config_from_dict
-from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import DayStep
 from societies.opencl import choose_device

@@ -7,12 +7,12 @@ numbers, from a file that `societies.run` wrote and xarray opened.
 import numpy as np
 import pytest
 import xarray as xr
+from engines import ReferenceEngine
 
 import societies
 from reference_py.economy import statistics
 from reference_py.primitives.reduce import reduce_sum
 from societies import config_from_dict
-from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 

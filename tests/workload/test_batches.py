@@ -226,18 +226,6 @@ def test_no_more_copies_at_once_than_a_cpus_device_takes(monkeypatch):
     assert not [one for one in plan.warnings if one.startswith("memory")]
 
 
-def test_the_room_is_what_is_allocated():
-    """The plan counts what an engine then asks for, at every number of copies."""
-    device, chosen = choose_device("cpu"), workload("economy")
-    for table in (None, TABLE):
-        config = small("economy", replicates=7)
-        config = config if table is None else with_table(config, table)
-        room = Room(Setup(chosen, config), device)
-        from societies.workload.running.plan import device_bytes
-
-        assert room.fixed + 7 * room.bytes_per_copy == device_bytes(Setup(chosen, config))
-
-
 @pytest.mark.parametrize("batch", [0, -3])
 def test_a_batch_of_none_is_refused(batch):
     with pytest.raises(SocietiesError, match=f"batch={batch}: at least 1 is needed"):

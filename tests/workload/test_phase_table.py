@@ -17,7 +17,7 @@ from societies.workload.declare.phases import (
     Step,
     kernel_files,
     phase,
-    scratch_bytes,
+    scratch_memory,
 )
 from societies.workload.running.bound import BoundPhases
 from societies.workload.running.launches import cores_of, launches_of
@@ -179,7 +179,7 @@ def test_phases_share_memory_swap_arrays_and_may_be_alone(bound, on_cpu):
     items = 1 if on_cpu else LANES
     assert arrays["old"].get().tolist() == [i + 3 * items for i in range(4)]
     assert run.memory["memory"].get().tolist() == [items] * items + [0] * (LANES - items)
-    assert scratch_bytes(table) == LANES * 4
+    assert [one.nbytes for one in scratch_memory(table).values()] == [LANES * 4]
     assert kernel_files(table) == [FILE]
 
 
@@ -196,7 +196,7 @@ def test_scratch_memory_is_counted_as_it_is_allocated(bound, program, monkeypatc
     )
     bound(table)
     assert sorted(allocated) == sorted([8 * 4 * 4, 4, 16, 16, 20, 60])  # the arrays, then scratch
-    assert scratch_bytes(table) == 20 + 60
+    assert [one.nbytes for one in scratch_memory(table).values()] == [20, 60]
 
 
 def test_what_is_shared_has_one_shape():
@@ -205,7 +205,7 @@ def test_what_is_shared_has_one_shape():
         "advance": phase(FILE, 1, scratch={"shared": Scratch((4,), "int32", shared="memory")}),
     }
     with pytest.raises(ValueError, match=r"scratch memory memory: .*3.*4"):
-        scratch_bytes(table)
+        scratch_memory(table)
 
 
 def test_a_parameter_that_nobody_gives(bound):

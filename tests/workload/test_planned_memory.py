@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from engines import DeviceEngine
 from marks import thorough_but
 
 from societies import config_from_dict, load_config, plan
-from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.state import initial_state
@@ -14,7 +14,9 @@ from societies.opencl import Device, choose_device
 from societies.workload import Setup
 from societies.workload.declare.registry import workload
 from societies.workload.running import engines
-from societies.workload.running.plan import device_bytes, state_bytes
+from societies.workload.running.batches import Room
+from societies.workload.running.plan import state_bytes
+from societies.workload.running.points import with_table
 from societies.workload.running.sufficiency import byte_count
 
 GROUPS = [{"name": "one", "count": 2}, {"name": "other", "count": 3}]
@@ -58,11 +60,21 @@ LONG = ("rows and scores in global memory", "devices of groups")
 @pytest.mark.parametrize("name", thorough_but(CASES.keys() - set(LONG), CASES))
 def test_the_plan_counts_what_is_allocated(name, allocated):
     asked = config(**CASES[name])
-    p = parameters(asked)
-    DeviceEngine(choose_device("auto"), p)
-    assert sum(allocated) == device_bytes(Setup(WORKLOAD, asked))
+    device = choose_device("auto")
+    DeviceEngine(device, parameters(asked))
+    setup = Setup(WORKLOAD, asked)
+    assert sum(allocated) == Room(setup, device).nbytes(setup.copies)
     reported = dict(plan(asked).rows)
     assert reported["memory on the device"] == byte_count(sum(allocated))
+
+
+@pytest.mark.ci
+def test_values_that_differ_from_copy_to_copy_are_counted(allocated):
+    asked = config(agents=6, resources=9, replicates=3)
+    table = {"trading.min_surplus": np.array([0.1, 0.2, 0.3])}
+    setup, device = Setup(WORKLOAD, with_table(asked, table)), choose_device("auto")
+    DeviceEngine(device, setup.p)
+    assert sum(allocated) == Room(setup, device).nbytes(3)
 
 
 @pytest.mark.ci
@@ -73,7 +85,8 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
     alone would take gigabytes.
     """
     asked = config(agents=4098, resources=2, devices="tools", replicates=2)
-    p, expected, counted = parameters(asked), device_bytes(Setup(WORKLOAD, asked)), []
+    p, counted = parameters(asked), []
+    expected = Room(Setup(WORKLOAD, asked), choose_device("auto")).nbytes(2)
 
     empty = Device.empty
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
-
-from societies.analysis.compare import DAYS, compare_series
+from agreement import DAYS, compare_series
 
 ROOT = Path(__file__).parents[3]
 BASELINE = ROOT / "tests" / "data" / "societies-baseline"

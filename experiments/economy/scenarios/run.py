@@ -18,10 +18,10 @@ from pathlib import Path
 import claims
 import figures
 import xarray as xr
+from agreement import acceptable, misses
 from baseline import ROOT, SCENARIOS, compare, delay, ours, read_baseline
 
 import societies
-from societies.analysis.compare import acceptable, misses
 from societies.config.load import to_yaml
 from societies.economy.workload import MODEL_VERSION
 

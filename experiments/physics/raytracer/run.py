@@ -18,10 +18,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from bursts import delay_after_burst
+
 import societies
 from reference_py.physics.raytracer.parameters import Parameters, grid
 from societies.physics.raytracer import WORKLOAD, rows_of_launch, traced
-from societies.view.renderer import delay_after_burst
 from societies.workload.running.engines import DeviceEngine
 
 HERE = Path(__file__).parent

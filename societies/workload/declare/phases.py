@@ -219,11 +219,6 @@ def kernel_files(phases: Mapping[str, Phase]) -> list[str]:
     return list(dict.fromkeys(files + joined))
 
 
-def scratch_bytes(phases: Mapping[str, Phase]) -> int:
-    """Return the bytes of all scratch memory; shared memory counts once."""
-    return sum(scratch.nbytes for scratch in scratch_memory(phases).values())
-
-
 def scratch_memory(phases: Mapping[str, Phase]) -> dict[str, Scratch]:
     """Return all scratch memory by name: its shared name, or PHASE/KERNEL/PARAMETER.
 

@@ -13,10 +13,9 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from societies.kerneltext.source import amalgamate
 from societies.words import plural
@@ -38,6 +37,7 @@ from societies.workload.declare.fields import (
 )
 from societies.workload.declare.keys import VALUE_TABLE, table_lookups
 from societies.workload.declare.naming import twins_of
+from societies.workload.declare.optional import Counted, FromOutside, Reported, Skipping
 from societies.workload.declare.phases import Phase, Step, kernel_files, workgroup_size
 from societies.workload.declare.points import once, points_of
 
@@ -45,9 +45,7 @@ if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
     from societies.opencl import Device
     from societies.output import Coordinate, EventTable, ResultFile, Variable
-    from societies.workload.checking.coverage import Count
     from societies.workload.running.interrupts import Interruption
-    from societies.workload.running.programs import NamedProgram
     from societies.workload.running.report import RunReport
 
 
@@ -157,8 +155,10 @@ class Contents(Protocol):
         """Return the same means as `means` from a complete file, for its last tick."""
 
 
-class Workload(Generic[C, P]):
+class Workload(Counted[P], Skipping[P], FromOutside[C, P], Reported[C], Generic[C, P]):
     """Base class of every workload, with its required and optional declarations.
+
+    What few workloads declare is in its base classes, grouped by question (`optional`).
 
     An entry point of the group ``societies.workloads`` refers to an instance.
 
@@ -183,8 +183,6 @@ class Workload(Generic[C, P]):
     counted_by: ClassVar[str] = ""
     """Name of the logged field whose sum over copies and ticks is the work done, if only the run
     itself shows how much that is; empty: `work_done` returns it."""
-    open_ended: ClassVar[bool] = False
-    """True if `ticks` is only an upper bound; then the file has ticks only as rows of tables."""
     timed: ClassVar[bool] = False
     """True if the file has the variables `MEASURED`, duration and launches of every tick. The host
     then waits for the device after every tick, or after every block if `timed_together`."""
@@ -212,9 +210,6 @@ class Workload(Generic[C, P]):
     items: ClassVar[int] = 0
     """Work-items per workgroup for launches that do not set it, limited by the device; 0: one for
     each entry of the longest dimension. Results do not depend on it."""
-    part_is_phase: ClassVar[bool] = False
-    """True if `verify` counts all steps of a phase together when it reports which steps changed
-    something; for phases whose steps are levels or batches, some of which may be empty."""
 
     @property
     def copies_plural(self) -> str:
@@ -400,79 +395,24 @@ class Workload(Generic[C, P]):
         """Return the number of units of `work` in ``ticks`` ticks of all copies."""
         return float(ticks * self.count(config))
 
-    def busy(self, p: P, first: int, last: int) -> Iterable[int]:
-        """Return the ticks of a block that may have steps, ascending. Default: all.
-
-        Ticks that are left out must have no steps; the host then spends no time on them. This helps
-        if one step does the work of several ticks.
-        """
-        return range(first, last + 1)
-
-    def timed_together(self, p: P) -> bool:
-        """Return True if a timed workload measures whole blocks, whose ticks share the time."""
-        return False
-
     def work_items(self, p: P, copies: int, device: Any) -> int:
         """Return the number of work-items per workgroup; results do not depend on it."""
         if self.items:
             return min(self.items, int(device.max_workgroup))
         return workgroup_size(device, max(self.sizes(p).values(), default=1))
 
-    def not_repeatable(self, config: C) -> str:
-        """Return why results differ if the configuration is run again; "" if they do not.
-
-        Results may depend on the time that something takes, or on other programs. Such a
-        configuration can be run and recorded, but `verify` and golden hashes refuse it.
-        """
-        return ""
-
-    def programs(self, p: P) -> Sequence[NamedProgram]:
-        """Return the external programs that a run starts; they run only if the user allows it."""
-        return ()
-
     def check(self, block: Block, p: P) -> None:
         """Raise an error if the results of a block cannot be trusted; the block is not written."""
-
-    def counts(self, p: P) -> Mapping[str, Count]:
-        """Return the counts of `verify`, for events that changed arrays do not show."""
-        return {}
-
-    def part(self, step: Step, tick: int) -> str:
-        """Return the name under which `verify` records whether a step changed anything."""
-        return step.phase if self.part_is_phase else str(step)
-
-    def limits(self, p: P, tick: int) -> Mapping[str, ArrayLike]:
-        """Return the values, after this tick, of the limits that `Field.within` gives by name."""
-        return {}
-
-    def seconds(self, config: C, device: Device | None) -> float | None:
-        """Return a rough estimate of a run's time, None if unknown; device None: the reference."""
-        return None
 
     def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
         """Return further rows of `societies run --dry-run`; one may replace the row of ticks."""
         return []
-
-    def device_rows(self, config: C, device: Device) -> list[tuple[str, str]]:
-        """Return further rows of `societies run --dry-run` that depend on the device."""
-        return []
-
-    def require_outputs(self, config: C, results: Path) -> None:
-        """Raise OutputError, before a run, if files next to the results cannot be written."""
-
-    def why_ended(self, config: C, state: Mapping[str, NDArray[Any]]) -> str:
-        """Return why a run ended before its last tick, from the state at its end."""
-        return ""
 
     def report(self, config: C, **facts: Any) -> RunReport:
         """Return the report of a run; a workload may return a subclass with more."""
         from societies.workload.running.report import RunReport
 
         return RunReport(self, config, **facts)
-
-    def headlines(self) -> Sequence[str]:
-        """Return the variables for the closing table; empty: all that are recorded."""
-        return ()
 
 
 @dataclass(frozen=True, eq=False)

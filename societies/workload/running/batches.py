@@ -193,6 +193,10 @@ class Room:
         fit = min((self.has - self.fixed) // self.bytes_per_copy, self.in_one // self.largest)
         return max(0, int(fit))
 
+    def nbytes(self, copies: int) -> int:
+        """Return the bytes that a run of this many copies takes on the device."""
+        return self.fixed + copies * self.bytes_per_copy
+
     def lack(self) -> str:
         """Return a message with needed and available memory if not even one copy fits, else ""."""
         if self.copies:
@@ -204,7 +208,7 @@ class Room:
                 f"{self._device.name} takes at most {byte_count(most)} in one"
             )
         return (
-            f"memory: one {self._copies} needs {byte_count(self.fixed + self.bytes_per_copy)}, "
+            f"memory: one {self._copies} needs {byte_count(self.nbytes(1))}, "
             f"{self._device.name} has {byte_count(self.has)} for it"
         )
 

@@ -22,7 +22,7 @@ class DeviceLogs:
     ----------
     device : Device
     state : arrays of the state by name, (copy, ...)
-    logged : names of those that are logged
+    logged : names of the logged arrays
     events : lists of events by name
     ticks : largest number of ticks in a block
 

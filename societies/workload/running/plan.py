@@ -16,12 +16,10 @@ from societies.output.checkpoints import interval
 from societies.words import plural
 from societies.workload.declare.config import recorded
 from societies.workload.declare.contents import contents_of
-from societies.workload.declare.phases import scratch_bytes
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.batches import Room, batch_size
 from societies.workload.running.branch import parent_of
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import LOG_ROWS, LOG_TICKS
 from societies.workload.running.file import parts, require_room
 from societies.workload.running.launches import launches_of
 from societies.workload.running.programs import described
@@ -128,7 +126,7 @@ def _plan(asked: Request, device: str | Device) -> Plan:
             (f"launches per {clock}", _launches(setup, size, chosen)),
         ]
     every = recorded(config, "checkpoint", "auto")
-    memory = state_bytes(setup) if room is None else room.fixed + size * room.bytes_per_copy
+    memory = state_bytes(setup) if room is None else room.nbytes(size)
     seconds = workload.seconds(config, chosen)
     rows += [
         ("memory on the device" if chosen else "memory of the state", byte_count(memory)),
@@ -176,19 +174,6 @@ def describe_checkpoints(asked: int | str, nbytes: int, clock: str) -> str:
 def state_bytes(setup: Setup[Any, Any]) -> int:
     """Return the bytes of all arrays of the state."""
     return setup.copies * sum(field.nbytes(setup.sizes) for field in setup.fields.values())
-
-
-def device_bytes(setup: Setup[Any, Any]) -> int:
-    """Return the bytes that a run takes on a device: state, logs, tables and scratch memory."""
-    workload, copies = setup.workload, setup.copies
-    logs = sum(f.nbytes(setup.sizes) for f in setup.fields.values() if f.logged)
-    events = workload.events(setup.p).values()
-    rows = sum(4 * one.columns * one.rows for one in events)
-    arguments = setup.source.arguments.values()
-    tables = sum(array.nbytes for array in arguments if isinstance(array, np.ndarray))
-    logged = copies * (LOG_ROWS * logs + LOG_TICKS * rows + 4 * len(events))
-    numbers = 4 * copies if workload.numbered else 0
-    return state_bytes(setup) + logged + tables + numbers + scratch_bytes(setup.phases)
 
 
 def _launches(setup: Setup[Any, Any], copies: int, device: Device) -> str:

@@ -1,4 +1,4 @@
-"""How is an economy run without a configuration: the core's two engines, made from parameters."""
+"""How do tests run an economy without a configuration? By the core's engines, from parameters."""
 
 from __future__ import annotations
 

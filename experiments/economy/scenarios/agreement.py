@@ -5,16 +5,11 @@ societies may differ by three standard errors, computed with the larger of the t
 deviations; two comparisons in a hundred may miss, but no series on two of the days in a row.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, log10, sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 DAYS = (1, 25, 50, 100, 150, 200, 300, 500)
 ALLOWED_MISSES = 0.02
@@ -44,18 +39,12 @@ class Comparison:
     rounding: float
 
     @property
-    def agrees(self) -> bool:
+    def agrees(self):
         """True if the two means are close enough."""
         return abs(self.ours - self.baseline) <= self.allowed + self.rounding
 
 
-def compare_series(
-    series: str,
-    ours: ArrayLike,
-    days: Sequence[int],
-    baseline: Mapping[int, Mapping[str, float]],
-    seeds: int,
-) -> list[Comparison]:
+def compare_series(series, ours, days, baseline, seeds):
     """Compare one series of an ensemble with a recorded one.
 
     Parameters
@@ -70,7 +59,7 @@ def compare_series(
     -------
     list of Comparison, one for each day
     """
-    values: np.ndarray[Any, np.dtype[np.float64]] = np.asarray(ours, dtype=np.float64)
+    values = np.asarray(ours, dtype=np.float64)
     result = []
     for column, day in enumerate(days):
         sample = values[:, column]
@@ -90,7 +79,7 @@ def compare_series(
     return result
 
 
-def left_open(recorded: float) -> float:
+def left_open(recorded):
     """Return the largest rounding error of a recorded number: half a unit of its last digit.
 
     At least 1e-12, because numbers that should be 0 have rounding noise: the Gini coefficient of
@@ -98,16 +87,16 @@ def left_open(recorded: float) -> float:
     """
     if recorded == 0.0:
         return 1e-12
-    unit: float = 10.0 ** (floor(log10(abs(recorded))) + 1 - RECORDED_DIGITS)
+    unit = 10.0 ** (floor(log10(abs(recorded))) + 1 - RECORDED_DIGITS)
     return 0.5 * unit + 1e-12
 
 
-def misses(comparisons: Sequence[Comparison]) -> list[Comparison]:
+def misses(comparisons):
     """Return the comparisons that fail."""
     return [comparison for comparison in comparisons if not comparison.agrees]
 
 
-def acceptable(comparisons: Sequence[Comparison]) -> bool:
+def acceptable(comparisons):
     """Return True if no more comparisons fail than chance explains.
 
     Two in a hundred may fail, and one in any case (for tables below a hundred); but not the same

@@ -1,0 +1,101 @@
+"""What do few workloads declare? Each class answers one question, with defaults for all others.
+
+They are base classes of `Workload`, whose author reads those alone that concern the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from numpy.typing import ArrayLike, NDArray
+
+from societies.workload.declare.phases import Step
+
+if TYPE_CHECKING:
+    from societies.config.model import WorkloadConfig
+    from societies.opencl import Device
+    from societies.workload.checking.coverage import Count
+    from societies.workload.running.programs import NamedProgram
+
+C = TypeVar("C", bound="WorkloadConfig")
+P = TypeVar("P")
+
+
+class Counted(Generic[P]):
+    """What `verify` counts, the names of its steps, and limits of the numbers of a state."""
+
+    part_is_phase: ClassVar[bool] = False
+    """True if `verify` counts all steps of a phase together when it reports which steps changed
+    something; for phases whose steps are levels or batches, some of which may be empty."""
+
+    def counts(self, p: P) -> Mapping[str, Count]:
+        """Return the counts of `verify`, for events that changed arrays do not show."""
+        return {}
+
+    def part(self, step: Step, tick: int) -> str:
+        """Return the name under which `verify` records whether a step changed anything."""
+        return step.phase if self.part_is_phase else str(step)
+
+    def limits(self, p: P, tick: int) -> Mapping[str, ArrayLike]:
+        """Return the values, after this tick, of the limits that `Field.within` gives by name."""
+        return {}
+
+
+class Skipping(Generic[P]):
+    """Ticks without steps, runs that find their own end, and blocks that are timed as a whole."""
+
+    open_ended: ClassVar[bool] = False
+    """True if `ticks` is only an upper bound; then the file has ticks only as rows of tables."""
+
+    def busy(self, p: P, first: int, last: int) -> Iterable[int]:
+        """Return the ticks of a block that may have steps, ascending. Default: all.
+
+        Ticks that are left out must have no steps; the host then spends no time on them. This helps
+        if one step does the work of several ticks.
+        """
+        return range(first, last + 1)
+
+    def timed_together(self, p: P) -> bool:
+        """Return True if a timed workload measures whole blocks, whose ticks share the time."""
+        return False
+
+
+class FromOutside(Generic[C, P]):
+    """Results that depend on other programs or on time."""
+
+    def not_repeatable(self, config: C) -> str:
+        """Return why results differ if the configuration is run again; "" if they do not.
+
+        Results may depend on the time that something takes, or on other programs. Such a
+        configuration can be run and recorded, but `verify` and golden hashes refuse it.
+        """
+        return ""
+
+    def programs(self, p: P) -> Sequence[NamedProgram]:
+        """Return the external programs that a run starts; they run only if the user allows it."""
+        return ()
+
+
+class Reported(Generic[C]):
+    """Further information in plans and reports."""
+
+    def seconds(self, config: C, device: Device | None) -> float | None:
+        """Return a rough estimate of a run's time, None if unknown; device None: the reference."""
+        return None
+
+    def device_rows(self, config: C, device: Device) -> list[tuple[str, str]]:
+        """Return further rows of `societies run --dry-run` that depend on the device."""
+        return []
+
+    def require_outputs(self, config: C, results: Path) -> None:
+        """Raise OutputError, before a run, if files next to the results cannot be written."""
+
+    def why_ended(self, config: C, state: Mapping[str, NDArray[Any]]) -> str:
+        """Return why a run ended before its last tick, from the state at its end."""
+        return ""
+
+    def headlines(self) -> Sequence[str]:
+        """Return the variables for the closing table; empty: all that are recorded."""
+        return ()

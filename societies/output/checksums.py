@@ -254,12 +254,20 @@ def of_events(
 
 
 def _empty(columns: Iterable[NDArray[Any]]) -> NDArray[np.bool_]:
-    """Return which rows of a table have the fill value in all columns."""
+    """Return which rows of a table have the fill value in all columns.
+
+    In integer columns with several values per row, that value may be one that stands for no value:
+    -1 for a component, 0 for a number of units.
+    """
     found = []
     for one in columns:
-        bits = f"u{one.dtype.itemsize}"
-        same = one.view(bits) == np.array(nothing(one.dtype), one.dtype).view(bits)
-        found.append(same.all(axis=tuple(range(1, same.ndim))))
+        several = one.ndim > 1 and one.dtype.kind == "i"
+        fills = [nothing(one.dtype), *((-1, 0) if several else ())]
+        same = [
+            (one.view(f"u{one.dtype.itemsize}") == bits).all(axis=tuple(range(1, one.ndim)))
+            for bits in np.array(fills, one.dtype).view(f"u{one.dtype.itemsize}")
+        ]
+        found.append(np.logical_or.reduce(same))
     return np.array(np.logical_and.reduce(found))
 
 

@@ -1,4 +1,4 @@
-"""Does a command say so, and fail, if what it prints is lost?"""
+"""Does a command fail with an error if its output is lost?"""
 
 import subprocess
 import sys

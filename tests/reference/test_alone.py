@@ -10,6 +10,7 @@ from engines import ReferenceEngine
 
 from societies import config_from_dict
 from societies.economy.parameters import parameters
+from societies.economy.series import columns_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DAYS = 4
@@ -44,7 +45,7 @@ def test_a_society_lives_by_the_reference_alone():
     for name, array in engine.state().items():
         alone = found[name]
         if name == "series":
-            alone = [found["series"][one] for one in engine.workload.series(engine.parameters)]
+            alone = [found["series"][one] for one in columns_of(engine.parameters)]
         np.testing.assert_array_equal(np.array(alone, array.dtype), array[0], name)
     assert len(found["inventions"]) > 0, "nothing was invented"
     assert sum(found["alive"]) == 5

@@ -59,7 +59,14 @@ class SeriesInFile:
             for name, one in self.series.items()
         ]
         return found + [
-            Variable(name, (*self._when, *one.dims), one.file_dtype, one.unit, one.meaning)
+            Variable(
+                name,
+                (*self._when, *one.dims),
+                one.file_dtype,
+                one.unit,
+                one.meaning,
+                none=one.file_none,
+            )
             for name, one in self.logged.items()
         ]
 

@@ -58,7 +58,7 @@ def points_of(chosen: Any, config: Any) -> Points | None:
     ConfigError
         If a key of the table cannot vary, or a value is not allowed.
     """
-    if config.table is None and not interventions(config):
+    if getattr(config, "table", None) is None and not interventions(config):
         return None
     return once(config, "points", lambda one: _points(chosen, one))
 

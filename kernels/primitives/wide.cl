@@ -11,8 +11,9 @@
 // planned (local_malloc): 4 to 18 KiB, at most 9 bytes an entry of a block. Cost: n / L steps and
 // those of scan.cl or reduce.cl for each block.
 //
-// The kernels, which a host asks for by the macro WIDE_KERNELS, take arrays (copies, row), each copy alone. `blocks` is the number of blocks of a
-// copy. `lengths` has the number of entries of each copy, at most n, or is null: all have n.
+// The kernels, which a host asks for by the macro WIDE_KERNELS, take arrays (copies, row), each
+// copy alone. `blocks` is the number of blocks of a copy. `lengths` has the number of entries of
+// each copy, at most n, or is null: all have n.
 //
 // Twin: reference_py/primitives/wide.py
 

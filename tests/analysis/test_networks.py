@@ -40,6 +40,7 @@ def test_volumes_are_sums_over_the_swaps_of_two_agents():
         trade_network(swaps, day=3)
 
 
+@pytest.mark.ci
 def test_the_figure_shows_the_volumes_of_the_file(tmp_path):
     log = {"trade_log": {"days": [15, 20], "societies": 2}}
     config = societies.config_from_dict({**SIZE, "replicates": 2, "record": log})
@@ -131,6 +132,7 @@ def trade_network_of(links):
     return links.isel(link=chosen)
 
 
+@pytest.mark.ci
 def test_a_file_with_both_has_the_days_of_both(logged, tmp_path):
     log = {"trade_log": {"days": [8], "societies": 2}}
     path = run(tmp_path / "both.h5", {"network": [5], **log})

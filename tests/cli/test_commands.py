@@ -200,6 +200,7 @@ def test_a_study_is_told_from_a_result(shell, small):
         )
 
 
+@pytest.mark.ci
 def test_a_file_of_another_workload_says_so_alone(shell, small):
     """Found in use: ``workload is economy in the file and laplace here (and 80 more)``."""
     shell("run", "small.yaml", "-q")

@@ -267,6 +267,7 @@ def test_ctrl_c_while_a_day_is_replayed(call, tmp_path, whole, monkeypatch):
     same(tmp_path / "run.h5", whole)
 
 
+@pytest.mark.ci
 def test_a_second_ctrl_c_ends_the_replay(tmp_path, whole, monkeypatch):
     def twice(*arguments):
         for _ in range(2):

@@ -96,6 +96,7 @@ def test_before_the_first_day_is_as_from_the_start():
     assert run(config, "auto", 1, 3)[1] == run(always, "reference", 1, 3)[1]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     "day",
     [pytest.param(4, marks=pytest.mark.thorough), 5, pytest.param(10, marks=pytest.mark.thorough)],

@@ -231,6 +231,7 @@ def test_the_file_has_what_varies_as_coordinates(tmp_path):
         assert plain.attrs["varied"] == "trading.min_surplus, utility.scale"
 
 
+@pytest.mark.ci
 def test_a_run_with_a_table_is_resumed_with_it_alone(tmp_path):
     config, table = ensemble(), {"trading.min_surplus": [0.1, 0.6]}
     straight = societies.run(config, table=table, out=tmp_path / "straight.h5").state_sha256

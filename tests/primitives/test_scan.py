@@ -71,6 +71,7 @@ def test_any_words_and_flags(device, program, workgroup, rows):
     check(device, program, workgroup, rows)
 
 
+@pytest.mark.sample
 def test_every_small_size_and_some_large(device, program, workgroup):
     generator = np.random.default_rng(workgroup)
     sizes = [*range(70), 127, 128, 129, 1000, 2047, 3600]  # 9 bytes an entry in 32 KiB

@@ -137,6 +137,7 @@ def test_any_values_and_masks(device, program, workgroup, batch):
     )
 
 
+@pytest.mark.sample
 def test_large_arrays_and_degenerate_ones(device, program, workgroup):
     """Up to the local memory limit: 11 bytes an entry, so 2900 entries in 32 KiB."""
     generator = np.random.default_rng(workgroup)

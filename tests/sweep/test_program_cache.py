@@ -75,6 +75,7 @@ def test_a_bucket_builds_one_program_and_leaves_no_array(tmp_path, straight, bui
     same(tmp_path / "s.h5", straight)
 
 
+@pytest.mark.ci
 def test_what_failed_leaves_nothing_and_the_rest_is_the_same(
     tmp_path, straight, built, monkeypatch
 ):

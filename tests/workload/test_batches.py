@@ -138,6 +138,7 @@ def test_sixty_four_societies_in_batches_of_seven():
         assert np.array_equal(engine.events()[name], events)
 
 
+@pytest.mark.ci
 def test_a_run_in_batches_is_resumed_in_others(at_once, tmp_path):
     config, out = ensemble(replicates=7), tmp_path / "run.h5"
 

@@ -108,6 +108,7 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
     assert orders in counted
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", ["one agent", "groups and shocks"])
 def test_the_plan_counts_what_is_launched(name):
     asked = config(**CASES[name])

@@ -181,6 +181,7 @@ def test_commits_that_take_long_follow_each_other_rarely(calls, monkeypatch, tmp
     assert all(pause >= 0.05 / core.COMMIT_SHARE for pause in pauses)
 
 
+@pytest.mark.ci
 def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_path):
     """A commit that takes long keeps no tick waiting, and blocks that come meanwhile wait."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)

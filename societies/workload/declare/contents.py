@@ -212,23 +212,28 @@ class SeriesAndDetail:
     def means(self, block: Block) -> dict[str, float]:
         """Return means over copies of the series and logged fields without dimensions."""
         values = self._recorded.values(block)
-        return {name: _mean(values[name][:, -1]) for name in self._recorded.scalars()}
+        return {name: self._mean(name, values[name][:, -1]) for name in self._recorded.scalars()}
 
     def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
         """Return these means for a file's last tick; for a run without ticks, of final fields."""
         clock = self.workload.clock
         if not self.setup.ticks:
             ends = [name for name, one in self._final.items() if not one.dims]
-            return {name: _mean(dataset[name].values) for name in ends}
+            return {name: self._mean(name, dataset[name].values) for name in ends}
         until = dataset.sel({clock: slice(None, tick)})
         names = self._recorded.scalars() if until.sizes[clock] else ()
-        return {name: _mean(until[name].values[:, -1]) for name in names}
+        return {name: self._mean(name, until[name].values[:, -1]) for name in names}
+
+    def _mean(self, name: str, numbers: NDArray[Any]) -> float:
+        """Return the mean of a contiguous copy: NumPy's order of addition depends on the layout.
+
+        Numbers that stand for no value are left out; files have NaN instead.
+        """
+        fields = self.setup.fields
+        if name in fields and (none := fields[name].none) is not None:
+            numbers = numbers[(numbers != none) & ~np.isnan(numbers)]
+        return float(np.ascontiguousarray(numbers).mean()) if numbers.size else math.nan
 
     def _detail_name(self, name: str) -> str:
         """Return the variable of a field's detail, whose final value may have the field's name."""
         return f"detail_{name}" if name in self._final else name
-
-
-def _mean(numbers: NDArray[Any]) -> float:
-    """Return the mean of a contiguous copy: NumPy's order of addition depends on the layout."""
-    return float(np.ascontiguousarray(numbers).mean())

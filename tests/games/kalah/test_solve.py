@@ -27,7 +27,7 @@ def margins(settings, device, path):
     games = product(settings.empty_capture, settings.pits)
     with open_results(path) as results:
         return {
-            (capture, pits, 1 + i): int(value)
+            (capture, pits, 1 + i): UNSOLVED if np.isnan(value) else int(value)
             for (capture, pits), values in zip(games, results.margin.values, strict=True)
             for i, value in enumerate(values)
         }

@@ -256,7 +256,7 @@ def test_rounds_of_many_societies_in_one_launch_change_nothing(monkeypatch, sett
     p = parameters(config_from_dict({**base, **settings}))
     found = {}
     for groups in (0, 10**9):  # always, never
-        monkeypatch.setattr(core, "GROUPS_A_CORE", groups)
+        monkeypatch.setattr("societies.workload.declare.phases.GROUPS_A_CORE", groups)
         engine = DeviceEngine(choose_device("auto"), p)
         engine.start()
         before = engine.device.counters.launches

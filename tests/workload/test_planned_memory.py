@@ -102,7 +102,7 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
     monkeypatch.setattr(Device, "array", lambda self, a: small(self, a.shape, a.dtype))
     monkeypatch.setattr(engines, "initial_values", unfilled)
     DeviceEngine(choose_device("auto"), p)
-    assert sum(counted) <= expected <= 1.001 * sum(counted)  # arrays of some forms are left out
+    assert sum(counted) <= expected <= 1.001 * sum(counted)
     assert sum(allocated) < 1000
     orders = 2 * 4098 * 4
     assert orders in counted

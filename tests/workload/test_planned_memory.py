@@ -92,7 +92,9 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
 
     def small(self, shape, dtype=np.float64):
         counted.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
-        return empty(self, 1, dtype)
+        found = empty(self, 1, dtype)
+        found.shape = shape if isinstance(shape, tuple) else (shape,)  # logs have that of the state
+        return found
 
     def unfilled(fields, p, copies, place):
         return {name: np.zeros((), field.dtype) for name, field in fields.items()}
@@ -102,7 +104,7 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
     monkeypatch.setattr(Device, "array", lambda self, a: small(self, a.shape, a.dtype))
     monkeypatch.setattr(engines, "initial_values", unfilled)
     DeviceEngine(choose_device("auto"), p)
-    assert sum(counted) <= expected <= 1.001 * sum(counted)
+    assert sum(counted) == expected
     assert sum(allocated) < 1000
     orders = 2 * 4098 * 4
     assert orders in counted

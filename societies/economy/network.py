@@ -26,7 +26,6 @@ DEVICE_COLUMNS = (
     Column("devices", "int32", "devices", "devices sold by the giver", dim="device_type"),
 )
 FIELDS = {"units": "link_units", "swaps": "link_swaps"}
-DEVICE_FIELDS = {"units_paid": "link_paid", "devices": "link_devices"}
 
 
 def network_tables(config: EconomyConfig) -> list[EventTable]:

@@ -20,6 +20,7 @@ from societies.config.problems import Origin, Problem, config_error
 from societies.errors import ConfigError
 from societies.sweep.designs import combined
 from societies.sweep.document import Sweep
+from societies.workload.declare.points import plain_number
 from societies.workload.declare.protocol import Workload
 from societies.workload.declare.varying import NotVarying, changed, found_key, varying
 from societies.workload.running.points import with_rows
@@ -161,7 +162,9 @@ def launch_config(
     data = data_of(base, int(numbers.max()) - first + 1)
     paths = {found_key(type(base), data, key)[0]: value for key, value in settings.items()}
     # Keys that differ get the value of the first run: the base's may not be valid with `settings`.
-    own = {varying(type(base), data, key): _plain(column[0]) for key, column in columns.items()}
+    own = {
+        varying(type(base), data, key): plain_number(column[0]) for key, column in columns.items()
+    }
     config: WorkloadConfig = changed(base, data, paths | own)
     if not repeated:
         return config
@@ -174,12 +177,6 @@ def launch_config(
                 found = found.model_copy(update={name: int(numbers[0])})
                 found._numbers = None
     return found
-
-
-def _plain(value: Any) -> Any:
-    if value.ndim:
-        return [_plain(one) for one in value]
-    return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)
 
 
 def groups(

@@ -1,7 +1,7 @@
 """From restricted Python to OpenCL C: a rule of a model, by walking its syntax tree.
 
 A construct is translated if its meaning in Python can be had exactly; otherwise it is refused, with
-the line and what to write instead. docs/write-a-model.md has the language.
+the line and what to write instead. docs/rules-in-python.md has the language.
 """
 
 from societies.translate import builtin, expressions, loops, statements, truth

@@ -5,7 +5,7 @@ Long lists are shortened unless ``full`` is set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from reference_py.economy.devices import DEVICE_TYPES
 from societies.economy.explain.agent_day import DayPart, Snapshot, Trace
@@ -24,6 +24,7 @@ from societies.economy.explain.words import (
     name_of,
     number,
     resources,
+    titled,
     wrapped,
 )
 
@@ -40,7 +41,7 @@ def _lines(trace: Trace, full: bool) -> Iterator[str]:
         f"{p.agents} agents, {p.resources} resources; r4 is resource 4, a4 agent 4; "
         "values and gains are in util, a price is units got for a unit given"
     )
-    yield from _part("Morning", _holdings(trace, trace.morning, full))
+    yield from titled("Morning", _holdings(trace, trace.morning, full))
     markets = max((section.market for section in trace.sections), default=0)
     for section in trace.sections:
         lines = list(REPORTS[section.phase](trace, section, full))
@@ -48,11 +49,11 @@ def _lines(trace: Trace, full: bool) -> Iterator[str]:
         if change:
             lines.append(f"utility of what it holds: {_change(section.before, section.after)}")
         if lines or full or len(trace.sections) == 1:
-            yield from _part(_title(section, markets), lines or ["nothing"])
+            yield from titled(_title(section, markets), lines or ["nothing"])
     if trace.evening.alive:
         lines = list(_holdings(trace, trace.evening, full))
         lines.append(f"utility since the morning: {_change(trace.morning, trace.evening)}")
-        yield from _part("After the day", lines)
+        yield from titled("After the day", lines)
     yield ""
     yield from wrapped(f"Reached {trace.reached}; {trace.checked} (sha256 {_short(trace)}).")
 
@@ -65,13 +66,6 @@ def _change(before: Snapshot, after: Snapshot) -> str:
 
 def _short(trace: Trace) -> str:
     return trace.state_sha256[:16]
-
-
-def _part(title: str, lines: Iterable[str]) -> Iterator[str]:
-    yield ""
-    yield title
-    for line in lines:
-        yield from wrapped(line, "  ")
 
 
 def _title(section: DayPart, markets: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from reference_py.economy.devices import DEVICE_TYPES
@@ -15,6 +15,7 @@ from societies.economy.explain.words import (
     name_of,
     number,
     short,
+    titled,
     wrapped,
 )
 
@@ -53,22 +54,15 @@ def _lines(life: Life, full: bool) -> Iterator[str]:
     if life.removed_on is not None:
         yield f"It was removed at the end of day {life.removed_on}."
     if life.days:
-        yield from _part("How it fared", _summary(life))
-        yield from _part("Day by day" if full else "Over time", _table(life, full))
-        yield from _part("What it extracted", _extraction(life, full))
+        yield from titled("How it fared", _summary(life))
+        yield from titled("Day by day" if full else "Over time", _table(life, full))
+        yield from titled("What it extracted", _extraction(life, full))
         if life.devices:
-            yield from _part("Its devices", _devices(life, full))
-        yield from _part("What it bought and sold", _market(life, full))
-        yield from _part("The days that changed its rank most", _turns(life))
+            yield from titled("Its devices", _devices(life, full))
+        yield from titled("What it bought and sold", _market(life, full))
+        yield from titled("The days that changed its rank most", _turns(life))
     yield ""
     yield from wrapped(f"Reached {life.reached}.")
-
-
-def _part(title: str, lines: Iterable[str]) -> Iterator[str]:
-    yield ""
-    yield title
-    for line in lines:
-        yield from wrapped(line, "  ")
 
 
 def _totals(days: list[Day], mean: bool = False) -> Counter[str]:

@@ -26,6 +26,14 @@ def wrapped(line: str, indent: str = "") -> list[str]:
     )
 
 
+def titled(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a part of a report: an empty line, its title and its indented lines."""
+    yield ""
+    yield title
+    for line in lines:
+        yield from wrapped(line, "  ")
+
+
 def number(x: float) -> str:
     """Return a number with four digits, or with all digits before the point."""
     return f"{x:,.0f}" if abs(x) >= 10000 else f"{x:.4g}"

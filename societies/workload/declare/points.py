@@ -94,7 +94,7 @@ def _points(chosen: Any, config: Any) -> Points:
     rows, row_of = _different_rows(table, config.replicates)
     problems: list[str] = []
     columns = table.columns.items() if table else ()
-    settings = [{paths[key]: _plain(column[row]) for key, column in columns} for row in rows]
+    settings = [{paths[key]: plain_number(column[row]) for key, column in columns} for row in rows]
     made: dict[str, Any] = {}
     for row, setting in zip(rows, settings, strict=True) if table else ():
         try:
@@ -227,8 +227,8 @@ def plain_data(config: Any) -> dict[str, Any]:
     return data
 
 
-def _plain(value: Any) -> Any:
+def plain_number(value: Any) -> Any:
     """Return numbers of a table as YAML has them; whole numbers are valid for int and float."""
     if value.ndim:
-        return [_plain(one) for one in value]
+        return [plain_number(one) for one in value]
     return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)

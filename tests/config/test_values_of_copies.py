@@ -20,6 +20,7 @@ from reference_py.economy.tables import (
 from societies import config_from_dict
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
+from societies.workload.declare.points import plain_number
 from societies.workload.declare.varying import coordinates
 from societies.workload.running.points import points_of, with_rows, with_table
 from societies.workload.running.tables import ValueTable, table_of
@@ -412,14 +413,10 @@ def test_eight_problems_of_a_table_are_reported_and_the_others_counted(wrong, mo
     ("number", "whole"), [(3.0, True), (2.0**53 - 1, True), (2.0**53, False), (3.5, False)]
 )
 def test_whole_numbers_of_a_table_stand_for_either_kind(number, whole):
-    from societies.sweep.points import _plain as of_sweep
-    from societies.workload.declare.points import _plain as of_run
-
-    for plain in (of_run, of_sweep):
-        found = plain(np.float64(number))
-        assert found == number and type(found) is (int if whole else float)
-        row = plain(np.array([number, 0.5]))
-        assert row == [number, 0.5] and type(row[0]) is (int if whole else float)
+    found = plain_number(np.float64(number))
+    assert found == number and type(found) is (int if whole else float)
+    row = plain_number(np.array([number, 0.5]))
+    assert row == [number, 0.5] and type(row[0]) is (int if whole else float)
 
 
 def test_a_file_may_end_with_empty_lines_and_have_them_between(tmp_path):

@@ -135,7 +135,6 @@ class Bam(Model[BamConfig, Any]):
             "infl": _real((), "inflation that the minimum wage follows", "1/year", **no),
             "min_pay": _money((), "minimum wage"),
             "outside": _money((), "money that left the economy"),
-            "quarter": _count((), "number of the quarter", "quarter"),
             "stream": Field(("agent",), "uint64", "1", "random streams", within=(1, "last state")),
             "cause": _count((), "why it ended: 1 nobody is left, 2 too much money", **no),
             "ended": _count((), "last quarter of an economy that ended early", "quarter",

@@ -56,7 +56,7 @@ def begin(config, economy, quarter):
 
 def plan(config, economy, quarter):
     """Let firms change output or price, plan the workers for it, and lay off those too many."""
-    forget_flows(economy, quarter)
+    forget_flows(economy)
     average = economy.prices[0]
     for firm in range(config.firms):
         rng = Rng.load(economy.stream[firm])
@@ -89,9 +89,8 @@ def plan(config, economy, quarter):
     lay_off_excess(config, economy)
 
 
-def forget_flows(economy, quarter):
+def forget_flows(economy):
     """Begin the sums of a quarter at 0."""
-    economy.quarter = quarter
     for k in range(len(economy.flow)):
         economy.flow[k] = 0
     economy.open_places, economy.hired, economy.fired_excess = 0, 0, 0

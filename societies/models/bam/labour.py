@@ -131,11 +131,12 @@ def search(config, economy, seekers, keys):
         if economy.employer[household] >= 0 or pool == 0:
             continue
         taken: list[int] = Bounded(config.max_m)
-        drawn: list[int] = Bounded(config.max_m + 1)
+        drawn: list[int] = Bounded(config.max_m)
         for k in range(min(config.max_m, pool)):
             found = pick_other(words[k], pool, taken)
             drawn.append(open_firms[found] if config.search_pool == "vacancies" else found)
-        firms = sorted(drawn, key=lambda firm: -economy.offer[firm])
+        best = sorted(drawn, key=lambda firm: -economy.offer[firm])
+        firms = Bounded(config.max_m, best)
         former = economy.former[household]
         if economy.returning[household] == 1:
             if config.search_pool == "all" or economy.vacancies[former] > 0:

@@ -21,22 +21,23 @@ from societies.models.bam.flows import (
 
 def measure(config, economy, quarter):
     """Measure how firms differ after the goods market, before they pay their debts."""
-    firms = config.firms
     made = sum(economy.made)
-    output = [float(economy.made[i]) for i in range(firms)]
+    output = [float(economy.made[i]) for i in range(config.firms)]
     economy.price_cv = 0.0
     economy.hhi = 0.0
     if made > 0:
         total = float(made)
-        mean = reduce_sum([economy.price[i] * output[i] for i in range(firms)]) / total
-        far = reduce_sum([squared(economy.price[i] - mean) * output[i] for i in range(firms)])
+        mean = reduce_sum([economy.price[i] * output[i] for i in range(config.firms)]) / total
+        far = reduce_sum(
+            [squared(economy.price[i] - mean) * output[i] for i in range(config.firms)]
+        )
         economy.price_cv = math.sqrt(far / total) / mean
         economy.hhi = reduce_sum([squared(x / total) for x in output])
     economy.worth_cv = dispersion([float(x) for x in economy.worth])
-    sales = [float(economy.value[i] - economy.stock[i]) for i in range(firms)]
+    sales = [float(economy.value[i] - economy.stock[i]) for i in range(config.firms)]
     economy.sales_cv = dispersion(sales)
     economy.hedge, economy.ponzi, economy.hedge_flow, economy.soldout = 0, 0, 0, 0
-    for i in range(firms):
+    for i in range(config.firms):
         owed, due = sum(economy.loan[i]), sum(economy.loan_interest[i])
         economy.hedge += int(economy.cash[i] >= owed + due)
         economy.ponzi += int(economy.cash[i] < due)

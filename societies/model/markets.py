@@ -39,7 +39,7 @@ def placed(word, index):
 
 def index_of(place):
     """Return the index of an agent from its `placed` number."""
-    return place % MOST
+    return place & (MOST - 1)
 
 
 def trimmed_mean(values, share):

@@ -28,14 +28,14 @@ def goods(config, economy, quarter):
         if economy.budget[household] > 0:
             order.append(placed(key, household))
             look(config, economy, household, words)
-    ordered = sorted(order)
+    order.sort()
     if config.shopping == "one_by_one":
-        for place in ordered:
+        for place in order:
             for k in range(config.max_z):
                 buy(economy, index_of(place), k)
     else:
         for k in range(config.max_z):
-            for place in ordered:
+            for place in order:
                 buy(economy, index_of(place), k)
     for household in range(config.households):
         economy.savings[household] += economy.budget[household]

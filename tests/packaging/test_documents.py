@@ -57,7 +57,7 @@ LONG = (
     *(
         f"docs/{page}.md"
         for page in (
-            *("bug-reports", "checking-kernels", "configuration", "games", "physics"),
+            *("bug-reports", "checking-kernels", "configuration", "games", "models", "physics"),
             *("policies", "python-api", "ray-tracer", "write-a-model", "write-a-search"),
         )
     ),

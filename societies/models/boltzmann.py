@@ -1,7 +1,7 @@
 """The Boltzmann wealth model: what random payments alone do to equal agents.
 
-After A. Dragulescu and V. M. Yakovenko, "Statistical mechanics of money" (2000). Money is conserved,
-and its distribution becomes exponential: the Gini coefficient is 1/2 if payments are small.
+After A. Dragulescu and V. M. Yakovenko, "Statistical mechanics of money" (2000). Money is
+conserved, and its distribution becomes exponential.
 """
 
 from typing import Literal
@@ -14,6 +14,7 @@ from societies.model import (
     Rng,
     Series,
     falls,
+    initial,
     random_permutation,
     shape,
     value,
@@ -25,7 +26,7 @@ class BoltzmannConfig(DailyConfig):
 
     workload: Literal["boltzmann"]
     agents: int = shape(500, "Number of agents", "agents", ge=1, le=10_000)
-    money: int = value(100, "Money of every agent at the start", "units", ge=1, le=100_000)
+    money: int = initial(100, "Money of every agent at the start", "units", ge=1, le=100_000)
     amount: int = value(10, "What one agent pays another when they meet", "units", ge=1, le=100_000)
 
 

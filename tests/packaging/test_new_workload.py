@@ -122,9 +122,7 @@ def test_the_figure_is_drawn(outputs, environment):
 
 @pytest.mark.thorough
 def test_its_configuration_is_checked_and_has_a_schema(outputs, environment):
-    assert "valid, workload wealth" in environment.run(
-        "societies", "check", "wealth/wealth.yaml"
-    )
+    assert "valid, workload wealth" in environment.run("societies", "check", "wealth/wealth.yaml")
     keys = json.loads(environment.run("societies", "schema", "wealth"))["properties"]
     assert {"agents", "money", "amount", "reserve", "days", "seed", "replicates"} <= keys.keys()
     assert all("description" in key for name, key in keys.items() if name != "workload")

@@ -6,7 +6,7 @@ import ast
 from types import ModuleType
 from typing import Any
 
-from societies.config.model import SHAPE, VALUE, Section
+from societies.config.model import INITIAL, SHAPE, TABULATED, VALUE, Section
 from societies.config.problems import suggestion
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles, known
@@ -123,7 +123,7 @@ def _differs(f: Function, path: str, owner: Settings, name: str, value: Any) -> 
     others = f.unit.declared.others
     if not others or isinstance(value, Section):
         return False
-    if _kind(owner.value, name) == VALUE:
+    if _kind(owner.value, name) in (VALUE, TABULATED, INITIAL):
         return True  # whatever the values are, so that the text is the same
     found = []
     for one in others:

@@ -9,12 +9,12 @@ MOST = 1 << 24
 """Indices that `placed` takes are below this number."""
 
 
-def pick(word, n):
+def pick(word: int, n: int) -> int:
     """Return one of 0 .. n-1 by a word; each is equally likely up to n / 2**32."""
     return word * n >> 32
 
 
-def pick_other(word, n, taken):
+def pick_other(word: int, n: int, taken: list[int]) -> int:
     """Return one of 0 .. n-1 that is not in a list, and insert it there.
 
     Parameters
@@ -32,17 +32,17 @@ def pick_other(word, n, taken):
     return found
 
 
-def placed(word, index):
+def placed(word: int, index: int) -> int:
     """Return a number by which agents are sorted: by their word, then by their index."""
     return word * MOST + index
 
 
-def index_of(place):
+def index_of(place: int) -> int:
     """Return the index of an agent from its `placed` number."""
     return place & (MOST - 1)
 
 
-def trimmed_mean(values, share):
+def trimmed_mean(values: list[int], share: int) -> float:
     """Return the mean without the lowest and highest 1 in ``share``, rounded to whole numbers.
 
     Parameters

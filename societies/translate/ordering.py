@@ -32,6 +32,8 @@ from societies.translate.values import (
 )
 from societies.translate.walks import walk
 
+RUN = 8
+"""Whole numbers that are sorted by insertion before they are merged (python.cl)."""
 
 SHORT = 16
 """Largest bound of lists that are sorted by insertion; longer ones are merged."""
@@ -78,7 +80,8 @@ def _sorted(f: Function, made: List, node: ast.Call, name: str) -> List:
     if key is None and any(kind in (MAYBE, NONE) for kind in made.kinds):
         f.error(node, "None has no order", "Sort those that are not None.")
     if key is None and made.kinds == (INT,) and not reverse:
-        f.emit(f"{alone('sort_alone', made)};")
+        other = lists.new(f, "other", (INT,), made.most) if made.most > RUN else made
+        f.emit(f"{alone('sort_alone', made)[:-1]}, {other.columns[0].pointer});")
         return made
     return _merged(f, made, key, reverse, node, name)
 

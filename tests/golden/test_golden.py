@@ -48,7 +48,7 @@ def test_device(name):
     assert golden.final_hash(name, "auto") == golden.committed()[name]
 
 
-LONG_IN_PYTHON = {"boltzmann quickstart", "kalah quickstart", "quickstart"}
+LONG_IN_PYTHON = {"bam quickstart", "boltzmann quickstart", "kalah quickstart", "quickstart"}
 
 
 @pytest.mark.parametrize(

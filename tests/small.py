@@ -41,7 +41,6 @@ BAM_WORDS = (
         "shopping": "rounds",
         "labour_rounding": "nearest",
         "entry_money": "households",
-        "growth": True,
         "rnd_money": "households",
         "rnd_fragility": "loans",
     },
@@ -52,10 +51,9 @@ BAM_WORDS = (
         "credit_order": "drawn",
         "recovery": "none",
         "labour_rounding": "reals",
-        "growth": True,
         "buffer": True,
     },
-    {"labour_rounding": "down", "contract": 2, "beta": 1.3},
+    {"labour_rounding": "down", "growth": False, "contract": 2, "beta": 1.3},
 )
 """Every word of every key of BAM, in few configurations: each is a program of its own."""
 
@@ -65,6 +63,7 @@ SMALL = {
         "households": 20,
         "banks": 3,
         "quarters": 12,
+        "growth": True,
         "h_rho": 0.5,
         "h_eta": 0.4,
         "h_xi": 0.3,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from societies.errors import ConfigError, SocietiesWarning
 from societies.kerneltext.source import Generated
 from societies.model.carried import FAULT, NUMBER, note_number, on_host, require_no_fault, whole
+from societies.model.ended import UntilTheEnd
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
@@ -34,9 +35,10 @@ from societies.workload import (
     Workload,
 )
 from societies.workload.declare.copies import Copies
+from societies.workload.declare.fields import SERIES
 from societies.workload.declare.keys import VALUE_TABLE
 from societies.workload.declare.points import once
-from societies.workload.declare.protocol import C, P
+from societies.workload.declare.protocol import C, Contents, P, Setup
 
 _WARNED: set[str] = set()
 """Messages of phases that cannot be translated, each of which is shown once."""
@@ -214,6 +216,10 @@ class Model(Workload[C, P]):
             return {}
         rows = np.array([[_number(one, path) for path in columns] for one in p._made])
         return {VALUE_TABLE: rows[p._points.of[p._points.stretch(tick)]]}
+
+    def contents(self, setup: Setup[C, P]) -> Contents | None:
+        """Return the contents of the file, without series of copies that have ended."""
+        return UntilTheEnd(setup) if "ended" in setup.fields and SERIES in setup.fields else None
 
     def work_done(self, config: C, ticks: int) -> float:
         """Return the days of all societies."""

@@ -13,10 +13,11 @@ from societies.model import Field, Model, Series
 from societies.models.bam.config import BamConfig
 from societies.models.bam.credit import credit
 from societies.models.bam.firms import begin, enter, leave, plan, produce, settle
-from societies.models.bam.flows import FLOWS, STOCKS
+from societies.models.bam.flows import FLOWS, SECTORS
 from societies.models.bam.goods import goods
 from societies.models.bam.labour import labour
 from societies.models.bam.statistics import measure, statistics
+from societies.words import counted
 
 __all__ = [
     "WORKLOAD",
@@ -72,12 +73,12 @@ class Bam(Model[BamConfig, Any]):
         return {
             "firm": p.firms, "household": p.households, "bank": p.banks, "agent": p.agents,
             "loan_slot": p.max_h, "application": p.max_m, "shop_slot": p.max_z, "lag": 5,
-            "payment": len(FLOWS),
+            "payment": len(FLOWS), "sector": len(SECTORS),
         }  # fmt: skip
 
     def entries(self, p: Any) -> Mapping[str, Any]:
-        """Return the names of entries: payments have some."""
-        return {**super().entries(p), "payment": FLOWS}
+        """Return the names of entries: payments and sectors have some."""
+        return {**super().entries(p), "payment": FLOWS, "sector": SECTORS}
 
     def fields(self, p: Any) -> dict[str, Field]:
         """Return the state; names and meanings are those of the specification."""
@@ -136,16 +137,37 @@ class Bam(Model[BamConfig, Any]):
             "min_pay": _money((), "minimum wage"),
             "outside": _money((), "money that left the economy"),
             "stream": Field(("agent",), "uint64", "1", "random streams", within=(1, "last state")),
-            "cause": _count((), "why it ended: 1 nobody is left, 2 too much money", **no),
-            "ended": _count((), "last quarter of an economy that ended early", "quarter",
-                            initial=-1),
+            "cause": _count((), "why the economy ended early: 0 it did not, 1 all firms or all "
+                            "banks failed, 2 more money than can be counted", final=True),
+            "ended": _count((), "last quarter of an economy that ended early, -1: it did not",
+                            "quarter", initial=-1, final=True),
             "flow": _money(("payment",), "payments of the quarter", logged=True, **no),
+            "balance": _money(("sector",), "money at the end of the quarter", logged=True, **no),
             **_tallies(),
         }  # fmt: skip
+
+    def why_ended(self, config: BamConfig, state: Mapping[str, Any]) -> str:
+        """Return why all economies ended before the last quarter."""
+        counts = [int((state["cause"] == cause).sum()) for cause in range(1, len(CAUSES) + 1)]
+        return "; ".join(
+            f"{why} ({counted(count, self.copies)})"
+            for why, count in zip(CAUSES, counts, strict=True)
+            if count
+        )
+
+    def work_done(self, config: BamConfig, ticks: int) -> float:
+        """Return the number of agent-quarters."""
+        return float(ticks * config.replicates * config.agents)
 
     def series(self, p: Any) -> dict[str, Series]:
         """Return what is reported of every economy and quarter."""
         return SERIES
+
+
+CAUSES = (
+    "all firms, or all banks, failed in one quarter",
+    "there was more money than can be counted, 2**60 grains",
+)
 
 
 def _tallies() -> dict[str, Field]:

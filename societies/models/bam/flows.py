@@ -1,4 +1,4 @@
-"""Which payments are there? The entries of the field ``flow``, in grains of a quarter, and stocks.
+"""Which payments are there, and who has money? Entries of the fields ``flow`` and ``balance``.
 
 The table of flows (`societies.models.bam.accounts`) follows from them.
 """
@@ -14,5 +14,6 @@ FLOWS = (
     RESCUES,
 ) = range(len(FLOWS))  # fmt: skip
 
-STOCKS = ("cash", "deposits", "equity", "outside")
-"""Money at the end of a quarter: of firms, of households, of banks, and the account outside."""
+SECTORS = ("firms", "households", "banks", "outside")
+"""Who has money: the entries of the field ``balance``. Of banks it is equity, and what is outside
+is what left the economy since the start, less what came in."""

@@ -63,8 +63,11 @@ def dispersion(values):
 def statistics(config, economy, quarter):
     """Fill the series of the quarter; end the run if an earlier phase asked for it."""
     households, firms = float(config.households), float(config.firms)
-    money = sum(economy.cash) + sum(economy.savings) + sum(economy.income)
-    flow = economy.flow
+    balance, flow = economy.balance, economy.flow
+    balance[0] = sum(economy.cash)
+    balance[1] = sum(economy.savings) + sum(economy.income)
+    balance[2] = sum(economy.equity)
+    balance[3] = economy.outside
     wage, rate = 0.0, config.policy_rate
     if economy.workers > 0:
         wage = float(flow[WAGES]) / float(economy.workers) / GRAINS
@@ -104,8 +107,8 @@ def statistics(config, economy, quarter):
         "fired_excess": float(economy.fired_excess),
         "fired_money": float(economy.fired_money),
         "expired": float(economy.expired),
-        "deposits": float(money) / GRAINS,
-        "equity": float(sum(economy.equity)) / GRAINS,
+        "deposits": float(balance[0] + balance[1]) / GRAINS,
+        "equity": float(balance[2]) / GRAINS,
         "outside": float(economy.outside) / GRAINS,
         "dividends": float(flow[DIVIDENDS]) / GRAINS,
         "default_gap": float(flow[DEFAULT_GAP]) / GRAINS,

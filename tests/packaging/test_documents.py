@@ -57,7 +57,8 @@ LONG = (
     *(
         f"docs/{page}.md"
         for page in (
-            *("bug-reports", "checking-kernels", "configuration", "games", "models", "physics"),
+            *("bam", "bug-reports", "checking-kernels", "configuration", "games", "models"),
+            "physics",
             *("policies", "python-api", "ray-tracer", "write-a-model", "write-a-search"),
         )
     ),

@@ -436,6 +436,6 @@ def test_labels_of_points_change_no_launch():
     assert (bucket.points, bucket.columns, bucket.settings) == ([0, 1], (SURPLUS,), {})
     with pytest.raises(ConfigError, match="label: names points, so a grid has none; give it in"):
         points({"grid": {"label": ["a", "b"], SURPLUS: [1]}})
-    with pytest.raises(ConfigError, match="label: .*point 1"):
+    with pytest.raises(ConfigError, match=r"label: .*point 1"):
         found = loaded({"points": [{"label": "free", SURPLUS: 0.1}, {"label": 3, SURPLUS: 5}]})
         checked_points(found, *points_of(found))

@@ -41,7 +41,7 @@ def origin(setup: Setup[Any, Any]) -> dict[str, str]:
         "workload": config.workload,
         "configuration": to_yaml(config),
         "seed": str(getattr(config, "seed", "")),
-        "model_version": setup.workload.version,
+        "model_version": setup.workload.version_of(config),
         SOURCES: text_of(sources_of(setup)),
         "societies_version": package_version(),
         "git_commit": git_commit(),
@@ -54,6 +54,7 @@ def origin(setup: Setup[Any, Any]) -> dict[str, str]:
             else {TABLE: config.table.sha256, VARIED: ", ".join(config.table.columns)}
         ),
         **setup.workload.origin(config),
+        **setup.workload.plugged(config).attributes(),
     }
 
 
@@ -98,7 +99,8 @@ def require_origin(
     OriginWarning
         If the model's sources have changed although the version of the model has not.
     """
-    config, model_version = setup.config, setup.workload.version
+    config = setup.config
+    model_version = setup.workload.version_of(config)
     version = str(attributes.get("model_version"))
     if version != model_version:
         raise OutputError(

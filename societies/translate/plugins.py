@@ -12,6 +12,7 @@ import difflib
 import hashlib
 import inspect
 import sys
+import textwrap
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +28,7 @@ from societies.inputs import PYTHON_FUNCTION, read_text, shown
 from societies.translate.calls import translate_function
 from societies.translate.frames import Frame, Instance
 from societies.translate.function import Function
-from societies.translate.messages import STATEMENTS, RuleError, TranslationError
+from societies.translate.messages import RuleError, TranslationError
 from societies.translate.source import LARGEST_FILE, SourceFile, definition, files_of, rules_sha256
 from societies.translate.unit import Declared, Unit
 from societies.translate.values import CALLED, FIXED, INT, REAL, Known, Number, Value
@@ -42,6 +43,9 @@ MOST_STEPS = 100_000
 """Rounds of all loops of a call, after which a device ends it and the reference raises an error."""
 
 PURE = "The result of a rule follows from its arguments alone, and it changes nothing else."
+
+_OF_MODELS = ("field", "Field", "config", "society")
+"""Words of hints that are for models, whose rules have a state and a configuration."""
 
 LONGEST_LIST = 1024
 """Largest number of entries of a list in a rule: it is in private memory."""
@@ -80,6 +84,24 @@ class Rule:
     def signature(self) -> str:
         """How a function with all parameters is called."""
         return f"{self.name.rpartition('.')[2]}({', '.join(self.parameters)})"
+
+    def described(self) -> str:
+        """Return some lines: signature, meaning, kinds, and the function of the reference."""
+        kinds: dict[str, list[str]] = {}
+        for name, kind in self.parameters.items():
+            kinds.setdefault(kind, []).append(name)
+        listed = "; ".join(f"{', '.join(names)}: {kind}" for kind, names in kinds.items())
+        file = self.function.__module__.replace(".", "/") + ".py"
+        doc = (inspect.getdoc(self.function) or "").split("\n\n")
+        lines = [
+            f"{self.name}=FILE.py:FUNCTION",
+            f"    def {self.signature}",
+            *textwrap.wrap(self.meaning, 92, initial_indent="    ", subsequent_indent="    "),
+            f"    {listed}; result: {self.result}",
+            f"    built in: {self.function.__name__} of {file}",
+            *(textwrap.indent(part, "        ") for part in doc),
+        ]
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,23 +190,29 @@ class PlugIn:
             known = Known(words[name]) if kind == WORD else Number(name, _KINDS[kind], FIXED)
             values[name] = known
         if node.decorator_list:
-            raise _error(file, node, "a rule has no decorator", "Write the function without it.")
+            raise self._error(
+                file, node, "a rule has no decorator", "Write the function without it."
+            )
         name = f"{node.name}_of_{file.path.stem}"
         try:
             made = translate_function(caller, node, file, names, values, None, name, False)
         except TranslationError as error:
-            global_ = error.reason == STATEMENTS[ast.Global][0]
-            hint = PURE if global_ or not error.hint else error.hint
-            where = shown(self.file.parent / error.file)
-            source = read_text(self.file.parent / error.file, LARGEST_FILE).split("\n")
-            line = source[error.line - 1]
+            state = any(word in error.hint for word in _OF_MODELS)
+            hint = PURE if state or not error.hint else error.hint
+            path = self.file.parent / error.file
+            line = read_text(path, LARGEST_FILE).split("\n")[error.line - 1]
+            where = self._shown(path)
             raise TranslationError(where, error.line, line, error.reason, hint) from None
         if made.result != _KINDS[self.rule.result]:
             raise self._other_result(made, node, file)
         if unit.scratch_words([made]):
             hint = f"A list in a rule has at most {LONGEST_LIST} entries."
-            raise _error(file, node, f"the lists of {node.name} are too long", hint)
+            raise self._error(file, node, f"the lists of {node.name} are too long", hint)
         return f"{unit.text_of_functions([made])}\n\n{self._shell(made, values)}\n"
+
+    def _shown(self, path: Path) -> str:
+        """Return the path of a file as the user named it, if it is the rule's."""
+        return shown(self.text.rpartition(":")[0] if path == self.file else path)
 
     def _shell(self, made: Instance, values: Mapping[str, Value]) -> str:
         """Return the function that kernels call, with all parameters of the rule."""
@@ -209,15 +237,20 @@ class PlugIn:
     def _other_result(
         self, made: Instance, node: ast.FunctionDef, file: SourceFile
     ) -> TranslationError:
-        found = CALLED.get(made.result, "a tuple or a list") if made.result else "nothing"
-        if not isinstance(made.result, str | None):
-            found = "a tuple" if isinstance(made.result, tuple) else "a list"
+        if isinstance(made.result, str):
+            found = CALLED[made.result]
+        else:
+            found = "nothing" if made.result is None else "more than one number"
         returns = [one for one in ast.walk(node) if isinstance(one, ast.Return)]
         at = returns[-1] if returns else node
         hint = f"{self.rule.name} returns {self.rule.result}."
         if found == WHOLE_NUMBER:
             hint += " Write 1.0 for 1, or float(x)."
-        return _error(file, at, f"{node.name} returns {found}", hint)
+        return self._error(file, at, f"{node.name} returns {found}", hint)
+
+    def _error(self, file: SourceFile, node: ast.AST, reason: str, hint: str) -> TranslationError:
+        line = getattr(node, "lineno", 1)
+        return TranslationError(self._shown(file.path), line, file.line(line), reason, hint)
 
     def _explained(self, error: Exception, given: Mapping[str, Any]) -> RuleError:
         """Return an error that says where in the user's files another one was raised."""
@@ -238,7 +271,7 @@ class PlugIn:
         source = lines[line - 1].strip() if line <= len(lines) else ""
         values = ", ".join(f"{name}={value!r}" for name, value in given.items())
         return RuleError(
-            f"{shown(path)}:{line}: {said}\n    {source}\n  in the rule {self.rule.name}({values})"
+            f"{self._shown(path)}:{line}: {said}\n    {source}\n  in the rule {self.rule.name}({values})"
         )
 
 
@@ -373,11 +406,6 @@ def _neighbours(folder: Path) -> Iterator[None]:
             file = getattr(sys.modules[name], "__file__", None)
             if file and Path(file).parent == folder:
                 del sys.modules[name]
-
-
-def _error(file: SourceFile, node: ast.AST, reason: str, hint: str) -> TranslationError:
-    line = getattr(node, "lineno", 1)
-    return TranslationError(shown(file.path), line, file.line(line), reason, hint)
 
 
 # ---------------------------------------------------------------- loops in the reference

@@ -29,7 +29,9 @@ def with_words(data: Any) -> Any:
     """Return plain data in which a rule that is a built-in word is given by its key."""
     rules = data.get("rules") if isinstance(data, dict) else None
     trading = rules.get("trading") if isinstance(rules, dict) else None
-    if not isinstance(trading, dict) or trading.get("price") not in PRICES:
+    if not isinstance(rules, dict) or not isinstance(trading, dict):
+        return data
+    if trading.get("price") not in PRICES:
         return data
     market = data.get("trading", {})
     if not isinstance(market, dict):

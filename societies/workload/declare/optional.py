@@ -67,7 +67,7 @@ class Skipping(Generic[P]):
 class Replaceable(Generic[C]):
     """Rules that functions of a user may replace."""
 
-    version: Any
+    version: ClassVar[str]
 
     def replaceable(self) -> Mapping[str, Rule]:
         """Return the rules that may be replaced, by name; the section ``rules`` has their keys."""

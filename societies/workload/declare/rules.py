@@ -8,7 +8,7 @@ configuration nor reading a file of results executes any.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,11 +20,23 @@ from societies.config.model import Section, key
 from societies.config.problems import quoted, suggestion
 from societies.config.rules import SECTION
 from societies.inputs import PYTHON_FUNCTION
-from societies.translate import Rule
-from societies.translate.plugins import PlugIn, load_plug_in
+from societies.translate.plugins import PlugIn, Rule, load_plug_in
 from societies.workload.declare.points import once
 
-__all__ = ["Plugged", "Rule", "RuleText", "RulesSection", "plugged", "rule_key", "sha256_of"]
+__all__ = [
+    "Plugged",
+    "Rule",
+    "RuleText",
+    "RulesSection",
+    "attributes_of",
+    "plugged",
+    "rule_key",
+    "sha256_of",
+]
+
+
+LONGEST_TEXT = 60_000
+"""Characters of rules in an attribute of a file: HDF5 stores at most 64 KiB."""
 
 
 class RulesSection(Section):
@@ -77,17 +89,6 @@ class Plugged:
         """Hash of the texts of all rules, without comments; "" if none is replaced."""
         return sha256_of(self.functions) if self else ""
 
-    def attributes(self) -> dict[str, str]:
-        """Return the attributes of a file of results: hash and text of the rules."""
-        if not self:
-            return {}
-        texts: dict[str, str] = {}
-        for one in self.functions.values():
-            texts |= one.files()
-        named = [f"# {name} is {one.function.__name__}" for name, one in self.functions.items()]
-        whole = "\n".join([*named, *(f"# {name}\n{text}" for name, text in sorted(texts.items()))])
-        return {"rules_sha256": self.sha256, "rules": whole}
-
     def described(self) -> list[str]:
         """Return a line for each rule, which names the file whose Python is carried out."""
         return [
@@ -95,6 +96,21 @@ class Plugged:
             "is carried out"
             for name, one in self.functions.items()
         ]
+
+
+def attributes_of(rules: Iterable[Plugged]) -> dict[str, str]:
+    """Return the attributes of a file of results: hash and text of some rules."""
+    found = [pair for one in rules for pair in one.functions.items()]
+    if not found:
+        return {}
+    texts: dict[str, str] = {}
+    for _, one in found:
+        texts |= one.files()
+    named = [f"# {name} is {one.function.__name__}" for name, one in found]
+    whole = "\n".join([*named, *(f"# {name}\n{text}" for name, text in sorted(texts.items()))])
+    hashed = hashlib.sha256("\n".join(sorted(f"{n} {one.sha256()}" for n, one in found)).encode())
+    cut = whole if len(whole) <= LONGEST_TEXT else f"{whole[:LONGEST_TEXT]}..."
+    return {"rules_sha256": hashed.hexdigest(), "rules": cut}
 
 
 def sha256_of(functions: Mapping[str, PlugIn]) -> str:

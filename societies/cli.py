@@ -398,6 +398,8 @@ def sweep(
             raise ConfigError(f"sweep: one SWEEP at a time, not {len(files)}; --merge takes parts")
         found, own = studies.load_sweep(files[0], of_rules(rule)), _part(part)
         target = out or Path(f"{Path(found.name).stem}.h5")
+        for line in dict.fromkeys(line for one in found.plugged for line in one.described()):
+            print(printable(line), file=sys.stderr)
         if dry_run:
             planned = studies.plan(
                 found, out=target, device=device, replicates=replicates, part=own, yes=yes
@@ -1145,7 +1147,7 @@ def _of_branch(path: Path, overrides: Sequence[str] | None) -> tuple[list[str], 
     from societies.config import read_text
     from societies.workload.declare.registry import load_config, workload
 
-    whole = (workload(load_config(path).workload).ticks_key, "record")
+    whole = (workload(load_config(path).workload).ticks_key, "record", "rules")
     kept, values = [], {}
     for text in overrides or ():
         key, equals, value = text.partition("=")

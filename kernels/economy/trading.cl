@@ -32,7 +32,8 @@ static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, cons
     const real remembered = value(agent, wanted);
     const real last = marginal_of(TABLES, utility_curve(agent, given), held(agent, given) - 1);
 #ifdef RULE_TRADING_SCORE
-    const real found = rule_trading_score(remembered, last, held(agent, wanted), held(agent, given));
+    const real found =
+        rule_trading_score(remembered, last, held(agent, wanted), held(agent, given));
     return found > 0.0 ? found : 0.0;  // never below QUEUED, nor -0.0, whose bits are below it
 #else
     if (last == 0.0) return remembered == 0.0 ? 0.0 : (real)INFINITY;
@@ -54,10 +55,10 @@ INLINED bool chosen_before(const candidates_t of, const uint i, const uint c)
 #ifdef RULE_TRADING_CHOICE
     const uint give_i = of.sold_by_a[i / of.count_b], take_i = of.sold_by_b[i % of.count_b];
     const uint give_c = of.sold_by_a[c / of.count_b], take_c = of.sold_by_b[c % of.count_b];
-    const long rank_i = of.of_b ? rule_trading_choice(give_i, take_i)
-                                : rule_trading_choice(take_i, give_i);
-    const long rank_c = of.of_b ? rule_trading_choice(give_c, take_c)
-                                : rule_trading_choice(take_c, give_c);
+    const long rank_i =
+        of.of_b ? rule_trading_choice(give_i, take_i) : rule_trading_choice(take_i, give_i);
+    const long rank_c =
+        of.of_b ? rule_trading_choice(give_c, take_c) : rule_trading_choice(take_c, give_c);
     return rank_i < rank_c || (rank_i == rank_c && i < c);
 #else
     return i < c;
@@ -68,7 +69,8 @@ INLINED bool chosen_before(const candidates_t of, const uint i, const uint c)
 // ---------------------------------------------------------------- by one work-item
 
 // The candidate with the highest score; see `chosen_before` for ties. Numbers that are not negative
-// are in the order of their bits, and QUEUED is below them, so that the largest is found by vectors.
+// are in the order of their bits, and QUEUED is below them, so that the largest is found by
+// vectors.
 INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates, const candidates_t of)
 {
     long most = as_long(QUEUED);

@@ -270,9 +270,8 @@ class PlugIn:
         lines = read_text(path, LARGEST_FILE).split("\n")
         source = lines[line - 1].strip() if line <= len(lines) else ""
         values = ", ".join(f"{name}={value!r}" for name, value in given.items())
-        return RuleError(
-            f"{self._shown(path)}:{line}: {said}\n    {source}\n  in the rule {self.rule.name}({values})"
-        )
+        where = f"{self._shown(path)}:{line}"
+        return RuleError(f"{where}: {said}\n    {source}\n  in the rule {self.rule.name}({values})")
 
 
 # ---------------------------------------------------------------- loading

@@ -20,7 +20,7 @@ from societies.errors import ConfigError, DamageWarning, OutputError, option
 from societies.output.resultfile import ResultFile
 from societies.version import package_version
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.rules import attributes_of
+from societies.workload.declare.rules import RulesSection, attributes_of
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 _STATUS = ("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
@@ -118,7 +118,7 @@ def require_origin(
             f"run it again into another file, with {option('out')}"
         ) from error
     # Where the files of rules are does not matter: the version has the hash of their text.
-    but = (*but, SECTION)
+    but = (*but, SECTION) if isinstance(getattr(config, SECTION, None), RulesSection) else but
     different = [found for found in different if found[0].split(".")[0] not in but]
     for key, old, new in different:
         if key == "workload":  # the other keys of two workloads cannot be compared

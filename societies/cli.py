@@ -1171,8 +1171,9 @@ def _load(
     from societies.workload.declare.registry import load_config, named_workload, workload
 
     short = {key: value for key, value in keys.items() if value is not None}
-    name = named_workload(path) if short or ticks is not None else None
-    if name is not None:
+    if short or ticks is not None:
+        # a file in YAML's flow style, {workload: NAME}, has to be read for that
+        name = named_workload(path) or load_config(path, overrides or ()).workload
         for key in short:
             if key not in workload(name).config.model_fields:
                 raise ConfigError(f"--{key}: the configuration of {name} has no key '{key}'")

@@ -18,14 +18,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from societies.inputs import PYTHON_FUNCTION, read_text, shown
 from societies.translate.calls import translate_function
+from societies.translate.files import PlugInError, load_module
 from societies.translate.frames import Frame, Instance
 from societies.translate.function import Function
 from societies.translate.messages import RuleError, TranslationError
@@ -63,7 +62,7 @@ class Rule:
     parameters : kind of each parameter by name; a function of a user may leave out some
     result : kind of the result
     key : key of the configuration whose word chooses between built-in rules, and which a parameter
-        of the kind `WORD` receives; "": none
+        of kind `WORD` receives; "": none
     translated : whether the rule becomes a part of kernels; otherwise the host makes a table of it
     """
 
@@ -171,7 +170,7 @@ class PlugIn:
 
         Parameters
         ----------
-        words : the word of each parameter of the kind `WORD`
+        words : the word of each parameter of kind `WORD`
 
         Raises
         ------
@@ -311,14 +310,6 @@ def load_plug_in(rule: Rule, text: str) -> PlugIn:
     return PlugIn(rule, text, function, path.resolve())
 
 
-class PlugInError(TranslationError):
-    """A rule's file or function cannot be used."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__("", 0, "", text)
-        self.args = (text,)
-
-
 def _require_signature(rule: Rule, function: FunctionType, path: Path) -> None:
     """Raise PlugInError unless a function takes parameters of the rule, by name."""
     code = function.__code__
@@ -341,70 +332,6 @@ def _require_signature(rule: Rule, function: FunctionType, path: Path) -> None:
     if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
         reason = f"{shown(path)}:{code.co_firstlineno}: {function.__name__}: is a generator"
         raise PlugInError(f"{reason}\n  Return {rule.result}.")
-
-
-def load_module(path: Path, prefix: str = "") -> ModuleType:
-    """Import a file that a user names; again if it has changed.
-
-    Raises
-    ------
-    TranslationError
-        If there is no such file, or it does not import, with the line.
-    """
-    if not path.is_file():
-        what = "is a folder" if path.is_dir() else "no such file"
-        near: list[str] = []
-        with suppress(OSError):
-            files = [one.name for one in path.parent.iterdir() if one.suffix == ".py"]
-            near = difflib.get_close_matches(path.name, files, n=1)
-        also = f"; did you mean '{near[0]}'?" if near else ""
-        raise PlugInError(f"{prefix}{shown(path)}: {what}{also}")
-    found = path.resolve()
-    stat = found.stat()
-    return _imported(found, shown(path), stat.st_mtime_ns, stat.st_size)
-
-
-@lru_cache(maxsize=64)
-def _imported(path: Path, name: str, _changed: int, _size: int) -> ModuleType:
-    text = read_text(path, LARGEST_FILE)
-    digest = hashlib.sha256(f"{path} {text}".encode()).hexdigest()[:8]
-    spec = spec_from_file_location(f"{path.stem}_{digest}", path)
-    assert spec is not None
-    module = module_from_spec(spec)
-    sys.modules[module.__name__] = module
-    try:
-        code = compile(text, str(path), "exec", dont_inherit=True)
-        with _neighbours(path.parent):
-            exec(code, module.__dict__)
-    except (Exception, SystemExit) as error:
-        del sys.modules[module.__name__]
-        line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
-        for frame, number in traceback.walk_tb(error.__traceback__):
-            if frame.f_code.co_filename == str(path):
-                line = number
-        said = getattr(error, "msg", None) if isinstance(error, SyntaxError) else error
-        lines = text.split("\n")
-        source = lines[line - 1].strip() if line and line <= len(lines) else ""
-        where = f"{name}:{line}" if line else name
-        what = f"{where}: does not import: {type(error).__name__}: {said}"
-        raise PlugInError(f"{what}\n    {source}" if source else what) from error
-    return module
-
-
-@contextmanager
-def _neighbours(folder: Path) -> Iterator[None]:
-    """Let a file import its neighbours by name, without leaving them to other folders."""
-    before = set(sys.modules)
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        with suppress(ValueError):
-            sys.path.remove(str(folder))
-        for name in set(sys.modules) - before:
-            file = getattr(sys.modules[name], "__file__", None)
-            if file and Path(file).parent == folder:
-                del sys.modules[name]
 
 
 # ---------------------------------------------------------------- loops in the reference

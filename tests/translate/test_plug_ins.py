@@ -180,7 +180,7 @@ def test_rules_have_the_bits_of_python_in_the_form_for_gpus(rules, monkeypatch):
 
 @pytest.mark.ci
 def test_a_rule_in_the_kernel_alone_is_found(rules, monkeypatch):
-    """The reference has the built-in price: verify must say so."""
+    """The reference has the built-in price, which is another one."""
     config = economy(price="my_rules.py:built_in")
 
     def without_rules(workload, p, **more):

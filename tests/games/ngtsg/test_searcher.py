@@ -8,10 +8,10 @@ from reference_py.games.chess.search import decoded, words_of
 from societies import config_from_dict, open_results, run, verify
 from societies.errors import ConfigError
 from societies.games.chess import WORKLOAD as CHESS
-from societies.games.chess.searcher import Searcher as ChessSearcher
+from societies.games.chess.searcher import ChessSearcher
 from societies.games.connect6 import WORKLOAD as CONNECT6
 from societies.games.connect6.config import Connect6PositionConfig
-from societies.games.connect6.searcher import Searcher as Connect6Searcher
+from societies.games.connect6.searcher import Connect6Searcher
 from societies.games.matches import records
 from societies.workload.running.engines import DeviceEngine
 

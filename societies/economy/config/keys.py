@@ -117,7 +117,7 @@ class ShockConfig(Section):
         return "keep" if holdings is None and info.data.get("remove") == "resource" else holdings
 
 
-class InterventionConfig(Section):
+class EconomyIntervention(Section):
     """Values that are changed for good, in all societies or in some; or what is removed in all."""
 
     day: int = changed_after("day")
@@ -143,7 +143,7 @@ class TradeLogConfig(Section):
     )
 
 
-class RecordConfig(Section):
+class EconomyRecord(Section):
     """How much detail the output file holds."""
 
     society: int = key(
@@ -220,8 +220,8 @@ class EconomyKeys(WorkloadConfig):
     groups: ListOf[GroupConfig] = key((), "Groups of unlike agents; empty: all are alike")
     rules: RulesConfig = key(RulesConfig(), "Functions of Python files that replace rules")
     shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
-    interventions: ListOf[InterventionConfig] = INTERVENTIONS
-    record: RecordConfig = key(RecordConfig(), "How much detail the output file holds")
+    interventions: ListOf[EconomyIntervention] = INTERVENTIONS
+    record: EconomyRecord = key(EconomyRecord(), "How much detail the output file holds")
 
     @model_validator(mode="before")
     @classmethod

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from societies.errors import ConfigError, SocietiesWarning
 from societies.kerneltext.source import Generated
 from societies.model.carried import FAULT, NUMBER, note_number, on_host, require_no_fault, whole
-from societies.model.ended import UntilTheEnd
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
@@ -219,6 +218,8 @@ class Model(Workload[C, P]):
 
     def contents(self, setup: Setup[C, P]) -> Contents | None:
         """Return the contents of the file, without series of copies that have ended."""
+        from societies.model.ended import UntilTheEnd  # reading configurations needs no h5py
+
         return UntilTheEnd(setup) if "ended" in setup.fields and SERIES in setup.fields else None
 
     def work_done(self, config: C, ticks: int) -> float:

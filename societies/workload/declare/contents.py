@@ -235,6 +235,6 @@ class SeriesAndDetail:
         return float(np.ascontiguousarray(numbers).mean()) if numbers.size else math.nan
 
     def _detail_name(self, name: str) -> str:
-        """Return the variable of a field's detail; its final value or a series may have its name."""
+        """Return the variable of a field's detail; `Field.final` or a series may take its name."""
         taken = name in self._final or name in self._recorded.series
         return f"detail_{name}" if taken else name

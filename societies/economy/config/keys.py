@@ -8,10 +8,19 @@ the file that the section is imported from.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationInfo, field_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from societies.config.model import (
@@ -37,6 +46,7 @@ from societies.economy.config.resources import (
     TradingConfig,
     UtilityConfig,
 )
+from societies.economy.config.rules import RulesConfig, with_words
 from societies.workload.declare.config import (
     FIRST_SOCIETY,
     INTERVENTIONS,
@@ -44,10 +54,12 @@ from societies.workload.declare.config import (
     MOST_TICKS,
     REPLICATES,
     SEED,
+    InterventionConfig,
     Numbers,
     changed_after,
     changed_copies,
 )
+from societies.workload.declare.varying import NotVarying
 
 
 def _the_word_random(word: str) -> str:
@@ -108,14 +120,17 @@ class ShockConfig(Section):
         return "keep" if holdings is None and info.data.get("remove") == "resource" else holdings
 
 
-class EconomyIntervention(Section):
-    """Values that are changed for good, in all societies or in some; or what is removed in all."""
+class EconomyIntervention(InterventionConfig):
+    """Values that are changed, in all societies or in some; or what is removed in all."""
 
     day: int = changed_after("day")
-    set: dict[str, Any] = key(
-        {},
-        "New values by key; only keys of kind `value` can change",
-        examples=[{"day_length": 600.0}],
+    group: str | None = key(
+        None, "Name of the group whose values change; default: values of all agents"
+    )
+    agents: ListOf[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]] = key(
+        (),
+        "Numbers of the agents whose values change, instead of `group`: all of one group",
+        "index",
     )
     remove: Removable | None = key(None, f"{WHAT_IS_REMOVED}, as by a shock, instead of `set`")
     index: Index | None = key(None, WHICH, "index")
@@ -209,9 +224,16 @@ class EconomyKeys(WorkloadConfig):
     device: DeviceConfig = key(DeviceConfig(), "What devices take and bring")
     invention: InventionConfig = key(InventionConfig(), "How likely inventions are")
     groups: ListOf[GroupConfig] = key((), "Groups of unlike agents; empty: all are alike")
+    rules: RulesConfig = key(RulesConfig(), "Functions of Python files that replace rules")
     shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
     interventions: ListOf[EconomyIntervention] = INTERVENTIONS
     record: EconomyRecord = key(EconomyRecord(), "How much detail the output file holds")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _words_of_rules(cls, data: Any) -> Any:
+        """Let a key of ``rules`` take the built-in words as well."""
+        return with_words(data)
 
     @field_validator("trading")
     @classmethod
@@ -248,6 +270,25 @@ class EconomyKeys(WorkloadConfig):
                 )
                 found.append((("interventions", i), shock))
         return found
+
+    def group_with(self, agents: Collection[int]) -> str:
+        """Return the name of the group that consists of these agents.
+
+        Raises
+        ------
+        NotVarying
+            If there is none: parameters belong to groups.
+        """
+        first = 0
+        for group, size in zip(self.groups, self.group_sizes(), strict=False):
+            if {*agents} == {*range(first, first + size)}:
+                return group.name
+            first += size
+        raise NotVarying(
+            f"{'agents' if len(agents) > 1 else 'agent'} {', '.join(map(str, sorted(agents)))}: "
+            "no group consists of them, and parameters belong to groups; give them a group of "
+            "their own in groups"
+        )
 
     def group_sizes(self) -> list[int]:
         """Return the number of agents in each group, ``[agents]`` if there are no groups.

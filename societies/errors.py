@@ -86,6 +86,10 @@ class SweepWarning(SocietiesWarning):
     """A sweep is probably much more work than its author intended."""
 
 
+class TranslationWarning(SocietiesWarning):
+    """A phase cannot be translated, so plain Python carries it out, which is slow."""
+
+
 class ConfigError(SocietiesError):
     """The configuration or the usage is wrong; ``str(error)`` has one line per problem."""
 

@@ -11,8 +11,6 @@ from societies.model import DailyConfig, Field, Model, Rng, Series, shape, value
 
 
 class KirmanAntsConfig(DailyConfig):
-    """Keys of the model."""
-
     workload: Literal["kirman_ants"]
     ants: int = shape(100, "Number of ants", "ants", ge=2, le=100_000)
     own: float = value(0.002, "Probability that an ant changes on its own", "1", ge=0.0, le=0.5)
@@ -59,11 +57,9 @@ class KirmanAnts(Model):
     config, start, day = KirmanAntsConfig, ("begin",), ("meet",)
 
     def sizes(self, p):
-        """Return the length of every dimension."""
         return {"ant": p.ants}
 
     def fields(self, p):
-        """Return what a society remembers from day to day."""
         return {
             "source": Field(("ant",), "int8", "1", "where an ant is: 0 or 1", within=(0, 1),
                             recorded=True),
@@ -71,7 +67,6 @@ class KirmanAnts(Model):
         }  # fmt: skip
 
     def series(self, p):
-        """Return what is reported of every society and day."""
         return {
             "share": Series("1", "share of the ants at source 1 in the evening"),
             "variance": Series("1", "square of the distance of this share from 1/2"),

@@ -23,8 +23,6 @@ EMPTY, RED, GREEN = 0, 1, 2
 
 
 class SchellingConfig(DailyConfig):
-    """Keys of the model."""
-
     workload: Literal["schelling"]
     side: int = shape(51, "Rows and columns of the board", "cells", ge=3, le=1000)
     density: int = initial(95, "Cells of a hundred that are inhabited", "percent", ge=1, le=99)
@@ -98,11 +96,9 @@ class Schelling(Model):
     config, start, day = SchellingConfig, ("begin",), ("look", "move")
 
     def sizes(self, p):
-        """Return the length of every dimension."""
         return {"row": p.side, "column": p.side}
 
     def fields(self, p):
-        """Return what a society remembers from day to day."""
         cells = ("row", "column")
         return {
             "kind": Field(cells, "int8", "1", "0: empty; 1, 2: an agent of this kind",
@@ -113,7 +109,6 @@ class Schelling(Model):
         }  # fmt: skip
 
     def series(self, p):
-        """Return what is reported of every society and day."""
         return {
             "alike": Series("1", "share of all neighbours that are alike, before agents move"),
             "happy": Series("1", "share of the agents that have enough neighbours like them"),

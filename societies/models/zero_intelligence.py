@@ -22,8 +22,6 @@ may make losses."""
 
 
 class ZeroIntelligenceConfig(DailyConfig):
-    """Keys of the model."""
-
     workload: Literal["zero_intelligence"]
     market: int = value(1, "Which of the five markets", "1", ge=1, le=5)
     shouts: int = value(5000, "Shouts in a day", "shouts", ge=1, le=1_000_000)
@@ -98,11 +96,9 @@ class ZeroIntelligence(Model):
     config, start, day = ZeroIntelligenceConfig, ("begin",), ("auction",)
 
     def sizes(self, p):
-        """Return the length of every dimension."""
         return {"agent": 2 * BUYERS}
 
     def fields(self, p):
-        """Return what a society remembers from day to day."""
         return {
             "profit": Field(("agent",), "int32", "cents", "profit of a trader; buyers come first",
                             recorded=True),
@@ -110,7 +106,6 @@ class ZeroIntelligence(Model):
         }  # fmt: skip
 
     def series(self, p):
-        """Return what is reported of every society and day."""
         return {
             "trades": Series("units", "units that changed hands"),
             "price": Series("cents", "mean price of the day"),

@@ -1114,7 +1114,7 @@ def _of_branch(path: Path, overrides: Sequence[str] | None) -> tuple[list[str], 
     from societies.config import read_text
     from societies.workload.declare.registry import load_config, workload
 
-    whole = (workload(load_config(path).workload).ticks_key, "record")
+    whole = (workload(load_config(path).workload).ticks_key, "record", "label")
     kept, values = [], {}
     for text in overrides or ():
         key, equals, value = text.partition("=")

@@ -202,6 +202,7 @@ def layout_of(
     definition = sweep.definition
     attributes: dict[str, str | int | float] = {
         "title": f"sweep of {base.workload}: {described_factors(sweep.factors)}"[:500],
+        **({"label": sweep.config.label} if sweep.config.label else {}),
         "workload": base.workload,
         "vary": ", ".join(points[0])[:2000],
         "configuration": to_yaml(base),

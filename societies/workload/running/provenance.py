@@ -39,6 +39,7 @@ def origin(setup: Setup[Any, Any]) -> dict[str, str]:
     config = setup.config
     return {
         "workload": config.workload,
+        **({"label": config.label} if config.label else {}),
         "configuration": to_yaml(config),
         "seed": str(getattr(config, "seed", "")),
         "model_version": setup.workload.version,

@@ -176,9 +176,8 @@ def main():
             if row["model"] == name:
                 each = float(row["ms_per_society_day"])
                 best[row["who"]] = min(each, best.get(row["who"], each))
-        times = (
-            f"{who} {each:.4g} ms ({each / best['device']:.3g} x)" for who, each in best.items()
-        )
+        ours = best["device"]
+        times = [f"{who} {each:.4g} ms ({each / ours:.3g} x)" for who, each in best.items()]
         print(f"{name}: {', '.join(times)}")
 
 

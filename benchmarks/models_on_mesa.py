@@ -1,4 +1,4 @@
-"""The models of `societies.models` on Mesa, for benchmarks/models.py; needs Mesa 3 and nothing else.
+"""The models of `societies.models` on Mesa, for benchmarks/models.py; needs Mesa 3 and networkx.
 
     python benchmarks/models_on_mesa.py MODEL DAYS
 

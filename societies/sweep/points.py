@@ -106,6 +106,8 @@ def checked_points(
             columns = tuple(key for key in point if key not in shared and key != LABEL)
             buckets[name] = Bucket(own, config, columns=columns)
         buckets[name].points.append(number)
+    for bucket in buckets.values() if not problems else ():
+        sweep.workload.plugged(bucket.config)  # loads the rules, so that a wrong one is said first
     if problems:
         more = len(problems) > _MOST_REPORTED
         text = str(config_error(problems[:_MOST_REPORTED]))

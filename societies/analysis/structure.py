@@ -136,7 +136,8 @@ def recovery_time(
     level. A series falls when it is below the threshold. It has recovered on the first tick after
     its first fall from which on it is at or above the threshold for ``hold`` ticks: in all
     recorded values from this tick to one at least ``hold - 1`` ticks later. The recovery time is 0
-    if the series never falls, and missing if it does not recover or if the level is not above 0.
+    if the series never falls, and missing if it does not recover, if it ends before ``hold`` ticks
+    after the shock without a fall, or if the level is not above 0.
     Ticks that are not recorded, or whose value is missing, are ignored: if only every tenth tick is
     recorded, times are known to ten ticks.
 
@@ -207,7 +208,7 @@ def _recovered(values: NDArray[Any], least: float, since: NDArray[Any], hold: in
         return np.nan
     good, since = values[known] >= least, since[known]
     if good.all():
-        return 0.0
+        return 0.0 if since[-1] >= hold - 1 else np.nan
     begun: Any = None
     for is_good, tick in zip(good[good.argmin() :], since[good.argmin() :], strict=True):
         begun = None if not is_good else tick if begun is None else begun

@@ -38,7 +38,8 @@ def recovered(values, ticks, at, to, before, hold):
     loss = (level - lowest) / level
     fallen = [i for i, (_, v) in enumerate(later) if v < to * level]
     if not fallen:
-        return 0, level, lowest, loss
+        enough = later[-1][0] >= at + hold
+        return 0 if enough else math.nan, level, lowest, loss
     for i in range(fallen[0], len(later)):
         held = [(t, v) for t, v in later[i:]]
         good = list(itertools.takewhile(lambda one: one[1] >= to * level, held))
@@ -94,6 +95,9 @@ def test_recovery_needs_ticks_on_both_sides_of_the_shock():
         analysis.recovery_time(data[:0], at=3)
     with pytest.raises(ConfigError, match="'gini' has no dimension 'round'"):
         analysis.recovery_time(data, at=10, clock="round")
+    # A shorter run of a study ends in missing values: it is unknown whether it falls later.
+    shorter = data.where(data.day < 20)
+    assert np.isnan(analysis.recovery_time(shorter, at=10).recovery_time)
     unnamed = analysis.recovery_time(data.rename(None), at=10)
     assert unnamed.attrs == {"of": "", "shock": 10}
 

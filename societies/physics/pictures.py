@@ -278,14 +278,11 @@ def _pixels_of(frame: Image.Image, bits: tuple[int, bool]) -> NDArray[Any]:
 def _with_clear(frame: Image.Image, bits: int) -> Image.Image:
     """Return a frame whose transparent value has the scale to which Pillow brought its pixels."""
     clear = frame.info.get("transparency")
-    few, many = isinstance(clear, int) and bits in (2, 4), isinstance(clear, tuple) and bits == 16
-    if not few and not many:
-        return frame
-    found = frame.copy()
-    if many:
-        del found.info["transparency"]
-    else:
+    found = frame.copy() if bits in (2, 4, 16) and clear is not None else frame
+    if isinstance(clear, int) and bits in (2, 4):
         found.info["transparency"] = clear * (255 // ((1 << bits) - 1))
+    elif isinstance(clear, tuple) and bits == 16:
+        del found.info["transparency"]
     return found
 
 

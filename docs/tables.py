@@ -39,7 +39,7 @@ from societies.workload.declare.config import LARGEST_SEED
 from societies.workload.declare.registry import workload, workloads
 
 DOCS = Path(__file__).resolve().parent
-ROOMS = ("economy", "games", "physics")
+ROOMS = ("economy", "models", "games", "physics")
 NO_LIMIT = (LARGEST_INTEGER, LARGEST_REAL, LARGEST_SEED)  # said once on the page
 
 

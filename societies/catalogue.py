@@ -11,7 +11,7 @@ from societies.workload.declare.registry import workload, workload_names
 def rows() -> list[tuple[str, str]]:
     """Return a row for each workload, followed by its configurations, room by room; then sweeps.
 
-    The economy comes first, then the models of other packages, then games and physics.
+    The economy comes first, then our other models, then those of other packages, games and physics.
     """
     first = {name: _first_sentence(name) for name in shipped_configurations()}
     of = {name: _workload(name) for name in first}
@@ -31,7 +31,7 @@ def rows() -> list[tuple[str, str]]:
 
 
 OTHER = "other packages"
-ROOMS = ("economy", OTHER, "games", "physics")
+ROOMS = ("economy", "models", OTHER, "games", "physics")
 """Rooms of workloads in the order of the list."""
 
 

@@ -53,10 +53,15 @@ from societies.numbers import (
 from societies.numbers import workers as at_most_workers
 from societies.options import (
     CONFIG,
+    OVERRIDE,
+    RULE,
     ConfigCommand,
     ExportCommand,
     MemberCommand,
     PlotCommand,
+    RuleTexts,
+    of_rules,
+    rule_option,
 )
 from societies.terminal import doing, print_rows, warn
 from societies.version import package_version
@@ -78,6 +83,9 @@ class _Commands(typer.core.TyperGroup):
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             own = [one for one in command.params if one.name not in COMMON]
+            names = [one.name for one in own]
+            if OVERRIDE in names and RULE not in names:
+                own.insert(names.index(OVERRIDE) + 1, rule_option())
             command.params = [*own, *(one for one in self.params if one.name in COMMON)]
             _without_types(command.get_params(ctx))
         return command
@@ -256,6 +264,7 @@ def run(
 ) -> None:
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
     import societies
+    from societies.workload.declare.registry import workload
     from societies.workload.running.progress import progress_bar
     from societies.workload.running.request import config_warnings
 
@@ -266,6 +275,8 @@ def run(
     path = _find_config(config)
     override, values = _of_branch(path, override) if start else (override, None)
     settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
+    for line in workload(settings.workload).plugged(settings).described():
+        print(printable(line), file=sys.stderr)
     target = out or Path(f"{path.stem}.h5")
     branch: dict[str, Any] = {"start": start, "tick": tick, "values": values}
     if dry_run or verbose:
@@ -330,6 +341,7 @@ def sweep(
         typer.Option(metavar="FILE", help="The study, one HDF5 file; default: SWEEP's name + .h5."),
     ] = None,
     device: Device = "auto",
+    rule: RuleTexts = None,
     replicates: Annotated[
         int | None,
         typer.Option(metavar="N", parser=from_1, help="Runs of each point, instead of SWEEP's."),
@@ -384,8 +396,10 @@ def sweep(
     else:
         if len(files) > 1:
             raise ConfigError(f"sweep: one SWEEP at a time, not {len(files)}; --merge takes parts")
-        found, own = studies.load_sweep(files[0]), _part(part)
+        found, own = studies.load_sweep(files[0], of_rules(rule)), _part(part)
         target = out or Path(f"{Path(found.name).stem}.h5")
+        for line in dict.fromkeys(line for one in found.plugged for line in one.described()):
+            print(printable(line), file=sys.stderr)
         if dry_run:
             planned = studies.plan(
                 found, out=target, device=device, replicates=replicates, part=own, yes=yes
@@ -708,10 +722,12 @@ def check(
 
     path = _find_config(config)
     settings = _load(path, override)
-    print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
     setup = Setup(workload(settings.workload), settings)
-    for line in described(setup.workload.programs(setup.p)):
-        print(printable(f"program {line}"), file=sys.stderr if verbose else sys.stdout)
+    told = setup.workload.plugged(settings).described()
+    told += [f"program {line}" for line in described(setup.workload.programs(setup.p))]
+    print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
+    for line in told:
+        print(printable(line), file=sys.stderr if verbose else sys.stdout)
 
 
 @app.command(cls=ConfigCommand)
@@ -729,6 +745,24 @@ def kernel(
 
     settings = _load(_find_config(config), override)
     print(kernel_text(Setup(workload(settings.workload), settings), phase), end="")
+
+
+@app.command()
+def rules(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="WORKLOAD", help="Its name: societies list.", autocompletion=_complete_workload
+        ),
+    ],
+) -> None:
+    """List the rules of a workload that functions of your own may replace (--rule)."""
+    from societies.workload.declare.registry import workload
+
+    found = workload(name).replaceable()
+    if not found:
+        raise ConfigError(f"{name}: none of its rules can be replaced by --rule")
+    print("\n\n".join(one.described() for one in found.values()))
 
 
 @app.command()
@@ -1113,7 +1147,7 @@ def _of_branch(path: Path, overrides: Sequence[str] | None) -> tuple[list[str], 
     from societies.config import read_text
     from societies.workload.declare.registry import load_config, workload
 
-    whole = (workload(load_config(path).workload).ticks_key, "record")
+    whole = (workload(load_config(path).workload).ticks_key, "record", "label", "rules")
     kept, values = [], {}
     for text in overrides or ():
         key, equals, value = text.partition("=")
@@ -1137,8 +1171,9 @@ def _load(
     from societies.workload.declare.registry import load_config, named_workload, workload
 
     short = {key: value for key, value in keys.items() if value is not None}
-    name = named_workload(path) if short or ticks is not None else None
-    if name is not None:
+    if short or ticks is not None:
+        # a file in YAML's flow style, {workload: NAME}, has to be read for that
+        name = named_workload(path) or load_config(path, overrides or ()).workload
         for key in short:
             if key not in workload(name).config.model_fields:
                 raise ConfigError(f"--{key}: the configuration of {name} has no key '{key}'")

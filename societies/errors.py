@@ -61,7 +61,10 @@ def option(name: str, value: object = None) -> str:
 
 def override(text: str) -> str:
     """Return an override in the caller's form: ``--set days=3``, or ``override days=3``."""
-    return f"override {text}" if _TYPED.get() is None else f"--set {text}"
+    if _TYPED.get() is None:
+        return f"override {text}"
+    rule = text.removeprefix("rules.")
+    return f"--set {text}" if rule == text else f"--rule {rule}"
 
 
 class SocietiesError(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import errno
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -22,6 +23,9 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+
+PYTHON_FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<function>[^\W\d]\w*)")
+"""How a user names a function: ``FILE.py:FUNCTION``."""
 
 LONGEST_PATH = 160
 """Most characters of a path in messages; longer paths are shown without their middle."""

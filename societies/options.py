@@ -14,13 +14,13 @@ from contextlib import suppress
 from copy import copy
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 import typer.core
 from rich.markup import escape
 
-from societies.errors import ConfigError, SocietiesError, printable, typed
+from societies.errors import ConfigError, SocietiesError, printable, shortened, typed
 from societies.errors import option as as_typed
 from societies.paths import shipped_configuration
 from societies.words import plural
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 CONFIG = "societies.config"
 """Key of a context's ``meta`` for the configuration that was found on the line, parsed or not."""
+
+RULE, OVERRIDE = "rule", "override"
+"""Parameters of commands: ``--rule``, which every command with ``--set`` has."""
 
 ONE, MANY = "--tick", "--ticks"
 """General options for a tick and for a number of ticks, if the clock's name is not used."""
@@ -57,6 +60,45 @@ class Line(NamedTuple):
         return [*self.operands, *self.doubtful]
 
 
+RuleTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rule",
+        metavar="RULE=FILE.py:F",
+        help="Replace a rule by the function F of a file; repeatable: societies rules WORKLOAD.",
+    ),
+]
+
+
+def rule_option() -> Any:
+    """Return the option ``--rule``, which is short for ``--set rules.NAME=FILE.py:FUNCTION``."""
+
+    def command(rule: RuleTexts = None) -> None:
+        """Do nothing: typer only needs a function with the signature."""
+
+    app = typer.Typer(add_completion=False)
+    app.command()(command)
+    return next(one for one in typer.main.get_command(app).params if one.name == RULE)
+
+
+def of_rules(rules: Sequence[str] | None) -> list[str]:
+    """Return the overrides that ``--rule NAME=FILE.py:FUNCTION`` is short for.
+
+    Raises
+    ------
+    ConfigError
+        If a text is not of this form.
+    """
+    for text in rules or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise ConfigError(
+                f"--rule {shortened(text)}: expected RULE=FILE.py:FUNCTION, for example "
+                "trading.price=my_rules.py:price"
+            )
+    return [f"rules.{text}" for text in rules or ()]
+
+
 class ConfigCommand(typer.core.TyperCommand):
     """A command with a CONFIG, which accepts the name of its clock for ticks."""
 
@@ -78,7 +120,11 @@ class ConfigCommand(typer.core.TyperCommand):
         if not ctx.resilient_parsing and not help_wanted:
             self.require_known(found, line)
         try:
-            return super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, args)
+            if OVERRIDE in ctx.params:
+                rules = of_rules(ctx.params.pop(RULE, None))
+                ctx.params[OVERRIDE] = [*(ctx.params[OVERRIDE] or []), *rules] or None
+            return rest
         except typer.BadParameter as error:
             if {ONE, MANY} & set(getattr(error.param, "opts", [])):
                 error.param_hint = f"'{as_typed(error.param.name)}'"  # type: ignore[union-attr]

@@ -1,6 +1,10 @@
-"""How is a noun written in the plural?"""
+"""How are nouns in the plural, numbers and values of keys written in words?"""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
 
 
 def plural(noun: str) -> str:
@@ -31,3 +35,36 @@ def ranges(word: str, numbers: list[int]) -> str:
     named = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in groups[:3])
     more = f" and {len(groups) - 3} more places" if groups[3:] else ""
     return f"{word}{'s' * (len(numbers) > 1)} {named}{more}"
+
+
+def worded(value: Any) -> str:
+    """Return the value of a key in words.
+
+    A study stores lists and sections as JSON. An entry of a list, such as an intervention, is named
+    by its ``label`` or, without one, by its keys and values; an empty list is "none".
+    """
+    text = str(value)
+    if not text.startswith(("[", "{")):
+        return text
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    entries = found if isinstance(found, list) else [found]
+    if not entries:
+        return "none"
+    if not all(isinstance(one, dict) for one in entries):
+        return text
+    return "; ".join(dict.fromkeys(map(_entry, entries)))
+
+
+def _entry(one: Mapping[str, Any]) -> str:
+    if one.get("label"):
+        return str(one["label"])
+    pairs = [
+        pair
+        for name, value in one.items()
+        for pair in (value.items() if isinstance(value, dict) else [(name, value)])
+        if pair[1] not in ([], {}, None)
+    ]
+    return ", ".join(f"{name} {value}" for name, value in pairs)

@@ -1,12 +1,12 @@
-"""Which tests belong to the games or to the physical workloads, and when are they left out?
+"""Which tests belong to the games, to models of one file or to physics, and when are they left out?
 
-The folders `games` and `physics` of societies/, kernels/, reference_py/, configs/, tests/ and
-experiments/ are rooms: what is in one of them depends on the core, and the core does not depend on
-it. A test belongs to a room if its file is in the room, or if one of its parameters names a
-workload or a file of the room. Such a test has the room's mark, `games` or `physics`.
+The folders `games`, `models` and `physics` of societies/, kernels/, reference_py/, configs/,
+tests/ and experiments/ are rooms: what is in one of them depends on the core, and the core does not
+depend on it. A test belongs to a room if its file is in the room, or if one of its parameters names
+a workload or a file of the room. Such a test has the room's mark, `games`, `models` or `physics`.
 
 `pytest` without `-m` leaves out a room of which no file differs from the merge base with the main
-branch. Uncommitted changes count. Where git or the main branch is missing, both are left out. A
+branch. Uncommitted changes count. Where git or the main branch is missing, all are left out. A
 room whose files are named is not left out; neither are tests marked `ci` if a folder or file is
 named.
 """
@@ -19,12 +19,13 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("games", "physics")
+ROOMS = ("games", "models", "physics")
 FOLDERS = ("societies", "kernels", "reference_py", "configs", "tests", "experiments")
 MAIN = ("origin/HEAD", "origin/main", "main")
 """Names of the main branch, the first one that exists is taken."""
 
 ALWAYS = {
+    "boltzmann": "is one file of Python",
     "laplace": "ends by itself",
     "tictactoe": "is open-ended, and has phases on the host",
     "kalah_match": "plays its games on the host",
@@ -36,7 +37,10 @@ The economy and the model of `societies new` are in no room."""
 FURTHER_FORM = re.compile(r"\blaplace\b.*\bform ?[1-9]")
 """Forms of Laplace after the first (tests/small.py) belong to the physical workloads."""
 
-DEFAULT = "not (thorough or ci or games or physics)"
+TEMPLATES = "societies/scaffold/models/"
+"""Folder of the models of `societies new`, which belong to the core."""
+
+DEFAULT = "not (thorough or ci or games or models or physics)"
 """The expression of marks in pyproject.toml."""
 
 
@@ -64,7 +68,7 @@ def room_of(path, parameters=""):
         return parts[1]
     if FURTHER_FORM.search(parameters):
         return "physics"
-    for word in re.findall(r"\w+", parameters):
+    for word in re.findall(r"\w+", parameters.replace(TEMPLATES, "")):
         if word in room_of_words():
             return room_of_words()[word]
     return None

@@ -54,7 +54,10 @@ static long rounded(const real x)
 // Units of the taken resource for a unit of the given one (Epstein and Axtell 1996).
 static real price(const real most_a, const real least_b, const real power_a, const real power_b)
 {
-#if PRICE == PRICE_UNIT
+#ifdef RULE_TRADING_PRICE
+    const real rate = rule_trading_price(most_a, least_b, power_a, power_b);
+    return rate > 0.0 && rate < SOFT_INFINITY ? rate : SOFT_NAN;  // no price: nothing is proposed
+#elif PRICE == PRICE_UNIT
     return 1.0;
 #else
     real mean;

@@ -31,16 +31,47 @@ static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, cons
 {
     const real remembered = value(agent, wanted);
     const real last = marginal_of(TABLES, utility_curve(agent, given), held(agent, given) - 1);
+#ifdef RULE_TRADING_SCORE
+    const real found =
+        rule_trading_score(remembered, last, held(agent, wanted), held(agent, given));
+    return found > 0.0 ? found : 0.0;  // never below QUEUED, nor -0.0, whose bits are below it
+#else
     if (last == 0.0) return remembered == 0.0 ? 0.0 : (real)INFINITY;
     return remembered / last;
+#endif
+}
+
+// The resources of candidates: candidate c gives the c / count_b-th of what A sells for the
+// c % count_b-th of what B sells. `of_b`: scored by B, who wants the first.
+typedef struct {
+    const __local ushort *sold_by_a, *sold_by_b;
+    uint count_b;
+    int of_b;
+} candidates_t;
+
+// Whether candidate i is chosen before candidate c, if their scores are equal.
+INLINED bool chosen_before(const candidates_t of, const uint i, const uint c)
+{
+#ifdef RULE_TRADING_CHOICE
+    const uint give_i = of.sold_by_a[i / of.count_b], take_i = of.sold_by_b[i % of.count_b];
+    const uint give_c = of.sold_by_a[c / of.count_b], take_c = of.sold_by_b[c % of.count_b];
+    const long rank_i =
+        of.of_b ? rule_trading_choice(give_i, take_i) : rule_trading_choice(take_i, give_i);
+    const long rank_c =
+        of.of_b ? rule_trading_choice(give_c, take_c) : rule_trading_choice(take_c, give_c);
+    return rank_i < rank_c || (rank_i == rank_c && i < c);
+#else
+    return i < c;
+#endif
 }
 
 #if DEVICE_IS_CPU
 // ---------------------------------------------------------------- by one work-item
 
-// The candidate with the highest score, lowest index among ties. Numbers that are not negative are
-// in the order of their bits, and QUEUED is below them, so that the largest is found by vectors.
-INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
+// The candidate with the highest score; see `chosen_before` for ties. Numbers that are not negative
+// are in the order of their bits, and QUEUED is below them, so that the largest is found by
+// vectors.
+INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates, const candidates_t of)
 {
     long most = as_long(QUEUED);
     for (uint c = 0; c < candidates; ++c) {
@@ -49,6 +80,10 @@ INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
     }
     uint best = 0;
     while (as_long(scores[best]) != most) ++best;
+#ifdef RULE_TRADING_CHOICE
+    for (uint c = best + 1; c < candidates; ++c)
+        if (as_long(scores[c]) == most && chosen_before(of, c, best)) best = c;
+#endif
     return best;
 }
 
@@ -111,10 +146,12 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
             score_a[c] = score(STATE, TABLES, society, a, take, give);
             score_b[c] = score(STATE, TABLES, society, b, give, take);
         }
+        const candidates_t of_a = {sold_by_a, sold_by_b, count_b, 0};
+        const candidates_t of_b = {sold_by_a, sold_by_b, count_b, 1};
         // Queue the favourites of A and B alternately. No more than ATTEMPTS are ever tried.
         for (uint i = 0; i < candidates && queued < ATTEMPTS; ++i) {
-            const uint best = i % 2 == attempt % 2 ? best_candidate(score_a, candidates)
-                                                   : best_candidate(score_b, candidates);
+            const uint best = i % 2 == attempt % 2 ? best_candidate(score_a, candidates, of_a)
+                                                   : best_candidate(score_b, candidates, of_b);
             score_a[best] = score_b[best] = QUEUED;
             queue_give[queued] = sold_by_a[best / count_b];
             queue_take[queued] = sold_by_b[best % count_b];
@@ -215,9 +252,10 @@ COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t soc
 #define PLACED (CANDIDATES <= CANDIDATE_LIMIT)
 
 #if PLACED
-// Candidates by falling score of A, and of B, the lower index first among ties.
+// Candidates by falling score of A, and of B; see `chosen_before` for ties.
 INLINED void place_candidates(const team_t team, const __local real *score_a,
                               const __local real *score_b, const uint candidates,
+                              const candidates_t of_a, const candidates_t of_b,
                               __local ushort *by_a, __local ushort *by_b)
 {
     for (uint c = team.lane; c < candidates; c += team.lanes) {
@@ -225,8 +263,8 @@ INLINED void place_candidates(const team_t team, const __local real *score_a,
         uint place_a = 0, place_b = 0;
         for (uint i = 0; i < candidates; ++i) {
             const real other_a = score_a[i], other_b = score_b[i];
-            place_a += other_a > own_a || (other_a == own_a && i < c);
-            place_b += other_b > own_b || (other_b == own_b && i < c);
+            place_a += other_a > own_a || (other_a == own_a && chosen_before(of_a, i, c));
+            place_b += other_b > own_b || (other_b == own_b && chosen_before(of_b, i, c));
         }
         by_a[place_a] = c;
         by_b[place_b] = c;
@@ -240,12 +278,14 @@ INLINED uint next_candidate(const __local real *scores, const __local ushort *or
     return order[(*next)++];
 }
 #else
-// The candidate with the highest score, lowest index among ties.
-INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
+// The candidate with the highest score; see `chosen_before` for ties.
+INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates, const candidates_t of)
 {
     uint best = 0;
-    for (uint c = 1; c < candidates; ++c)
-        if (scores[c] > scores[best]) best = c;
+    for (uint c = 1; c < candidates; ++c) {
+        const bool higher = scores[c] > scores[best];
+        if (higher || (scores[c] == scores[best] && chosen_before(of, c, best))) best = c;
+    }
     return best;
 }
 #endif
@@ -341,6 +381,8 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
 #endif
         const uint count_a = list_sold(STATE, ranking, sold_a, sold_by_a);
         const uint count_b = list_sold(STATE, ranking, sold_b, sold_by_b);
+        const candidates_t of_a = {sold_by_a, sold_by_b, count_b, 0};
+        const candidates_t of_b = {sold_by_a, sold_by_b, count_b, 1};
         const uint candidates = count_a * count_b;  // without any, nothing is queued or tried
         barrier(CLK_LOCAL_MEM_FENCE);  // the lists, before candidates are scored
         for (uint c = ranking.lane; c < candidates; c += ranking.lanes) {
@@ -354,7 +396,7 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
         __local ushort *orders = local_malloc(2 * TEAMS * CANDIDATES * sizeof(ushort));
         __local ushort *by_a = orders + 2 * team.slot * CANDIDATES;
         __local ushort *by_b = by_a + CANDIDATES;
-        place_candidates(ranking, score_a, score_b, candidates, by_a, by_b);
+        place_candidates(ranking, score_a, score_b, candidates, of_a, of_b, by_a, by_b);
         barrier(CLK_LOCAL_MEM_FENCE);  // both orders, before the favourites are queued
 #endif
         const uint queued = now->queued;
@@ -371,8 +413,9 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
                                       : next_candidate(score_a, by_b, &next_b);
                 score_a[best] = QUEUED;
 #else
-                const uint best = i % 2 == now->attempt % 2 ? best_candidate(score_a, candidates)
-                                                            : best_candidate(score_b, candidates);
+                const uint best = i % 2 == now->attempt % 2
+                                      ? best_candidate(score_a, candidates, of_a)
+                                      : best_candidate(score_b, candidates, of_b);
                 score_a[best] = score_b[best] = QUEUED;
 #endif
                 queue_give[now->queued++] = best;

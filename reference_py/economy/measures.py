@@ -39,8 +39,7 @@ PRICES = ("price_mean", "price_dispersion", "price_dispersion_within")
 """Measures of the prices of all resources."""
 
 ACCOUNTS = ("income_swaps", "income_sales", "spending_devices")
-PRICED = ("priced_units", "priced_for", "priced_squares")
-"""Fields that are added up in the course of a day, of an agent and of its every resource."""
+"""Fields of an agent that are added up in the course of a day."""
 
 
 def measured(p):

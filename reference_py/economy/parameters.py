@@ -4,6 +4,7 @@ Nothing is left to decide: agents with equal parameters share a table. The host 
 from a configuration (`societies.economy.parameters`); docs/python-api.md makes some by hand.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,8 @@ class Parameters:
     first_society, societies : int, which societies are meant; nothing in a society depends on it
     numeraire : int, the resource in whose units prices are recorded, or None: of any resource
     network : whether it is noted who gave how much to whom
+    rules : functions of a user that replace some of the reference's, by the name of the rule
+    rule_text : the same functions in OpenCL C, for kernels
 
     Raises
     ------
@@ -104,6 +107,8 @@ class Parameters:
     societies: int = 1
     numeraire: int | None = None
     network: bool = False
+    rules: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    rule_text: str = ""
     stream_base: int = field(init=False)
 
     def __post_init__(self):
@@ -118,6 +123,13 @@ class Parameters:
 
         def __getattr__(self, name: str) -> Any:
             """Tell type checkers that keys are attributes."""
+
+    def rule(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what carries out a rule: the user's function, or else that of the reference.
+
+        It is called with all parameters by name (`societies rules economy` lists them).
+        """
+        return self.rules.get(name, function)
 
     @property
     def groups(self) -> int:

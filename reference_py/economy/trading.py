@@ -80,23 +80,38 @@ def ranked(p, s, agent_a, agent_b, sell_a, sell_b, attempt):
     pairs = [(give, take) for give in sell_a for take in sell_b]
     score_a = [score(p, s, agent_a, take, give) for give, take in pairs]
     score_b = [score(p, s, agent_b, give, take) for give, take in pairs]
+    choice = p.rule("trading.choice", no_preference)
+    rank_a = [choice(wanted=take, given=give) for give, take in pairs]
+    rank_b = [choice(wanted=give, given=take) for give, take in pairs]
     left = list(range(len(pairs)))
     picks = []
     for i in range(min(p.attempts, len(pairs))):
-        scores = score_a if i % 2 == attempt % 2 else score_b
-        best = max(left, key=lambda c: (scores[c], -c))
+        scores, rank = (score_a, rank_a) if i % 2 == attempt % 2 else (score_b, rank_b)
+        best = max(left, key=lambda c: (scores[c], -rank[c], -c))
         left.remove(best)
         picks.append(pairs[best])
     return picks
 
 
 def score(p, s, agent, wanted, given):
-    """Return the remembered value of the wanted resource over that of the last unit given."""
+    """Return how promising a swap is to an agent, from what it knows alone."""
     value = s.value[agent][wanted]
     last = marginal_utility(utility_curve(p, agent, given), s.held[agent][given] - 1)
+    held = {"wanted_held": s.held[agent][wanted], "given_held": s.held[agent][given]}
+    found = p.rule("trading.score", relative_value)(value=value, last=last, **held)
+    return found if found > 0.0 else 0.0
+
+
+def relative_value(value, last, wanted_held, given_held):
+    """Return the remembered value of the wanted resource over that of the last unit given."""
     if last == 0.0:
         return 0.0 if value == 0.0 else math.inf
     return value / last
+
+
+def no_preference(wanted, given):
+    """Return 0: of swaps with equal scores the one with the lowest resource numbers is first."""
+    return 0
 
 
 def bargain(p, s, agent_a, agent_b, give, take):
@@ -122,7 +137,10 @@ def bargain(p, s, agent_a, agent_b, give, take):
         curve_b_give, held_b[give]
     )
     power_a, power_b = (p.trade_power[p.group_of_agent[x]] for x in (agent_a, agent_b))
-    rate = price(p.price, most_a, least_b, power_a, power_b)
+    limits = {"most_a": most_a, "least_b": least_b, "power_a": power_a, "power_b": power_b}
+    rate = p.rule("trading.price", price)(rule=p.price, **limits)
+    if not 0.0 < rate < math.inf:  # a user's rule: no price, at which nothing can be proposed
+        rate = math.nan
     if s.listener is not None:
         more_a = [marginal_utility(curve_a_give, held_a[give])]
         more_a.append(marginal_utility(curve_a_take, held_a[take]))

@@ -44,7 +44,6 @@ THIRD = (float.fromhex("0x1.5555555555555p-2"), float.fromhex("0x1.5555555555555
 SIGN_BIT = 1 << 63
 FRACTION = 0x000FFFFFFFFFFFFF
 LEADING_ONE = 0x0010000000000000
-INFINITY_BITS = 0x7FF0000000000000
 ONE_BITS = 0x3FF0000000000000
 
 Pair = tuple[float, float]  # an unevaluated sum high + low, about 106 bits

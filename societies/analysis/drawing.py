@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain, count
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from societies.analysis.selecting import RUN, copies_of, unknown
+from societies.analysis.sensitivity import varied
 from societies.economy.figure import happenings
 from societies.errors import ConfigError, SocietiesError, option
+from societies.workload.drawing.bands import mean
 from societies.workload.drawing.figure import (
     COLOURS,
     COLUMNS,
+    INTERVAL,
     MOST_POINTS,
+    QUANTILES,
     Mark,
     averaged,
     clock_of,
     handles_of,
+    left_out,
     line_with_band,
     mark,
     marked,
@@ -76,7 +80,22 @@ def draw_line(
     """Draw a variable of all copies over the ticks."""
     clock, copies = clock_of(data), copies_of(data)
     ordered = values.transpose(copies, clock).values
+    if _points(data) > 1:
+        ordered, shown = over_points(data, ordered), shown.replace(INTERVAL, QUANTILES)
     line_with_band(axes, data[clock].values, ordered, colour, shown, label)
+
+
+def _points(data: xr.Dataset) -> int:
+    """Return how many points with different parameters the runs of a case have; at least 1."""
+    if RUN not in data.dims or "point" not in data.coords or not varied(data):
+        return 1
+    return len(np.unique(data["point"].values))
+
+
+def over_points(data: xr.Dataset, values: Any) -> Any:
+    """Return the mean over the replicates of each point, (point, ...) for (run, ...)."""
+    point = data["point"].values
+    return np.stack([mean(values[point == one]) for one in np.unique(point)])
 
 
 def coloured(cases: Cases) -> list[tuple[str, str, xr.Dataset]]:
@@ -111,19 +130,39 @@ def label_panel(axes: Any, data: xr.Dataset, title: str, axis: str) -> None:
 def meant(cases: Cases, shown: str, *, by_point: bool = False) -> tuple[str, str] | None:
     """Return texts on the meaning of lines and bands; None if every line shows a single run.
 
-    With ``by_point`` a line has a value for each point of a study; else all points are pooled.
+    With ``by_point`` a line has a value for each point of a study. Otherwise a line of several
+    points is their median, and its band has quantiles: points differ by their parameters, so an
+    interval of their mean has no meaning.
     """
     first = next(iter(cases.values()))
     counts = [data.sizes[copies_of(data)] for data in cases.values()]
     if RUN not in first.dims:
         return meaning(copies_of(first), _range(counts), shown) if max(counts) > 1 else None
     of = [np.unique(data["point"].values, return_counts=True)[1] for data in cases.values()]
-    points = max(map(len, of))
+    points = max(map(_points, cases.values()))
     if by_point or points == 1:
-        runs = [int(count) for each in of for count in each]
-        return meaning("replicate", _range(runs), shown) if max(runs) > 1 else None
-    line, band = meaning("run", _range(counts), shown)
-    return f"{line} of {points} points together", band
+        runs = [int(count) for each in of for count in each] if by_point else counts
+        word = "replicate" if by_point or max(map(len, of)) == 1 else "run"
+        return meaning(word, _range(runs), shown) if max(runs) > 1 else None
+    line, band = meaning("point", points, shown.replace(INTERVAL, QUANTILES))
+    return f"{line}, each the mean of its runs ({_range(counts)} in all)", band
+
+
+def pooled(cases: Cases) -> str:
+    """Return a text on the mean over all runs of each case."""
+    counts, points = ([of(data) for data in cases.values()] for of in (_copies, _points))
+    if max(counts) < 2:
+        return ""
+    first = next(iter(cases.values()))
+    copies = copies_of(first)
+    if copies == RUN and max(len(np.unique(data["point"].values)) for data in cases.values()) == 1:
+        copies = "replicate"
+    said = meaning(copies, _range(counts), INTERVAL)[0]
+    return f"{said} of {_range(points)} points together" if max(points) > 1 else said
+
+
+def _copies(data: xr.Dataset) -> int:
+    return int(data.sizes[copies_of(data)])
 
 
 def _range(counts: Sequence[int]) -> int | str:
@@ -159,7 +198,7 @@ def finished(
     """
     first = next(iter(cases.values()))
     happened: list[Mark] = []
-    if marks and RUN not in first.dims:
+    if marks and clock_of(first) in first.coords:
         happened = marks_among(cases)
     if shown:
         require_shown(shown)
@@ -174,6 +213,7 @@ def finished(
         legend_above(figure, rows)
     lines = [marked(happened)] if happened else []
     lines += [str(data.attrs.get(LEFT_OUT, "")) for data in cases.values()]
+    lines += left_out(figure)
     lines += [_origin(data, along) for data in list(cases.values())[:3]]
     lines += [f"and {len(cases) - 3} more"] if len({*map(_file, cases.values())}) > 3 else []
     most = characters(figure.get_figwidth() - 0.2, 7.5)
@@ -244,27 +284,3 @@ def legend_inside(axes: Any) -> None:
 def about(values: xr.DataArray) -> str:
     """Return the meaning of a variable, shortened for a label."""
     return str(values.attrs.get("long_name", values.name)).split(",")[0].split(":")[0]
-
-
-def shorts(values: Iterable[Any]) -> list[str]:
-    """Return a distinct short label for each of the different values of a key.
-
-    Numbers get as many digits as are needed to distinguish them. Texts with the same beginning get
-    a number, except for the first.
-    """
-    values = list(values)
-    if all(isinstance(value, float | np.floating) for value in values):
-        digits = (4, 6, 9, 12, 17)
-        tries = ([f"{value:.{count}g}" for value in values] for count in digits)
-        return next(one for one in tries if len({*one}) == len(values))
-    found: list[str] = []
-    for value in values:
-        text = words(value, 24)
-        found.append(unused(text, found))
-    return found
-
-
-def unused(label: str, taken: Collection[str]) -> str:
-    """Return a label that is not in ``taken``, if necessary with a number appended."""
-    others = (f"{label} ({number})" for number in count(2))
-    return next(one for one in chain([label], others) if one not in taken)

@@ -26,8 +26,8 @@ from societies.analysis.drawing import (
     legend_inside,
     longest,
     mark_own,
-    meant,
     new_panels,
+    pooled,
     require_along,
     titled,
     unit_of,
@@ -38,12 +38,18 @@ from societies.analysis.selecting import copies_of, ticks_of
 from societies.analysis.study_figures import sensitivity, sweep
 from societies.economy.figure import happenings, possible_types
 from societies.errors import ConfigError, SocietiesError, option
+from societies.words import counted
 from societies.workload.drawing import bands as statistics
 from societies.workload.drawing.figure import (
     COLOURS,
     INTERVAL,
+    MOST_PANELS,
     clock_of,
+    count_missing,
     from_zero,
+    leave_out,
+    others,
+    series_of,
     thousands,
     words,
 )
@@ -64,13 +70,18 @@ RIDGES = 8
 def series(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
     """Draw variables over time, one panel for each."""
     first = next(iter(cases.values()))
-    clock, copies = clock_of(first), copies_of(first)
-    plain = [str(n) for n, v in first.data_vars.items() if {*v.dims} == {clock, copies}]
-    return _over_time(cases, list(variables) or plain[:6], bands, unit_of)
+    there = [] if variables else series_of(first, (clock_of(first), copies_of(first)))
+    chosen = list(variables) or there[:MOST_PANELS]
+    note = others(len(chosen), there) if len(there) > len(chosen) else ""
+    return _over_time(cases, chosen, bands, unit_of, note)
 
 
 def _over_time(
-    cases: Cases, chosen: Sequence[str], bands: str, axis: Callable[[xr.DataArray], str]
+    cases: Cases,
+    chosen: Sequence[str],
+    bands: str,
+    axis: Callable[[xr.DataArray], str],
+    note: str = "",
 ) -> Any:
     """Draw variables over time; ``axis`` returns the label of a variable's axis."""
     first = next(iter(cases.values()))
@@ -83,6 +94,8 @@ def _over_time(
             draw_line(axes, data, values, colour, bands, label)
         label_panel(axes, longest(cases), titled(name), axis(first[name]))
         from_zero(axes)
+    if note:
+        leave_out(figure, note)
     return finished(figure, cases, bands)
 
 
@@ -116,18 +129,22 @@ def distribution(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
     """Draw the distribution of a quantity over agents: Lorenz curves and densities of some days."""
     first = next(iter(cases.values()))
     likely = ("agent_wealth", "agent_income", "agent_utility")
-    name = variables[0] if variables else next((n for n in likely if n in first), "")
-    if not name:
+    chosen = list(variables) or [n for n in likely if n in first][:1]
+    if not chosen:
         raise SocietiesError("has no variable of agents: record them with record.agent")
-    figure, (left, right) = new_panels(2)
-    _lorenz(left, cases, name)
-    _ridges(right, next(iter(cases)), first, name)
+    figure, panels = new_panels((1 + len(cases)) * len(chosen))
+    each = iter(panels)
+    for name in chosen:
+        _lorenz(next(each), cases, name)
+        for label, data in cases.items():
+            _ridges(next(each), label, data, name)
     return finished(figure, cases, "", marks=False, along=False)
 
 
 def _lorenz(axes: Any, cases: Cases, name: str) -> None:
     for label, colour, data in coloured(cases):
         values = _of_agents(data, name)
+        count_missing(axes, values.values)
         curve = inequality.lorenz(values, "agent")
         middle = statistics.mean(curve.values)
         index = float(inequality.gini(values, "agent").mean())
@@ -139,11 +156,10 @@ def _lorenz(axes: Any, cases: Cases, name: str) -> None:
     axes.set_ylabel("share of the total")
     shown = name.removeprefix("agent_").replace("_", " ").capitalize()
     axes.set_title(words(f"{shown}, {_last(first, ticks_of(first[name]))}"))
-    said = meant(cases, INTERVAL)
     axes.legend(
         loc="upper left",
         fontsize=8.5,
-        title=said[0] if said else None,
+        title=pooled(cases) or None,
         title_fontsize=8.5,
         alignment="left",
     )
@@ -154,6 +170,8 @@ def _ridges(axes: Any, label: str, data: xr.Dataset, name: str) -> None:
     clock = ticks_of(data[name])
     ticks = data[clock].values
     chosen = np.unique(np.linspace(0, len(ticks) - 1, RIDGES).round().astype(int))
+    if len(chosen) < len(ticks):
+        leave_out(axes.figure, f"agents on {len(chosen)} of {counted(len(ticks), 'recorded day')}")
     everything = data[name].values.astype(float)
     everything = everything[np.isfinite(everything)]
     if not len(everything):
@@ -232,12 +250,11 @@ def _stacked(cases: Cases, name: str, dim: str, title: str, axis: str) -> Any:
         axes.grid(visible=False)
         label_panel(axes, data, f"{title}: {label}" if label else title, axis)
         mark_own(axes, cases, label)
-    said = meant(cases, INTERVAL)
     figure.legend(
         handles=[entries[n] for n in reversed(order)],  # in the order of the picture
         loc="outside right upper",
         fontsize=8.5,
-        title=said[0].replace(" of ", "\nof ", 1) if said else None,
+        title=pooled(cases).replace(" of ", "\nof ", 1) or None,
         title_fontsize=8.5,
         alignment="left",
     )
@@ -289,8 +306,7 @@ def hhi(cases: Cases) -> Any:
         axes.set_ylim((0, 1.02))
         mark_own(axes, cases, label)
     entries = panels[0].get_legend_handles_labels()[0]
-    said = meant(cases, INTERVAL)
-    legend_above(figure, [entries[::-1]], said[0] if said else "")
+    legend_above(figure, [entries[::-1]], pooled(cases))
     return finished(figure, cases, "")
 
 
@@ -321,7 +337,8 @@ def shock(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
             lost = f"{part:.0f} % lost" if part > 0 else "never below"
             shown = "; ".join(part for part in (label, lost, said) if part)
             draw_line(axes, data, relative, colour, bands, shown)
-        label_panel(axes, longest(cases), titled(name), "part of the level before")
+        said = f"part of the level up to {clock_of(data)} {marks[0].tick}"
+        label_panel(axes, longest(cases), titled(name), said)
         axes.axhline(1, color=GREY, linewidth=0.8)
         from_zero(axes)
         legend_inside(axes)

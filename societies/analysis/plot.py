@@ -11,14 +11,18 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from societies.analysis.drawing import unused
+from societies.analysis.labels import LABEL, unused
 from societies.analysis.selecting import RUN, names, workload_of
-from societies.analysis.sensitivity import varied
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
 from societies.paths import kind_unless_file
-from societies.workload.drawing.figure import STYLE, clock_and_copies, series_figure
+from societies.workload.drawing.figure import (
+    STYLE,
+    clock_and_copies,
+    series_figure,
+    words,
+)
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -139,8 +143,10 @@ def make_figure(
         opened: dict[str, Any] = {}
         for one in sources:
             data = open_results(one) if isinstance(one, str | PathLike) else nullcontext(one)
+            results = stack.enter_context(data)
             # Results in different folders may have the same name.
-            opened[unused(_name(one), opened)] = stack.enter_context(data)
+            label = results.attrs.get(LABEL) or _name(one)
+            opened[unused(words(label, 40), opened)] = results
         name = next(iter(opened))
         with _about(sources[0]):
             for data in opened.values():
@@ -158,13 +164,13 @@ def _compared(
 ) -> Any:
     """Return a figure that compares the results."""
     from societies.analysis.figures import FIGURES
-    from societies.analysis.study_figures import cases_of
+    from societies.analysis.study_cases import cases_of
+    from societies.analysis.study_figures import of_study
 
     first = next(iter(opened.values()))
     _require_one_workload(opened.values())
     if figure == OVERVIEW:
-        study = len(opened) == 1 and RUN in first.dims
-        figure = "sweep" if study and chosen is None and len(varied(first)) in (1, 2) else "series"
+        figure = of_study(first) if len(opened) == 1 and RUN in first.dims else "series"
         if chosen is None and figure == "series":
             there = workload_of(first)
             usual = there.headlines() if there is not None else ()

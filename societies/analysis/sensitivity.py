@@ -22,7 +22,7 @@ from societies.errors import ConfigError, SocietiesError, option
 if TYPE_CHECKING:
     import xarray as xr
 
-NO_KEYS = ("run", "point", "replicate", "seed", "status", "error", "wall_time")
+NO_KEYS = ("run", "point", "replicate", "seed", "status", "error", "wall_time", "label")
 """Coordinates along the runs of a study that are not keys of the configuration."""
 
 

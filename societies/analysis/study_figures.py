@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,30 +12,33 @@ from numpy.typing import NDArray
 
 from societies.analysis.drawing import (
     GREY,
-    LEFT_OUT,
-    MOST_CASES,
     finished,
     in_unit,
     meant,
     new_panels,
     require_along,
-    shorts,
     titled,
     unit_of,
     variable_of,
 )
+from societies.analysis.labels import LABEL, different, shorts
 from societies.analysis.selecting import RUN
 from societies.analysis.sensitivity import morris, sobol, varied
-from societies.errors import SocietiesError
-from societies.words import counted
+from societies.errors import ConfigError, SocietiesError, option
+from societies.workload.drawing.bands import mean
 from societies.workload.drawing.figure import (
     COLOURS,
     INK,
     INTERVAL,
     LEVEL,
+    NONE,
     clock_of,
+    count_missing,
     from_zero,
+    leave_out,
     line_with_band,
+    middle_and_band,
+    require_shown,
     thousands,
     words,
 )
@@ -47,68 +51,77 @@ if TYPE_CHECKING:
 
 SEQUENTIAL = "cividis"
 """A colour map that colour-blind readers see alike, with increasing brightness."""
+MOST_PANELS_OF_STUDY = 12
+"""Most panels of a figure over several keys."""
 MOST_TICKS = 10
 """Most labels along an axis."""
 DOTS: dict[str, Any] = {"marker": "o", "markersize": 4}
 """Style of a line over the points of a study, with a dot at each point."""
 
 
-def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]:
-    """Return the cases of one file; a study of one key with few values has a case for each."""
-    if RUN not in data.dims:
-        return {label: data}
-    done = data
-    if "status" in data.coords:
-        done = data.isel({RUN: np.flatnonzero(data["status"].values.astype(str) == "done")})
-        if not done.sizes[RUN]:
-            raise SocietiesError("has no run that is done")
-        done = done.assign_attrs({LEFT_OUT: _left_out(data, done)})
-    keys = varied(done)
-    if figure in ("sweep", "sensitivity", "trade_network") or len(keys) != 1:
-        return {label: done}
-    values = np.unique(done[keys[0]].values)
-    if len(values) > MOST_CASES:
-        return {label: done}
-    own = [np.flatnonzero(done[keys[0]].values == value) for value in values]
-    key = f"{label}: {keys[0]}" if label else keys[0]
-    labels = [f"{key} {one}" for one in shorts(values)]
-    return {one: done.isel({RUN: rows}) for one, rows in zip(labels, own, strict=True)}
-
-
-def _left_out(study: xr.Dataset, done: xr.Dataset) -> str:
-    """Return a text with the numbers of runs and points that are not shown; "" if all are."""
-    runs, lost = study.sizes[RUN], study.sizes[RUN] - done.sizes[RUN]
-    points = len(np.setdiff1d(study["point"].values, done["point"].values))
-    all_of = f", among them all of {counted(points, 'point')}" if points else ""
-    return f"left out: {lost} of {runs} runs, not done{all_of}" if lost else ""
+def of_study(study: xr.Dataset) -> str:
+    """Return the figure that shows a study best."""
+    try:
+        _design(study)
+    except SocietiesError:
+        return "sweep" if varied(study) else "series"
+    return "sensitivity"
 
 
 def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
-    """Draw the last tick of a study over its keys: lines with bands, or a heat map of two keys."""
+    """Draw the last tick of a study over its keys.
+
+    One key has a line with a band, or dots with bars if its values are texts; a grid of two keys is
+    a heat map, and other points of two keys are coloured dots. With more keys there is a panel for
+    each key, with a dot for each point.
+    """
     study = _study(cases)
     keys = varied(study)
     chosen = (
         list(variables) or [n for n in ("utility", "gini") if n in study] or _scalars(study)[:2]
     )
-    if not 1 <= len(keys) <= 2 or not chosen:
+    if not keys or not chosen:
         raise SocietiesError(
-            f"varies {len(keys)} keys ({', '.join(keys) or 'none'}); lines are drawn for one, a "
-            "heat map for two: choose points first, or take the figure sensitivity"
+            "varies no key: take the figure series"
+            if not keys
+            else "has no variable with one number per run"
         )
-    figure, panels = new_panels(len(chosen))
-    for axes, name in zip(panels, chosen, strict=True):
+    require_shown(bands)
+    panels_each = 1 if len(keys) <= 2 else len(keys)
+    count = panels_each * len(chosen)
+    if count > MOST_PANELS_OF_STUDY:
+        fit = max(1, MOST_PANELS_OF_STUDY // panels_each)
+        if variables:
+            raise ConfigError(
+                f"{option('variables', ','.join(chosen))}: {len(chosen)} variables over "
+                f"{len(keys)} keys are too many panels; at most {fit}"
+            )
+        chosen = chosen[:fit]
+    figure, panels = new_panels(panels_each * len(chosen))
+    each = iter(panels)
+    for name in chosen:
         values = _at_the_end(study, name)
+        title = f"{titled(name)}{_at(study, name)}"
         if len(keys) == 1:
-            _over_one(axes, study, values, keys[0], bands)
-            axes.set_ylabel(unit_of(study[name]))
-            from_zero(axes)
-        else:
+            axes = next(each)
+            _over_one(axes, study, values, keys[0], bands, unit_of(study[name]))
+            axes.set_title(words(title))
+        elif len(keys) == 2:
+            axes = next(each)
             said = meant(cases, INTERVAL, by_point=True)
             label = f"{said[0] if said else ''} {in_unit(study[name])}".strip()
             _over_two(figure, axes, study, values, keys, label)
-        axes.set_title(words(f"{titled(name)}{_at(study, name)}"))
+            axes.set_title(words(title))
+        else:
+            for key in keys:
+                _over_others(axes := next(each), study, values, key, unit_of(study[name]))
+                axes.set_title(words(title))
+    if len(keys) > 2:
+        leave_out(figure, "a dot for each point: the mean of its runs; the other keys vary too")
     shown = bands if len(keys) == 1 else ""
-    return finished(figure, cases, shown, legend=False, by_point=True, along=False, **DOTS)
+    return finished(
+        figure, cases, shown, legend=False, marks=False, by_point=True, along=False, **DOTS
+    )
 
 
 def _at(study: xr.Dataset, name: str) -> str:
@@ -117,30 +130,59 @@ def _at(study: xr.Dataset, name: str) -> str:
     return f", {clock} {study[clock].values[-1]}" if clock in study[name].dims else ""
 
 
-def _over_one(axes: Any, study: xr.Dataset, values: Any, key: str, shown: str) -> None:
-    places, of = np.unique(study[key].values, return_inverse=True)
+def _over_one(axes: Any, study: xr.Dataset, values: Any, key: str, shown: str, unit: str) -> None:
+    places, of = _along(study, key)
     most = max(np.bincount(of))
     table = np.full((most, len(places)), np.nan)
     for place in range(len(places)):
         own = values[of == place]
         table[: len(own), place] = own
-    textual = places.dtype.kind not in "iuf"
-    x = np.arange(len(places)) if textual else places
-    line_with_band(axes, x, table, COLOURS[0], shown, most=len(x), **DOTS)
-    if textual:
-        _ticks(axes, "x", [words(one) for one in places])
-    axes.set_xlabel(words(key))
+    padding = table.size - len(values)
+    if places.dtype.kind in "iuf":
+        line_with_band(
+            axes, places, table, COLOURS[0], shown, most=len(places), padding=padding, **DOTS
+        )
+        axes.set_xlabel(words(key))
+        axes.set_ylabel(unit)
+        from_zero(axes)
+        return
+    count_missing(axes, table, padding)
+    middle, low, high = middle_and_band(table, shown)
+    rows = np.arange(len(places))
+    if shown != NONE and most > 1:
+        axes.hlines(rows, low, high, color=COLOURS[0], alpha=0.45, linewidth=4)
+    axes.plot(middle, rows, linestyle="", color=COLOURS[0], clip_on=False, zorder=3, **DOTS)
+    _label_values(axes, "y", shorts(places))
+    axes.set_xlabel(unit)
+    axes.invert_yaxis()  # the first value above
+    axes.grid(visible=True, axis="x")
+    axes.margins(y=0.5 / len(places))
+    height = 0.9 + 0.35 * len(places) + 0.5
+    axes.figure.set_figheight(max(axes.figure.get_figheight(), height))
 
 
-def _ticks(axes: Any, side: str, labels: Sequence[str]) -> None:
+def _along(study: xr.Dataset, key: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the values along an axis, and the index of the value of each run.
+
+    Points with a label have their label along an axis of texts.
+    """
+    values = study[key].values
+    if values.dtype.kind not in "iuf" and LABEL in study.coords:
+        values = study[LABEL].values.astype(str)
+    return different(values)
+
+
+def _label_values(axes: Any, side: str, labels: Sequence[str]) -> None:
     """Label positions along an axis with wrapped texts; if there are many, only some of them."""
-    each = -(-len(labels) // MOST_TICKS)
+    each = 1 if side == "y" and not axes.images else -(-len(labels) // MOST_TICKS)
     figure, columns = axes.figure, axes.get_subplotspec().get_gridspec().ncols
     inches = (
         (figure.get_figwidth() / columns - 1.2) * each / max(1, len(labels) - (not axes.images))
     )
     room = max(characters(inches, 10.0), 6) if side == "x" else 24
     shown = [wrapped(one, room) for one in labels[::each]]
+    if each > 1:
+        leave_out(figure, f"an axis names one of {each} values")
     set_ticks = axes.set_xticks if side == "x" else axes.set_yticks
     set_ticks(range(0, len(labels), each), shown)
 
@@ -148,61 +190,102 @@ def _ticks(axes: Any, side: str, labels: Sequence[str]) -> None:
 def _over_two(
     figure: Any, axes: Any, study: xr.Dataset, values: Any, keys: Sequence[str], label: str
 ) -> None:
-    (x, i), (y, j) = (np.unique(study[key].values, return_inverse=True) for key in keys)
+    (x, i), (y, j) = (different(study[key].values) for key in keys)
+    count_missing(axes, values)
     total, count = np.zeros((len(y), len(x))), np.zeros((len(y), len(x)))
     there = np.isfinite(values)
     np.add.at(total, (j[there], i[there]), values[there])
     np.add.at(count, (j[there], i[there]), 1)
     with np.errstate(invalid="ignore"):
-        image = axes.imshow(total / count, origin="lower", aspect="auto", cmap=SEQUENTIAL)
-    _ticks(axes, "x", shorts(x))
-    _ticks(axes, "y", shorts(y))
-    axes.set(xlabel=words(keys[0]), ylabel=words(keys[1]))
+        means = total / count
     axes.grid(visible=False)
-    largest = np.nanmax(np.abs(total / np.maximum(count, 1)), initial=0)
+    axes.set(xlabel=words(keys[0]), ylabel=words(keys[1]))
+    if 4 * np.count_nonzero(count) >= count.size:
+        image = axes.imshow(means, origin="lower", aspect="auto", cmap=SEQUENTIAL)
+        _label_values(axes, "x", shorts(x))
+        _label_values(axes, "y", shorts(y))
+    else:  # a sample, in whose grid nearly all cells would be empty
+        rows, columns = np.nonzero(count)
+        places = [
+            known[at] if known.dtype.kind in "iuf" else at
+            for known, at in ((x, columns), (y, rows))
+        ]
+        image = axes.scatter(*places, c=means[rows, columns], cmap=SEQUENTIAL)
+        for side, known in (("x", x), ("y", y)):
+            if known.dtype.kind not in "iuf":
+                _label_values(axes, side, shorts(known))
+    largest = np.nanmax(np.abs(means), initial=0)
     many = thousands if largest >= 1000 else None
     figure.colorbar(image, ax=axes, label=label, format=many)
 
 
+def _over_others(axes: Any, study: xr.Dataset, values: Any, key: str, unit: str) -> None:
+    """Draw a dot for each point over one of several keys."""
+    count_missing(axes, values)
+    places, of = _along(study, key)
+    points, first = np.unique(study["point"].values, return_index=True)
+    means = [mean(values[study["point"].values == point]) for point in points]
+    numeric = places.dtype.kind in "iuf"
+    x = places[of[first]] if numeric else of[first]
+    axes.plot(x, means, linestyle="", color=COLOURS[0], alpha=0.6, **DOTS)
+    if not numeric:
+        _label_values(axes, "x", shorts(places))
+    axes.set_xlabel(words(key))
+    axes.set_ylabel(unit)
+
+
 def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
-    """Draw the sensitivity of a study's outcome: Sobol indices or Morris's effects."""
+    """Draw the sensitivity of a study's outcomes: Sobol indices or Morris's effects."""
     from matplotlib.lines import Line2D
 
     study = _study(cases)
     method, options = _design(study)
-    name = variables[0] if variables else ("gini" if "gini" in study else _scalars(study)[0])
-    outcome = study[name]
-    clock = clock_of(study)
-    if clock in outcome.dims:
-        outcome = outcome.isel({clock: -1})
-    require_along(outcome, RUN)
+    chosen = list(variables) or ["gini" if "gini" in study else _scalars(study)[0]]
     keys = varied(study)
-    figure, (axes,) = new_panels(1, wide=True)
+    figure, panels = new_panels(len(chosen), wide=len(chosen) == 1)
+    for axes, name in zip(panels, chosen, strict=True):
+        outcome = variable_of(study, name)
+        clock = clock_of(study)
+        if clock in outcome.dims:
+            outcome = outcome.isel({clock: -1})
+        require_along(outcome, RUN)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            _effects(axes, outcome, keys, method, options)
+        for one in said:
+            leave_out(figure, str(one.message))
+        axes.set_title(words(f"What {name}{_at(study, name)} depends on"))
+    interval = f"{100 * LEVEL:g} % interval (bootstrap)"
+    entries = [
+        *(one for one in panels[0].containers if one.get_label()[0] != "_"),
+        *(line for line in panels[0].lines if not line.get_label().startswith("_")),
+        Line2D([], [], color=INK, linewidth=1, label=interval),
+    ]
+    legend_above(figure, [entries])
+    return finished(figure, cases, "", legend=False, marks=False, along=False)
+
+
+def _effects(
+    axes: Any, outcome: Any, keys: Sequence[str], method: str, options: Mapping[str, Any]
+) -> None:
+    """Draw the sensitivity of one outcome into a panel."""
     if method == "saltelli":
         found = sobol(outcome, keys, second_order=bool(options.get("second_order")), level=LEVEL)
         order = found.sortby("total")
         _bars(axes, order, "total", "#0072B2", 0.2, "in all (total)")
         _bars(axes, order, "first", "#E69F00", -0.2, "alone (first order)")
-        axes.set_xlabel(f"part of the variance of {words(name)}")
+        axes.set_xlabel(f"part of the variance of {words(outcome.name)}")
     else:
         found = morris(outcome, keys, levels=options.get("levels"), level=LEVEL)
         order = found.sortby("mu_star")
         _bars(axes, order, "mu_star", "#0072B2", 0.0, "mean size of elementary effects")
         spread = "their standard deviation (sigma)"
         axes.plot(order.sigma, range(order.sizes["parameter"]), "o", color="#D55E00", label=spread)
-        axes.set_xlabel(words(f"effect on {name} {in_unit(outcome)}".strip()))
+        axes.set_xlabel(words(f"effect on {outcome.name} {in_unit(outcome)}".strip()))
     axes.set_yticks(range(order.sizes["parameter"]), [words(one) for one in order.parameter.values])
     axes.grid(visible=True, axis="x")
     axes.grid(visible=False, axis="y")
     axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.set_title(words(f"What {name} depends on"))
-    said = f"{100 * LEVEL:g} % interval (bootstrap)"
-    interval = Line2D([], [], color=INK, linewidth=1, label=said)
-    dots = [line for line in axes.lines if not line.get_label().startswith("_")]
-    legend_above(
-        figure, [[*(one for one in axes.containers if one.get_label()[0] != "_"), *dots, interval]]
-    )
-    return finished(figure, cases, "", legend=False, along=False)
 
 
 def _bars(axes: Any, found: xr.Dataset, name: str, colour: str, shift: float, label: str) -> None:

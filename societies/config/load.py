@@ -15,6 +15,7 @@ from societies.config.check import checked
 from societies.config.document import LARGEST_FILE, Document, from_mapping, read_text
 from societies.config.model import WorkloadConfig
 from societies.config.problems import suggestion
+from societies.config.rules import name_rules
 from societies.errors import ConfigError
 from societies.inputs import byte_limit, content, decoded, shown
 from societies.paths import (
@@ -66,6 +67,7 @@ def read_document(path: str | os.PathLike[str], begins: str = "workload: NAME") 
     """
     name = os.fspath(path)
     document = read_text(_text(name), shown(name))
+    name_rules(document, FilePath(name).parent)
     if document.data is None and not document.problems:
         raise ConfigError(f"{shown(name)}:1:1  is empty; a configuration starts with '{begins}'")
     return document
@@ -86,7 +88,9 @@ def config_from_dict(
             "; load_config takes a file or a name" if isinstance(mapping, str | os.PathLike) else ""
         )
         raise ConfigError(f"expected a dictionary, got {type(mapping).__name__}{hint}")
-    return checked(from_mapping(mapping), _texts(overrides), models)
+    document = from_mapping(mapping)
+    name_rules(document)
+    return checked(document, _texts(overrides), models)
 
 
 def find_config(path: str | os.PathLike[str]) -> FilePath:

@@ -54,6 +54,10 @@ class Section(BaseModel):
         return {name: value for name, value in handler(self).items() if value is not None}
 
 
+Label = Annotated[str, Field(min_length=1, max_length=120)]
+"""A name in figures and tables."""
+
+
 @dataclass(frozen=True)
 class Conflict:
     """A contradiction between keys.
@@ -86,6 +90,7 @@ class WorkloadConfig(Section):
     """Base of every configuration; ``workload`` is the name of the workload that it is for."""
 
     workload: str
+    label: Label | None = Field(None, description="Name of the run in figures and tables")
     _table: Any = PrivateAttr(default=None)
     _numbers: Any = PrivateAttr(default=None)
 

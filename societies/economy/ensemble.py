@@ -67,6 +67,8 @@ class Ensemble(Parameters):
             societies=config.replicates,
             numeraire=single.numeraire(config),
             network=bool(config.record.network),
+            rules=single.replaced(config).reference,
+            rule_text=single.rule_text(config),
             devices=None,
             _groups=len(config.group_sizes()),
             _made={},
@@ -245,6 +247,8 @@ class Ensemble(Parameters):
             societies=self.societies,
             numeraire=single.numeraire(config),
             network=bool(config.record.network),
+            rules=self.rules,
+            rule_text=self.rule_text,
         )
 
 

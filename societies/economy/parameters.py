@@ -30,7 +30,9 @@ from societies.economy.curves import (
     resource_effort,
     utility_curve,
 )
+from societies.economy.rules import RULES
 from societies.workload.declare.keys import shapes, values
+from societies.workload.declare.rules import Plugged, plugged, words_of
 
 
 def parameters(config: EconomyConfig) -> Parameters:
@@ -57,7 +59,21 @@ def parameters(config: EconomyConfig) -> Parameters:
         societies=config.replicates,
         numeraire=numeraire(config),
         network=bool(config.record.network),
+        rules=replaced(config).reference,
+        rule_text=rule_text(config),
     )
+
+
+def replaced(config: EconomyConfig) -> Plugged:
+    """Return the rules that a user's functions replace."""
+    return plugged(RULES, config)
+
+
+def rule_text(config: EconomyConfig) -> str:
+    """Return the text in OpenCL C of the rules that are replaced."""
+    found = replaced(config).functions.values()
+    texts = [one.translated(words_of(one.rule, config)) for one in found if one.rule.translated]
+    return "\n".join(texts)
 
 
 GroupValues = dict[tuple[str, str], list[float]]

@@ -173,6 +173,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         **_measure_macros(p),
         "NETWORK": int(p.network),
         **({"LINKS": links(p), "NO_TAKER": NO_AGENT} if p.network else {}),
+        **{f"RULE_{name.replace('.', '_').upper()}": 1 for name in p.rules},
         **_numbered("OF_", DISTRIBUTIONS),
         **_numbered("MOMENT_", MOMENTS),
         **{f"PURPOSE_{name.upper()}": number for name, number in PURPOSES.items()},
@@ -291,6 +292,8 @@ def header(p: Parameters) -> str:
         lines.append(f"__constant double top_parts[{len(TOPS)}] = {{{parts}}};")
     lines += _series_tables(p)
     lines += _resets(fields)
+    if p.rule_text:
+        lines += ['#include "translate/python.cl"', p.rule_text]
     return "\n".join(lines) + "\n"
 
 

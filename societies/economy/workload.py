@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from societies.economy.report import EconomyReport
     from societies.economy.results import DayRecorder
     from societies.opencl import Device
+    from societies.translate import Rule
     from societies.workload.checking.coverage import Count
 
 MODEL_VERSION = "1"
@@ -69,6 +70,12 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         from societies.economy.ensemble import Ensemble
 
         return p.points.after if isinstance(p, Ensemble) else ()
+
+    def replaceable(self) -> Mapping[str, Rule]:
+        """Return the rules that a user's functions may replace."""
+        from societies.economy.rules import RULES
+
+        return RULES
 
     def sizes(self, p: Parameters) -> dict[str, int]:
         """Return the length of every dimension."""

@@ -56,7 +56,7 @@ REPLICATES: Any = key(
 FIRST_MATCH: Any = key(0, "Number of the first match", "index", ge=0, le=LARGEST_INTEGER)
 
 
-class RecordConfig(Section):
+class MatchRecord(Section):
     """What is recorded in the file, and how often."""
 
     checkpoint: Interval = checkpoints("game", "the state", 1)
@@ -79,7 +79,7 @@ class MatchConfig(WorkloadConfig):
     seed: int = SEED
     replicates: int = REPLICATES
     first_match: int = FIRST_MATCH
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+    record: MatchRecord = key(MatchRecord(), "What is recorded in the file, and how often")
 
     @property
     def sides(self) -> Sequence[Any]:

@@ -133,12 +133,12 @@ def amalgamate(
         If a file is missing or not text, naming file and line of the include.
     """
     result = AmalgamatedText()
+    kernels = data_directory("kernels")
+    seen: set[Path] = set()
     if macros:
         result.append(MACROS_NAME, macro_text(macros))
     if header:
-        result.append(HEADER_NAME, header)
-    kernels = data_directory("kernels")
-    seen: set[Path] = set()
+        _insert(HEADER_NAME, header, kernels, kernels.resolve(), seen, result)
     for source in sources:
         if isinstance(source, Generated):
             for name, file in source.files.items():

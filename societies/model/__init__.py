@@ -9,7 +9,7 @@ from reference_py.primitives.permute import random_matching, random_permutation
 from reference_py.primitives.reduce import reduce_sum
 from reference_py.primitives.rng import Rng
 from reference_py.primitives.softmath import soft_exp, soft_log, soft_pow
-from societies.config.model import key, shape, value
+from societies.config.model import initial, key, shape, value
 from societies.model.declared import Model
 from societies.workload import Count, Events, Field, Phase, Series, Step, falls, rises
 from societies.workload.declare.config import DailyConfig
@@ -26,6 +26,7 @@ __all__ = [
     "Series",
     "Step",
     "falls",
+    "initial",
     "key",
     "random_matching",
     "random_permutation",

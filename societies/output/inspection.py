@@ -30,7 +30,8 @@ from societies.output.trust import opened
 from societies.words import counted
 
 _MADE_WITH = (
-    *("title", "workload", "scenario", "varied", "parent", "parent_tick", "seed", "model_version"),
+    *("label", "title", "workload", "scenario", "varied", "parent", "parent_tick", "seed"),
+    "model_version",
     "societies_version",
     *("git_commit", "created", "device", "driver"),
 )

@@ -14,7 +14,6 @@ import numpy as np
 
 from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, seal
-from societies.output.checksums import Commits
 from societies.output.disk import Disk
 from societies.output.layout import LAYOUT_VERSION, STUDY_ATTRIBUTE, require_ours
 from societies.output.seal import Damage
@@ -178,14 +177,14 @@ def damaged(path: Path, disk: Disk, found: Seal, wrong: Iterable[Damage]) -> Out
     )
 
 
-def still_good(disk: Disk, found: Seal, state: Commits | None = None, *, live: bool = False) -> str:
+def still_good(disk: Disk, found: Seal, *, live: bool = False) -> str:
     """Check all of a damaged file; return which parts can be relied on, as text."""
     size = os.fstat(disk.descriptor).st_size
     lost = [name for name, one in found.extents.items() if one.end > size]
     if lost:
         kept = [name for name in found.series if found.extents[name].end <= size]
         return f"nothing for certain; within the file are still {', '.join(kept) or 'no variables'}"
-    state = state or checksums.commits(disk, found)
+    state = checksums.commits(disk, found)
     wrong = checksums.damages(disk, found, state, live=live)
     bad = {one.what for one in wrong if not one.unfinished}
     series = [name for name in found.series if f"'{name}'" not in bad]

@@ -7,7 +7,7 @@ import json
 import mmap
 import os
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -144,13 +144,13 @@ def find(descriptor: int) -> Seal | StudySeal | None:
 def packed(seal: AnySeal, room: int) -> bytes:
     """Return a seal as ``room`` bytes: a header, the compressed content, and a checksum last."""
     data: dict[str, Any] = {
-        **asdict(seal),
+        **vars(seal),
         "extents": {
             name: [one.offset, one.dtype.str, list(one.shape)] for name, one in seal.extents.items()
         },
         "layout": STUDY_VERSION if isinstance(seal, StudySeal) else LAYOUT_VERSION,
     }
-    text = zlib.compress(json.dumps(data, separators=(",", ":")).encode())
+    text = zlib.compress(json.dumps(data, separators=(",", ":"), default=vars).encode())
     content = MAGIC + room.to_bytes(8, "little") + len(text).to_bytes(8, "little") + text
     if len(content) + DIGEST > room:
         raise ValueError(f"the seal takes {len(content) + DIGEST} bytes, there are {room}")

@@ -27,12 +27,12 @@ from societies.output.study_layout import (
 )
 from societies.output.tables import read_tables
 from societies.output.trust import opened
-from societies.words import counted
+from societies.words import counted, worded
 
 MOST_VALUES = 6
 """Most values of a key that are listed; if there are more, the range is shown."""
 _MADE_WITH = (
-    *("title", "workload", "part", "model_version", "societies_version", "git_commit"),
+    *("label", "title", "workload", "part", "model_version", "societies_version", "git_commit"),
     "created",
 )
 METHODS = ("zip", "points", "latin_hypercube", "sobol", "morris", "saltelli")
@@ -122,12 +122,12 @@ def _values(column: Sequence[Any]) -> str:
     texts = [one if isinstance(one, str) else json.dumps(one) for one in column]
     different = dict(zip(texts, column, strict=True))
     if len(different) <= MOST_VALUES:
-        shown = [text if len(text) <= 60 else f"{text[:57]}..." for text in different]
-        return ", ".join(shown)
+        named = map(worded, different)
+        return ", ".join(text if len(text) <= 60 else f"{text[:57]}..." for text in named)
     values = list(different.values())
     if all(type(one) in (int, float) for one in values):
         return f"{min(values)} to {max(values)}, {len(values)} values"
-    first = ", ".join(text[:30] for text in list(different)[:2])
+    first = ", ".join(worded(text)[:30] for text in list(different)[:2])
     return f"{first} and {len(values) - 2} more"
 
 

@@ -25,8 +25,8 @@ compressor that every HDF5 library has."""
 _LINKS = {h5py.h5l.TYPE_SOFT: "a soft link", h5py.h5l.TYPE_EXTERNAL: "a link to another file"}
 
 
-def opened(path: str | os.PathLike[str], mode: str = "r", **options: Any) -> h5py.File:
-    """Open a file of unknown origin as ``h5py.File`` opens a trusted one.
+def opened(path: str | os.PathLike[str]) -> h5py.File:
+    """Open a file of unknown origin for reading, as ``h5py.File`` opens a trusted one.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def opened(path: str | os.PathLike[str], mode: str = "r", **options: Any) -> h5p
         As h5py does; see `societies.output.files.explained`.
     """
     require_file(path)
-    file = h5py.File(path, mode, **options)
+    file = h5py.File(path, "r")
     try:
         require_own_data(file, path)
     except BaseException:

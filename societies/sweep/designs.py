@@ -213,6 +213,8 @@ def _steps(low: float, high: float, steps: int, scale: str) -> list[Any]:
 
 
 def _grid(document: Document, path: Path, key: str, said: Any) -> Factor:
+    if key == "label":
+        raise InvalidFactor(path, "names points, so a grid has none; give it in points or zip")
     values = _values(document, path, said)
     listed = isinstance(said, list)
 

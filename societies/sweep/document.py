@@ -19,13 +19,16 @@ from societies.config.load import find_config, read_document
 from societies.config.model import LARGEST_INTEGER, ListOf, Section, WorkloadConfig, key
 from societies.config.overrides import apply_overrides, put
 from societies.config.problems import Origin, Path, Problem, config_error, described
+from societies.config.rules import name_rules
 from societies.errors import ConfigError
 from societies.inputs import whole_number
 from societies.sweep.designs import factors
 from societies.sweep.factor import Factor
 from societies.sweep.places import in_base, in_sweep
+from societies.translate.plugins import load_plug_in, split
 from societies.workload.declare.protocol import Workload
 from societies.workload.declare.registry import MODELS, workload
+from societies.workload.declare.rules import Plugged
 
 MOST_POINTS = 10_000_000
 """Most points of a study: all are in memory, and each has at least one run in the file."""
@@ -107,12 +110,42 @@ class Sweep:
     @property
     def definition(self) -> dict[str, Any]:
         """Plain data that identify the study; the number of replicates is not part of them."""
+        vary = [factor.definition for factor in self.factors]
+        rules = self.rules()
+        hashes = {"rules": rules} if rules else {}
         return {
             "base": self.base.model_dump(mode="json"),
-            "model_version": self.workload.version,
-            "vary": [factor.definition for factor in self.factors],
+            "model_version": self.workload.version_of(self.base),
+            "vary": vary,
+            **hashes,
             "common_random_numbers": self.config.common_random_numbers,
             "record": self.config.record.model_dump(mode="json"),
+        }
+
+    @property
+    def plugged(self) -> list[Plugged]:
+        """The rules that the base and values of factors replace."""
+        declared = self.workload.replaceable()
+        found = [self.workload.plugged(self.base)]
+        for factor in self.factors:
+            for place, varied in enumerate(factor.keys):
+                name = varied.removeprefix("rules.")
+                if name == varied or name not in declared:
+                    continue
+                texts = {row[place] for row in factor.rows()}
+                functions = {text for text in texts if split(str(text)) is not None}
+                found += [
+                    Plugged({name: load_plug_in(declared[name], text)})
+                    for text in sorted(functions)
+                ]
+        return [one for one in found if one]
+
+    def rules(self) -> dict[str, str]:
+        """Return the hash of every function that is varied, by its text."""
+        return {
+            f"{name}={one.text}": one.sha256()
+            for plugged in self.plugged
+            for name, one in plugged.functions.items()
         }
 
 
@@ -121,7 +154,9 @@ def digest(definition: Any) -> str:
     return hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()
 
 
-def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
+def load_sweep(
+    source: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence[str] = ()
+) -> Sweep:
     """Read and check a sweep; its points are checked when they are made.
 
     Parameters
@@ -129,6 +164,8 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     source
         A YAML file, the name of a shipped one (``economy/sweeps/utility_exponent``), or a
         dictionary with the contents of such a file.
+    overrides
+        Texts ``"a.b=c"`` that change keys of the base in all points, as for `load_config`.
 
     Raises
     ------
@@ -137,6 +174,7 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     """
     if isinstance(source, Mapping):
         name, document = "sweep", from_mapping(source)
+        name_rules(document)
         folder = FilePath()
     else:
         path = find_config(source)
@@ -147,7 +185,7 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
         raise config_error([Problem(place, (), message)])
     config = validated(document, SweepConfig, lambda key: in_base(_model(document, folder))(key))
     assert isinstance(config, SweepConfig)
-    base = _base(document, config, folder)
+    base = _base(document, config, folder, overrides)
     found = factors(document, type(base), base.model_dump(), folder, in_sweep(SweepConfig))
     chosen = workload(base.workload)
     _require_replicates(document, config, base)
@@ -163,7 +201,9 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     return sweep
 
 
-def _base(document: Document, config: SweepConfig, folder: FilePath) -> WorkloadConfig:
+def _base(
+    document: Document, config: SweepConfig, folder: FilePath, overrides: Sequence[str]
+) -> WorkloadConfig:
     """Return the base configuration with the values that the sweep sets in all points."""
     if isinstance(config.base, dict):
         base = _below(document, "base")
@@ -180,7 +220,7 @@ def _base(document: Document, config: SweepConfig, folder: FilePath) -> Workload
     if isinstance(base.data, dict):
         apply_overrides(base, ())
         _set_below(document, base, config.set)
-    return checked(base, (), MODELS, in_sweep(SweepConfig))
+    return checked(base, overrides, MODELS, in_sweep(SweepConfig))
 
 
 def _set_below(document: Document, base: Document, values: Mapping[Any, Any]) -> None:

@@ -23,6 +23,7 @@ from societies.sweep.points import Bucket, Point
 from societies.version import package_version
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
+from societies.workload.declare.rules import attributes_of
 from societies.workload.declare.varying import unit_and_meaning
 from societies.workload.running.provenance import git_commit, now
 
@@ -202,13 +203,14 @@ def layout_of(
     definition = sweep.definition
     attributes: dict[str, str | int | float] = {
         "title": f"sweep of {base.workload}: {described_factors(sweep.factors)}"[:500],
+        **({"label": sweep.config.label} if sweep.config.label else {}),
         "workload": base.workload,
         "vary": ", ".join(points[0])[:2000],
         "configuration": to_yaml(base),
         "design": json.dumps(definition["vary"]) if len(points) <= 100 else _methods(definition),
         "clock": chosen.clock,
         "copies": chosen.copies,
-        "model_version": chosen.version,
+        "model_version": chosen.version_of(base),
         "societies_version": package_version(),
         "git_commit": git_commit(),
         "created": now(),
@@ -216,6 +218,7 @@ def layout_of(
         "definition_sha256": digest(definition),
         "replicates": int(runs.replicate.max()) + 1,
         "points": len(points),
+        **attributes_of(sweep.plugged),
         **more,
     }
     for key in ("design", "configuration"):

@@ -28,6 +28,8 @@ from societies.workload.running.tables import ValueTable
 
 Point = Mapping[str, Any]
 _MOST_REPORTED = 8
+LABEL = "label"
+"""Key that names a point and has no effect on its results, so that it may differ in a launch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,7 @@ def checked_points(
     """
     base, data = sweep.base, data_of(sweep.base, copies)
     problems: list[Problem] = []
-    shared = shared_keys(base, data, points)
+    shared = shared_keys(base, data, points) - {LABEL}
     paths = {key: found_key(type(base), data, key)[0] for key in points[0]}
     buckets: dict[str, Bucket] = {}
     for number, point in enumerate(points):
@@ -101,9 +103,11 @@ def checked_points(
         own = {key: point[key] for key in shared}
         name = json.dumps(own, sort_keys=True)
         if name not in buckets:
-            columns = tuple(key for key in point if key not in shared)
+            columns = tuple(key for key in point if key not in shared and key != LABEL)
             buckets[name] = Bucket(own, config, columns=columns)
         buckets[name].points.append(number)
+    for bucket in buckets.values() if not problems else ():
+        sweep.workload.plugged(bucket.config)  # loads the rules, so that a wrong one is said first
     if problems:
         more = len(problems) > _MOST_REPORTED
         text = str(config_error(problems[:_MOST_REPORTED]))

@@ -6,6 +6,7 @@ the line and what to write instead. docs/rules-in-python.md has the language.
 
 from societies.translate import builtin, expressions, loops, statements, truth
 from societies.translate.messages import RuleError, TranslationError
+from societies.translate.plugins import REAL_NUMBER, WHOLE_NUMBER, WORD, PlugIn, Rule
 from societies.translate.source import files_of, rules_sha256
 from societies.translate.unit import Declared, Kernel, Unit, entry_of
 
@@ -13,8 +14,13 @@ LANGUAGE = (builtin, expressions, loops, statements, truth)
 """Modules that register what they translate."""
 
 __all__ = [
+    "REAL_NUMBER",
+    "WHOLE_NUMBER",
+    "WORD",
     "Declared",
     "Kernel",
+    "PlugIn",
+    "Rule",
     "RuleError",
     "TranslationError",
     "Unit",

@@ -70,7 +70,7 @@ def call_user(f: Function, function: FunctionType | Inner, node: ast.Call, name:
     if key not in f.unit.instances:
         f.unit.active.append(key)
         try:
-            made = _translated(f, definition_, file, names, values, outer, name_in_c, exact)
+            made = translate_function(f, definition_, file, names, values, outer, name_in_c, exact)
         except TranslationError as error:
             if error.reason != FROM_CONFIG[0] or exact:
                 raise
@@ -178,7 +178,7 @@ def _hashable(value: Any) -> bool:
     return True
 
 
-def _translated(
+def translate_function(
     f: Function,
     node: ast.FunctionDef | ast.Lambda,
     file: SourceFile,

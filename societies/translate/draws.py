@@ -70,6 +70,7 @@ def draw(f: Function, rng: Stream, name: str, node: ast.Call) -> Value:
 
 def load(f: Function, node: ast.Call, name: str) -> Value:
     """Translate ``Rng.load``."""
+    _require_draws(f, node)
     if len(node.args) != 1 or node.keywords:
         f.error(node, "Rng.load takes the state of a stream")
     word = f.number(f.expression(node.args[0]), node)
@@ -81,6 +82,7 @@ def load(f: Function, node: ast.Call, name: str) -> Value:
 
 def seed(f: Function, node: ast.Call, name: str) -> Value:
     """Translate ``Rng.seed``."""
+    _require_draws(f, node)
     if len(node.args) != 3 or node.keywords:
         f.error(node, "Rng.seed takes base, gap and number of the stream")
     values = [f.present(one, node) for one in f.numbers(node.args, node)]
@@ -88,6 +90,13 @@ def seed(f: Function, node: ast.Call, name: str) -> Value:
         f.error(node, "Rng.seed gets a real number", "Write int(...).")
     texts = [one.text if one.kind == WORD else f"(ulong){wide(one)}" for one in values]
     return _stream(f, f"rng_seed({', '.join(texts)})", name)
+
+
+def _require_draws(f: Function, node: ast.Call) -> None:
+    """Raise an error in a rule, whose result follows from its arguments alone."""
+    if f.unit.pure:
+        f.error(node, f"{f.unit.pure} draws no random numbers",
+                "Its result follows from its arguments alone.")  # fmt: skip
 
 
 def _stream(f: Function, text: str, name: str) -> Stream:

@@ -6,7 +6,7 @@ import ast
 from types import ModuleType
 from typing import Any
 
-from societies.config.model import VALUE, Section
+from societies.config.model import INITIAL, TABULATED, VALUE, Section
 from societies.config.problems import suggestion
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles, known
@@ -123,7 +123,7 @@ def _differs(f: Function, path: str, owner: Settings, name: str, value: Any) -> 
         return False
     field = getattr(type(owner.value), "model_fields", {}).get(name)
     extra = getattr(field, "json_schema_extra", None)
-    if isinstance(extra, dict) and extra.get("kind") == VALUE:
+    if isinstance(extra, dict) and extra.get("kind") in (VALUE, TABULATED, INITIAL):
         return True  # whatever the values are, so that the text is the same
     found = []
     for one in others:

@@ -93,6 +93,10 @@ class Function:
         """Add a line of C."""
         number = getattr(self.now, "lineno", self.frame.node.lineno)
         self.out.append(Line("    " * self.indent + text, self.frame.file.name, number))
+        if self.unit.most_steps and text.startswith(("for (", "while (")) and text.endswith("{"):
+            counted = f"if (++*{self.use('steps', 'long *steps')} > {self.unit.most_steps}) break;"
+            line = "    " * (self.indent + 1) + counted
+            self.out.append(Line(line, self.frame.file.name, number))
 
     @contextmanager
     def block(self, head: str, tail: str = "}") -> Iterator[None]:

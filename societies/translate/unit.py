@@ -130,6 +130,8 @@ class Unit:
         self.active: list[Any] = []
         self.exact: set[Any] = set()  # functions whose text depends on numbers that are written
         self.private = PRIVATE
+        self.most_steps = 0  # rounds of all loops of a call, after which they end; 0: any number
+        self.pure = ""  # name of the rule, if it may neither draw nor change anything
         self.entry = ""  # dimension of the phase that is translated
         self.names: Counter[str] = Counter()
         self._numbers = 0
@@ -293,6 +295,18 @@ class Unit:
     def text(self) -> str:
         """The whole text, with ``#line`` to the files of the rules."""
         return self.text_of(self.kernels)
+
+    def text_of_functions(self, functions: Sequence[Instance]) -> str:
+        """Return the text of some functions and all that they call, without ``#line``."""
+        order = self.reachable(functions)
+        parts = [self.structures[name] for name in self.structures]
+        for one in reversed(order):
+            parts.append("\n".join([one.head, "{", *(line.text for line in one.lines), "}"]))
+        return "\n\n".join(parts)
+
+    def scratch_words(self, functions: Sequence[Instance]) -> int:
+        """Return the entries of scratch memory that some functions and all that they call need."""
+        return self._place(self.reachable(functions))
 
     def text_of(self, phases: Sequence[str] | Mapping[str, Kernel]) -> str:
         """Return the text of some phases."""

@@ -188,7 +188,8 @@ def test_income_and_wealth_stand_above_their_gini_coefficients():
 
 def test_a_distribution_has_lorenz_curves_and_densities():
     sources = two()
-    left, right = make_figure(sources, "distribution").axes
+    left, right, other = make_figure(sources, "distribution").axes
+    assert other.get_title("left") == "Agents by day: tools"
     for line, data in zip(left.lines, sources, strict=False):
         curve = analysis.lorenz(data.agent_utility.isel(agent_day=-1)).mean("society")
         np.testing.assert_allclose(line.get_ydata(), curve)
@@ -361,9 +362,19 @@ def test_a_study_of_single_runs_and_many_values_is_drawn_point_by_point():
 
 
 def test_points_that_are_drawn_together_are_not_called_replicates():
-    data = study({"trading.rounds": [3, 3, 6], "day_length": [100, 200, 100]}, [10.0, 30.0, 20.0])
+    """They differ by their parameters: an interval of their mean says nothing."""
+    data = study({"trading.rounds": np.arange(9)}, 10.0 * np.arange(9))
     figure = make_figure(data, "series", variables=["utility"])
-    assert "mean of 6 runs of 3 points together" in above(figure)
+    assert above(figure) == {
+        "median of 9 points, each the mean of its runs (18 in all)",
+        "5 % to 95 % quantile of the points",
+    }
+    (axes,) = figure.axes
+    assert axes.lines[0].get_ydata()[1] == 40
+    assert max(upper(axes.collections[0]).values()) == pytest.approx(np.quantile([0, 80], 0.95))
+    shares = data.rename(utility="hhi").hhi.expand_dims(quantile=5, axis=-1)
+    figure = make_figure(data.assign(hhi=shares), "hhi")
+    assert figure.legends[0].get_title().get_text() == "mean of 18 runs of 9 points together"
 
 
 @pytest.mark.parametrize(("seeds", "said"), [([7, 7], "seed 7  ·  days"), ([7, 8], "day")])
@@ -392,7 +403,12 @@ def test_a_study_of_one_key_over_time_has_a_line_for_each_value():
         ([0.123401, 0.123402, 0.5], ["0.123401", "0.123402", "0.5"]),
         ([1e6 + 1, 1e6 + 2, 1e6 + 3], ["1000001", "1000002", "1000003"]),
         ([0.3, 0.1 + 0.2, 2], ["0.29999999999999999", "0.30000000000000004", "2"]),
-        (["w" * 40 + x for x in "abc"], ["w" * 21 + "..." + x for x in ("", " (2)", " (3)")]),
+        (["w" * 40 + x for x in "abc"], ["w" * 40 + x for x in "abc"]),
+        (["w" * 60 + x for x in "abc"], ["...a", "...b", "...c"]),
+        (
+            ["w" * 60 + "-" * 60 + "x" * i for i in (1, 0, 2)],
+            ["w" * 45 + "..." + x for x in ("", " (2)", " (3)")],
+        ),
     ],
 )
 def test_every_point_of_a_study_has_a_line_of_its_own(values, said):
@@ -441,7 +457,10 @@ def test_a_study_of_two_keys_is_a_heat_map():
     assert [text.get_text() for text in axes.get_xticklabels()][:3] == ["0", "4", "8"]
     words = study({"key": ["a_long_first_word", "b", "c", "d", "e"]}, np.arange(5.0))
     axes = make_figure(words, "sweep", variables="utility").axes[0]
-    assert axes.get_xticklabels()[0].get_text() == "a_long_\nfirst_word"
+    assert [one.get_text() for one in axes.get_yticklabels()] == [
+        *("a_long_first_word", "b", "c", "d", "e")
+    ]
+    assert axes.lines[0].get_xdata().tolist() == [0, 1, 2, 3, 4]
 
 
 def test_sensitivity_is_drawn_as_bars_with_intervals():

@@ -70,6 +70,7 @@ def result(name):
     return data
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("figure", ["gini", "sources", "hhi"])
 @pytest.mark.parametrize("count", [1, 4])
 def test_no_words_of_a_figure_cover_others_or_leave_it(figure, count):

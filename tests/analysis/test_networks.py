@@ -152,6 +152,7 @@ def test_there_is_room_for_everybody_whom_an_agent_can_meet(devices):
     assert links(p) >= steps.count("trading") + steps.count("device_trading")
 
 
+@pytest.mark.ci
 def test_nothing_else_depends_on_the_network(tmp_path):
     plain = run(tmp_path / "plain.h5", {}, days=5)
     with_it = run(tmp_path / "with.h5", {"network": [5]}, days=5)
@@ -160,6 +161,7 @@ def test_nothing_else_depends_on_the_network(tmp_path):
         assert one.attrs["model_version"] == other.attrs["model_version"]
 
 
+@pytest.mark.ci
 def test_an_interrupted_run_has_the_network_of_a_straight_one(tmp_path):
     """The links of a day are not kept in a checkpoint: they begin again every morning."""
     straight = run(tmp_path / "straight.h5", {"network": [2, 7]})
@@ -209,6 +211,7 @@ def test_a_day_on_which_nobody_traded_is_a_day_without_links(tmp_path, shell):
     assert (code, said.strip()) == (2, "--day 2: its trades are not recorded; recorded: 1, 3")
 
 
+@pytest.mark.ci
 def test_a_day_that_an_unfinished_run_has_not_reached_is_not_recorded(tmp_path):
     def stop(day, last):
         if day >= 3:

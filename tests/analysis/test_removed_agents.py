@@ -143,6 +143,7 @@ def test_what_analysis_makes_of_the_agents_is_what_the_file_says_of_the_living(r
         agree("overtime", run.agent_overtime.mean("agent"))
 
 
+@pytest.mark.ci
 def test_mobility_and_shares_are_those_of_the_living(recorded):
     run, expected = societies.open_results(recorded), gone(recorded)
     ranks, curve = analysis.mobility(run.agent_utility), analysis.lorenz(run.agent_utility)
@@ -281,6 +282,7 @@ def earlier_study(patch, folder, record, grid):
     return folder / "new.h5", folder / "old.h5"
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("grid", VARIED, ids=["whole", "key", "interventions"])
 def test_earlier_studies_that_vary_removals_have_none_of_the_removed(grid, tmp_path, monkeypatch):
     names = ["agent_units_held", "agent_utility"]

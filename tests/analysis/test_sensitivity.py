@@ -105,6 +105,7 @@ def test_elementary_effects_of_a_linear_function_are_its_coefficients():
     assert bent.sigma.values[2] > 1
 
 
+@pytest.mark.ci
 def test_an_emulator_predicts_points_that_were_not_run_and_says_how_well():
     random = np.random.default_rng(4)
     x = random.uniform(-math.pi, math.pi, (160, 3))

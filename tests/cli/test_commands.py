@@ -50,6 +50,7 @@ def process(*words: str, **options) -> subprocess.Popen[bytes]:
 # -- what starts at once -------------------------------------------------------------------------
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     "words",
     [["--version"], ["--help"], ["run", "--help"], ["check", "small.yaml"], ["schema", "economy"]],
@@ -234,6 +235,7 @@ def test_a_result_is_no_table_but_exports_to_one(shell, small):
     assert err.endswith("\nfor tables, then: societies export --to csv x.h5\n")
 
 
+@pytest.mark.ci
 def test_commands_that_are_advised_can_be_pasted(shell, small):
     """Found in use: a path with a space fell apart in two."""
     shell("run", "small.yaml", "--out", "my run.h5", "-q")
@@ -403,6 +405,7 @@ def until(condition) -> None:
         time.sleep(0.2)
 
 
+@pytest.mark.ci
 def test_progress_is_shown_on_a_terminal_and_only_there(small):
     shown, out = on_a_terminal("run", "small.yaml", "--replicates", "3")
     assert b"day 6 of 6, 3 societies" in shown

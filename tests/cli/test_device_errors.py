@@ -223,6 +223,7 @@ def test_an_array_larger_than_the_device_allows(shell, monkeypatch):
 # -- kernels that do not build -------------------------------------------------------------------
 
 
+@pytest.mark.ci
 def test_a_kernel_that_does_not_build(folder):
     """In a process of its own, whose standard error the compiler writes to as well."""
     (folder / "broken.cl").write_text(

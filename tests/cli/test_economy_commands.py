@@ -95,6 +95,7 @@ def test_verify_finds_nothing(shell):
     assert os.listdir() == ["run.yaml"]
 
 
+@pytest.mark.ci
 def test_verify_begins_with_the_checkpoint_of_a_result(shell, monkeypatch):
     assert shell("run", "run.yaml", "--days", "2", "--out", "two.h5", "-q")[0] == 0
     code, out, _ = shell("verify", "run.yaml", "--from", "two.h5")
@@ -253,6 +254,7 @@ def test_a_full_disk(mount, shell):
     assert os.listdir(disk) == ["run.h5"]
 
 
+@pytest.mark.ci
 def test_the_largest_file_size(folder):
     (folder / "run.h5").write_text("precious")
     done = in_a_shell("ulimit -f 100; exec societies run run.yaml --overwrite")

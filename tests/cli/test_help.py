@@ -128,6 +128,7 @@ def test_devices_are_completed_without_opencl(monkeypatch):
     assert [word for word, _ in completion.devices("")] == ["auto", "cpu", "gpu", "reference"]
 
 
+@pytest.mark.ci
 def test_keys_of_the_workload_are_completed():
     offered = completed("run", "economy/quickstart", "--set", "trad")
     assert offered[:2] == ["trade=", "trading.rounds="]
@@ -151,10 +152,14 @@ def test_every_key_that_is_completed_is_one(tmp_path):
 
     given = load_config("economy/quickstart")
     lines = to_yaml(given)
+    assert "rules.trading.price" in keys
     for key in keys:
+        if key.startswith("rules."):  # left out as long as no rule is replaced
+            continue
         assert re.search(rf"^ *{key.split('.')[-1]}:", lines, re.MULTILINE), key
 
 
+@pytest.mark.ci
 def test_the_words_of_the_clock_and_of_the_workload_are_completed():
     assert completed("run", "economy/quickstart", "--da") == ["--days", "--day"]
     assert completed("schema", "ec") == ["economy"]

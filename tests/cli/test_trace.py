@@ -219,6 +219,7 @@ def config(tmp_path, monkeypatch):
     (tmp_path / "run.yaml").write_text(yaml.safe_dump({**SETTINGS, "replicates": 2}))
 
 
+@pytest.mark.ci
 def test_a_day_is_the_same_from_a_checkpoint(config, shell, run):
     words = ("--day", "6", "--agent", "1", "--society", "1")
     code, from_start, _ = shell("trace", "run.yaml", *words, *REFERENCE)

@@ -68,6 +68,7 @@ def test_python_has_them_as_data_and_as_warnings(folder):
     assert set(log.day.values) <= {2}
 
 
+@pytest.mark.ci
 def test_a_quick_look_is_the_beginning_of_the_whole_run(folder):
     quick = load_config("economy/shock", ["days=3", "agents=4", "resources=6"])
     calm = load_config("economy/shock", ["days=3", "agents=4", "resources=6", "shocks=[]"])

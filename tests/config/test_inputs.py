@@ -277,6 +277,7 @@ def test_a_copy_by_another_program_is_called_one(tmp_path):
         societies.open_results(path)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("backend", ["nosuch", "module://matplotlib_inline.backend_inline"])
 def test_figures_need_no_backend(backend):
     code = "from societies.analysis.plot import _require_matplotlib as it; it(); import os; "

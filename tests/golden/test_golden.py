@@ -48,10 +48,13 @@ def test_device(name):
     assert golden.final_hash(name, "auto") == golden.committed()[name]
 
 
+LONG_IN_PYTHON = {"boltzmann quickstart", "kalah quickstart", "quickstart"}
+
+
 @pytest.mark.parametrize(
     "name",
     thorough_but(
-        set(QUICK) - {"kalah quickstart", "quickstart"},  # plain Python takes long
+        set(QUICK) - LONG_IN_PYTHON,
         [
             *(*QUICK, "groups", "1x2"),
             *("devices, groups, shocks", "devices without trade"),

@@ -477,6 +477,7 @@ def final(days, **more):
     return state
 
 
+@pytest.mark.ci
 def test_equal_groups_change_nothing():
     groups = [
         {"name": name, "count": n, "device": {"max_effort": 27.0}}
@@ -486,6 +487,7 @@ def test_equal_groups_change_nothing():
     assert state_hash(fields, final(12)) == state_hash(fields, final(12, groups=groups))
 
 
+@pytest.mark.ci
 def test_unlike_groups_run(p):
     groups = [
         {

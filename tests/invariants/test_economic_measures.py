@@ -190,6 +190,7 @@ def test_devices_are_worth_what_making_new_ones_would_cost():
     assert days[-1].named["wealth_devices"] > 0.0
 
 
+@pytest.mark.ci
 def test_nothing_else_depends_on_measures(tmp_path):
     """The state and every other variable are the same bits; detail is that of the agents."""
     found = {}

@@ -260,6 +260,7 @@ print(int(a.get().sum()), *program.options)
 """
 
 
+@pytest.mark.ci
 def test_debug_mode_builds_with_symbols(kernel_file, tmp_path):
     if not any(d.kind == "cpu" for d in list_devices()):
         pytest.skip("no OpenCL implementation for the CPU here")

@@ -49,6 +49,7 @@ def numbers(random, kind, *shape):
     return finite if kind.width > 1 else finite[..., 0]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("base", SCALARS)
 def test_every_kind_of_parameter(device, kernel_file, base):
     program = Program(device, kernel_file(f'#include "primitives/real.cl"\n{by_every_way(base)}'))
@@ -73,6 +74,7 @@ def test_every_kind_of_parameter(device, kernel_file, base):
         assert given[name].tobytes() == values.tobytes(), name
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("width", WIDTHS)
 def test_results_of_every_width(device, kernel_file, width):
     """By value and back, one call and many; the scalar types take turns."""

@@ -95,6 +95,7 @@ def test_a_branch_is_computed_from_the_newest_checkpoint_before_it(tmp_path, par
     assert last_tick(out) == 12
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("record", "first", "checkpoints"),
     [
@@ -146,6 +147,7 @@ def test_a_branch_takes_the_checkpoints_that_it_would_have_written(
             assert found.state["tally"].tolist() == cells
 
 
+@pytest.mark.ci
 def test_a_removal_is_part_of_the_state_wherever_it_stands_in_time(tmp_path):
     """It is drawn before the first day, so that only a parent with the same ones has the state."""
     removing, plain = society(interventions=[REMOVAL]), society()

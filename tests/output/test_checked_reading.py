@@ -43,6 +43,7 @@ def test_a_changed_bit_of_a_variable_is_found_when_it_is_read(damaged):
         results.gini.values  # noqa: B018  # also after the dataset is closed
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("to", ["csv", "netcdf"])
 def test_a_damaged_variable_is_not_exported(damaged, to):
     with pytest.raises(OutputError, match="damaged: 'gini'"):
@@ -56,6 +57,7 @@ def test_the_command_line_says_what_is_damaged(damaged, shell):
     assert code == 4 and "run.h5: damaged: 'gini', day 3" in said
 
 
+@pytest.mark.ci
 def test_a_damaged_variable_is_not_drawn(damaged):
     with pytest.raises(OutputError, match=DAMAGED):
         plot_overview(damaged, variables="gini")

@@ -21,6 +21,7 @@ def run(path, checkpoint, **options):
     return societies.run(config, device="reference", out=path, **options)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("never", [0, "never"])
 def test_without_checkpoints_the_file_is_small_and_says_the_same(tmp_path, never):
     often, bare = run(tmp_path / "often.h5", 4), run(tmp_path / "bare.h5", never)
@@ -47,6 +48,7 @@ def states(path):
         return [array[()] for array in file["checkpoint/0/state"].values()]
 
 
+@pytest.mark.ci
 def test_a_run_without_checkpoints_begins_anew_when_resumed(tmp_path):
     def stop(day, days):
         if day >= 4:

@@ -204,6 +204,7 @@ def test_what_is_one_line_away_is_one_line_away(detailed):
         assert all(name.startswith("making") for name in making)
 
 
+@pytest.mark.ci
 def test_in_groups_of_one_all_trade_is_outside(tmp_path):
     path = tmp_path / "alone.h5"
     groups = [{"name": str(i), "count": 1} for i in range(4)]
@@ -217,6 +218,7 @@ def test_in_groups_of_one_all_trade_is_outside(tmp_path):
             np.testing.assert_array_equal(found[outside], found[whole])
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("every", [0, 3])
 def test_knowledge_is_counted_as_often_as_asked(tmp_path, detailed, every):
     path = tmp_path / "knowledge.h5"
@@ -233,6 +235,7 @@ def test_knowledge_is_counted_as_often_as_asked(tmp_path, detailed, every):
         assert found.agents_knowing.dtype == np.uint8
 
 
+@pytest.mark.ci
 def test_a_run_is_continued_where_it_was_stopped(tmp_path, monkeypatch):
     path, whole = tmp_path / "cut.h5", tmp_path / "whole.h5"
     expected = run(configuration(), device="reference", out=whole).state_sha256
@@ -252,6 +255,7 @@ def test_a_run_is_continued_where_it_was_stopped(tmp_path, monkeypatch):
     assert report.state_sha256 == expected
 
 
+@pytest.mark.ci
 def test_the_data_of_a_continued_run_are_the_same(tmp_path, detailed, monkeypatch):
     path = tmp_path / "cut.h5"
     original = CoreReference.run_ticks

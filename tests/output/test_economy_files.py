@@ -249,6 +249,7 @@ def test_the_gini_of_three_days_is_missing_only_where_a_neighbour_is(detailed):
         np.testing.assert_allclose(data.gini_3day[:, 1:-1], gini, rtol=1e-9)
 
 
+@pytest.mark.ci
 def test_a_society_is_the_same_alone_and_in_an_ensemble(detailed, tmp_path):
     for society in (FIRST, FIRST + 1):
         alone = configuration(

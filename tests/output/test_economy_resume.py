@@ -274,6 +274,7 @@ def test_a_damaged_checkpoint_is_reported_and_the_older_one_taken(folder, shell,
     assert everything(path) == whole
 
 
+@pytest.mark.ci
 def test_stopped_every_few_days(whole, folder):
     config, path = load_config("run.yaml"), folder / "run.h5"
     for number, day in enumerate((2, 8, 9, 15, 16, SHORT)):
@@ -285,6 +286,7 @@ def test_stopped_every_few_days(whole, folder):
     assert everything(path) == whole
 
 
+@pytest.mark.ci
 def test_a_complete_file_is_left_as_it_is(shell, folder):
     code, out, _ = shell("run", "run.yaml")
     assert code == 0
@@ -464,6 +466,7 @@ def test_ctrl_c_is_not_meant_for_those_in_the_background(folder):
         signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.ci
 @pytest.mark.sample
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_in_a_process_of_its_own(times, folder):

@@ -156,6 +156,7 @@ def test_a_run_that_ends_before_its_last_tick_is_complete(path):
         assert (file.ticks_committed, file.ended) == (6, "change 0 K is at most 1e-06 K")
 
 
+@pytest.mark.ci
 def test_a_file_that_is_being_written_is_not_called_damaged(tmp_path):
     program = """
 import sys, itertools, numpy as np

@@ -180,6 +180,7 @@ def test_overwrite_replaces(path):
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.ci
 def test_a_run_without_ticks_replaces_too(path):
     for cells in (3, 2):
         asked = {"workload": "molecular_dynamics", "steps": 0, "cells": cells, "density": 0.3}

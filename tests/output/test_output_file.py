@@ -288,6 +288,7 @@ def test_sessions_are_kept_in_order_and_never_outgrow_their_table(path):
         assert file.sessions[:3] == [first, second, "0"] and file.sessions[-1] == "69"
 
 
+@pytest.mark.ci
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_the_space_claimed_at_the_start_is_enough(data):

@@ -144,6 +144,7 @@ def test_every_way_in_refuses_a_forged_checkpoint(config, path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.ci
 @pytest.mark.sample
 @pytest.mark.parametrize(
     ("name", "value"),

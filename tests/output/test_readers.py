@@ -25,6 +25,7 @@ def begun(path):
     return path
 
 
+@pytest.mark.ci
 @pytest.mark.sample
 @pytest.mark.parametrize(
     "look",

@@ -40,6 +40,7 @@ def test_a_removal_is_a_shock(tmp_path):
     xr.testing.assert_identical(one.drop_attrs(deep=False), other.drop_attrs(deep=False))
 
 
+@pytest.mark.ci
 def test_a_branch_may_begin_with_a_removal(tmp_path):
     """Also one of something else than resource 0, which a state without it would remove."""
     run(tmp_path / "parent.h5")

@@ -161,6 +161,7 @@ def test_a_changed_byte_in_any_dataset_and_in_the_structure_is_reported(tmp_path
     reported(path)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("status", [0, 4, -1])
 def test_a_damaged_status_is_told_by_the_checksum(tmp_path, status):
     """0 -> 4 meant that a run was never computed, 1 -> 0 that it was computed again."""
@@ -213,6 +214,7 @@ def raw(path):
     return {name: one for name, one in found.items() if name != "study/checksum"}
 
 
+@pytest.mark.ci
 def test_a_kill_before_any_write_leaves_a_study_that_goes_on(tmp_path, monkeypatch):
     """Also of a run that is computed again after it failed."""
     begun = make(tmp_path / "begun.h5", done=[0, 3], failed=[1])

@@ -123,6 +123,7 @@ def test_both_sides_of_every_trade_gain(whole):
     assert (deals.surplus_seller > 0).all()
 
 
+@pytest.mark.ci
 def test_marginal_utilities_move_with_the_units(whole):
     swaps, deals = (tables(whole)[name] for name in TABLES)
     assert (swaps.value_a_given_after >= swaps.value_a_given_before).all()
@@ -155,6 +156,7 @@ def test_only_the_societies_asked_for_are_logged(tmp_path, whole):
         )
 
 
+@pytest.mark.ci
 def test_without_devices_only_resources_are_traded(tmp_path):
     path = tmp_path / "none.h5"
     run(path, settings={"devices": "none"})
@@ -169,6 +171,7 @@ def test_without_devices_only_resources_are_traded(tmp_path):
         np.testing.assert_allclose(labour.sum("output"), minutes, rtol=1e-12)
 
 
+@pytest.mark.ci
 def test_without_a_log_nothing_is_recorded_or_replayed(tmp_path, monkeypatch):
     monkeypatch.setattr(trade_log, "replay", None)  # a caller fails
     run(tmp_path / "bare.h5", settings={"record": {}, "days": 4})

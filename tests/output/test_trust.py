@@ -167,6 +167,7 @@ def test_a_clock_that_is_no_column_is_reported_as_damage(tmp_path):
         open_results(path, events="deals")
 
 
+@pytest.mark.ci
 def test_of_thousands_of_false_seals_only_some_are_looked_at(path, monkeypatch):
     """Each claims megabytes, which would be hashed for every one of them."""
     looked, unpacked = [], stored_seal.unpacked

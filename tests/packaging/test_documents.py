@@ -38,7 +38,6 @@ PAGES = pages()
 LANGUAGES = {"sh", "console", "python", "yaml", "diff", "text", "c", "r", "stata"}
 
 ELSEWHERE = {
-    "docs/change-a-rule.md": "test_change_a_rule.py, in a copy of what the page changes",
     "docs/primitives.md": "tests/primitives/test_page.py, in one process",
     "docs/write-a-workload.md": "test_new_workload.py, which looks closer at what the page makes",
     "societies/scaffold/template/README.md": "the same: it belongs to a package that is made",
@@ -57,7 +56,15 @@ LONG = (
     *(
         f"docs/{page}.md"
         for page in (
-            *("bug-reports", "checking-kernels", "configuration", "games", "physics"),
+            *(
+                "bug-reports",
+                "change-a-rule",
+                "checking-kernels",
+                "configuration",
+                "games",
+                "models",
+                "physics",
+            ),
             *("policies", "python-api", "ray-tracer", "write-a-model", "write-a-search"),
         )
     ),
@@ -202,8 +209,15 @@ def test_the_readme_begins_with_the_two_commands_that_ci_runs():
     "page", [page for page in PAGES if any(b.language == "yaml" for b in blocks(page))]
 )
 def test_example_configurations_are_valid(page, tmp_path):
-    for text in [b.text for b in blocks(page) if b.language == "yaml"]:
+    for block in blocks(page):
+        for name in re.findall(r"^cat > (\w+\.py)", block.text, re.M):
+            (tmp_path / name).touch()
+        if block.language != "yaml":
+            continue
+        text = block.text
         (tmp_path / "example.yaml").write_text(text)
+        if block.file:
+            (tmp_path / block.file).write_text(text)
         load = load_sweep if re.search("^base:", text, re.M) else load_config
         load(tmp_path / "example.yaml")  # or it raises, with a line for each problem
 
@@ -211,7 +225,7 @@ def test_example_configurations_are_valid(page, tmp_path):
 def test_tables_made_from_the_code_are_up_to_date():
     renewed = runpy.run_path(str(ROOT / "docs/tables.py"))["renewed"]
     marked = [page for page in PAGES if "<!-- begin: " in (ROOT / page).read_text()]
-    assert len(marked) == 6
+    assert len(marked) == 7
     for page in marked:
         text = (ROOT / page).read_text()
         assert renewed(text) == text, f"{page} is behind the code: run python docs/tables.py"

@@ -27,7 +27,8 @@ FLOORS = (
     {"api"},
     {"progress", "timings", "catalogue"},
     {"sweep", "analysis", "view", "scaffold"},
-    {"economy", "games", "physics", "model"},
+    {"economy", "games", "models", "physics"},
+    {"model"},
     {"workload"},
     {"output", "translate"},
     {"config"},
@@ -40,7 +41,7 @@ FLOORS = (
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""
 
-HOUSES = {"games", "physics"}
+HOUSES = {"games", "models", "physics"}
 """Rooms of several workloads, which do not know each other."""
 
 SHARED = {"ngtsg"}
@@ -89,9 +90,9 @@ LONGER = {
 
 def modules(package: str) -> dict[str, str]:
     """Return the text of every module by its name; templates of other packages are none."""
-    found = {}
+    found, scaffold = {}, ROOT / "societies" / "scaffold"
     for path in sorted((ROOT / package).rglob("*.py")):
-        if "template" not in path.parts and "models" not in path.parts:
+        if path.parent == scaffold or scaffold not in path.parents:
             parts = path.relative_to(ROOT).with_suffix("").parts
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path.read_text()
     return found

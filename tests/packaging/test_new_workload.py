@@ -44,7 +44,7 @@ def test_the_page_is_true(outputs):
     assert any(re.search(r"\d+ passed", text) for text in others)
     (viewed,) = re.findall(r"^```text\n(day \d+ .*?)^```$", page, re.M | re.S)
     assert viewed in others
-    assert "boltzmann.lines\n" in others
+    assert "wealth.lines\n" in others
     (printed,) = re.findall(r"^It prints `(.*?)`", page, re.M)
     assert any(text.startswith(printed) for text in others)
 
@@ -96,7 +96,7 @@ def test_a_phase_is_captured(outputs):
     ],
 )
 def test_every_phase_can_be_captured(words, folder, outputs, environment):
-    said = environment.run("societies", "capture", "boltzmann/boltzmann.yaml", *words)
+    said = environment.run("societies", "capture", "wealth/wealth.yaml", *words)
     assert said == f"{folder}\n"
     driven = environment.run("python", "-W", "error", f"{folder}/driver.py")
     assert driven.splitlines()[-1].startswith("identical: ")
@@ -107,7 +107,7 @@ def test_plain_xarray_opens_the_result(outputs, environment):
     with xr.open_dataset(environment.folder / "reserve.h5") as results:
         assert results.gini.dims == ("society", "day")
         assert results.money.dims == ("society", "detail_day", "agent")
-        assert results.attrs["workload"] == "boltzmann"
+        assert results.attrs["workload"] == "wealth"
         assert "reserve: 50" in results.attrs["configuration"]
         assert bool((results.money >= 50).all())
         assert float(results.gini[:, -1].mean()) == pytest.approx(6 / 22, abs=0.015)
@@ -117,15 +117,13 @@ def test_plain_xarray_opens_the_result(outputs, environment):
 def test_the_figure_is_drawn(outputs, environment):
     environment.run("societies", "plot", "reserve.h5")
     assert (environment.folder / "reserve_overview.png").stat().st_size > 10_000
-    assert (environment.folder / "boltzmann.png").stat().st_size > 10_000
+    assert (environment.folder / "wealth.png").stat().st_size > 10_000
 
 
 @pytest.mark.thorough
 def test_its_configuration_is_checked_and_has_a_schema(outputs, environment):
-    assert "valid, workload boltzmann" in environment.run(
-        "societies", "check", "boltzmann/boltzmann.yaml"
-    )
-    keys = json.loads(environment.run("societies", "schema", "boltzmann"))["properties"]
+    assert "valid, workload wealth" in environment.run("societies", "check", "wealth/wealth.yaml")
+    keys = json.loads(environment.run("societies", "schema", "wealth"))["properties"]
     assert {"agents", "money", "amount", "reserve", "days", "seed", "replicates"} <= keys.keys()
     assert all("description" in key for name, key in keys.items() if name != "workload")
 
@@ -135,7 +133,7 @@ def test_a_run_is_resumed_and_the_same_on_the_reference(outputs, environment):
     """What the template gets from the core: checkpoints, another device, the same bits."""
     code = """
 import sys, societies
-config = societies.load_config("boltzmann/boltzmann.yaml", sys.argv[1:])
+config = societies.load_config("wealth/wealth.yaml", sys.argv[1:])
 whole = societies.run(config, out="whole.h5")
 def stop(day, days):
     if day >= 10:

@@ -114,6 +114,8 @@ def test_a_test_belongs_to_the_room_of_its_file_or_of_its_parameters():
         ("tests/parity/test_new.py", "laplace-sweep-form2-5]", "physics"),
         ("tests/kernels/test_new.py", "laplace on a GPU, form 3]", "physics"),
         ("tests/parity/test_new.py", "tictactoe-form1-5]", None),
+        ("tests/packaging/test_new.py", "docs/models.md]", "models"),
+        ("tests/packaging/test_new.py", "societies/scaffold/models/market/README.md]", None),
     ]
     for path, parameters, expected in cases:
         assert rooms.room_of(path, parameters) == expected, (path, parameters)
@@ -124,12 +126,12 @@ def test_a_room_that_is_named_or_has_changed_is_not_left_out(clone):
         return rooms.left_out(rooms.expression(clone, folder, arguments))
 
     whole = rooms.expression(clone, clone, ["tests"])
-    assert whole == rooms.DEFAULT and rooms.left_out(whole) == ["games", "physics"]
+    assert whole == rooms.DEFAULT and rooms.left_out(whole) == ["games", "models", "physics"]
     assert rooms.expression(clone, clone, ["tests/api"]) == whole.replace(" or ci", "")
-    assert left_out("tests/games/chess/test_a.py::test_a", "tests/parity") == ["physics"]
-    assert left_out("physics", folder=clone / "tests") == ["games"]
+    assert left_out("tests/games/chess/test_a.py::test_a", "tests/parity") == ["models", "physics"]
+    assert left_out("physics", folder=clone / "tests") == ["games", "models"]
     write(clone, "configs/games/new.yaml", "")
-    assert left_out("tests/parity") == ["physics"]
+    assert left_out("tests/parity") == ["models", "physics"]
 
 
 def test_every_workload_of_ours_is_in_a_room_or_always_tried():

@@ -206,6 +206,7 @@ def test_who_made_devices_all_day_extracts_nothing():
     compare(device_engine("6x9", None, None), [(day, step, before, after)])
 
 
+@pytest.mark.ci
 def test_a_lone_agent_in_the_form_for_gpus(monkeypatch):
     """PoCL crashed where a loop that work-items share was known to end at 1."""
     alone = {"agents": 1, "resources": 2, "devices": "all"}

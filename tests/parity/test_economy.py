@@ -131,6 +131,7 @@ def test_many_days(name):
     checked(CASES[name], days=60)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", thorough_but(QUICK, [name for name in CASES if name not in LONG]))
 def test_small_societies(name):
     checked(CASES[name], days=20, replicates=3)
@@ -323,6 +324,7 @@ def test_a_society_of_an_ensemble_is_itself_alone(shocks):
             assert array[0].tobytes() == together[name][society].tobytes(), name
 
 
+@pytest.mark.ci
 def test_a_difference_is_found_and_named(monkeypatch):
     """A device that goes wrong in one phase is caught there, with both values."""
     original = engines.DeviceEngine.step

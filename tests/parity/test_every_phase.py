@@ -27,15 +27,18 @@ def cases():
     """Yield a workload, which of its forms, a phase of that and how many copies there are.
 
     Every form is compared with several copies, the first one of some also alone, in the thorough
-    tests.
+    tests. The default has the first form alone.
     """
     for name, form in FORMS:
         config = configured(name, form)
         share_a_run = pytest.mark.xdist_group(f"phases of {name}, form {form}")
         for phase in workload(name).phases(workload(name).parameters(config), 1):
             one = f"{name}-{phase}" + f"-form{form}" * (form > 0)
-            marks = [share_a_run, pytest.mark.ci] if form > 1 else share_a_run
-            yield pytest.param(name, form, phase, 5, id=f"{one}-5", marks=marks)
+            if form > 0:
+                marks = [share_a_run, pytest.mark.ci]
+                yield pytest.param(name, form, phase, 5, id=f"{one}-5", marks=marks)
+            else:
+                yield pytest.param(name, form, phase, 3, id=f"{one}-3", marks=share_a_run)
             if form == 0 and name in ALONE:
                 marks = (share_a_run, pytest.mark.thorough)
                 yield pytest.param(name, form, phase, 1, id=f"{one}-1", marks=marks)

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from reference_py.economy import curves, trading
 from societies import config_from_dict
-from societies.economy import phases, source
+from societies.economy import source
 from societies.economy.parameters import parameters
 from societies.opencl import Program, choose_device
-from societies.workload.declare.phases import kernel_files
 
 GROUPS = [
     {"name": "able", "share": 0.5, "utility": {"scale": 300.0, "exponent": 2.0}},
@@ -35,13 +34,14 @@ def p():
 def function(p):
     """Return a function of the kernels by name; the curves' tables are passed where it has them."""
     device = choose_device("auto")
-    program = Program(
-        device, kernel_files(phases.phases(p, 1)), macros=source.macros(p), header=source.header(p)
+    bargaining, extraction = (
+        Program(device, [file], macros=source.macros(p), header=source.header(p))
+        for file in ("economy/bargaining.cl", "economy/extraction.cl")
     )
     tables = {name: device.array(values) for name, values in source.tables(p).items()}
 
     def found(name):
-        called = program.function(name)
+        called = (extraction if name == "better_node" else bargaining).function(name)
         wanted = {parameter.name for parameter in called.signature.parameters}
         return partial(called, **{n: table for n, table in tables.items() if n in wanted})
 
@@ -154,8 +154,7 @@ def proposed(p, request):
     """Return what a bargain's proposer offers, by the kernels' form for CPUs or for GPUs."""
     device = choose_device("auto")
     macros = {**source.macros(p), **form(request.param)}
-    files = kernel_files(phases.phases(p, 1))
-    program = Program(device, files, macros=macros, header=source.header(p))
+    program = Program(device, ["economy/bargaining.cl"], macros=macros, header=source.header(p))
     tables = {name: device.array(values) for name, values in source.tables(p).items()}
     called = program.function("deal_proposed")
     wanted = {parameter.name for parameter in called.signature.parameters}

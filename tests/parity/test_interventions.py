@@ -49,6 +49,7 @@ def test_device_and_reference_agree(days):
     assert report.identical, str(report)
 
 
+@pytest.mark.ci
 def test_with_a_table():
     table = {"trading.min_surplus": [0.5, 1.5], "device.daily_decay": [2.0, 5.0]}
     config = with_table(ensemble(interventions=CHANGES), table)
@@ -58,6 +59,7 @@ def test_with_a_table():
     assert report.identical, str(report)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("device", ["auto", "reference"])
 def test_an_intervention_is_a_run_that_goes_on_with_other_values(device):
     """The runs before and after have their values in the kernels' text, or none changed."""
@@ -96,6 +98,7 @@ def test_before_the_first_day_is_as_from_the_start():
     assert run(config, "auto", 1, 3)[1] == run(always, "reference", 1, 3)[1]
 
 
+@pytest.mark.ci
 @pytest.mark.sample
 @pytest.mark.parametrize(
     "day",

@@ -92,6 +92,7 @@ def test_device_and_reference_agree(days):
     assert report.identical, str(report)
 
 
+@pytest.mark.ci
 def test_each_society_is_what_it_is_alone():
     config = with_table(ensemble(), VALUES)
     together = finals(config, "auto")
@@ -155,6 +156,7 @@ def test_a_table_of_equal_rows_changes_nothing(device):
         same(on[number], off[number])
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("count", [1, 3, 64])
 def test_the_number_of_societies_in_a_launch_changes_none(count):
     """Society 65 is the last of launches of 1, 3 and 64, each with other neighbours."""
@@ -255,6 +257,7 @@ def test_a_run_with_a_table_is_resumed_with_it_alone(tmp_path):
         xr.testing.assert_identical(one.drop_attrs(deep=False), other.drop_attrs(deep=False))
 
 
+@pytest.mark.ci
 def test_traces_and_trade_logs_know_the_table(tmp_path):
     """Both replay a day in the reference and compare it with the device's."""
     record = {"trade_log": {"days": [8], "societies": 2}}

@@ -31,6 +31,8 @@ def few_ticks(name, **more):
     key = workload(name).ticks_key
     if type(settings.get(key)) is int:
         more[key] = min(4, settings[key])
+        if settings.get("record", {}).get("detail", 0) > more[key]:
+            more["record"] = {**settings["record"], "detail": 2}
     return config_from_dict({"workload": name, **settings, **more})
 
 

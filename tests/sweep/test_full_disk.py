@@ -33,6 +33,7 @@ def test_a_study_that_has_no_room_is_refused_and_replaces_nothing(small_disk):
     assert path.read_bytes() == b"precious" and sorted(os.listdir(small_disk)) == ["filler", "s.h5"]
 
 
+@pytest.mark.ci
 def test_a_study_that_has_begun_ends_on_a_disk_that_is_full(small_disk, tmp_path):
     path = small_disk / "s.h5"
     sweep.run(
@@ -57,6 +58,7 @@ def test_a_study_that_has_no_room_to_grow_stays_as_it_is(small_disk):
     assert sweep.run(SWEEP, out=path, device="reference", resume=True).computed == 0
 
 
+@pytest.mark.ci
 def test_a_table_of_events_that_cannot_become_longer_loses_nothing(
     small_disk, tmp_path, monkeypatch
 ):

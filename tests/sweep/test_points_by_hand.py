@@ -427,3 +427,15 @@ def test_numbers_of_runs_are_common_to_a_replicate_or_different():
     assert joined.number.tolist() == [0, 1, 4, 5, 6, 7]
     assert joined.point.tolist() == [0, 0, 2, 2, 7, 7]
     assert joined.replicate.tolist() == [0, 1, 0, 1, 1, 2]
+
+
+def test_labels_of_points_change_no_launch():
+    vary = {"points": [{"label": "free", SURPLUS: 0.1}, {"label": "costly", SURPLUS: 5}]}
+    found = loaded(vary)
+    (bucket,) = checked_points(found, *points_of(found))
+    assert (bucket.points, bucket.columns, bucket.settings) == ([0, 1], (SURPLUS,), {})
+    with pytest.raises(ConfigError, match="label: names points, so a grid has none; give it in"):
+        points({"grid": {"label": ["a", "b"], SURPLUS: [1]}})
+    with pytest.raises(ConfigError, match=r"label: .*point 1"):
+        found = loaded({"points": [{"label": "free", SURPLUS: 0.1}, {"label": 3, SURPLUS: 5}]})
+        checked_points(found, *points_of(found))

@@ -101,6 +101,7 @@ def _stop(calls, original, batch):
     return original(batch)
 
 
+@pytest.mark.ci
 def test_a_run_that_fails_does_not_stop_the_others(tmp_path, straight, monkeypatch):
     original = executors.run_batch
 
@@ -146,6 +147,7 @@ def test_a_point_too_large_for_the_device_fails_and_is_retried(tmp_path, monkeyp
     assert "2: 2 done, 0 failed, 0 pending" in out and "computed now  1 run\n" in out
 
 
+@pytest.mark.ci
 def test_a_study_grows(tmp_path, straight):
     study = tmp_path / "s.h5"
     small = with_vary(grid={"utility.exponent": [2, 3], "days": [4]})
@@ -160,6 +162,7 @@ def test_a_study_grows(tmp_path, straight):
         sweep.run(small, out=study, device="reference", resume=True)
 
 
+@pytest.mark.ci
 def test_parts_are_merged(tmp_path, straight):
     parts = [tmp_path / f"{k}.h5" for k in (1, 2, 3)]
     for k, path in enumerate(parts, 1):
@@ -188,6 +191,7 @@ def test_what_is_damaged_is_computed_again(tmp_path, straight):
     same(study, straight)
 
 
+@pytest.mark.ci
 def test_events_of_a_run_that_are_damaged_are_found_and_computed_again(tmp_path, straight):
     """What an event says is damaged, or where the events of a run are."""
     with h5py.File(straight) as file:
@@ -242,6 +246,7 @@ def test_what_a_killed_process_left_of_events_counts_for_nothing(tmp_path, strai
         assert (written >= 0).sum() == len(table.run)
 
 
+@pytest.mark.ci
 def test_random_numbers_are_common_or_not(tmp_path, straight):
     with sweep.open_study(straight) as study:
         assert study.society.values.tolist() == [0, 1] * 12

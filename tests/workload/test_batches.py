@@ -153,6 +153,7 @@ def test_a_run_in_batches_is_resumed_in_others(at_once, tmp_path):
     same_files(out, at_once.path)
 
 
+@pytest.mark.ci
 @pytest.mark.sample
 @pytest.mark.parametrize("name", [name for name in names() if name != "economy"])
 def test_every_workload_runs_in_batches(name):

@@ -71,6 +71,7 @@ def test_all_captured_phases_run_without_societies(name, tmp_path):
     assert done.stdout.count("identical: ") == len(others)
 
 
+@pytest.mark.ci
 def test_what_comes_after_the_last_step(tmp_path):
     """It ends before the last step of its configuration."""
     folder = capture(small("laplace"), phase="totals", out=tmp_path / "totals")

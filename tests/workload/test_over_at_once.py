@@ -181,6 +181,7 @@ def test_there_is_no_step_to_look_at_to_capture_or_to_measure():
     assert timings and all(timing.ticks == timing.work_per_second == 0 for timing in timings)
 
 
+@pytest.mark.ci
 def test_a_figure_of_it_says_that_there_is_no_step():
     pytest.importorskip("matplotlib")
     from societies.workload.drawing.figure import panels_figure, panels_of

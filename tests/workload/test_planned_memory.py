@@ -134,6 +134,7 @@ def test_unfilled_arrays_are_those_of_the_start():
     assert state_bytes(Setup(WORKLOAD, asked)) == sum(array.nbytes for array in arrays)
 
 
+@pytest.mark.ci
 def test_more_ticks_than_can_be_logged():
     found = workload("laplace")
     config = load_config("physics/laplace/quickstart")

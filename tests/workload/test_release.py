@@ -64,6 +64,7 @@ def opened(monkeypatch):
     gc.enable()
 
 
+@pytest.mark.ci
 def test_a_run_leaves_no_device(opened, tmp_path):
     config = {"workload": "economy", "agents": 6, "resources": 5, "days": 60}
     societies.run(societies.config_from_dict(config), out=tmp_path / "run.h5")

@@ -116,6 +116,7 @@ def test_another_thread_handles_nothing(tmp_path):
     assert all(one == before for one in during) and during
 
 
+@pytest.mark.ci
 def test_without_a_handler_the_process_ends_as_it_would_have_but_saves(tmp_path):
     script = """
         import os, signal, sys, societies

@@ -70,7 +70,7 @@ def of_two(name, key):
     now = config.model_dump()
     for part in key.split("."):
         now = now[int(part) if part.isdigit() else part]
-    return config, now, OTHERS.get((name, key), now / 2)
+    return config, now, OTHERS.get((name, key), now // 2 if type(now) is int else now / 2)
 
 
 @cache

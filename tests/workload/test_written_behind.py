@@ -83,6 +83,7 @@ def test_every_block_is_written_once_and_behind_the_next(calls, tmp_path):
     assert calls[-1] == ("written", *computed[-1])
 
 
+@pytest.mark.ci
 def test_where_the_state_is_recorded_the_engine_waits(calls, tmp_path):
     config = {**CONFIG, "record": {"agent": 20, "checkpoint": 30, "keep": [45]}}
     societies.run(societies.config_from_dict(config), out=tmp_path / "run.h5")
@@ -100,6 +101,7 @@ def test_where_the_state_is_recorded_the_engine_waits(calls, tmp_path):
             np.testing.assert_array_equal(one[name].values, other[name].values)
 
 
+@pytest.mark.ci
 def test_a_checkpoint_where_the_state_is_recorded_waits_for_its_own_tick(monkeypatch, tmp_path):
     """It is read before the blocks that wait are written, and is not theirs."""
     config = {**CONFIG, "record": {"agent": 20, "checkpoint": 10}}
@@ -161,6 +163,7 @@ def test_checkpoints_of_a_fast_run_are_its_last_two(
     assert datasets(report.path) == datasets(other.path)
 
 
+@pytest.mark.ci
 def test_commits_that_take_long_follow_each_other_rarely(calls, monkeypatch, tmp_path):
     """At most this share of the time is theirs, where blocks hide nothing of them."""
     write, began = DayRecorder.write, []
@@ -216,6 +219,7 @@ def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_pat
     assert datasets(report.path) == datasets(straight.path)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("error", "raised", "reported"),
     [
@@ -319,6 +323,7 @@ def test_a_block_is_written_though_the_next_one_fails(calls, monkeypatch, tmp_pa
     assert again.state_sha256 == straight.state_sha256
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("what", ["logs", "events", "state"])
 def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tmp_path):
     """A GPU fails where its results are first read, and `Workload.check` there, too."""
@@ -395,6 +400,7 @@ def test_states_that_wait_are_the_newest_two_and_seldom_read(monkeypatch, tmp_pa
     assert len(read) == 3  # of day 50, of the last but one, and of the end
 
 
+@pytest.mark.ci
 def test_checkpoints_that_are_spared_keep_the_turns_of_slots(monkeypatch, tmp_path):
     """Whatever is left out between them, the newest checkpoint is not the one overwritten."""
     monkeypatch.setattr(core, "RAREST_SECONDS", 0.0)
@@ -434,6 +440,7 @@ def test_a_waiting_block_holds_no_state(monkeypatch, tmp_path):
     assert all(state is None for state in found)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("error", [OutputError("another file is damaged"), ValueError("a bug")])
 def test_what_another_thread_writes_is_written_though_progress_fails(
     error, calls, monkeypatch, tmp_path

@@ -32,9 +32,9 @@ from reference_py.primitives.rng import Rng, stream_base
 from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.games.connect6 import WORKLOAD
-from societies.games.connect6.config import PositionConfig
-from societies.games.connect6.game import BLACK, WHITE, Game
-from societies.games.connect6.searcher import Searcher
+from societies.games.connect6.config import Connect6PositionConfig
+from societies.games.connect6.game import BLACK, WHITE, Connect6Game
+from societies.games.connect6.searcher import Connect6Searcher
 from societies.games.matches import standing
 
 HERE = Path(__file__).resolve().parent
@@ -111,7 +111,7 @@ def points(text):
 
 def opened(pair):
     """Return a game after Black's first stone and a random turn of White."""
-    game = Game(PositionConfig(black="", white=""))
+    game = Connect6Game(Connect6PositionConfig(black="", white=""))
     game.push(game.read("J10"))
     game.push(random_turn(game.position, Rng.seed(stream_base(1), 1024, pair)))
     return game
@@ -183,7 +183,7 @@ def games(given):
     """Play games, and print the table."""
     device = societies.choose_device(given.device)
     batch = BATCHES["cpu" if device.kind == "cpu" else "gpu"]
-    searcher = Searcher(WORKLOAD, config_from_dict({**SEARCH, "batch": batch}), device)
+    searcher = Connect6Searcher(WORKLOAD, config_from_dict({**SEARCH, "batch": batch}), device)
     searcher.find(opened(0).position, MOST_DEPTH, seconds=2.0)  # builds what a game needs
     table, known, began = given.results / "cloudict.csv", {}, time.perf_counter()
     if table.exists():

@@ -31,9 +31,6 @@ WORDS, HALF = 15, 2**32 - 1
 MATE = 10**8
 """What it is worth to have mated at once; a ply less for each move until then."""
 
-MOST_PSEUDO_LEGAL = 256
-"""Room for the moves of a position; no position of a game has nearly as many."""
-
 KNIGHT_JUMPS = ((1, 2), (2, 1), (-1, 2), (-2, 1), (1, -2), (2, -1), (-1, -2), (-2, -1))
 ROOK_LINES = ((1, 0), (-1, 0), (0, 1), (0, -1))
 BISHOP_LINES = ((1, 1), (1, -1), (-1, 1), (-1, -1))

@@ -11,7 +11,15 @@ import math
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationInfo, field_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from societies.config.model import (
@@ -37,6 +45,7 @@ from societies.economy.config.resources import (
     TradingConfig,
     UtilityConfig,
 )
+from societies.economy.config.rules import RulesConfig, with_words
 from societies.workload.declare.config import (
     FIRST_SOCIETY,
     INTERVENTIONS,
@@ -108,7 +117,7 @@ class ShockConfig(Section):
         return "keep" if holdings is None and info.data.get("remove") == "resource" else holdings
 
 
-class InterventionConfig(Section):
+class EconomyIntervention(Section):
     """Values that are changed for good, in all societies or in some; or what is removed in all."""
 
     day: int = changed_after("day")
@@ -134,7 +143,7 @@ class TradeLogConfig(Section):
     )
 
 
-class RecordConfig(Section):
+class EconomyRecord(Section):
     """How much detail the output file holds."""
 
     society: int = key(
@@ -209,9 +218,16 @@ class EconomyKeys(WorkloadConfig):
     device: DeviceConfig = key(DeviceConfig(), "What devices take and bring")
     invention: InventionConfig = key(InventionConfig(), "How likely inventions are")
     groups: ListOf[GroupConfig] = key((), "Groups of unlike agents; empty: all are alike")
+    rules: RulesConfig = key(RulesConfig(), "Functions of Python files that replace rules")
     shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
-    interventions: ListOf[InterventionConfig] = INTERVENTIONS
-    record: RecordConfig = key(RecordConfig(), "How much detail the output file holds")
+    interventions: ListOf[EconomyIntervention] = INTERVENTIONS
+    record: EconomyRecord = key(EconomyRecord(), "How much detail the output file holds")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _words_of_rules(cls, data: Any) -> Any:
+        """Let a key of ``rules`` take the built-in words as well."""
+        return with_words(data)
 
     @field_validator("trading")
     @classmethod

@@ -32,7 +32,7 @@ DRAWS = {
 }
 
 
-class Game:
+class ChessGame:
     """A game: its first position, and all moves and positions after it.
 
     Parameters
@@ -149,10 +149,10 @@ def _absolute(number: int, side: int) -> int:
     return number ^ 56 if side == BLACK else number
 
 
-def pgn(game: Game, tags: Sequence[tuple[str, str]], result: str) -> str:
+def pgn(game: ChessGame, tags: Sequence[tuple[str, str]], result: str) -> str:
     """Return a game in portable game notation: tags, then the moves in lines of 80 columns."""
     first = game.boards[0]
-    replayed, words = Game(write_fen(first)), []
+    replayed, words = ChessGame(write_fen(first)), []
     for move in game.moves:
         number = replayed.board.fullmove
         if replayed.side == WHITE:
@@ -203,7 +203,7 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def replayed(fen: str, words: Iterable[str]) -> Game:
+def replayed(fen: str, words: Iterable[str]) -> ChessGame:
     """Return the game after some moves.
 
     Raises
@@ -211,7 +211,7 @@ def replayed(fen: str, words: Iterable[str]) -> Game:
     ConfigError
         Naming the move that is not legal.
     """
-    game = Game(fen)
+    game = ChessGame(fen)
     for word in words:
         game.push(game.read(word))
     return game

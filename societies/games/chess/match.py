@@ -31,14 +31,14 @@ def write_pgn(results: Any, path: Path, *, match: int = 0) -> None:
     match : int
         Which match of the file, from 0.
     """
-    from societies.games.chess.game import Game, pgn
+    from societies.games.chess.game import ChessGame, pgn
     from societies.workload.drawing.figure import require_copy
 
     require_copy(results, match)
     names = str(results.attrs["first_player"]), str(results.attrs["second_player"])
     texts = []
     for record in records(results, match):
-        game = Game(str(results.attrs["fen"]))
+        game = ChessGame(str(results.attrs["fen"]))
         for code in record.moves:
             game.push(decoded(code))
         white = record.beginner
@@ -98,9 +98,9 @@ class ChessMatch(SearchedMatch):
         """Return the function that chooses a player's moves by the search."""
         from societies.games.chess import WORKLOAD as CHESS
         from societies.games.chess.config import ChessConfig
-        from societies.games.chess.searcher import PREPARED, Searcher
+        from societies.games.chess.searcher import PREPARED, ChessSearcher
 
-        searcher = Searcher(CHESS, ChessConfig(**keys), device or "reference")
+        searcher = ChessSearcher(CHESS, ChessConfig(**keys), device or "reference")
         if player.seconds:
             searcher.prepare(min(player.depth, PREPARED))
 

@@ -32,7 +32,7 @@ def _no_option(given: OptionConfig) -> str:
     return ""
 
 
-class PlayerConfig(SearchingPlayer):
+class ChessPlayerConfig(SearchingPlayer):
     """A player of chess: its kind, and how far or how long it looks ahead."""
 
     kind: Literal["search", "random", "uci"] = key(
@@ -69,8 +69,8 @@ class ChessMatchConfig(MatchConfig):
     batch: SizesConfig = key(
         SizesConfig(leaves=256, branches=32), "How many nodes a search calculates at a time"
     )
-    players: ListOf[PlayerConfig] = key(
-        (PlayerConfig(), PlayerConfig(kind="random")), "The first player and the second"
+    players: ListOf[ChessPlayerConfig] = key(
+        (ChessPlayerConfig(), ChessPlayerConfig(kind="random")), "The first player and the second"
     )
 
     def parameters(self) -> MatchParameters:

@@ -23,7 +23,7 @@ DEFAULT_KEPT, MOST_KEPT = 2**18, 2**20
 Kept = Annotated[int, Field(ge=MOST_MOVES, le=2**24)]
 
 
-class PerftRecordConfig(Section):
+class PerftRecord(Section):
     """What is recorded in the file, and how often."""
 
     checkpoint: Interval = checkpoints("depth", "the counts", 1)
@@ -52,9 +52,7 @@ class ChessPerftConfig(WorkloadConfig):
         "in batches; auto: 1,048,576 on a GPU and 262,144 elsewhere, fewer if memory is short",
         "positions",
     )
-    record: PerftRecordConfig = key(
-        PerftRecordConfig(), "What is recorded in the file, and how often"
-    )
+    record: PerftRecord = key(PerftRecord(), "What is recorded in the file, and how often")
 
     @property
     def fens(self) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from rich.console import Console
 from reference_py.games.chess.board import BLACK, WHITE
 from reference_py.games.chess.fen import FenError
 from societies.errors import ConfigError, option
-from societies.games.chess.game import NAMES, UNDECIDED, Game, pgn, read_pgn
-from societies.games.chess.searcher import MOST_DEPTH, FoundMove, Searcher
+from societies.games.chess.game import NAMES, UNDECIDED, ChessGame, pgn, read_pgn
+from societies.games.chess.searcher import MOST_DEPTH, ChessSearcher, FoundMove
 from societies.games.terminal import TerminalGame, read_side, require_new, saved_game
 from societies.words import counted
 
@@ -42,10 +42,10 @@ def play(
     try:
         if saved is not None:
             fen, words = read_pgn(saved)
-        game = Game() if fen == "start" else Game(fen)
+        game = ChessGame() if fen == "start" else ChessGame(fen)
     except (ConfigError, FenError) as error:
         raise ConfigError(f"{option('moves', moves)}: {error}") from None
-    searcher = Searcher(workload, config, device)
+    searcher = ChessSearcher(workload, config, device)
     table = _ChessGame(game, own, config.depth, seconds, console, searcher)
     end = table.played(moves) if saved is None else table.replayed(moves, words)
     if save is not None:
@@ -69,8 +69,8 @@ class _ChessGame(TerminalGame):
 
     names, moves, ply, question, most = NAMES, "moves", "ply", "move", MOST_DEPTH
     help = "a move: e2e4, e7e8q or Nf3; (h)int, (u)ndo, (l)evel N, (m)oves, (q)uit"
-    game: Game
-    searcher: Searcher
+    game: ChessGame
+    searcher: ChessSearcher
 
     def find(self) -> FoundMove:
         return self.searcher.find(self.game.board, self.level, seconds=self.seconds)

@@ -41,7 +41,7 @@ class FoundMove:
         return f"cp {int(self.value / PAWN)}"
 
 
-class Searcher(searcher.Searcher[ChessConfig]):
+class ChessSearcher(searcher.Searcher[ChessConfig]):
     """A search of legal moves whose engines are reused for every position."""
 
     growth = 6.0

@@ -18,8 +18,8 @@ from reference_py.games.chess.fen import START, FenError, write_fen
 from reference_py.games.chess.rules import Move
 from reference_py.games.ngtsg.parameters import Refinements
 from societies.errors import ConfigError, SocietiesError
-from societies.games.chess.game import UNDECIDED, Game, replayed
-from societies.games.chess.searcher import MOST_DEPTH, PREPARED, FoundMove, Searcher
+from societies.games.chess.game import UNDECIDED, ChessGame, replayed
+from societies.games.chess.searcher import MOST_DEPTH, PREPARED, ChessSearcher, FoundMove
 from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
 from societies.games.ngtsg.refinements import contradictions
 from societies.inputs import whole_number
@@ -67,8 +67,8 @@ class Uci:
     ) -> None:
         self._in, self._out = lines or sys.stdin, out or sys.stdout
         self._batch = config.batch.leaves
-        self._searcher = Searcher(workload, config, device)
-        self._game, self._refused = Game(), False
+        self._searcher = ChessSearcher(workload, config, device)
+        self._game, self._refused = ChessGame(), False
         self._read: queue.Queue[str | None] = queue.Queue()
         self._later: deque[str | None] = deque()
         self._stopped = self._left = self._endless = False
@@ -148,7 +148,7 @@ class Uci:
 
     def _isready(self, words: Sequence[str]) -> None:
         self._searcher.prepare(PREPARED)
-        self._searcher.find(Game().board, 1)  # loads the kernels
+        self._searcher.find(ChessGame().board, 1)  # loads the kernels
         self.say("readyok")
 
     def _debug(self, words: Sequence[str]) -> None:
@@ -160,7 +160,7 @@ class Uci:
             self.say(self._game.drawn() + "\n" + write_fen(self._game.board))
 
     def _new(self) -> None:
-        self._game, self._refused = Game(), False
+        self._game, self._refused = ChessGame(), False
 
     def _is_refused(self, word: str) -> bool:
         """Return whether the last position was refused, and report it; older ones do not count."""
@@ -193,7 +193,7 @@ class Uci:
         name, value = name.strip(), value.strip()
         if name.lower() == "device":
             config = self._searcher.config
-            self._searcher = Searcher(self._searcher.workload, config, value or "auto")
+            self._searcher = ChessSearcher(self._searcher.workload, config, value or "auto")
         elif name.lower() == "batch" and 1 <= (whole_number(value) or 0) <= MOST_BATCH:
             self._batch = int(value)
             sizes = {"leaves": self._batch, "branches": max(1, self._batch // 4)}

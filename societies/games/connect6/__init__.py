@@ -142,9 +142,9 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
 
     def over_text(self, config: Connect6Config) -> str:
         """Return who has won the first game, or that its board is full."""
-        from societies.games.connect6.game import Game
+        from societies.games.connect6.game import Connect6Game
 
-        return f"the game is over: {Game(config.games()[0]).result}"
+        return f"the game is over: {Connect6Game(config.games()[0]).result}"
 
 
 def _prove(p: Connect6Parameters, arrays: Mapping[str, Any], tick: int) -> None:

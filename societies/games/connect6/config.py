@@ -20,7 +20,7 @@ TO_MOVE: Literal["auto", "black", "white"] = key(
 )
 
 
-class PositionConfig(Section):
+class Connect6PositionConfig(Section):
     """Stones on a board, and the side to move."""
 
     black: str = BLACK
@@ -106,7 +106,7 @@ class Connect6Config(SearchConfig):
     black: str = BLACK
     white: str = WHITE
     to_move: Literal["auto", "black", "white"] = TO_MOVE
-    positions: ListOf[PositionConfig] = key(
+    positions: ListOf[Connect6PositionConfig] = key(
         (), "Instead of one position, those of games that are searched in parallel"
     )
 
@@ -117,9 +117,9 @@ class Connect6Config(SearchConfig):
         """Largest number of turns of a position."""
         return min(self.width, self.singles * (self.singles - 1) // 2)
 
-    def games(self) -> tuple[PositionConfig, ...]:
+    def games(self) -> tuple[Connect6PositionConfig, ...]:
         """Return the positions to search from."""
-        one = PositionConfig(black=self.black, white=self.white, to_move=self.to_move)
+        one = Connect6PositionConfig(black=self.black, white=self.white, to_move=self.to_move)
         return tuple(self.positions) or (one,)
 
     def roots(self) -> tuple[tuple[int, ...], ...]:

@@ -8,19 +8,19 @@ from reference_py.games.connect6.make import make
 from reference_py.games.connect6.moves import all_windows, turn_of
 from reference_py.games.connect6.text import point_of, text_of, turn_text
 from societies.errors import ConfigError
-from societies.games.connect6.config import PositionConfig
+from societies.games.connect6.config import Connect6PositionConfig
 
 BLACK, WHITE = 0, 1
 NAMES = ("Black", "White")
 MARKS = ("X", "O")
 
 
-class Game:
+class Connect6Game:
     """A game: the stones on the board, the side to move, and all turns made.
 
     Parameters
     ----------
-    start : PositionConfig
+    start : Connect6PositionConfig
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Game:
     turns : words of the turns in order
     """
 
-    def __init__(self, start: PositionConfig) -> None:
+    def __init__(self, start: Connect6PositionConfig) -> None:
         self.position: tuple[int, ...] = start.root()
         self.side = BLACK if start.turn() == "black" else WHITE
         self.turns: list[int] = []

@@ -31,14 +31,14 @@ def write_turns(results: Any, path: Path, *, match: int = 0) -> None:
     match : int
         Which match of the file, from 0.
     """
-    from societies.games.connect6.config import PositionConfig
+    from societies.games.connect6.config import Connect6PositionConfig
     from societies.workload.drawing.figure import require_copy
 
     require_copy(results, match)
     facts = {name: str(text) for name, text in results.attrs.items()}
     names = facts["first_player"], facts["second_player"]
     begins: Any = facts["begins"]
-    root = PositionConfig(black=facts["black"], white=facts["white"], to_move=begins).root()
+    root = Connect6PositionConfig(black=facts["black"], white=facts["white"], to_move=begins).root()
     lines = []
     for record in records(results, match):
         black = record.beginner if facts["begins"] == "black" else 1 - record.beginner
@@ -74,10 +74,10 @@ class Connect6Match(SearchedMatch):
         """Return the function that chooses a player's turns by the search."""
         from societies.games.connect6 import WORKLOAD as CONNECT6
         from societies.games.connect6.config import Connect6Config
-        from societies.games.connect6.searcher import Searcher
+        from societies.games.connect6.searcher import Connect6Searcher
 
         config = Connect6Config(width=player.width, prover=player.prover, **keys)
-        searcher = Searcher(CONNECT6, config, device or "reference")
+        searcher = Connect6Searcher(CONNECT6, config, device or "reference")
 
         def found(position: Any) -> tuple[int, int]:
             one = searcher.find(position, player.depth, player.seconds)

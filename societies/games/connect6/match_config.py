@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from reference_py.games.connect6.match import RANDOM, SEARCH, MatchParameters, Player
 from societies.config.model import Conflict, ListOf, key
-from societies.games.connect6.config import TO_MOVE, WHITE, PositionConfig
+from societies.games.connect6.config import TO_MOVE, WHITE, Connect6PositionConfig
 from societies.games.matches import MatchConfig
 from societies.games.ngtsg.config import SizesConfig
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
@@ -15,7 +15,7 @@ from societies.games.ngtsg.refinements import worded
 from societies.words import counted
 
 
-class PlayerConfig(SearchingPlayer):
+class Connect6PlayerConfig(SearchingPlayer):
     """A player of Connect6: its kind, and how far or how long it looks ahead."""
 
     kind: Literal["search", "random"] = key(
@@ -65,13 +65,14 @@ class Connect6MatchConfig(MatchConfig):
     batch: SizesConfig = key(
         SizesConfig(leaves=1024, branches=64), "How many nodes a search calculates at a time"
     )
-    players: ListOf[PlayerConfig] = key(
-        (PlayerConfig(), PlayerConfig(kind="random")), "The first player and the second"
+    players: ListOf[Connect6PlayerConfig] = key(
+        (Connect6PlayerConfig(), Connect6PlayerConfig(kind="random")),
+        "The first player and the second",
     )
 
-    def position(self) -> PositionConfig:
+    def position(self) -> Connect6PositionConfig:
         """Return the position at which games begin."""
-        return PositionConfig(black=self.black, white=self.white, to_move=self.to_move)
+        return Connect6PositionConfig(black=self.black, white=self.white, to_move=self.to_move)
 
     def parameters(self) -> MatchParameters:
         """Return the parameters that the reference takes."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from reference_py.games.connect6.text import turn_text
-from societies.games.connect6.game import BLACK, NAMES, WHITE, Game
-from societies.games.connect6.searcher import FoundTurn, Searcher
+from societies.games.connect6.game import BLACK, NAMES, WHITE, Connect6Game
+from societies.games.connect6.searcher import Connect6Searcher, FoundTurn
 from societies.games.terminal import TerminalGame, read_side, require_new, saved_game
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def play(
     """Play until the game ends, the turns run out or the player quits; return the result."""
     own = read_side(side, SIDES)
     require_new(save)
-    game, searcher = Game(config.games()[0]), Searcher(workload, config, device)
+    game, searcher = Connect6Game(config.games()[0]), Connect6Searcher(workload, config, device)
     table = _Connect6Game(game, own, config.depth, seconds, console, searcher)
     saved = saved_game(moves)
     end = table.played(moves) if saved is None else table.replayed(moves, saved.split())
@@ -49,8 +49,8 @@ class _Connect6Game(TerminalGame):
 
     names, moves, ply, question, most = NAMES, "turns", "turn", "two points", MOST_DEPTH
     help = "two points: J9I10 or J9 I10; (h)int, (u)ndo, (l)evel N, (q)uit"
-    game: Game
-    searcher: Searcher
+    game: Connect6Game
+    searcher: Connect6Searcher
 
     def find(self) -> FoundTurn:
         return self.searcher.find(self.game.position, self.level, self.seconds)

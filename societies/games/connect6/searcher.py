@@ -33,7 +33,7 @@ class FoundTurn:
         return f"worth {self.value:,} after {counted(self.depth, 'turn')}, {self.nodes:,} nodes"
 
 
-class Searcher(searcher.Searcher[Connect6Config]):
+class Connect6Searcher(searcher.Searcher[Connect6Config]):
     """A prover and a search whose engines are reused for every position."""
 
     growth = 8.0

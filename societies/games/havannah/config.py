@@ -19,7 +19,7 @@ from societies.config.model import (
 )
 from societies.errors import ConfigError
 from societies.games.havannah.game_record import record_of
-from societies.games.havannah.position import Game, game_of
+from societies.games.havannah.position import HavannahGame, game_of
 from societies.words import counted
 from societies.workload.declare.config import SEED, checkpoints
 from societies.workload.declare.naming import parameters_of
@@ -51,7 +51,7 @@ class BoardConfig(WorkloadConfig):
         None, "Moves of the record that are made; default: all", "moves", ge=0, le=272
     )
 
-    def game(self) -> Game:
+    def game(self) -> HavannahGame:
         """Return the game after the moves of the record and those of ``moves``."""
         before: list[str] = []
         if self.game_record is not None:
@@ -89,7 +89,7 @@ class BoardConfig(WorkloadConfig):
             )
 
 
-class RecordConfig(Section):
+class HavannahRecord(Section):
     """What is recorded in the file, and how often."""
 
     checkpoint: Interval = checkpoints("batch", "the counts")
@@ -171,7 +171,7 @@ class HavannahConfig(BoardConfig):
         "computed",
         "Of forest: whether the neighbours of a cell are computed, or looked up in constant memory",
     )
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+    record: HavannahRecord = key(HavannahRecord(), "What is recorded in the file, and how often")
 
     @property
     def stream_base(self) -> int:

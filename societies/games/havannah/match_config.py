@@ -21,7 +21,7 @@ from societies.games.matches import MatchConfig
 from societies.words import counted
 
 
-class PlayerConfig(Section):
+class HavannahPlayerConfig(Section):
     """A player of Havannah: its kind, and its playouts or time for a move."""
 
     kind: Literal["trees", "uct", "flat", "random"] = key(
@@ -76,8 +76,9 @@ class HavannahMatchConfig(MatchConfig):
     workload: Literal["havannah_match"] = key("havannah_match", "What the file configures")
     size: int = key(6, "Cells of a side of the board", "cells", ge=3, le=10)
     swap: bool = key(True, "Whether Black's first move may be to take White's first stone")
-    players: ListOf[PlayerConfig] = key(
-        (PlayerConfig(), PlayerConfig(kind="flat")), "The first player and the second"
+    players: ListOf[HavannahPlayerConfig] = key(
+        (HavannahPlayerConfig(), HavannahPlayerConfig(kind="flat")),
+        "The first player and the second",
     )
 
     def parameters(self) -> MatchParameters:
@@ -107,7 +108,7 @@ class HavannahMatchConfig(MatchConfig):
                 yield Conflict(("players", i, "seconds"), "a random move takes no time")
 
 
-def named(one: PlayerConfig) -> str:
+def named(one: HavannahPlayerConfig) -> str:
     """Return the name of a player."""
     if one.kind == RANDOM:
         return RANDOM

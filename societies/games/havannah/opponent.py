@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reference_py.games.havannah.match import RANDOM, UCT, Strength
 from reference_py.primitives.rng import STREAM_GAP, Rng
 from societies.games.havannah.players import ChosenMove, chosen, evaluator
-from societies.games.havannah.position import Game
+from societies.games.havannah.position import HavannahGame
 from societies.workload.running.devices import chosen_device
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Opponent:
 
     Attributes
     ----------
-    game : Game
+    game : HavannahGame
     strength : Strength
     """
 
@@ -37,11 +37,11 @@ class Opponent:
         self._base = config.stream_base
         self._stream, self._rng = 0, Rng.seed(config.stream_base, STREAM_GAP, 1)
         self._evaluates: dict[Any, Any] = {}
-        self.game = Game(config.size, config.swap)
+        self.game = HavannahGame(config.size, config.swap)
 
     def resize(self, size: int) -> None:
         """Begin a game on a board of another size."""
-        self.game = Game(size, self.game.swap)
+        self.game = HavannahGame(size, self.game.swap)
 
     def choice(self, strength: Strength | None = None) -> ChosenMove:
         """Return the move that the player, or a player of another strength, chooses."""

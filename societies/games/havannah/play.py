@@ -10,7 +10,7 @@ from reference_py.games.havannah.parameters import BLACK, WHITE
 from societies.errors import ConfigError, option
 from societies.games.havannah.opponent import Opponent
 from societies.games.havannah.players import ChosenMove
-from societies.games.havannah.position import NAMES, Game
+from societies.games.havannah.position import NAMES, HavannahGame
 from societies.games.terminal import TerminalGame, read_side
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class _HavannahGame(TerminalGame):
 
     names, moves, ply, question, most = NAMES, "moves", "", "move", 0
     help = "a cell such as D4, swap, (h)int, (u)ndo, (q)uit"
-    game: Game
+    game: HavannahGame
     searcher: Opponent
 
     def find(self) -> ChosenMove:

@@ -23,7 +23,7 @@ from reference_py.games.havannah.match import (
 from reference_py.games.havannah.playout import DRAW, RESULT, WON
 from societies.games.havannah import WIDTH_ON_CPU, WORKLOAD, is_faster_offline
 from societies.games.havannah.position import SWAP as SWAP_NAME
-from societies.games.havannah.position import Game
+from societies.games.havannah.position import HavannahGame
 from societies.games.havannah.search import WORKLOAD as SEARCH
 from societies.workload.declare.phases import Step
 from societies.workload.running.engines import DeviceEngine
@@ -175,7 +175,9 @@ class ChosenMove:
     stream: int
 
 
-def chosen(game: Game, strength: Strength, evaluate: Evaluate, rng: Any, stream: int) -> ChosenMove:
+def chosen(
+    game: HavannahGame, strength: Strength, evaluate: Evaluate, rng: Any, stream: int
+) -> ChosenMove:
     """Return the move that a player chooses in a game that is not over."""
     swap = game.swap and len(game.moves) < 2
     move, search, after = choose(strength, game.stones, game.to_move, swap, evaluate, rng, stream)

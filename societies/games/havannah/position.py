@@ -21,7 +21,7 @@ def said(reasons: int) -> str:
 
 
 @dataclass
-class Game:
+class HavannahGame:
     """A game of Havannah: its board and the moves so far.
 
     Parameters
@@ -156,7 +156,7 @@ class Game:
         return "\n".join(lines)
 
 
-def game_of(size: int, swap: bool, moves: str) -> Game:
+def game_of(size: int, swap: bool, moves: str) -> HavannahGame:
     """Return the game after some moves, separated by spaces or commas.
 
     Raises
@@ -164,7 +164,7 @@ def game_of(size: int, swap: bool, moves: str) -> Game:
     ConfigError
         If a move is not possible; the message gives its number.
     """
-    game = Game(size, swap)
+    game = HavannahGame(size, swap)
     for number, move in enumerate(moves.replace(",", " ").split(), 1):
         try:
             game.play(move)

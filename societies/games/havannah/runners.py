@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from reference_py.games.havannah.parameters import Parameters
 from reference_py.games.havannah.playout import DRAW, LOST, REASONS, RESULT, WON
 
-MODERN, RESIDENT, CHUNK, EACH = "modern", "resident", "chunk", "each"
+MODERN, CHUNK, EACH = "modern", "chunk", "each"
 COPYING = (CHUNK, EACH)
 
 PART = 64

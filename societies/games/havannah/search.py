@@ -129,9 +129,9 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
 
     def report(self, config: HavannahSearchConfig, **facts: Any) -> RunReport:
         """Return a report with the best moves."""
-        from societies.games.havannah.search_report import SearchReport
+        from societies.games.havannah.search_report import HavannahSearchReport
 
-        return SearchReport(self, config, **facts)
+        return HavannahSearchReport(self, config, **facts)
 
     def plan_rows(self, config: HavannahSearchConfig, p: TreeParameters) -> list[tuple[str, str]]:
         """Return rows with the position and the size of the trees."""

@@ -74,7 +74,7 @@ class BatchIntervention(InterventionConfig):
     games: Numbers = changed_copies("games")
 
 
-class RecordConfig(Section):
+class HavannahSearchRecord(Section):
     """What is recorded in the file, and how often."""
 
     checkpoint: Interval = checkpoints("batch", "the trees")
@@ -106,7 +106,9 @@ class HavannahSearchConfig(BoardConfig):
     )
     first_game: int = key(0, "Number of the first of them", "index", ge=0, le=LARGEST_INTEGER)
     interventions: ListOf[BatchIntervention] = INTERVENTIONS
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+    record: HavannahSearchRecord = key(
+        HavannahSearchRecord(), "What is recorded in the file, and how often"
+    )
 
     @property
     def stream_base(self) -> int:

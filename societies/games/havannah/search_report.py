@@ -15,7 +15,7 @@ BEST = 5
 CERTAIN = {WINS: "wins for certain", LOSES: "loses for certain", TIES: "ties for certain"}
 
 
-class SearchReport(RunReport):
+class HavannahSearchReport(RunReport):
     """The best moves, and the rows that every run reports."""
 
     @property

@@ -31,7 +31,7 @@ Stones = Annotated[int, Field(ge=0, le=MOST_IN_PIT)]
 SIDES = {"top": TOP, "bottom": BOTTOM}
 
 
-class PositionConfig(Section):
+class KalahPositionConfig(Section):
     """A board and the side to move."""
 
     board: ListOf[Stones] = key(
@@ -43,13 +43,13 @@ class PositionConfig(Section):
     to_move: Literal["top", "bottom"] = key("top", "Who is to move")
 
 
-class RecordConfig(Section):
+class KalahRecord(Section):
     """What is recorded in the file, and how often."""
 
     checkpoint: Interval = checkpoints("depth", "the result", 1)
 
 
-class SearchConfig(WorkloadConfig):
+class KalahSearchConfig(WorkloadConfig):
     """Keys for the variant of the game, and for the search."""
 
     pits: int = key(6, "Pits of a side", "pits", ge=1, le=8)
@@ -168,7 +168,7 @@ def split_conflicts(
         )
 
 
-class KalahConfig(SearchConfig):
+class KalahConfig(KalahSearchConfig):
     """A game of Kalah whose tree is searched to one depth after the other."""
 
     workload: Literal["kalah"] = key("kalah", "What the file configures")
@@ -179,7 +179,7 @@ class KalahConfig(SearchConfig):
         "stones",
     )
     to_move: Literal["top", "bottom"] = key("top", "Who is to move on it")
-    positions: ListOf[PositionConfig] = key(
+    positions: ListOf[KalahPositionConfig] = key(
         (), "Instead of one board, boards of games that are searched in parallel"
     )
     depth: int = key(
@@ -201,7 +201,7 @@ class KalahConfig(SearchConfig):
         "first; default: 0, depth - 3, 4",
         "plies",
     )
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+    record: KalahRecord = key(KalahRecord(), "What is recorded in the file, and how often")
 
     @property
     def layers(self) -> tuple[int, int, int]:

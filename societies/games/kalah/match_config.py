@@ -16,7 +16,7 @@ from reference_py.games.kalah.parameters import (
 from societies.config.model import Conflict, ListOf, Section, key
 from societies.games.kalah.config import (
     MOST_NODES,
-    SearchConfig,
+    KalahSearchConfig,
     split_conflicts,
     too_many_nodes,
     usual_split,
@@ -28,7 +28,7 @@ DEPTH, DEPTH_IN_TIME = 6, 40
 """Default depths of a player in plies: without a time, and the upper limit with one."""
 
 
-class PlayerConfig(Section):
+class KalahPlayerConfig(Section):
     """A player of Kalah: its kind, and how far or how long it looks ahead."""
 
     kind: Literal["expanded", "layers", "bonzo", "random"] = key(
@@ -74,13 +74,13 @@ class PlayerConfig(Section):
         return Player(self.kind, self.plies, self.seconds, usual_split(self.split, self.plies))
 
 
-class KalahMatchConfig(SearchConfig, MatchConfig):
+class KalahMatchConfig(KalahSearchConfig, MatchConfig):
     """Two players of Kalah and the games between them."""
 
     determined: ClassVar[Collection[str]] = (EXPANDED, LAYERS, BONZO)
     workload: Literal["kalah_match"] = key("kalah_match", "What the file configures")
-    players: ListOf[PlayerConfig] = key(
-        (PlayerConfig(), PlayerConfig(kind="bonzo")), "The first player and the second"
+    players: ListOf[KalahPlayerConfig] = key(
+        (KalahPlayerConfig(), KalahPlayerConfig(kind="bonzo")), "The first player and the second"
     )
 
     def parameters(self) -> MatchParameters:
@@ -95,7 +95,7 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield contradictory keys: three players, a time for a player without a search, ..."""
-        yield from SearchConfig.conflicts(self)
+        yield from KalahSearchConfig.conflicts(self)
         yield from MatchConfig.conflicts(self)
         for i, one in enumerate(self.players):
             path, searches = ("players", i), one.kind in (EXPANDED, LAYERS)

@@ -26,11 +26,11 @@ from societies.games.memory import fitted_to_memory
 from societies.workload import Field, Launch, Phase, Scratch, Slices, Step, phase
 
 if TYPE_CHECKING:
-    from societies.games.kalah.config import SearchConfig
+    from societies.games.kalah.config import KalahSearchConfig
     from societies.opencl import Device
     from societies.workload import Workload
 
-    S = TypeVar("S", bound=SearchConfig)
+    S = TypeVar("S", bound=KalahSearchConfig)
 
 FOLDER, TWINS = "games/kalah", "reference_py.games.kalah"
 STEP_ARGUMENTS = ("level", "parents", "children", "skip", "most", "plies")

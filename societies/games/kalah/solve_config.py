@@ -22,7 +22,7 @@ Pits = Annotated[int, Field(ge=1, le=8)]
 Layer = Annotated[int, Field(ge=1, le=MOST_STONES)]
 
 
-class SolveRecordConfig(Section):
+class SolveRecord(Section):
     """What is recorded in the file, and how often."""
 
     checkpoint: Interval = checkpoints("layer", "the table")
@@ -53,9 +53,7 @@ class KalahSolveConfig(WorkloadConfig):
         ge=0,
         le=10**9,
     )
-    record: SolveRecordConfig = key(
-        SolveRecordConfig(), "What is recorded in the file, and how often"
-    )
+    record: SolveRecord = key(SolveRecord(), "What is recorded in the file, and how often")
 
     @property
     def needed(self) -> int:

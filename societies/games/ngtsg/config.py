@@ -110,7 +110,7 @@ class BatchConfig(SizesConfig):
     near_root: ListOf[BatchSize] = NEAR_ROOT
 
 
-class RecordConfig(Section):
+class SearchRecord(Section):
     """What is recorded in the file, and how often."""
 
     checkpoint: Interval = checkpoints("superstep", "the tree")
@@ -147,7 +147,7 @@ class SearchConfig(WorkloadConfig):
         ge=1,
         le=MOST_SUPERSTEPS,
     )
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+    record: SearchRecord = key(SearchRecord(), "What is recorded in the file, and how often")
 
     words: ClassVar[int]
     """Number of words of a position."""

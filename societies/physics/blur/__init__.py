@@ -20,7 +20,7 @@ from societies.workload import Field, Phase, Source, Step, Workload, phase, word
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.physics.blur.view import Look
+    from societies.physics.blur.view import BlurLook
     from societies.workload.declare.protocol import Contents, Setup
     from societies.workload.declare.view import View
     from societies.workload.running.report import RunReport
@@ -139,9 +139,9 @@ class Blur(Workload[BlurConfig, Parameters]):
 
     def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file; at the end they also write the picture."""
-        from societies.physics.blur.picture import WithPicture
+        from societies.physics.blur.picture import WithBlurredPicture
 
-        return WithPicture(setup)
+        return WithBlurredPicture(setup)
 
     def require_outputs(self, config: BlurConfig, results: Path) -> None:
         """Refuse, before the run starts, to replace a file that Societies did not write."""
@@ -151,9 +151,9 @@ class Blur(Workload[BlurConfig, Parameters]):
 
     def report(self, config: BlurConfig, **facts: Any) -> RunReport:
         """Return the report of a run with the path of the picture."""
-        from societies.physics.blur.picture import PictureReport
+        from societies.physics.blur.picture import BlurReport
 
-        return PictureReport(self, config, **facts)
+        return BlurReport(self, config, **facts)
 
     def plan_rows(self, config: BlurConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return rows about the picture and the phases of a pass."""
@@ -165,7 +165,7 @@ class Blur(Workload[BlurConfig, Parameters]):
             rows += [("blurred picture", path), *kind_written(config)]
         return rows
 
-    def view(self, config: BlurConfig, *, device: str | Device = "auto") -> View[Look]:
+    def view(self, config: BlurConfig, *, device: str | Device = "auto") -> View[BlurLook]:
         """Show the picture pass after pass; kind, radius and sigma can be changed."""
         from societies.physics.blur.view import BlurView
 

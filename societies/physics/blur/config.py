@@ -30,7 +30,7 @@ ARITHMETICS = {
 """Possible numbers of planes between passes, by kind of blur; the first is the default."""
 
 
-class RecordConfig(Section):
+class BlurRecord(Section):
     """What is recorded in the file, and how often."""
 
     detail: int = key(0, "Record the planes every this many passes; 0: never", "pass", ge=0)
@@ -88,7 +88,7 @@ class BlurConfig(WorkloadConfig):
         "Of gaussian and of box with fractions, form of the kernels, with the same results: rows "
         "and columns in one launch, up to radius 16, or in two; auto: in one where it is possible",
     )
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+    record: BlurRecord = key(BlurRecord(), "What is recorded in the file, and how often")
 
     picture_endings: ClassVar[Collection[str]] = WRITTEN
 

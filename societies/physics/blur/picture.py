@@ -32,7 +32,7 @@ def kind_written(config: Any) -> list[tuple[str, str]]:
     return [("kind of picture", f"PNG: {image}{frames} is read, but not written")]
 
 
-class WithPicture(picture_outputs.WithPicture):
+class WithBlurredPicture(picture_outputs.WithPicture):
     """Contents of the file of a run that also write the picture."""
 
     def attributes(self) -> dict[str, str | int]:
@@ -47,7 +47,7 @@ class WithPicture(picture_outputs.WithPicture):
         write(self.config.picture_path(results), pictures, source.alpha, source.metadata)
 
 
-class PictureReport(picture_outputs.PictureReport):
+class BlurReport(picture_outputs.PictureReport):
     """The report of a run, with the path of the picture and why it is a PNG."""
 
     @property

@@ -25,7 +25,7 @@ MOST_RADIUS, MOST_SIGMA, MOST_PASSES = 40, 10.0, 100
 
 
 @dataclass(frozen=True)
-class Look:
+class BlurLook:
     """The settings of the controls.
 
     Attributes
@@ -58,11 +58,11 @@ class BlurView:
         self._workload, self._config, self._device = workload, config, device
         height, width = config.source.planes.shape[2:]
         self.title = f"{config.kind}, a picture of {width} x {height} pixels"
-        self.initial = Look(config.passes, config.window, config.deviation)
+        self.initial = BlurLook(config.passes, config.window, config.deviation)
         self._engine: Engine | None = None
         self._built: BlurConfig | None = None
 
-    def controls(self, state: Look) -> list[Control]:
+    def controls(self, state: BlurLook) -> list[Control]:
         """Return the controls of a state."""
         kind = self._config.kind
         found: list[Control] = [Slider("passes", "passes", state.passes, 0, MOST_PASSES, 1)]
@@ -72,7 +72,7 @@ class BlurView:
             found.append(Slider("sigma", "sigma [pixels]", state.sigma, 0.1, MOST_SIGMA, 0.1))
         return [*found, Button("reset", "Reset")]
 
-    def take(self, state: Look, event: Event[Look]) -> Look:
+    def take(self, state: BlurLook, event: Event[BlurLook]) -> BlurLook:
         """Return the state after an event."""
         match event:
             case Change("passes", int(value)):
@@ -85,7 +85,7 @@ class BlurView:
                 return self.initial
         raise ValueError(f"no event of a picture: {event}")
 
-    def frames(self, state: Look) -> Iterator[Frame | None]:
+    def frames(self, state: BlurLook) -> Iterator[Frame | None]:
         """Yield the original picture, then the picture after every pass."""
         engine = self._started(self.configuration(state))
         yield Frame(_pixels(engine.state()["planes"][0]), "before the first pass")
@@ -105,7 +105,7 @@ class BlurView:
         self._engine.start()
         return self._engine
 
-    def configuration(self, state: Look) -> BlurConfig:
+    def configuration(self, state: BlurLook) -> BlurConfig:
         """Return the configuration with the window and passes of a state."""
         changed: dict[str, Any] = {"passes": state.passes}
         if self._config.kind == "box":

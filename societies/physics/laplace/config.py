@@ -59,14 +59,14 @@ class ConductorConfig(Section):
     value: Potential = initial(1.0, "Potential", "V")
 
 
-class StepIntervention(InterventionConfig):
+class LaplaceIntervention(InterventionConfig):
     """Values of plates that are changed for good."""
 
     step: int = changed_after("step")
     plates: Numbers = changed_copies("plates")
 
 
-class RecordConfig(Section):
+class LaplaceRecord(Section):
     """What is recorded in the file, and how often."""
 
     series: int = key(50, "Record the change every this many steps", "step", ge=1)
@@ -141,8 +141,8 @@ class LaplaceConfig(WorkloadConfig):
         1, "Plates that are solved in parallel", "plates", ge=1, le=LARGEST_INTEGER
     )
     first_plate: int = key(0, "Number of the first plate", "index", ge=0, le=LARGEST_INTEGER)
-    interventions: ListOf[StepIntervention] = INTERVENTIONS
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+    interventions: ListOf[LaplaceIntervention] = INTERVENTIONS
+    record: LaplaceRecord = key(LaplaceRecord(), "What is recorded in the file, and how often")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -29,7 +29,7 @@ LARGEST_MATRIX = 1 << 34
 DRAWN = ("random", "identity", "ones")
 
 
-class RecordConfig(Section):
+class MatmulRecord(Section):
     """What is recorded in the file, and how often."""
 
     product: bool = key(False, "Write the product C")
@@ -67,7 +67,7 @@ class MatmulConfig(WorkloadConfig):
     )
     tile: int = key(16, "Of tiled: side of a tile", "entries", ge=1, le=16)
     repeats: int = key(10, "How often the product is computed, to time it", "1", ge=1, le=10**6)
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+    record: MatmulRecord = key(MatmulRecord(), "What is recorded in the file, and how often")
 
     def parameters(self) -> Parameters:
         """Return the parameters that the reference takes."""

@@ -24,7 +24,7 @@ from societies.workload.declare.fields import Series, series_macros
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.physics.molecular_dynamics.view import Look
+    from societies.physics.molecular_dynamics.view import MolecularDynamicsLook
     from societies.workload.declare.protocol import Block, Contents, Setup
     from societies.workload.declare.view import View
     from societies.workload.running.report import RunReport
@@ -258,7 +258,9 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
             ("pairs", f"{p.variant}{cells}"),
         ]
 
-    def view(self, config: MolecularDynamicsConfig, *, device: str | Device = "auto") -> View[Look]:
+    def view(
+        self, config: MolecularDynamicsConfig, *, device: str | Device = "auto"
+    ) -> View[MolecularDynamicsLook]:
         """Show the atoms while they move; temperature and density of the start can be changed."""
         from societies.physics.molecular_dynamics.view import AtomsView
 

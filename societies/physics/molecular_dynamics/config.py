@@ -40,14 +40,14 @@ MOST_ATOMS = 1 << 24
 ALL_PAIRS_AT_MOST = 20_000  # atoms
 
 
-class StepIntervention(InterventionConfig):
+class MolecularDynamicsIntervention(InterventionConfig):
     """Values of boxes that are changed for good."""
 
     step: int = changed_after("step")
     boxes: Numbers = changed_copies("boxes")
 
 
-class RecordConfig(Section):
+class MolecularDynamicsRecord(Section):
     """What is recorded in the file, and how often."""
 
     series: int = key(
@@ -122,8 +122,10 @@ class MolecularDynamicsConfig(WorkloadConfig):
         le=LARGEST_INTEGER,
     )
     first_box: int = key(0, "Number of the first box", "index", ge=0, le=LARGEST_INTEGER)
-    interventions: ListOf[StepIntervention] = INTERVENTIONS
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+    interventions: ListOf[MolecularDynamicsIntervention] = INTERVENTIONS
+    record: MolecularDynamicsRecord = key(
+        MolecularDynamicsRecord(), "What is recorded in the file, and how often"
+    )
 
     @property
     def from_file(self) -> Atoms | None:

@@ -49,7 +49,7 @@ TURN = 0.01
 
 
 @dataclass(frozen=True)
-class Look:
+class MolecularDynamicsLook:
     """The settings of the controls.
 
     Attributes
@@ -85,12 +85,12 @@ class AtomsView:
     ) -> None:
         self._workload, self._config, self._device = workload, config, device
         self.title = f"{config.number_of_atoms:,} atoms in a periodic box"
-        self.initial = Look(config.temperature, config.density)
+        self.initial = MolecularDynamicsLook(config.temperature, config.density)
         self._engine: Engine | None = None
         self._begun = self.initial
         self._tick, self._over, self._chunk = 0, False, 1
 
-    def controls(self, state: Look) -> list[Control]:
+    def controls(self, state: MolecularDynamicsLook) -> list[Control]:
         """Return the controls of a state without those that have no effect on these atoms."""
         found: list[Control] = [Mouse(drag="the box around its centre")]
         if self._config.velocities == "normal":
@@ -118,7 +118,9 @@ class AtomsView:
         fits = np.floor(config.number_of_atoms / (least * (1.0 + 1e-9)) ** 3 * 1000.0) / 1000.0
         return max(min(MOST_DENSITY, float(fits)), self.initial.density)
 
-    def take(self, state: Look, event: Event[Look]) -> Look:
+    def take(
+        self, state: MolecularDynamicsLook, event: Event[MolecularDynamicsLook]
+    ) -> MolecularDynamicsLook:
         """Return the state after an event."""
         match event:
             case Drag(began, _, _, dx, dy):
@@ -136,7 +138,7 @@ class AtomsView:
                 return replace(self.initial, restarts=state.restarts + 1)
         raise ValueError(f"no event of a box of atoms: {event}")
 
-    def frames(self, state: Look) -> Iterator[Frame | None]:
+    def frames(self, state: MolecularDynamicsLook) -> Iterator[Frame | None]:
         """Yield the current atoms, then the atoms after every `steps` steps until the last one."""
         engine = self._started(state)
         yield self._frame(engine, state)
@@ -148,7 +150,7 @@ class AtomsView:
                 yield None
             yield self._frame(engine, state)
 
-    def _started(self, state: Look) -> Engine:
+    def _started(self, state: MolecularDynamicsLook) -> Engine:
         """Return the engine of a box; another temperature or density starts a new one."""
         now, before = ((one.temperature, one.density, one.restarts) for one in (state, self._begun))
         engine = self._engine
@@ -169,7 +171,7 @@ class AtomsView:
         self._chunk = paced(steps, time.perf_counter() - began, LAUNCH_SECONDS, LOG_TICKS, faster=2)
         self._tick = end
 
-    def _frame(self, engine: Engine, state: Look) -> Frame:
+    def _frame(self, engine: Engine, state: MolecularDynamicsLook) -> Frame:
         """Return the picture of the atoms."""
         now = engine.state()
         x, v = (now[name][0].astype(np.float64) for name in "xv")
@@ -181,7 +183,7 @@ class AtomsView:
         speeds = np.sqrt((v**2).sum(axis=1))
         return Frame(picture(x, speeds, p.length, state.around, state.over), caption)
 
-    def configuration(self, state: Look) -> MolecularDynamicsConfig:
+    def configuration(self, state: MolecularDynamicsLook) -> MolecularDynamicsConfig:
         """Return the configuration of a box that begins with this temperature and density."""
         changed: dict[str, Any] = {}
         if state.temperature != self.initial.temperature:

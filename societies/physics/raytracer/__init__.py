@@ -20,7 +20,7 @@ from societies.workload import Field, Phase, Source, Step, Workload, phase, word
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.physics.raytracer.view import Look
+    from societies.physics.raytracer.view import RaytracerLook
     from societies.workload.declare.protocol import Contents, Setup
     from societies.workload.declare.view import View
     from societies.workload.running.report import RunReport
@@ -154,9 +154,9 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
 
     def contents(self, setup: Setup[Any, Any]) -> Contents:
         """Return the contents of the file; at the end they also write the picture next to it."""
-        from societies.physics.raytracer.picture import WithPicture
+        from societies.physics.raytracer.picture import WithRenderedPicture
 
-        return WithPicture(setup)
+        return WithRenderedPicture(setup)
 
     def require_outputs(self, config: RaytracerConfig, results: Path) -> None:
         """Refuse, before the run starts, to replace a file that Societies did not write."""
@@ -181,7 +181,9 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
             ("launches of a sample", f"{launches}, of {rows_of_launch(p)} rows"),
         ]
 
-    def view(self, config: RaytracerConfig, *, device: str | Device = "auto") -> View[Look]:
+    def view(
+        self, config: RaytracerConfig, *, device: str | Device = "auto"
+    ) -> View[RaytracerLook]:
         """Show the scene from where the mouse moves the camera, under lights that are moved."""
         from societies.physics.raytracer.view import SceneView
 

@@ -116,7 +116,7 @@ class SceneConfig(Section):
         )
 
 
-class RecordConfig(Section):
+class RaytracerRecord(Section):
     """What is recorded in the file, and how often."""
 
     float_image: bool = key(False, "Keep the picture before it is cut to bytes, too")
@@ -174,7 +174,7 @@ class RaytracerConfig(WorkloadConfig):
         "spheres",
     )
     out: str | None = key(None, "File of the picture; default: that of the results, ending in .png")
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+    record: RaytracerRecord = key(RaytracerRecord(), "What is recorded in the file, and how often")
 
     picture_endings: ClassVar[Collection[str]] = (".png",)
 

@@ -38,7 +38,7 @@ def seen(p: Parameters) -> str:
     return ", ".join(f"{n:,} {word if n == 1 else plural(word)}" for word, n in counts)
 
 
-class WithPicture(picture_outputs.WithPicture):
+class WithRenderedPicture(picture_outputs.WithPicture):
     """Contents of the file of a run that also write the picture next to it."""
 
     def attributes(self) -> dict[str, str | int]:

@@ -58,7 +58,7 @@ whole picture."""
 
 
 @dataclass(frozen=True)
-class Look:
+class RaytracerLook:
     """The settings of the controls.
 
     Attributes
@@ -99,14 +99,16 @@ class SceneView:
         self._small: OrderedDict[Any, Engine] = OrderedDict()
         p = workload.parameters(config)
         lights = tuple((x, y, z) for x, y, z, _ in p.scene.lights.tolist())
-        self.initial = Look(p.camera, lights, 0, config.shading, config.samples, config.scene.grid)
+        self.initial = RaytracerLook(
+            p.camera, lights, 0, config.shading, config.samples, config.scene.grid
+        )
         self.title = f"{p.scene.objects:,} objects, {p.width} x {p.height} pixels"
         self._pixels = p.width * p.height // 16  # pixels per launch
         self._most = p.width * p.height
         self._scene: tuple[Any, Scene] | None = None
         self._engine(p)  # reports a kernel that does not build before the window opens
 
-    def controls(self, state: Look) -> list[Control]:
+    def controls(self, state: RaytracerLook) -> list[Control]:
         """Return the controls of a state."""
         controls: list[Control] = [
             Mouse(drag="camera left, right, up, down", wheel="camera forward, back")
@@ -131,7 +133,7 @@ class SceneView:
             Button("reset", "Reset"),
         ]
 
-    def take(self, state: Look, event: Event[Look]) -> Look:
+    def take(self, state: RaytracerLook, event: Event[RaytracerLook]) -> RaytracerLook:
         """Return the state after an event."""
         match event:
             case Drag():
@@ -161,7 +163,7 @@ class SceneView:
                 return self.initial
         raise ValueError(f"no event of a scene: {event}")
 
-    def _seen_from(self, state: Look, camera: Vector) -> Look:
+    def _seen_from(self, state: RaytracerLook, camera: Vector) -> RaytracerLook:
         """Return the state with a new camera, unless it would be at the point that it looks at."""
         x, y, z = (round(number, 6) for number in camera)
         ahead = self._config.look_at
@@ -175,7 +177,7 @@ class SceneView:
                 return state
         return replace(state, camera=(x, y, z))
 
-    def frames(self, state: Look) -> Iterator[Frame | None]:
+    def frames(self, state: RaytracerLook) -> Iterator[Frame | None]:
         """Yield the picture after each sample, and None after each launch."""
         p = self._parameters(state)
         engine = self._engine(p)
@@ -183,7 +185,7 @@ class SceneView:
             yield from self._sample(engine, p, number)
             yield Frame(_shown(engine), _caption(state, f"sample {number + 1} of {p.samples}"))
 
-    def preview(self, state: Look, share: float) -> Iterator[Frame | None]:
+    def preview(self, state: RaytracerLook, share: float) -> Iterator[Frame | None]:
         """Yield the picture of the first sample with a share of the pixels."""
         whole = self._parameters(state)
         width, height = (max(1, round(side * share**0.5)) for side in (whole.width, whole.height))
@@ -193,7 +195,7 @@ class SceneView:
         caption = _caption(state, f"preview of {width} x {height} pixels")
         yield Frame(_shown(engine), caption, (whole.height, whole.width))
 
-    def _parameters(self, state: Look) -> Parameters:
+    def _parameters(self, state: RaytracerLook) -> Parameters:
         """Return the parameters of a state; the scene is rebuilt only if it has changed."""
         config, of = self.configuration(state), (state.grid, state.lights)
         if self._scene is None or self._scene[0] != of:
@@ -245,7 +247,7 @@ class SceneView:
         like = alike[-1].built if alike else None
         return DeviceEngine(self._workload, p, self._device, like=like)
 
-    def configuration(self, state: Look) -> RaytracerConfig:
+    def configuration(self, state: RaytracerLook) -> RaytracerConfig:
         """Return the configuration of the picture of a state."""
         config = self._config
         scene: dict[str, Any] = {"grid": state.grid}
@@ -283,6 +285,6 @@ def _shown(engine: Engine) -> NDArray[np.uint8]:
     return _opaque(engine.arrays("picture")["picture"][0])
 
 
-def _caption(state: Look, words: str) -> str:
+def _caption(state: RaytracerLook, words: str) -> str:
     """Return a caption with the position of the camera and ``words``."""
     return f"camera ({', '.join(f'{x:g}' for x in state.camera)}), {words}"

@@ -12,6 +12,7 @@ from societies.config.model import (
     LARGEST_INTEGER,
     Conflict,
     Interval,
+    Label,
     ListOf,
     Section,
     WorkloadConfig,
@@ -66,6 +67,7 @@ class InterventionConfig(Section):
     """Values that are changed for good; models add the tick, and the copies."""
 
     set: dict[str, Any] = key({}, "New values by key; only keys of kind `value` can change")
+    label: Label | None = key(None, "Name of the intervention in figures and tables")
 
 
 Numbers = ListOf[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]]

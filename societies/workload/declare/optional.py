@@ -16,7 +16,9 @@ from societies.workload.declare.phases import Step
 if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
     from societies.opencl import Device
+    from societies.translate import Rule
     from societies.workload.checking.coverage import Count
+    from societies.workload.declare.rules import Plugged
     from societies.workload.running.programs import NamedProgram
 
 C = TypeVar("C", bound="WorkloadConfig")
@@ -60,6 +62,27 @@ class Skipping(Generic[P]):
     def timed_together(self, p: P) -> bool:
         """Return True if a timed workload measures whole blocks, whose ticks share the time."""
         return False
+
+
+class Replaceable(Generic[C]):
+    """Rules that functions of a user may replace."""
+
+    version: ClassVar[str]
+
+    def replaceable(self) -> Mapping[str, Rule]:
+        """Return the rules that may be replaced, by name; the section ``rules`` has their keys."""
+        return {}
+
+    def plugged(self, config: C) -> Plugged:
+        """Return the rules that a configuration replaces."""
+        from societies.workload.declare.rules import plugged
+
+        return plugged(self.replaceable(), config)
+
+    def version_of(self, config: C) -> str:
+        """Return the version of the model, with a hash of the rules that are replaced."""
+        found = self.plugged(config)
+        return f"{self.version} rules {found.sha256[:10]}" if found else str(self.version)
 
 
 class FromOutside(Generic[C, P]):

@@ -37,7 +37,13 @@ from societies.workload.declare.fields import (
 )
 from societies.workload.declare.keys import VALUE_TABLE, table_lookups
 from societies.workload.declare.naming import twins_of
-from societies.workload.declare.optional import Counted, FromOutside, Reported, Skipping
+from societies.workload.declare.optional import (
+    Counted,
+    FromOutside,
+    Replaceable,
+    Reported,
+    Skipping,
+)
 from societies.workload.declare.phases import Phase, Step, kernel_files, workgroup_size
 from societies.workload.declare.points import once, points_of
 
@@ -155,7 +161,9 @@ class Contents(Protocol):
         """Return the same means as `means` from a complete file, for its last tick."""
 
 
-class Workload(Counted[P], Skipping[P], FromOutside[C, P], Reported[C], Generic[C, P]):
+class Workload(
+    Counted[P], Skipping[P], FromOutside[C, P], Replaceable[C], Reported[C], Generic[C, P]
+):
     """Base class of every workload, with its required and optional declarations.
 
     What few workloads declare is in its base classes, grouped by question (`optional`).

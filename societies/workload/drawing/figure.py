@@ -11,10 +11,11 @@ to be drawn are not as a run writes them.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,9 @@ MOST_PANELS = 6
 COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#E69F00")
 """Colours of Okabe and Ito, which colour-blind people can distinguish."""
 
+_LEFT_OUT: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
+_MISSING: WeakKeyDictionary[Any, list[tuple[int, int]]] = WeakKeyDictionary()
+"""What figures leave out, and for panels how many values are missing, of how many."""
 _NUMBERS = "iufb"
 """Kinds of NumPy types that can be drawn."""
 _LONGEST_WORDS = 120
@@ -138,14 +142,23 @@ def series_figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
     return panels_figure(results, panels_of(results), shown=bands, marks=marks_of(results))
 
 
-def panels_of(results: xr.Dataset) -> list[Panel]:
-    """Return a panel for each of the first series."""
-    dims = set(clock_and_copies(results))
-    series = [
+def series_of(results: xr.Dataset, dims: Collection[str]) -> list[str]:
+    """Return the names of the variables of numbers along these dimensions."""
+    return [
         str(name)
         for name, array in results.data_vars.items()
-        if set(array.dims) == dims and array.dtype.kind in _NUMBERS
+        if set(array.dims) == set(dims) and array.dtype.kind in _NUMBERS
     ]
+
+
+def others(drawn: int, there: Sequence[str]) -> str:
+    """Return a text on the series that a figure does not show, since there are too many."""
+    return f"{drawn} of {len(there)} series; others by name: {option('variables', there[drawn])}"
+
+
+def panels_of(results: xr.Dataset) -> list[Panel]:
+    """Return a panel for each of the first series."""
+    series = series_of(results, clock_and_copies(results))
     panels = []
     for name, colour in zip(series[:MOST_PANELS], COLOURS, strict=False):
         unit = str(results[name].attrs.get("units", "1"))
@@ -212,9 +225,36 @@ def panels_figure(
         title(results, who), x=0.01, ha="left", fontsize=12.5, color=INK, fontweight="normal"
     )
     legend(figure, results.sizes[copies], copies, shown)
+    there = series_of(results, (clock, copies))
+    if len(there) > MOST_PANELS and [one.variable for one in panels] == there[:MOST_PANELS]:
+        leave_out(figure, others(MOST_PANELS, there))
     small_print(figure, results, marks)
     fit(figure)
     return figure
+
+
+def leave_out(figure: Any, text: str) -> None:
+    """Note what a figure does not show; its small print has the text."""
+    _LEFT_OUT.setdefault(figure, []).append(text)
+
+
+def left_out(figure: Any) -> list[str]:
+    """Return the texts on what a figure does not show."""
+    lost: dict[str, list[int]] = {}
+    for axes in figure.axes:
+        name = axes.get_title("left") or axes.get_title()
+        for missing, every in _MISSING.get(axes, []):
+            before = lost.get(name, [0, 0])
+            lost[name] = [before[0] + missing, before[1] + every]
+    values = [f"{name} {few:,} of {many:,}" for name, (few, many) in lost.items() if few]
+    said = [f"missing or infinite values left out: {', '.join(values)}"] if values else []
+    return [*dict.fromkeys(_LEFT_OUT.get(figure, [])), *said]
+
+
+def count_missing(axes: Any, values: Any, but: int = 0) -> None:
+    """Note how many values of a panel are missing, apart from ``but`` that stand for no value."""
+    missing = int(np.isnan(values).sum()) - but
+    _MISSING.setdefault(axes, []).append((missing, np.size(values) - but))
 
 
 def require_shown(shown: str) -> None:
@@ -233,6 +273,7 @@ def line_with_band(
     *,
     band: bool = True,
     most: int = MOST_POINTS,
+    padding: int = 0,
     **style: Any,
 ) -> None:
     """Draw a series of several copies: mean and interval, or median and quantiles.
@@ -246,21 +287,31 @@ def line_with_band(
     shown : "interval", "quantiles" or "none"
     band : whether the band is drawn
     most : largest number of points; of more ticks, points are means of several
+    padding : number of missing values that stand for no value
     style : properties of the line in matplotlib
     """
+    count_missing(axes, values, padding)
     ticks, values, _ = bands.thinned(ticks, values, most)
-    if shown == QUANTILES:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # ticks at which all values are missing
-            low, line, high = np.nanquantile(values, [(1 - PART) / 2, 0.5, (1 + PART) / 2], axis=0)
-    else:
-        line = bands.mean(values)
-        low, high = bands.ends_of_mean(values, LEVEL) if band else (line, line)
+    line, low, high = middle_and_band(values, shown if band or shown == QUANTILES else NONE)
     if band and len(values) > 1 and shown != NONE:
         axes.fill_between(ticks, low, high, color=colour, alpha=0.22, linewidth=0)
     # Not clipped, so that a line along zero is visible on the axis.
     style = {"marker": "o" if len(ticks) == 1 else ""} | style
     axes.plot(ticks, line, color=colour, clip_on=False, zorder=3, label=name or "_line", **style)
+
+
+def middle_and_band(
+    values: NDArray[np.float64], shown: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the line over copies and the ends of its band, each (...) for (copy, ...)."""
+    if shown == QUANTILES:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # ticks at which all values are missing
+            low, line, high = np.nanquantile(values, [(1 - PART) / 2, 0.5, (1 + PART) / 2], axis=0)
+        return line, low, high
+    line = bands.mean(values)
+    low, high = (line, line) if shown == NONE else bands.ends_of_mean(values, LEVEL)
+    return line, low, high
 
 
 def meaning(copies: str, count: int | str, shown: str) -> tuple[str, str]:
@@ -339,6 +390,7 @@ def small_print(figure: Any, results: xr.Dataset, marks: Sequence[Mark] = ()) ->
     lines = []
     if marks:
         lines.append(words(marked(marks), longest=150))
+    lines += [words(text, longest=150) for text in left_out(figure)]
     lines.append(origin(results) + averaged(results))
     figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=_GREY)
 
@@ -388,7 +440,9 @@ def origin(results: xr.Dataset) -> str:
 
 
 def values_set(one: Mapping[str, Any]) -> str:
-    """Return a text with the values that an intervention sets."""
+    """Return the label of an intervention, or a text with the values that it sets."""
+    if one.get("label"):
+        return str(one["label"])
     values = one.get("set")
     return ", ".join(f"{k} {v}" for k, v in values.items()) if isinstance(values, dict) else ""
 

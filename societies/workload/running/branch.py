@@ -111,7 +111,7 @@ def parent_of(setup: Setup[Any, Any], path: Path, tick: int | None) -> Iterator[
                 f"{option(clock, tick)}: the run has {setup.ticks} "
                 f"{plural(clock)}, none after that{_raised(workload, 2 * max(1, tick))}"
             )
-        but = (workload.ticks_key, "record", "interventions")
+        but = (workload.ticks_key, "record", "interventions", "label")
         require_origin(path, layout.attributes, setup, but, "branch off it", "this branch")
         _require_same_past(path, layout.attributes, config, tick, clock)
         begin, state, there = _begin(setup, path, tick, disk, seal, layout)
@@ -158,7 +158,11 @@ def _asked(config: Any) -> Any:
 def _interventions_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the interventions of a configuration, without keys that are not set."""
     return [
-        {name: value for name, value in one.items() if value not in (None, {}, [])}
+        {
+            name: value
+            for name, value in one.items()
+            if name != "label" and value not in (None, {}, [])
+        }
         for one in data.get("interventions") or []
     ]
 

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from societies.config import WorkloadConfig, quoted, read_text, to_yaml
+from societies.config.rules import SECTION
 from societies.errors import ConfigError, DamageWarning, OutputError, option
 from societies.output.resultfile import ResultFile
 from societies.version import package_version
 from societies.workload.declare.protocol import Setup
+from societies.workload.declare.rules import RulesSection, attributes_of
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 _STATUS = ("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
@@ -39,9 +41,10 @@ def origin(setup: Setup[Any, Any]) -> dict[str, str]:
     config = setup.config
     return {
         "workload": config.workload,
+        **({"label": config.label} if config.label else {}),
         "configuration": to_yaml(config),
         "seed": str(getattr(config, "seed", "")),
-        "model_version": setup.workload.version,
+        "model_version": setup.workload.version_of(config),
         SOURCES: text_of(sources_of(setup)),
         "societies_version": package_version(),
         "git_commit": git_commit(),
@@ -54,6 +57,7 @@ def origin(setup: Setup[Any, Any]) -> dict[str, str]:
             else {TABLE: config.table.sha256, VARIED: ", ".join(config.table.columns)}
         ),
         **setup.workload.origin(config),
+        **attributes_of([setup.workload.plugged(config)]),
     }
 
 
@@ -98,7 +102,8 @@ def require_origin(
     OriginWarning
         If the model's sources have changed although the version of the model has not.
     """
-    config, model_version = setup.config, setup.workload.version
+    config = setup.config
+    model_version = setup.workload.version_of(config)
     version = str(attributes.get("model_version"))
     if version != model_version:
         raise OutputError(
@@ -113,6 +118,8 @@ def require_origin(
             f"{path}: its configuration is missing or damaged, so it cannot be continued\n"
             f"run it again into another file, with {option('out')}"
         ) from error
+    # Where the files of rules are does not matter: the version has the hash of their text.
+    but = (*but, SECTION) if isinstance(getattr(config, SECTION, None), RulesSection) else but
     different = [found for found in different if found[0].split(".")[0] not in but]
     for key, old, new in different:
         if key == "workload":  # the other keys of two workloads cannot be compared

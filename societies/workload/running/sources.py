@@ -50,13 +50,18 @@ def sources_of(*setups: Setup[Any, Any]) -> dict[str, str]:
         for function in setup.workload.reference(setup.p).values():
             _reach(function.__module__, modules)
         kernels.update(_with_includes(tuple(kernel_files(setup.phases))))
+    rules = {
+        f"rule:{one.text}".replace(" ", "_"): one.sha256()[:DIGITS]
+        for setup in setups
+        for one in setup.workload.plugged(setup.config).functions.values()
+    }
     for name in map(_name, kernels):
         if name.startswith(KERNELS):
             twin = name.removeprefix(KERNELS).removesuffix(".cl")
             _reach(f"{REFERENCE}.{twin.replace('/', '.')}", modules)
     kernels.update(_with_includes(tuple(_twins(modules))))
     files = {_file_of(module) for module in modules if not _is_own(module)} | kernels
-    return dict(sorted((_name(path), _digest(path)) for path in files if path))
+    return dict(sorted((_name(path), _digest(path)) for path in files if path)) | rules
 
 
 def text_of(sources: Mapping[str, str]) -> str:

@@ -18,8 +18,8 @@ from reference_py.games.chess.search import MATE
 from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.games.chess import WORKLOAD
-from societies.games.chess.game import Game, pgn, replayed
-from societies.games.chess.searcher import FoundMove, Searcher
+from societies.games.chess.game import ChessGame, pgn, replayed
+from societies.games.chess.searcher import ChessSearcher, FoundMove
 from societies.games.chess.uci import Uci
 
 SMALL = {"workload": "chess", "depth": 1, "batch": {"leaves": 64, "branches": 8}}
@@ -71,7 +71,7 @@ def test_random_games_are_those_of_python_chess():
     """Moves as they are written in a score, draws and ends, clocks, and the saved game."""
     generator, ends = random.Random(8), set()
     for fen in (chess.STARTING_FEN, *ENDINGS) * 3:
-        game, board = Game(fen), chess.Board(fen)
+        game, board = ChessGame(fen), chess.Board(fen)
         while game.result()[0] == "*" and len(game.moves) < 150:
             move = generator.choice(game.legal())
             made = chess.Move.from_uci(move.name(game.side))
@@ -103,18 +103,18 @@ def test_what_cannot_mate():
         "3bk3/8/8/8/8/8/8/4KB2": True,
         "4k3/8/8/8/8/8/P7/4K3": True,
     }.items():
-        assert can_mate(Game(f"{fen} w - - 0 1").board) == expected
+        assert can_mate(ChessGame(f"{fen} w - - 0 1").board) == expected
         assert chess.Board(f"{fen} w - - 0 1").is_insufficient_material() == (not expected)
 
 
 def test_quotes_in_tags():
-    assert pgn(Game(), [("White", 'a "b"')], "*").startswith('[White "a \\"b\\""]')
+    assert pgn(ChessGame(), [("White", 'a "b"')], "*").startswith('[White "a \\"b\\""]')
 
 
 def test_a_game_from_another_position_is_saved_with_it():
     given, _ = boards(30, 9)
     for board in given:
-        game = Game(board.fen())
+        game = ChessGame(board.fen())
         game.push(game.legal()[0]) if game.legal() else None
         read = chess.pgn.read_game(io.StringIO(pgn(game, [], "*")))
         assert read.errors == [] and len([*read.mainline_moves()]) == len(game.moves)
@@ -337,9 +337,9 @@ def test_moves_that_are_to_be_searched():
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_the_best_among_all_moves_is_the_best_move(depth, deepening):
     config = config_from_dict({**SMALL, "depth": 3, "deepening": deepening})
-    searcher = Searcher(WORKLOAD, config, "reference")
+    searcher = ChessSearcher(WORKLOAD, config, "reference")
     for fen in ("6k1/5ppp/8/8/8/8/1R6/R5K1 b - - 0 1", "k7/8/2K5/8/8/8/8/1R6 w - - 0 1"):
-        game = Game(fen)
+        game = ChessGame(fen)
         one = searcher.find(game.board, depth)
         among = searcher.find_among(game.board, game.legal(), depth)
         assert (among.value, among.depth) == (one.value, one.depth)
@@ -414,11 +414,11 @@ def test_scores():
 
 def test_a_deeper_search_finds_what_one_search_finds(device):
     """Depth after depth in engines that stay, from another position each time."""
-    searcher = Searcher(WORKLOAD, config_from_dict(SMALL), device)
+    searcher = ChessSearcher(WORKLOAD, config_from_dict(SMALL), device)
     for moves in ([], ["e2e4"], ["e2e4", "e7e5"]):
         board = replayed(chess.STARTING_FEN, moves).board
         found = [searcher.find(board, depth, each=lambda _: None) for depth in (1, 2)]
-        again = Searcher(WORKLOAD, config_from_dict(SMALL), "reference").find(board, 2)
+        again = ChessSearcher(WORKLOAD, config_from_dict(SMALL), "reference").find(board, 2)
         assert (found[1].move, found[1].value) == (again.move, again.value)
 
 

@@ -7,8 +7,8 @@ from reference_py.games.connect6.moves import turn_of
 from reference_py.games.connect6.text import words_of
 from societies import config_from_dict, open_results, run, verify
 from societies.errors import ConfigError
-from societies.games.connect6.config import PositionConfig
-from societies.games.connect6.game import Game
+from societies.games.connect6.config import Connect6PositionConfig
+from societies.games.connect6.game import Connect6Game
 from societies.games.connect6.match import write_turns
 from societies.games.matches import records
 
@@ -33,7 +33,7 @@ def test_games_are_by_the_rules(tmp_path):
     lines = (tmp_path / "match.txt").read_text().splitlines()
     for record, end, line in zip(games, ends, lines, strict=True):
         number, black, _, won, turns = line.split("\t")
-        game = Game(PositionConfig(black="", white=""))
+        game = Connect6Game(Connect6PositionConfig(black="", white=""))
         for turn in turns.split():
             assert game.result == ""
             game.push(game.read(turn))

@@ -9,16 +9,16 @@ from reference_py.games.connect6.text import turn_text
 from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.games.connect6 import WORKLOAD
-from societies.games.connect6.config import PositionConfig
-from societies.games.connect6.game import BLACK, WHITE, Game
-from societies.games.connect6.searcher import Searcher
+from societies.games.connect6.config import Connect6PositionConfig
+from societies.games.connect6.game import BLACK, WHITE, Connect6Game
+from societies.games.connect6.searcher import Connect6Searcher
 from societies.members import options
 
 SETTINGS = {"workload": "connect6", "black": "", "depth": 1, "width": 4, "prover": 3}
 
 
 def test_turns_are_read_made_and_taken_back():
-    game = Game(PositionConfig(black="", white=""))
+    game = Connect6Game(Connect6PositionConfig(black="", white=""))
     game.push(game.read("j10"))
     assert (game.side, game.record()) == (WHITE, "J10")
     game.push(game.read("J9 I10"))
@@ -43,11 +43,13 @@ def test_turns_are_read_made_and_taken_back():
 )
 def test_what_is_no_turn_is_said(text, message):
     with pytest.raises(ConfigError, match=message):
-        Game(PositionConfig()).read(text)
+        Connect6Game(Connect6PositionConfig()).read(text)
 
 
 def test_six_in_a_row_win():
-    game = Game(PositionConfig(black="A1 B1 C1 D1 S19", white="A3 A5 A7 C9", to_move="black"))
+    game = Connect6Game(
+        Connect6PositionConfig(black="A1 B1 C1 D1 S19", white="A3 A5 A7 C9", to_move="black")
+    )
     assert game.result == ""
     game.push(game.read("E1F1"))
     assert game.result == "Black wins"
@@ -114,8 +116,10 @@ def test_moves_are_replayed():
 
 def test_threats_are_found_before_a_search(device):
     config = config_from_dict({**SETTINGS, "prover": 3})
-    game = Game(PositionConfig(black="L8 K9 J10 L10 I11", white="I7 I8 I9 J9 I10 G13"))
-    found = Searcher(WORKLOAD, config, device).find(game.position, 1)
+    game = Connect6Game(
+        Connect6PositionConfig(black="L8 K9 J10 L10 I11", white="I7 I8 I9 J9 I10 G13")
+    )
+    found = Connect6Searcher(WORKLOAD, config, device).find(game.position, 1)
     assert found.proven == 1
     game.push(found.turn)
     assert game.result == "Black wins", turn_text(found.turn)

@@ -19,7 +19,7 @@ from societies.errors import ConfigError
 from societies.games.havannah.gtp import GtpEngine, serve
 from societies.games.havannah.match import WORKLOAD
 from societies.games.havannah.players import COUNTED, chosen, evaluator
-from societies.games.havannah.position import Game, game_of
+from societies.games.havannah.position import HavannahGame, game_of
 from societies.games.matches import records
 
 KINDS = ("trees", "uct", "flat", "random")
@@ -67,7 +67,7 @@ def test_trees_solve_positions_with_few_cells(device, rave):
     strength = Strength("trees", each=1, leaves=64, trees=2, nodes=3000, rave=rave)
     keeper = evaluator(device, 3, strength, 1)
     while solved < 5:
-        game = Game(3)
+        game = HavannahGame(3)
         while len(game.empty) > 6 and not game.is_over:
             game.play(name_of(board, generator.choice(game.empty)))
         if game.is_over:
@@ -116,7 +116,7 @@ def test_small_boards_are_solved_from_positions_with_few_cells(device):
     generator, solved = random.Random(3), 0
     board = board_of(3)
     for _ in range(12):
-        game = Game(3)
+        game = HavannahGame(3)
         while len(game.empty) > 6 and not game.is_over:
             game.play(name_of(board, generator.choice(game.empty)))
         if game.is_over:

@@ -8,10 +8,10 @@ from reference_py.games.chess.search import decoded, words_of
 from societies import config_from_dict, open_results, run, verify
 from societies.errors import ConfigError
 from societies.games.chess import WORKLOAD as CHESS
-from societies.games.chess.searcher import Searcher as ChessSearcher
+from societies.games.chess.searcher import ChessSearcher
 from societies.games.connect6 import WORKLOAD as CONNECT6
-from societies.games.connect6.config import PositionConfig
-from societies.games.connect6.searcher import Searcher as Connect6Searcher
+from societies.games.connect6.config import Connect6PositionConfig
+from societies.games.connect6.searcher import Connect6Searcher
 from societies.games.matches import records
 from societies.workload.running.engines import DeviceEngine
 
@@ -22,7 +22,7 @@ KEYS = (
     {"principal_variation": True, "near_root": [1, 4]},
     {"rounds": [1, 5], "deepening": 1, "aspiration": 60_000, "near_root": [1, 1, 8]},
 )
-STONES = PositionConfig(black="J10 K10 H8", white="I9 I10")
+STONES = Connect6PositionConfig(black="J10 K10 H8", white="I9 I10")
 
 
 def searcher(game, keys, device="auto", depth=3):

@@ -1,0 +1,60 @@
+"""Which labels do the values of a key and the points of a study have in figures and tables?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+
+from societies.words import worded
+from societies.workload.drawing.figure import words
+
+LABEL = "label"
+"""Key of a configuration, of an intervention and of a point: its name in figures and tables."""
+LONGEST = 48
+"""Most characters of a label."""
+
+
+def shorts(values: Iterable[Any]) -> list[str]:
+    """Return a distinct label for each of the different values of a key.
+
+    Numbers get as many digits as are needed to distinguish them. Texts that are too long and begin
+    alike lose their common beginning; those that are still alike get a number, except for the
+    first.
+    """
+    values = list(values)
+    if all(isinstance(value, float | np.floating) for value in values):
+        digits = (4, 6, 9, 12, 17)
+        tries = ([f"{value:.{count}g}" for value in values] for count in digits)
+        return next(one for one in tries if len({*one}) == len(values))
+    texts = [worded(value) for value in values]
+    cut = [words(text, LONGEST) for text in texts]
+    if len({*cut}) < len(values):
+        least, most = min(texts), max(texts)
+        same = next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), 0)
+        cut = [words(f"...{text[same:]}", LONGEST) for text in texts] if same > 8 else cut
+    found: list[str] = []
+    for text in cut:
+        found.append(unused(text, found))
+    return found
+
+
+def unused(label: str, taken: Collection[str]) -> str:
+    """Return a label that is not in ``taken``, if necessary with a number appended."""
+    others = (f"{label} ({number})" for number in count(2))
+    return next(one for one in chain([label], others) if one not in taken)
+
+
+def different(values: Any) -> tuple[Any, Any]:
+    """Return the different values of a key, and for each entry the index of its value.
+
+    Numbers are ascending; texts have the order in which they first occur, which is that of the
+    design.
+    """
+    found, first, of = np.unique(values, return_index=True, return_inverse=True)
+    if found.dtype.kind in "iuf":
+        return found, of.reshape(-1)
+    order = np.argsort(first)
+    return found[order], np.argsort(order)[of.reshape(-1)]

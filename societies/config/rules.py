@@ -1,0 +1,115 @@
+"""Which functions of which Python files does a YAML file name, and may it name them?
+
+``rules: {trading.price: my_rules.py:price}`` names a function, whose file is looked up in the
+folder of the YAML file. A configuration may come from another person, so a file elsewhere has to be
+named by the user (``--rule``). Nothing is imported here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path as FilePath
+from typing import Any
+
+from societies.config.document import Document
+from societies.config.problems import Path
+from societies.inputs import PYTHON_FUNCTION, shown
+
+SECTION = "rules"
+
+
+def name_rules(document: Document, folder: FilePath | None = None) -> None:
+    """Write keys ``trading.price`` of a section ``rules`` as sections, and complete paths.
+
+    Parameters
+    ----------
+    folder : that of the YAML file; None: paths are the user's own
+    """
+    for path in list(_sections(document.data, ())):
+        _spread(document, path)
+    for path, text in list(_texts(document.data, (), False)) if folder is not None else ():
+        found = PYTHON_FUNCTION.fullmatch(text)
+        if found is not None and folder is not None:
+            file, why = beside(folder, found["file"])
+            if why:
+                _put(document.data, path, None)
+                document.refuse(path, why)
+            else:
+                _put(document.data, path, f"{file}:{found['function']}")
+
+
+def beside(folder: FilePath, name: str) -> tuple[str, str]:
+    """Return the path of a Python file that a YAML file in a folder names, or why it may not.
+
+    The path is relative to the current folder if it is below it: so a file of results names no
+    folder of its author.
+    """
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        return "", (
+            f"{shown(name)}: is not in the folder of this file, and only the user may name files "
+            "elsewhere: give it on the command line"
+        )
+    if not path.is_file():
+        near: list[str] = []
+        with suppress(OSError):
+            files = [one for one in os.listdir(path.parent) if one.endswith(".py")]
+            near = difflib.get_close_matches(path.name, files, n=1)
+        also = f"; did you mean '{near[0]}'?" if near else ""
+        return "", f"{shown(name)}: no such file{also}"
+    whole = path.absolute()
+    here = FilePath.cwd()
+    return str(whole.relative_to(here) if whole.is_relative_to(here) else whole), ""
+
+
+def _sections(data: Any, path: Path) -> Iterator[Path]:
+    """Yield the paths of all sections ``rules``, at the top and in the base of a sweep."""
+    if isinstance(data, dict):
+        for name, inside in data.items():
+            if name == SECTION and isinstance(inside, dict):
+                yield (*path, name)
+            elif name == "base":
+                yield from _sections(inside, (*path, name))
+
+
+def _texts(data: Any, path: Path, inside: bool) -> Iterator[tuple[Path, str]]:
+    """Yield path and value of every text in or below a key ``rules`` or ``rules.NAME``."""
+    if isinstance(data, dict | list):
+        pairs = data.items() if isinstance(data, dict) else enumerate(data)
+        for name, value in pairs:
+            rules = str(name) == SECTION or str(name).startswith(f"{SECTION}.")
+            yield from _texts(value, (*path, name), inside or rules)
+    elif isinstance(data, str) and inside:
+        yield path, data
+
+
+def _put(data: Any, path: Path, value: Any) -> None:
+    for part in path[:-1]:
+        data = data[part]
+    data[path[-1]] = value
+
+
+def _spread(document: Document, path: Path) -> None:
+    """Replace dotted keys of a section by sections."""
+    section = document.data
+    for part in path:
+        section = section[part]
+    for name in [one for one in section if "." in str(one)]:
+        parts, value = str(name).split("."), section.pop(name)
+        inner = section
+        for part in parts[:-1]:
+            inner = inner.setdefault(part, {})
+            if not isinstance(inner, dict):
+                break
+        if not isinstance(inner, dict) or not all(parts):
+            document.refuse(path, f"has a key {name!r} that is no name of a rule")
+            continue
+        inner[parts[-1]] = value
+        for table in (document.keys, document.values):
+            if (*path, name) in table:
+                place = table[(*path, name)]
+                for length in range(1, len(parts) + 1):
+                    table.setdefault((*path, *parts[:length]), place)

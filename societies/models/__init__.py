@@ -1,0 +1,1 @@
+"""Models of one file each, in Python alone; docs/models.md describes them."""

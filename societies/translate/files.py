@@ -1,0 +1,90 @@
+"""How is a file of Python that a user names imported? Again if it changed, with clear errors."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from societies.inputs import read_text, shown
+from societies.translate.messages import TranslationError
+from societies.translate.source import LARGEST_FILE
+
+
+class PlugInError(TranslationError):
+    """A rule's file or function cannot be used."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("", 0, "", text)
+        self.args = (text,)
+
+
+def load_module(path: Path, prefix: str = "") -> ModuleType:
+    """Import a file that a user names; again if it has changed.
+
+    Raises
+    ------
+    TranslationError
+        If there is no such file, or it does not import, with the line.
+    """
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "no such file"
+        near: list[str] = []
+        with suppress(OSError):
+            files = [one.name for one in path.parent.iterdir() if one.suffix == ".py"]
+            near = difflib.get_close_matches(path.name, files, n=1)
+        also = f"; did you mean '{near[0]}'?" if near else ""
+        raise PlugInError(f"{prefix}{shown(path)}: {what}{also}")
+    found = path.resolve()
+    stat = found.stat()
+    return _imported(found, shown(path), stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=64)
+def _imported(path: Path, name: str, _changed: int, _size: int) -> ModuleType:
+    text = read_text(path, LARGEST_FILE)
+    digest = hashlib.sha256(f"{path} {text}".encode()).hexdigest()[:8]
+    spec = spec_from_file_location(f"{path.stem}_{digest}", path)
+    assert spec is not None
+    module = module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    try:
+        code = compile(text, str(path), "exec", dont_inherit=True)
+        with _neighbours(path.parent):
+            exec(code, module.__dict__)
+    except (Exception, SystemExit) as error:
+        del sys.modules[module.__name__]
+        line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
+        for frame, number in traceback.walk_tb(error.__traceback__):
+            if frame.f_code.co_filename == str(path):
+                line = number
+        said = getattr(error, "msg", None) if isinstance(error, SyntaxError) else error
+        lines = text.split("\n")
+        source = lines[line - 1].strip() if line and line <= len(lines) else ""
+        where = f"{name}:{line}" if line else name
+        what = f"{where}: does not import: {type(error).__name__}: {said}"
+        raise PlugInError(f"{what}\n    {source}" if source else what) from error
+    return module
+
+
+@contextmanager
+def _neighbours(folder: Path) -> Iterator[None]:
+    """Let a file import its neighbours by name, without leaving them to other folders."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            sys.path.remove(str(folder))
+        for name in set(sys.modules) - before:
+            file = getattr(sys.modules[name], "__file__", None)
+            if file and Path(file).parent == folder:
+                del sys.modules[name]

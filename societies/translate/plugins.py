@@ -1,0 +1,375 @@
+"""A function that a user gives in place of one of a model: loaded, checked, translated to OpenCL C.
+
+The function is pure: its result follows from its arguments alone. So it can stand in the middle of
+a kernel that is written by hand. A rule that is not translated, because the host makes a table of
+it, may be any Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import hashlib
+import inspect
+import sys
+import textwrap
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from societies.inputs import PYTHON_FUNCTION, read_text, shown
+from societies.translate.calls import translate_function
+from societies.translate.files import PlugInError, load_module
+from societies.translate.frames import Frame, Instance
+from societies.translate.function import Function
+from societies.translate.messages import RuleError, TranslationError
+from societies.translate.source import LARGEST_FILE, SourceFile, definition, files_of, rules_sha256
+from societies.translate.unit import Declared, Unit
+from societies.translate.values import CALLED, FIXED, INT, REAL, Known, Number, Value
+
+WORD, WHOLE_NUMBER, REAL_NUMBER = "a word", "a whole number", "a real number"
+"""Kinds of parameters and results of rules, as messages and lists call them."""
+
+_KINDS = {WHOLE_NUMBER: INT, REAL_NUMBER: REAL}
+_CTYPES = {WHOLE_NUMBER: "long", REAL_NUMBER: "real"}
+
+MOST_STEPS = 100_000
+"""Rounds of all loops of a call, after which a device ends it and the reference raises an error."""
+
+PURE = "The result of a rule follows from its arguments alone, and it changes nothing else."
+
+_OF_MODELS = ("field", "Field", "config", "society")
+"""Words of hints that are for models, whose rules have a state and a configuration."""
+
+LONGEST_LIST = 1024
+"""Largest number of entries of a list in a rule: it is in private memory."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A function of a model that users may replace.
+
+    Attributes
+    ----------
+    name : such as ``trading.price``; it is a key of the section ``rules`` of the configuration
+    function : the reference's function, with its docstring
+    meaning : one sentence
+    parameters : kind of each parameter by name; a function of a user may leave out some
+    result : kind of the result
+    key : key of the configuration whose word chooses between built-in rules, and which a parameter
+        of kind `WORD` receives; "": none
+    translated : whether the rule becomes a part of kernels; otherwise the host makes a table of it
+    """
+
+    name: str
+    function: Callable[..., Any]
+    meaning: str
+    parameters: Mapping[str, str]
+    result: str
+    key: str = ""
+    translated: bool = True
+
+    @property
+    def kernel(self) -> str:
+        """Name of the function in kernels."""
+        return f"rule_{self.name.replace('.', '_')}"
+
+    @property
+    def signature(self) -> str:
+        """How a function with all parameters is called."""
+        return f"{self.name.rpartition('.')[2]}({', '.join(self.parameters)})"
+
+    def described(self) -> str:
+        """Return some lines: signature, meaning, kinds, and the function of the reference."""
+        kinds: dict[str, list[str]] = {}
+        for name, kind in self.parameters.items():
+            kinds.setdefault(kind, []).append(name)
+        listed = "; ".join(f"{', '.join(names)}: {kind}" for kind, names in kinds.items())
+        file = self.function.__module__.replace(".", "/") + ".py"
+        doc = (inspect.getdoc(self.function) or "").split("\n\n")
+        lines = [
+            f"{self.name}=FILE.py:FUNCTION",
+            f"    def {self.signature}",
+            *textwrap.wrap(self.meaning, 92, initial_indent="    ", subsequent_indent="    "),
+            f"    {listed}; result: {self.result}",
+            f"    built in: {self.function.__name__} of {file}",
+            *(textwrap.indent(part, "        ") for part in doc),
+        ]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class PlugIn:
+    """A function of a user that replaces a function of a model.
+
+    Attributes
+    ----------
+    rule : what it replaces
+    text : how the user named it: ``FILE.py:FUNCTION``
+    function : the function itself
+    file : path of its file
+    """
+
+    rule: Rule
+    text: str
+    function: FunctionType
+    file: Path
+
+    def sha256(self) -> str:
+        """Return the hash of the rule's text, without comments and docstrings."""
+        if self.rule.translated:
+            return rules_sha256([self.function])
+        tree = ast.parse(read_text(self.file, LARGEST_FILE))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+                with suppress(IndexError):
+                    if ast.get_docstring(node, clean=False) is not None:
+                        node.body[0] = ast.Pass()
+        return hashlib.sha256(f"{self.function.__name__} {ast.dump(tree)}".encode()).hexdigest()
+
+    def files(self) -> dict[str, str]:
+        """Return the texts of all files that the function uses, by name."""
+        if not self.rule.translated:
+            return {self.file.name: read_text(self.file, LARGEST_FILE)}
+        found = files_of([self.function]).values()
+        return {one.path.name: "\n".join(one.lines) for one in found}
+
+    def called(self) -> Callable[..., Any]:
+        """Return the function as the reference calls it, with all parameters by name.
+
+        It raises `RuleError` if the function raises an error, returns another kind of value or goes
+        through its loops too often.
+        """
+        function, rule = self.function, self.rule
+        wanted = tuple(inspect.signature(function).parameters)
+        kind: type | tuple[type, ...] = float if rule.result == REAL_NUMBER else int
+        loops = rule.translated and _has_loops(function)
+
+        def carried_out(**values: Any) -> Any:
+            given = {name: values[name] for name in wanted}
+            try:
+                with _bounded(self) if loops else nullcontext():
+                    result = function(**given)
+            except RuleError:
+                raise
+            except Exception as error:
+                raise self._explained(error, given) from error
+            if type(result) is not kind:
+                raise self._wrong(f"returns {result!r}, which is not {rule.result}", given)
+            return result
+
+        return carried_out
+
+    def translated(self, words: Mapping[str, str]) -> str:
+        """Return the text of the function in OpenCL C, under the name that kernels call.
+
+        Parameters
+        ----------
+        words : the word of each parameter of kind `WORD`
+
+        Raises
+        ------
+        TranslationError
+            If it cannot be translated, is not pure, or returns another kind of value.
+        """
+        unit = Unit(Declared({}, {}))
+        unit.private, unit.most_steps, unit.pure = LONGEST_LIST, MOST_STEPS, self.rule.name
+        node, file = definition(self.function)
+        names = self.function.__globals__
+        outside = Frame(node, file, names, {}, Counter())
+        caller = Function(unit, outside, unit.instance("caller"), {})
+        values: dict[str, Value] = {}
+        for name in inspect.signature(self.function).parameters:
+            kind = self.rule.parameters[name]
+            known = Known(words[name]) if kind == WORD else Number(name, _KINDS[kind], FIXED)
+            values[name] = known
+        if node.decorator_list:
+            raise self._error(
+                file, node, "a rule has no decorator", "Write the function without it."
+            )
+        name = f"{node.name}_of_{file.path.stem}"
+        try:
+            made = translate_function(caller, node, file, names, values, None, name, False)
+        except TranslationError as error:
+            state = any(word in error.hint for word in _OF_MODELS)
+            hint = PURE if state or not error.hint else error.hint
+            path = self.file.parent / error.file
+            line = read_text(path, LARGEST_FILE).split("\n")[error.line - 1]
+            where = self._shown(path)
+            raise TranslationError(where, error.line, line, error.reason, hint) from None
+        if made.result != _KINDS[self.rule.result]:
+            raise self._other_result(made, node, file)
+        if unit.scratch_words([made]):
+            hint = f"A list in a rule has at most {LONGEST_LIST} entries."
+            raise self._error(file, node, f"the lists of {node.name} are too long", hint)
+        return f"{unit.text_of_functions([made])}\n\n{self._shell(made, values)}\n"
+
+    def _shown(self, path: Path) -> str:
+        """Return the path of a file as the user named it, if it is the rule's."""
+        return shown(self.text.rpartition(":")[0] if path == self.file else path)
+
+    def _shell(self, made: Instance, values: Mapping[str, Value]) -> str:
+        """Return the function that kernels call, with all parameters of the rule."""
+        ctype = _CTYPES[self.rule.result]
+        kinds = {name: kind for name, kind in self.rule.parameters.items() if kind != WORD}
+        declared = ", ".join(f"const {_CTYPES[kind]} {name}" for name, kind in kinds.items())
+        given = [name for name in values if name in kinds]
+        steps = "steps" in made.uses
+        call = f"{made.name}({', '.join([*given, *(['&steps'] if steps else [])])})"
+        lines = [f"static {ctype} {self.rule.kernel}({declared or 'void'})", "{"]
+        if steps:
+            ended = "SOFT_NAN" if self.rule.result == REAL_NUMBER else "0"
+            lines += [
+                "    long steps = 0;",
+                f"    const {ctype} result = {call};",
+                f"    return steps > {MOST_STEPS} ? {ended} : result;",
+            ]
+        else:
+            lines.append(f"    return {call};")
+        return "\n".join([*lines, "}"])
+
+    def _other_result(
+        self, made: Instance, node: ast.FunctionDef, file: SourceFile
+    ) -> TranslationError:
+        if isinstance(made.result, str):
+            found = CALLED[made.result]
+        else:
+            found = "nothing" if made.result is None else "more than one number"
+        returns = [one for one in ast.walk(node) if isinstance(one, ast.Return)]
+        at = returns[-1] if returns else node
+        hint = f"{self.rule.name} returns {self.rule.result}."
+        if found == WHOLE_NUMBER:
+            hint += " Write 1.0 for 1, or float(x)."
+        return self._error(file, at, f"{node.name} returns {found}", hint)
+
+    def _error(self, file: SourceFile, node: ast.AST, reason: str, hint: str) -> TranslationError:
+        line = getattr(node, "lineno", 1)
+        return TranslationError(self._shown(file.path), line, file.line(line), reason, hint)
+
+    def _explained(self, error: Exception, given: Mapping[str, Any]) -> RuleError:
+        """Return an error that says where in the user's files another one was raised."""
+        path, line = self.file, self.function.__code__.co_firstlineno
+        for frame, number in traceback.walk_tb(error.__traceback__):
+            name = frame.f_code.co_filename
+            if Path(name) == self.file or Path(name).parent == self.file.parent:
+                path, line = Path(name), number
+        said = f"{type(error).__name__}: {error}"
+        return self._at(path, line, said, given)
+
+    def _wrong(self, what: str, given: Mapping[str, Any]) -> RuleError:
+        code = self.function.__code__
+        return self._at(self.file, code.co_firstlineno, f"{code.co_name} {what}", given)
+
+    def _at(self, path: Path, line: int, said: str, given: Mapping[str, Any]) -> RuleError:
+        lines = read_text(path, LARGEST_FILE).split("\n")
+        source = lines[line - 1].strip() if line <= len(lines) else ""
+        values = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        where = f"{self._shown(path)}:{line}"
+        return RuleError(f"{where}: {said}\n    {source}\n  in the rule {self.rule.name}({values})")
+
+
+# ---------------------------------------------------------------- loading
+
+
+def split(text: str) -> tuple[str, str] | None:
+    """Return file and function of a rule's text; None if it is no such text."""
+    found = PYTHON_FUNCTION.fullmatch(text)
+    return (found["file"], found["function"]) if found else None
+
+
+def load_plug_in(rule: Rule, text: str) -> PlugIn:
+    """Load the function that a text names, and check its parameters.
+
+    Raises
+    ------
+    TranslationError
+        If the file is missing or does not import, the function is missing, or its parameters are
+        not those of the rule.
+    """
+    parts = split(text)
+    if parts is None:
+        reason = f"rules.{rule.name}: expected FILE.py:FUNCTION, got {text!r}"
+        raise PlugInError(reason)
+    path = Path(parts[0])
+    module = load_module(path, f"rules.{rule.name}: ")
+    function = getattr(module, parts[1], None)
+    if not isinstance(function, FunctionType):
+        known = [name for name, one in vars(module).items() if isinstance(one, FunctionType)]
+        near = difflib.get_close_matches(parts[1], known, n=1)
+        also = f"; did you mean '{near[0]}'?" if near else ""
+        what = "is no function" if hasattr(module, parts[1]) else "no such function"
+        listed = f" (functions: {', '.join(known)})" if known and not near else ""
+        reason = f"{shown(path)}: {parts[1]}: {what}{also}{listed}"
+        raise PlugInError(f"{reason}\n  It is named by rules.{rule.name}.")
+    _require_signature(rule, function, path)
+    return PlugIn(rule, text, function, path.resolve())
+
+
+def _require_signature(rule: Rule, function: FunctionType, path: Path) -> None:
+    """Raise PlugInError unless a function takes parameters of the rule, by name."""
+    code = function.__code__
+    wants = f"{rule.name} takes {', '.join(rule.parameters)}; leave out what you do not need."
+    for one in inspect.signature(function).parameters.values():
+        near = difflib.get_close_matches(one.name, rule.parameters, n=1)
+        also = f"; did you mean '{near[0]}'?" if near else ""
+        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            what = f"the parameter *{one.name} takes anything"
+        elif one.kind is one.POSITIONAL_ONLY:
+            what = f"the parameter '{one.name}' cannot be given by name"
+        elif one.name not in rule.parameters:
+            what = f"the rule has no parameter '{one.name}'{also}"
+        elif one.default is not one.empty:
+            what = f"the parameter '{one.name}' has a default, which would never be used"
+        else:
+            continue
+        reason = f"{shown(path)}:{code.co_firstlineno}: {function.__name__}: {what}"
+        raise PlugInError(f"{reason}\n  {wants}")
+    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        reason = f"{shown(path)}:{code.co_firstlineno}: {function.__name__}: is a generator"
+        raise PlugInError(f"{reason}\n  Return {rule.result}.")
+
+
+# ---------------------------------------------------------------- loops in the reference
+
+
+def _has_loops(function: FunctionType) -> bool:
+    """Return whether a function, or one of its file, goes through loops."""
+    loops = ast.For | ast.While | ast.ListComp | ast.GeneratorExp
+    for file in files_of([function]).values():
+        if any(isinstance(node, loops) for node in ast.walk(file.tree)):
+            return True
+    return False
+
+
+@contextmanager
+def _bounded(plug_in: PlugIn) -> Iterator[None]:
+    """Raise RuleError if more than `MOST_STEPS` lines are carried out: a loop may never end.
+
+    A round of a loop carries out at least one line, so that a call which a device ends early
+    always raises an error here.
+    """
+    before, count = sys.gettrace(), 0
+
+    def follow(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        if count > MOST_STEPS:
+            code: CodeType = frame.f_code
+            said = f"{plug_in.rule.name} carries out more than {MOST_STEPS:,} lines: bound its loop"
+            path = Path(code.co_filename)
+            raise plug_in._at(path, frame.f_lineno, said, {})
+        return follow
+
+    if before is not None:  # a debugger, whose user sees that a loop does not end
+        yield
+        return
+    sys.settrace(follow)
+    try:
+        yield
+    finally:
+        sys.settrace(None)

@@ -1,0 +1,169 @@
+"""Which rules of a workload may a user replace, and which has a configuration replaced?
+
+A workload lists its rules (`Workload.replaceable`), and its configuration has a section ``rules``
+with a key for each. The functions are loaded when the parameters are made: neither reading a
+configuration nor reading a file of results executes any.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, SerializerFunctionWrapHandler, model_serializer
+from pydantic_core import PydanticCustomError
+
+from societies.config.model import Section, key
+from societies.config.problems import quoted, suggestion
+from societies.config.rules import SECTION
+from societies.inputs import PYTHON_FUNCTION
+from societies.translate.plugins import PlugIn, Rule, load_plug_in
+from societies.workload.declare.points import once
+
+__all__ = [
+    "Plugged",
+    "Rule",
+    "RuleText",
+    "RulesSection",
+    "attributes_of",
+    "plugged",
+    "rule_key",
+    "sha256_of",
+]
+
+
+LONGEST_TEXT = 60_000
+"""Characters of rules in an attribute of a file: HDF5 stores at most 64 KiB."""
+
+
+class RulesSection(Section):
+    """A section of rules; it is left out of files if no rule is replaced."""
+
+    @model_serializer(mode="wrap")
+    def _leave_out_if_empty(self, handler: SerializerFunctionWrapHandler) -> Any:
+        found = {name: value for name, value in handler(self).items() if value is not None}
+        return found or None
+
+
+def _function(*words: str) -> Callable[[str], str]:
+    def checked(text: str) -> str:
+        if PYTHON_FUNCTION.fullmatch(text):
+            return text
+        expected = "expected FILE.py:FUNCTION"
+        expected += f" or one of {', '.join(words)}" if words else ""
+        said = f"{expected}, got {quoted(text)}{suggestion(text, words)}"
+        raise PydanticCustomError("rule", "{said}", {"said": said})
+
+    return checked
+
+
+def RuleText(*words: str) -> Any:
+    """Return the type of a key of rules: a function of a file, or a word for a built-in rule."""
+    return Annotated[str, AfterValidator(_function(*words))] | None
+
+
+def rule_key(meaning: str) -> Any:
+    """Return the field of a rule, which is not replaced by default."""
+    return key(None, f"{meaning}: FILE.py:FUNCTION")
+
+
+@dataclass(frozen=True, eq=False)
+class Plugged:
+    """The rules that a configuration replaces, loaded and checked."""
+
+    functions: Mapping[str, PlugIn]
+
+    def __bool__(self) -> bool:
+        return bool(self.functions)
+
+    @property
+    def reference(self) -> dict[str, Callable[..., Any]]:
+        """Function of every replaced rule, as the reference calls it."""
+        return {name: one.called() for name, one in self.functions.items()}
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the texts of all rules, without comments; "" if none is replaced."""
+        return sha256_of(self.functions) if self else ""
+
+    def described(self) -> list[str]:
+        """Return a line for each rule, which names the file whose Python is carried out."""
+        return [
+            f"rule {name}: {one.function.__name__} of {one.text.rpartition(':')[0]}, whose Python "
+            "is carried out"
+            for name, one in self.functions.items()
+        ]
+
+
+def attributes_of(rules: Iterable[Plugged]) -> dict[str, str]:
+    """Return the attributes of a file of results: hash and text of some rules."""
+    found = [pair for one in rules for pair in one.functions.items()]
+    if not found:
+        return {}
+    texts: dict[str, str] = {}
+    for _, one in found:
+        texts |= one.files()
+    named = [f"# {name} is {one.function.__name__}" for name, one in found]
+    whole = "\n".join([*named, *(f"# {name}\n{text}" for name, text in sorted(texts.items()))])
+    hashed = hashlib.sha256("\n".join(sorted(f"{n} {one.sha256()}" for n, one in found)).encode())
+    cut = whole if len(whole) <= LONGEST_TEXT else f"{whole[:LONGEST_TEXT]}..."
+    return {"rules_sha256": hashed.hexdigest(), "rules": cut}
+
+
+def sha256_of(functions: Mapping[str, PlugIn]) -> str:
+    """Return the hash of some rules."""
+    rows = [f"{name} {one.sha256()}" for name, one in sorted(functions.items())]
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+
+def plugged(rules: Mapping[str, Rule], config: Any) -> Plugged:
+    """Return the rules that a configuration replaces; their files are imported.
+
+    Raises
+    ------
+    TranslationError
+        If a file or function is missing, does not import, or cannot be a rule.
+    """
+    section = getattr(config, SECTION, None)
+    if not isinstance(section, RulesSection):
+        return Plugged({})
+    return once(config, "rules", lambda _: _plugged(rules, section, config))
+
+
+def _plugged(rules: Mapping[str, Rule], section: RulesSection, config: Any) -> Plugged:
+    found: dict[str, PlugIn] = {}
+    for name, text in texts_of(section):
+        one = load_plug_in(rules[name], text)
+        if one.rule.translated:  # so that a rule that cannot be is refused at once
+            one.translated(words_of(one.rule, config))
+        found[name] = one
+    return Plugged(found)
+
+
+def words_of(rule: Rule, config: Any) -> dict[str, str]:
+    """Return the word of each parameter of a rule that is a word."""
+    value = config
+    for part in rule.key.split(".") if rule.key else ():
+        value = getattr(value, part)
+    return {name: str(value) for name, kind in rule.parameters.items() if kind == "a word"}
+
+
+def texts_of(section: Section, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Yield name and text of every rule that is replaced."""
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, Section):
+            yield from texts_of(value, (*path, name))
+        elif value is not None:
+            yield ".".join((*path, name)), value
+
+
+def python_files(config: Any) -> list[Path]:
+    """Return the files of Python that a configuration names for rules, without importing any."""
+    section = getattr(config, SECTION, None)
+    if not isinstance(section, RulesSection):
+        return []
+    return [Path(text.rpartition(":")[0]) for _, text in texts_of(section)]

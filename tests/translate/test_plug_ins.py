@@ -1,0 +1,404 @@
+"""Does a function of a user replace a rule in kernels and reference alike, and only as it may?"""
+
+import warnings
+
+import numpy as np
+import pytest
+from gpu_form import form
+
+import societies
+from societies.cli import main
+from societies.economy.rules import RULES
+from societies.economy.workload import WORKLOAD
+from societies.errors import ConfigError
+from societies.output import open_results
+from societies.translate import RuleError, TranslationError
+from societies.workload import Setup
+from societies.workload.checking import verify as verifying
+from societies.workload.running.engines import ReferenceEngine
+
+ECONOMY = {
+    "workload": "economy",
+    "agents": 5,
+    "resources": 7,
+    "days": 14,
+    "seed": 7,
+    "trading": {"rounds": 2, "menu_size": 3, "fresh_values": True},
+    "extraction": {"max_experience": 60},
+}
+
+RULES_FILE = '''"""Rules for a test."""
+
+LARGEST = 3
+
+
+def price(most_a, least_b):
+    """The geometric mean, by bisection."""
+    low, high = min(most_a, least_b), max(most_a, least_b)
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        if middle * middle < most_a * least_b:
+            low = middle
+        else:
+            high = middle
+    return 2.0 / (low + high)
+
+
+def score(value, last, wanted_held):
+    """Many are equal, so that the choice among equals matters."""
+    if wanted_held > LARGEST:
+        return 0.5
+    return float(int(value / (last + 1.0)))
+
+
+def choice(wanted, given):
+    """The highest number first."""
+    return -wanted
+
+
+def none_at_all(most_a):
+    return -most_a
+
+
+def built_in(rule, most_a, least_b):
+    return 1.0 if rule == "unit" else 2.0 / (most_a + least_b)
+'''
+
+BAD = {
+    "missing.py": ("missing.py:price", "", "missing.py: no such file"),
+    "near": ("my_rule.py:price", RULES_FILE, "did you mean 'my_rules.py'?"),
+    "syntax": ("my_rules.py:price", "def price(:\n    pass\n", "my_rules.py:1: does not import"),
+    "import": (
+        "my_rules.py:price",
+        "x = 1\nimport nowhere\n",
+        "my_rules.py:2: does not import: ModuleNotFoundError: No module named 'nowhere'",
+    ),
+    "exits": ("my_rules.py:price", "import sys\nsys.exit()\n", "my_rules.py:2: does not import"),
+    "function": ("my_rules.py:prise", RULES_FILE, "prise: no such function; did you mean 'price'?"),
+    "no function": ("my_rules.py:LARGEST", RULES_FILE, "LARGEST: is no function"),
+    "signature": (
+        "my_rules.py:price",
+        "\n\ndef price(most_b):\n    return most_b\n",
+        "my_rules.py:3: price: the rule has no parameter 'most_b'; did you mean 'most_a'?",
+    ),
+    "star": ("my_rules.py:price", "def price(*all):\n    return 1.0\n", "'?*?all takes anything"),
+    "default": (
+        "my_rules.py:price",
+        "def price(most_a=1.0):\n    return most_a\n",
+        "my_rules.py:1: price: the parameter 'most_a' has a default",
+    ),
+    "draws": (
+        "my_rules.py:price",
+        "from societies.model import Rng\n\ndef price():\n    return Rng.seed(1, 2, 3).uniform()\n",
+        "my_rules.py:4: trading.price draws no random numbers",
+    ),
+    "global": (
+        "my_rules.py:price",
+        "count = 0\n\ndef price():\n    global count\n    count += 1\n    return 1.0\n",
+        "my_rules.py:4: a variable of the module cannot be changed",
+    ),
+    "memory": (
+        "my_rules.py:price",
+        "seen = [1.0]\n\ndef price(most_a):\n    seen[0] = most_a\n    return most_a\n",
+        "my_rules.py:4: only entries of lists can be assigned",
+    ),
+    "field": (
+        "my_rules.py:price",
+        "def price(most_a):\n    return society.held[0] + most_a\n",
+        "my_rules.py:2: 'society' is not known here",
+    ),
+    "kind": (
+        "my_rules.py:price",
+        "def price():\n    return 1\n",
+        "my_rules.py:2: price returns a whole number",
+    ),
+    "nothing": (
+        "my_rules.py:price",
+        "def price(most_a):\n    pass\n",
+        "my_rules.py:1: price returns nothing",
+    ),
+    "dictionary": (
+        "my_rules.py:price",
+        "def price(most_a):\n    x = {}\n    return most_a\n",
+        "my_rules.py:2: a dictionary has no place in a kernel",
+    ),
+    "power": (
+        "my_rules.py:price",
+        "def price(most_a):\n    return most_a ** 0.5\n",
+        "my_rules.py:2: a power",
+    ),
+    "word": ("geometrik", "", "got 'geometrik'; did you mean 'geometric'?"),
+}
+
+
+@pytest.fixture
+def rules(tmp_path, monkeypatch):
+    """Return a folder with rules, the current one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_rules.py").write_text(RULES_FILE)
+    return tmp_path
+
+
+def economy(*more, **rules):
+    given = {f"trading.{name}": text for name, text in rules.items()}
+    return societies.config_from_dict({**ECONOMY, "rules": given}, more)
+
+
+def written(folder, **more):
+    """Write a configuration without JSON's quotes around numbers, and return its path."""
+    import json
+
+    path = folder / "economy.yaml"
+    path.write_text(json.dumps({**ECONOMY, **more}))
+    return path
+
+
+ALL = {name: f"my_rules.py:{name}" for name in ("price", "score", "choice")}
+
+
+def test_a_rule_with_a_loop_has_the_bits_of_python(rules):
+    report = societies.verify(economy(**ALL), ticks=9)
+    assert report.identical, str(report)
+    assert report.coverage.counts["swaps"] > 20
+
+
+@pytest.mark.ci
+def test_rules_have_the_bits_of_python_in_the_form_for_gpus(rules, monkeypatch):
+    from societies.workload.declare.protocol import Source
+
+    source = type(WORKLOAD).source
+
+    def of_gpus(self, p):
+        made = source(self, p)
+        return Source({**made.macros, **form(0)}, made.header, made.arguments)
+
+    monkeypatch.setattr(type(WORKLOAD), "source", of_gpus)
+    report = societies.verify(economy(**ALL), ticks=9)
+    assert report.identical, str(report)
+    assert report.coverage.counts["swaps"] > 20
+
+
+@pytest.mark.ci
+def test_a_rule_in_the_kernel_alone_is_found(rules, monkeypatch):
+    """The reference has the built-in price, which is another one."""
+    config = economy(price="my_rules.py:built_in")
+
+    def without_rules(workload, p, **more):
+        object.__setattr__(p, "rules", {})
+        return ReferenceEngine(workload, p, **more)
+
+    monkeypatch.setattr(verifying, "ReferenceEngine", without_rules)
+    report = societies.verify(config, ticks=14)
+    assert not report.identical
+    assert report.difference.phase.startswith("trading")
+
+
+def reference_state(config, days=8):
+    setup = Setup(WORKLOAD, config)
+    engine = ReferenceEngine(WORKLOAD, setup.p)
+    engine.start()
+    engine.run_ticks(1, days)
+    return engine.state()
+
+
+def test_every_rule_matters_and_none_is_the_economy_of_before(rules):
+    plain = reference_state(economy(), 14)["held"]
+    for name, text in {**ALL, "price": "my_rules.py:built_in"}.items():
+        if name != "choice":
+            changed = reference_state(economy(**{name: text}), 14)["held"]
+            assert not np.array_equal(plain, changed), name
+    scored = reference_state(economy(score=ALL["score"]), 14)["held"]
+    both = reference_state(economy(score=ALL["score"], choice=ALL["choice"]), 14)["held"]
+    assert not np.array_equal(scored, both)
+
+
+def test_a_price_that_is_none_lets_no_swap_happen(rules):
+    deals = {}
+    for name in ("none_at_all", "built_in"):
+        setup = Setup(WORKLOAD, economy(price=f"my_rules.py:{name}"))
+        engine = ReferenceEngine(WORKLOAD, setup.p)
+        engine.start()
+        engine.run_ticks(1, 9)
+        place = list(WORKLOAD.columns(setup.p)).index("deals")
+        deals[name] = engine.logs()["series"][..., place].sum()
+    assert deals["none_at_all"] == 0
+    assert deals["built_in"] > 0
+
+
+def test_the_word_of_the_configuration_is_compiled_in(rules):
+    for word, text in (("unit", "return 1.0;"), ("geometric", "2.0 / (most_a + least_b)")):
+        config = economy(f"trading.price={word}", price="my_rules.py:built_in")
+        assert text in Setup(WORKLOAD, config).p.rule_text
+
+
+def test_a_built_in_word_is_the_key_of_the_word(rules):
+    assert economy(price="unit") == societies.config_from_dict(ECONOMY, ["trading.price=unit"])
+
+
+def test_the_economys_own_price_can_be_taken_as_it_is(rules):
+    """A user begins with a copy of the function that `societies rules` names."""
+    from inspect import getsource
+
+    from reference_py.economy import trading
+
+    head = "import math\n\nfrom societies.model import soft_exp, soft_log\n\n\n"
+    (rules / "copied.py").write_text(head + getsource(trading.price))
+    copied = reference_state(economy(price="copied.py:price"), 14)
+    assert np.array_equal(copied["held"], reference_state(economy(), 14)["held"])
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_rules_are_said_in_one_line(rules, case):
+    text, content, said = BAD[case]
+    if content:
+        (rules / "my_rules.py").write_text(content)
+    with pytest.raises((ConfigError, TranslationError), match=r"rules\.trading|my_rules") as e:
+        _ = Setup(WORKLOAD, economy(price=text)).p
+    assert said.lstrip("'?*") in str(e.value)
+    assert e.value.exit_code == 2
+    assert len(str(e.value).splitlines()) <= 3
+
+
+def test_an_unknown_rule_is_said_with_the_nearest(rules):
+    with pytest.raises(ConfigError, match=r"rules.trading.prize: unknown key; did you mean 'price"):
+        economy(prize="my_rules.py:price")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return 1.0 / (most_a - most_a)", r"my_rules.py:2: ZeroDivisionError"),
+        (
+            "while most_a > 0.0:\n        most_a += 1.0\n    return 1.0",
+            "more than 100,000 lines",
+        ),
+    ],
+)
+def test_what_the_reference_meets_has_its_line(rules, body, said):
+    (rules / "my_rules.py").write_text(f"def price(most_a):\n    {body}\n")
+    with pytest.raises(RuleError, match=said) as error:
+        reference_state(economy(price="my_rules.py:price"), 14)
+    assert "in the rule trading.price" in str(error.value)
+
+
+def test_a_loop_that_never_ends_ends_on_a_device(rules):
+    (rules / "my_rules.py").write_text("def price():\n    while True:\n        x = 1.0\n")
+    with pytest.raises(TranslationError, match="price returns nothing"):
+        _ = Setup(WORKLOAD, economy(price="my_rules.py:price")).p
+    forever = "def price(most_a):\n    while most_a > 0.0:\n        most_a += 1.0\n    return 1.0\n"
+    (rules / "my_rules.py").write_text(forever)
+    text = Setup(WORKLOAD, economy(price="my_rules.py:price")).p.rule_text
+    assert "if (++*steps > 100000) break;" in text
+    assert "return steps > 100000 ? SOFT_NAN : result;" in text
+
+
+def test_only_files_beside_the_yaml_are_named_by_it(rules, capsys):
+    folder = rules / "configs"
+    folder.mkdir()
+    path = written(folder, rules={"trading.price": "../my_rules.py:price"})
+    with pytest.raises(ConfigError, match=r"economy.yaml:1:\d+  rules.*is not in the folder of"):
+        societies.load_config(path)
+    (folder / "near.py").write_text(RULES_FILE)
+    path = written(folder, rules={"trading.price": "near.py:price"})
+    config = societies.load_config(path)
+    assert config.rules.trading.price == "configs/near.py:price"
+    path = written(folder, rules={"trading": {"price": "nearer.py:price"}})
+    with pytest.raises(ConfigError, match=r"yaml:1:\d+  rules.trading.price: nearer.py: no"):
+        societies.load_config(path)
+
+
+def test_reading_a_configuration_executes_nothing(rules):
+    (rules / "my_rules.py").write_text("raise SystemExit('executed')\n")
+    config = societies.load_config(written(rules, rules={"trading.price": "my_rules.py:price"}))
+    assert config.rules.trading.price == "my_rules.py:price"
+
+
+def shell(*words):
+    with pytest.raises(SystemExit) as end:
+        main(list(map(str, words)))
+    return end.value.code
+
+
+def test_a_file_of_other_rules_is_neither_resumed_nor_branched_off(rules, capsys):
+    path, on = written(rules), ("--device", "reference", "--out", "r.h5", "-q")
+    rule = ("--rule", "trading.price=my_rules.py:price")
+    assert shell("run", path, "--days", 2, *rule, *on) == 0
+    assert "rule trading.price: price of my_rules.py, whose Python" in capsys.readouterr().err
+    with open_results("r.h5") as results:
+        attributes = dict(results.attrs)
+    assert RULES_FILE in attributes["rules"]
+    assert attributes["rules_sha256"][:10] in attributes["model_version"]
+    assert shell("run", path, "--days", 2, "--resume", *on) == 4
+    other = ("--rule", "trading.price=my_rules.py:built_in")
+    assert shell("run", path, "--days", 2, "--resume", *other, *on) == 4
+    assert "was made by model version 1 rules" in capsys.readouterr().err
+    branch = (
+        "run",
+        path,
+        "--from",
+        "r.h5",
+        "--days",
+        "3",
+        "--out",
+        "b.h5",
+        "--device",
+        "reference",
+    )
+    assert shell(*branch, *other) == 4
+    assert "was made by model version 1 rules" in capsys.readouterr().err
+    # Comments, formatting and the place of the file do not matter.
+    moved = RULES_FILE.replace('    """The geometric mean, by bisection."""', "    # faster")
+    (rules / "moved.py").write_text(moved)
+    (rules / "my_rules.py").write_text("raise SystemExit\n")
+    again = ("--rule", "trading.price=moved.py:price")
+    assert shell("run", path, "--days", 2, "--resume", *again, *on) == 0
+    capsys.readouterr()
+    assert shell("info", "r.h5") == 0  # reading executes no rules
+    assert "1 rules" in capsys.readouterr().out
+
+
+def test_check_names_the_file_and_rules_lists_them(rules, capsys):
+    path = written(rules)
+    assert shell("check", path, "--rule", "trading.price=my_rules.py:price") == 0
+    assert "rule trading.price: price of my_rules.py, whose Python is" in capsys.readouterr().out
+    assert shell("check", path, "--rule", "trading.price") == 2
+    assert "expected RULE=FILE.py:FUNCTION" in capsys.readouterr().err
+    assert shell("check", path, "--rule", "trading.price=none.py:f") == 2
+    assert "rules.trading.price: none.py: no such file" in capsys.readouterr().err
+    assert shell("rules", "economy") == 0
+    out = capsys.readouterr().out
+    for rule in RULES.values():
+        assert f"{rule.name}=FILE.py:FUNCTION\n    def {rule.signature}" in out
+        assert rule.function.__doc__.strip().split("\n")[0] in out
+    assert shell("rules", "laplace") == 2
+
+
+def test_rules_are_a_dimension_of_a_sweep(rules, capsys):
+    written(rules)
+    (rules / "study.yaml").write_text(
+        "base: economy.yaml\nset: {days: 1}\n"
+        "vary: {grid: {rules.trading.price: [geometric, 'my_rules.py:price']}}\n"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert shell("sweep", "study.yaml", "--device", "reference", "-q") == 0
+    assert "price of my_rules.py, whose Python is carried out" in capsys.readouterr().err
+    with open_results("study.h5") as study:
+        assert study["rules.trading.price"].values.tolist() == ["geometric", "my_rules.py:price"]
+        assert RULES_FILE in study.attrs["rules"]
+    (rules / "my_rules.py").write_text(RULES_FILE.replace("40", "41"))
+    assert shell("sweep", "study.yaml", "--device", "reference", "--resume") == 4
+    (rules / "study.yaml").write_text(
+        "base: economy.yaml\nvary: {grid: {rules.trading.price: ['my_rule.py:price']}}\n"
+    )
+    assert shell("sweep", "study.yaml", "--dry-run") == 2
+    assert "study.yaml:2:" in capsys.readouterr().err
+
+
+def test_without_rules_nothing_is_new_in_a_file():
+    config = societies.config_from_dict(ECONOMY)
+    assert "rules" not in config.model_dump()
+    assert WORKLOAD.version_of(config) == WORKLOAD.version
+    assert not any(
+        name.startswith("RULE_") for name in WORKLOAD.source(Setup(WORKLOAD, config).p).macros
+    )

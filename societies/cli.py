@@ -36,6 +36,7 @@ from societies.errors import (
     SocietiesError,
     SocietiesWarning,
     SweepWarning,
+    TranslationWarning,
     interruption,
     printable,
     shell_words,
@@ -1083,13 +1084,13 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     try:
         with shell_words(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
-            warnings.simplefilter("always", DamageWarning)
-            warnings.simplefilter("always", OriginWarning)
-            warnings.simplefilter("always", SweepWarning)
+            shown = (DamageWarning, OriginWarning, SweepWarning, TranslationWarning)
+            for one in shown:
+                warnings.simplefilter("always", one)
             show = warnings.showwarning
 
             def show_all(message: Warning | str, category: type[Warning], *where: Any) -> None:
-                if issubclass(category, DamageWarning | OriginWarning | SweepWarning):
+                if issubclass(category, shown):
                     print(f"warning: {printable(str(message))}", file=sys.stderr)
                 else:
                     show(message, category, *where)

@@ -109,7 +109,8 @@ WITHOUT_LOCAL_MEMORY = (
     "connect6_match",
     "havannah_match",
 )
-"""Workloads of which no form needs local memory, or not that of a shipped configuration."""
+"""Workloads, besides those in Python alone, of which no form needs local memory, or not that of a
+shipped configuration."""
 
 
 ALL = [(name, on_cpu) for name in SIZES if name not in LONG for on_cpu in (True, False)]

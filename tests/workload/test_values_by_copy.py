@@ -38,6 +38,7 @@ FORMS = {
 OTHERS = {
     ("bam", "min_wage_every"): 1,
     ("bam", "sigma_min"): 0.05,
+    ("kirman_ants", "own"): 0.3,
     ("laplace", "border"): 0.7,
     ("laplace", "tolerance"): 0.05,
     ("havannah_search", "exploration"): 9.0,

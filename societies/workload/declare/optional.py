@@ -79,6 +79,10 @@ class Replaceable(Generic[C]):
 
         return plugged(self.replaceable(), config)
 
+    def translated_sha256(self, config: C) -> str:
+        """Return the hash of the rules that are translated from Python; "" if none are."""
+        return self.plugged(config).sha256
+
     def version_of(self, config: C) -> str:
         """Return the version of the model, with a hash of the rules that are replaced."""
         found = self.plugged(config)

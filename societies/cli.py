@@ -279,7 +279,7 @@ def run(
     override, values = _of_branch(path, override) if start else (override, None)
     settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
     setup = Setup(workload(settings.workload), settings)
-    for line in setup.workload.plugged(settings).described():
+    for line in setup.workload.python_of(settings):
         print(printable(line), file=sys.stderr)
     target = out or Path(f"{path.stem}.h5")
     branch: dict[str, Any] = {"start": start, "tick": tick, "values": values}
@@ -411,7 +411,7 @@ def sweep(
             raise ConfigError(f"sweep: one SWEEP at a time, not {len(files)}; --merge takes parts")
         found, own = studies.load_sweep(files[0], of_rules(rule)), _part(part)
         target = out or Path(f"{Path(found.name).stem}.h5")
-        for line in dict.fromkeys(line for one in found.plugged for line in one.described()):
+        for line in found.python:
             print(printable(line), file=sys.stderr)
         if dry_run:
             planned = studies.plan(
@@ -736,7 +736,7 @@ def check(
     path = _find_config(config)
     settings = _load(path, override)
     setup = Setup(workload(settings.workload), settings)
-    told = setup.workload.plugged(settings).described()
+    told = setup.workload.python_of(settings)
     told += [f"program {line}" for line in described(setup.workload.programs(setup.p))]
     print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
     for line in told:

@@ -1,6 +1,6 @@
 """Were these rules ever verified on this machine? A small record in the folder of the cache.
 
-An error of the translator is found by `verify` only, so `run` tells once that rules which are
+An error of the translator is found by `verify` only, so `run` says once that rules which are
 translated were never verified. There is an empty file for each hash of rules.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 from societies.kerneltext.cache import cache_directory
 from societies.workload.declare.protocol import Setup
 
-VERIFIED, TOLD = "verified", "told"
+VERIFIED, SHOWN = "verified", "shown"
 
 
 def note_verified(setup: Setup[Any, Any]) -> None:
@@ -24,15 +24,15 @@ def note_verified(setup: Setup[Any, Any]) -> None:
 def never_verified(setup: Setup[Any, Any]) -> bool:
     """Return whether translated rules were never verified; True once for each hash of rules."""
     digest = setup.workload.translated_sha256(setup.config)
-    if not digest or any(_file(digest, kind).exists() for kind in (VERIFIED, TOLD)):
+    if not digest or any(_file(digest, kind).exists() for kind in (VERIFIED, SHOWN)):
         return False
-    _note(setup, TOLD)
+    _note(setup, SHOWN)
     return True
 
 
 def _note(setup: Setup[Any, Any], kind: str) -> None:
     digest = setup.workload.translated_sha256(setup.config)
-    with suppress(OSError):  # without a folder for a cache it is told every time
+    with suppress(OSError):  # without a folder for a cache it is shown every time
         if digest:
             _file(digest, kind).parent.mkdir(parents=True, exist_ok=True)
             _file(digest, kind).touch()

@@ -36,6 +36,7 @@ from societies.errors import (
     SocietiesError,
     SocietiesWarning,
     SweepWarning,
+    TranslationWarning,
     interruption,
     printable,
     shell_words,
@@ -848,7 +849,7 @@ def plot(
         typer.Option(
             metavar="NAME",
             help="overview, series, income, gini, distribution, sources, time, devices, hhi, "
-            "interdependence, shock, trade_network; of a study also sweep, sensitivity.",
+            "interdependence, shock, trade_network, effect; of a study also sweep, sensitivity.",
         ),
     ] = "overview",
     variables: Annotated[
@@ -874,6 +875,65 @@ def plot(
     options = context.meta.get("options", {})
     for picture in plot_overview(files, out, figure=figure, variables=variables, **options):
         print(picture)
+
+
+@app.command()
+def effect(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="BASE OTHER",
+            help="Results: the base, and others with the same seed; or a study.",
+        ),
+    ],
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="Point of a study, or file, that is the base."),
+    ] = None,
+    variables: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
+    ] = None,
+    ticks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RANGE",
+            help="Compare means over these ticks, 151:200; default: from the first that differs.",
+        ),
+    ] = None,
+    each: Annotated[
+        bool, typer.Option("--each-tick", help="An effect for every tick instead of their mean.")
+    ] = False,
+    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals.")] = 0.95,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="WHERE", help="Also draw the effects: effects.pdf.")
+    ] = None,
+) -> None:
+    """Print how results differ from BASE, society by society, with intervals.
+
+    A society of BASE and that of OTHER with the same number have the same random draws, so that
+    they differ by the policy alone.
+    """
+    from societies.analysis.effect_table import effects_of, table
+
+    found = effects_of(
+        files, base=base, variables=variables, ticks=None if each else ticks or "", level=level
+    )
+    for text in found.warnings:
+        warn(text)
+    if as_json:
+        print(json.dumps(found.as_dict()))
+    else:
+        console = Console()
+        console.width = max(console.width, WIDE)
+        console.print(table(found))
+    if figure is not None:
+        from societies.analysis import plot_overview
+
+        more = {} if base is None else {"base": base}
+        for picture in plot_overview(files, figure, figure="effect", variables=variables, **more):
+            print(picture, file=sys.stderr if as_json else sys.stdout)
 
 
 @app.command(cls=ExportCommand)
@@ -1037,13 +1097,13 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     try:
         with shell_words(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
-            warnings.simplefilter("always", DamageWarning)
-            warnings.simplefilter("always", OriginWarning)
-            warnings.simplefilter("always", SweepWarning)
+            shown = (DamageWarning, OriginWarning, SweepWarning, TranslationWarning)
+            for one in shown:
+                warnings.simplefilter("always", one)
             show = warnings.showwarning
 
             def show_all(message: Warning | str, category: type[Warning], *where: Any) -> None:
-                if issubclass(category, DamageWarning | OriginWarning | SweepWarning):
+                if issubclass(category, shown):
                     print(f"warning: {printable(str(message))}", file=sys.stderr)
                 else:
                     show(message, category, *where)

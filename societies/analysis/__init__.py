@@ -4,6 +4,7 @@ Functions take and return xarray arrays: dimensions that a measure does not use 
 and meanings are attributes.
 """
 
+from societies.analysis.effects import effect
 from societies.analysis.emulation import Emulator, emulator
 from societies.analysis.exporting import export
 from societies.analysis.inequality import atkinson, gini, lorenz, mobility, theil, top_share
@@ -23,6 +24,7 @@ from societies.analysis.structure import (
 __all__ = [
     "Emulator",
     "atkinson",
+    "effect",
     "emulator",
     "export",
     "gini",

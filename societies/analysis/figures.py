@@ -33,6 +33,7 @@ from societies.analysis.drawing import (
     unit_of,
     variable_of,
 )
+from societies.analysis.effect_figure import draw_effect
 from societies.analysis.network_figure import draw_trade_network
 from societies.analysis.selecting import copies_of, ticks_of
 from societies.analysis.study_figures import sensitivity, sweep
@@ -371,6 +372,7 @@ FIGURES: dict[str, Callable[..., Any]] = {
     "interdependence": interdependence,
     "shock": shock,
     "trade_network": draw_trade_network,
+    "effect": draw_effect,
     "sweep": sweep,
     "sensitivity": sensitivity,
 }

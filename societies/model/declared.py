@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import ConfigError, SocietiesWarning
+from societies.errors import ConfigError, TranslationWarning
 from societies.kerneltext.source import Generated
 from societies.model.carried import FAULT, NUMBER, note_number, on_host, require_no_fault, whole
 from societies.opencl.debug import checked_mode
@@ -186,7 +186,7 @@ class Model(Workload[C, P]):
             _WARNED.add(reason)
             warnings.warn(
                 f"the phase {name} is carried out by plain Python, which is slow:\n{reason}",
-                SocietiesWarning,
+                TranslationWarning,
                 stacklevel=2,
             )
         if isinstance(p, Copies):

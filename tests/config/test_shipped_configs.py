@@ -60,6 +60,7 @@ def test_every_workload_has_a_quickstart(name):
     assert len([one for one in ours if f"/{one}".endswith(ends)]) == 1
 
 
+@pytest.mark.ci
 def test_reading_a_configuration_touches_no_device():
     """In one process: what a workload imports is there until its end."""
     code = (

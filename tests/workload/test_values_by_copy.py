@@ -35,6 +35,7 @@ FORMS = {
 """Settings with which a key has an effect, if the small configuration has others."""
 
 OTHERS = {
+    ("kirman_ants", "own"): 0.3,
     ("laplace", "border"): 0.7,
     ("laplace", "tolerance"): 0.05,
     ("havannah_search", "exploration"): 9.0,

@@ -12,6 +12,7 @@ from societies.economy.config.conflicts import (
     too_large_in_turn,
 )
 from societies.economy.config.keys import EconomyKeys
+from societies.workload.running.points import overlaps
 
 
 class EconomyConfig(EconomyKeys):
@@ -26,5 +27,6 @@ class EconomyConfig(EconomyKeys):
         return too_large_in_turn(configs)
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield keys without effect because the run ends before the day that they name."""
-        return economy_warnings(self)
+        """Yield keys without effect in this run, and interventions that overlap."""
+        yield from economy_warnings(self)
+        yield from overlaps(self)

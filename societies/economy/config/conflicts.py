@@ -295,6 +295,9 @@ def _intervention_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     """Yield missing or superfluous keys of interventions that remove something."""
     for i, one in enumerate(config.interventions):
         path: Path = ("interventions", i)
+        if one.group is not None and one.agents:
+            message = "names agents as well as a group; give one of them"
+            yield Conflict((*path, "agents"), message, ((*path, "group"),))
         if one.remove is None:
             for name in ("index", "holdings"):
                 if getattr(one, name) is not None:
@@ -307,6 +310,10 @@ def _intervention_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
         if one.set:
             message = "an intervention changes values or removes something; make two of it"
             yield Conflict((*path, "set"), message, ((*path, "remove"),))
+        for name in ("until", "group", "agents"):
+            if getattr(one, name):
+                message = "only values have this key; a removal is for good, of what index says"
+                yield Conflict((*path, name), message, ((*path, "remove"),))
         if one.societies:
             message = "only values can change in some societies; a removal is in all"
             yield Conflict((*path, "societies"), message, ((*path, "remove"),))

@@ -8,6 +8,7 @@ the file that the section is imported from.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -53,10 +54,12 @@ from societies.workload.declare.config import (
     MOST_TICKS,
     REPLICATES,
     SEED,
+    InterventionConfig,
     Numbers,
     changed_after,
     changed_copies,
 )
+from societies.workload.declare.varying import NotVarying
 
 
 def _the_word_random(word: str) -> str:
@@ -117,14 +120,17 @@ class ShockConfig(Section):
         return "keep" if holdings is None and info.data.get("remove") == "resource" else holdings
 
 
-class EconomyIntervention(Section):
-    """Values that are changed for good, in all societies or in some; or what is removed in all."""
+class EconomyIntervention(InterventionConfig):
+    """Values that are changed, in all societies or in some; or what is removed in all."""
 
     day: int = changed_after("day")
-    set: dict[str, Any] = key(
-        {},
-        "New values by key; only keys of kind `value` can change",
-        examples=[{"day_length": 600.0}],
+    group: str | None = key(
+        None, "Name of the group whose values change; default: values of all agents"
+    )
+    agents: ListOf[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]] = key(
+        (),
+        "Numbers of the agents whose values change, instead of `group`: all of one group",
+        "index",
     )
     remove: Removable | None = key(None, f"{WHAT_IS_REMOVED}, as by a shock, instead of `set`")
     index: Index | None = key(None, WHICH, "index")
@@ -264,6 +270,25 @@ class EconomyKeys(WorkloadConfig):
                 )
                 found.append((("interventions", i), shock))
         return found
+
+    def group_with(self, agents: Collection[int]) -> str:
+        """Return the name of the group that consists of these agents.
+
+        Raises
+        ------
+        NotVarying
+            If there is none: parameters belong to groups.
+        """
+        first = 0
+        for group, size in zip(self.groups, self.group_sizes(), strict=False):
+            if {*agents} == {*range(first, first + size)}:
+                return group.name
+            first += size
+        raise NotVarying(
+            f"{'agents' if len(agents) > 1 else 'agent'} {', '.join(map(str, sorted(agents)))}: "
+            "no group consists of them, and parameters belong to groups; give them a group of "
+            "their own in groups"
+        )
 
     def group_sizes(self) -> list[int]:
         """Return the number of agents in each group, ``[agents]`` if there are no groups.

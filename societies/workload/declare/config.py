@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from reference_py.primitives.rng import RANDOM_STREAMS, STREAM_GAP, stream_base
 from societies.config.model import (
@@ -20,6 +20,7 @@ from societies.config.model import (
 )
 from societies.config.problems import Path
 from societies.words import plural
+from societies.workload.declare import series
 
 LARGEST_SEED = 2**64 - 1
 MOST_TICKS = 10_000_000
@@ -64,10 +65,28 @@ def changed_copies(copies: str) -> Any:
 
 
 class InterventionConfig(Section):
-    """Values that are changed for good; models add the tick, and the copies."""
+    """Values that are changed, for good or for some time; models add the tick, and the copies."""
 
-    set: dict[str, Any] = key({}, "New values by key; only keys of kind `value` can change")
+    set: dict[str, Any] = key(
+        {},
+        "New values by key; only keys of kind `value` can change. A list of numbers, or a column "
+        "of a CSV file, {file: F, column: C}, is a series: its first value holds on the next tick",
+    )
+    until: int | None = key(
+        None,
+        "The values hold until the end of this tick; from the next one on those that held before "
+        "hold again. Default: to the end of the run",
+        "tick",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
     label: Label | None = key(None, "Name of the intervention in figures and tables")
+
+    @field_validator("set")
+    @classmethod
+    def _with_series(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Read series from files, so that the configuration of a result has their values."""
+        return {key: series.read(key, one) for key, one in values.items()}
 
 
 Numbers = ListOf[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]]
@@ -196,7 +215,10 @@ class DailyConfig(WorkloadConfig):
         yield from stream_conflicts(self, streams, ("replicates", "first_society"))
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield a warning if the run is too short to record any detail."""
+        """Yield warnings if the run is too short to record any detail, or interventions overlap."""
+        from societies.workload.running.points import overlaps
+
+        yield from overlaps(self)
         if self.record.detail > self.days:
             yield Conflict(
                 ("record", "detail"),

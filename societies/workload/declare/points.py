@@ -7,6 +7,7 @@ configuration, so a hundred replicates of a parameter point are checked once.
 
 from __future__ import annotations
 
+import math
 import weakref
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -17,8 +18,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.config.problems import Path, dotted
+from societies.config.columns import key_shown
+from societies.config.problems import Path, dotted, quoted, suggestion
 from societies.errors import ConfigError
+from societies.workload.declare.series import series_of
 from societies.workload.declare.varying import NotVarying, changed, varying
 from societies.workload.running.tables import ValueTable
 
@@ -90,7 +93,7 @@ def _points(chosen: Any, config: Any) -> Points:
         try:
             paths[key] = varying(type(config), base, key)
         except NotVarying as why:
-            raise ConfigError(f"{table.name}: {key}: {why}") from None
+            raise ConfigError(f"{table.name}: {key_shown(key)}: {why}") from None
     rows, row_of = _different_rows(table, config.replicates)
     problems: list[str] = []
     columns = table.columns.items() if table else ()
@@ -152,7 +155,17 @@ def in_time(
     """
     tick, some = attrgetter(chosen.clock), attrgetter(chosen.copies_plural)
     changes = sorted(interventions(config), key=tick)  # stable: those of a tick stay in order
-    after = tuple(sorted({tick(one) for one in changes}))
+    last = chosen.ticks(config)
+    sets = [_sets(config, base, one) for one in changes]
+    after = tuple(
+        sorted(
+            {
+                at
+                for one, values in zip(changes, sets, strict=True)
+                for at in _changing(tick(one), until_of(one), values, last)
+            }
+        )
+    )
     first = chosen.first(config)
     numbers = np.arange(first, first + len(row_of)) if config.numbers is None else config.numbers
     concerned = np.array(
@@ -162,19 +175,17 @@ def in_time(
     known: dict[Any, int] = {}
     configs: list[Any] = []
     of = np.zeros((len(after) + 1, len(row_of)), np.intp)
-    for stretch in range(len(after) + 1):
-        happened = np.array([tick(one) in after[:stretch] for one in changes], bool)
-        kinds = np.concatenate([row_of[None], concerned & happened[:, None]]).T
+    for stretch, at in enumerate((-1, *after)):
+        holds = np.array([tick(one) <= at < until_of(one) for one in changes], bool)
+        kinds = np.concatenate([row_of[None], concerned & holds[:, None]]).T
         different, which = np.unique(kinds, axis=0, return_inverse=True)
         places = []
         for kind in different.tolist():
             setting, newest = dict(settings[kind[0]]), None
-            for one, applies in zip(changes, kind[1:], strict=True):
+            for one, values, applies in zip(changes, sets, kind[1:], strict=True):
                 if applies:
                     newest = one
-                    setting |= {
-                        varying(type(config), base, key): value for key, value in one.set.items()
-                    }
+                    setting |= {path: _at(value, at - tick(one)) for path, value in values.items()}
             name = _name(setting)
             if name not in known:
                 known[name] = len(configs)
@@ -195,6 +206,59 @@ def in_time(
         if lines:
             raise NotThen("\n".join(f"taken together, {line}" for line in lines), None)
     return Points(tuple(configs), of, after)
+
+
+class _Series(tuple[Any, ...]):
+    """Values of a key on successive ticks."""
+
+
+def until_of(one: Any) -> float:
+    """Return the tick at whose end an intervention ends; infinity if it does not."""
+    until = getattr(one, "until", None)
+    return math.inf if until is None else until
+
+
+def key_in_group(config: Any, one: Any, key: str) -> str:
+    """Return the key that an intervention changes: in a group, that of the group.
+
+    Raises
+    ------
+    NotVarying
+        If there is no such group.
+    """
+    group = getattr(one, "group", None)
+    if agents := getattr(one, "agents", ()):
+        group = config.group_with(agents)
+    if group is None:
+        return key
+    named = [own.name for own in config.groups]
+    if group not in named:
+        there = f"; there are {', '.join(named)}" if named else "; the configuration has no groups"
+        raise NotVarying(f"there is no group {quoted(group)}{suggestion(group, named) or there}")
+    return f"groups.{named.index(group)}.{key}"
+
+
+def _sets(config: Any, base: Mapping[str, Any], one: Any) -> dict[Path, Any]:
+    """Return what an intervention sets: values, or series of them, by the path of the key."""
+    found: dict[Path, Any] = {}
+    for name, value in one.set.items():
+        key = key_in_group(config, one, name)
+        series = series_of(type(config), key, value)
+        found[varying(type(config), base, key)] = value if series is None else _Series(series)
+    return found
+
+
+def _changing(start: int, until: float, values: Mapping[Path, Any], last: int | None) -> set[int]:
+    """Return the ticks after which the values of an intervention change."""
+    longest = max((len(one) for one in values.values() if isinstance(one, _Series)), default=1)
+    found = {start, *range(start, start + longest), until}
+    end = math.inf if last is None else last
+    return {int(at) for at in found if at <= until and (at < end or at == start)}
+
+
+def _at(value: Any, place: int) -> Any:
+    """Return the value of a series at a position, the last one beyond its end."""
+    return value[min(place, len(value) - 1)] if isinstance(value, _Series) else value
 
 
 def _require_ticks(chosen: Any, config: Any, one: Any) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 from societies.config import load
 from societies.config.document import LARGEST_FILE
 from societies.config.model import WorkloadConfig
-from societies.config.problems import suggestion
+from societies.config.problems import described, suggestion
 from societies.errors import ConfigError
 from societies.inputs import read_text
 from societies.translate.files import load_module
@@ -56,7 +56,9 @@ def workload(name: str) -> Workload[Any, Any]:
     entries = _entries()
     if name not in entries:
         near = suggestion(name, entries)
-        raise ConfigError(f"unknown workload '{name}'{near} (known: {', '.join(sorted(entries))})")
+        raise ConfigError(
+            f"unknown workload {described(name)}{near} (known: {', '.join(sorted(entries))})"
+        )
     entry = entries[name]
     if entry.module.partition(".")[0] == __package__.partition(".")[0]:
         return _loaded(entry)  # an error of our own is shown as it is

@@ -60,6 +60,16 @@ def varying(model: type[Section], data: Any, key: str, *, later: bool = False) -
     return path
 
 
+def field_of(model: Any, key: str) -> Any:
+    """Return the type of the value of an existing key."""
+    annotation: Any = model
+    for part in key.split("."):
+        section = _section(annotation)
+        if section is not None and part in section.model_fields:
+            annotation = section.model_fields[part].annotation
+    return annotation
+
+
 def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any]:
     """Return path and kind of a key, and its section class, or None if the key holds a value.
 

@@ -444,7 +444,16 @@ def values_set(one: Mapping[str, Any]) -> str:
     if one.get("label"):
         return str(one["label"])
     values = one.get("set")
-    return ", ".join(f"{k} {v}" for k, v in values.items()) if isinstance(values, dict) else ""
+    pairs = values.items() if isinstance(values, dict) else ()
+    return ", ".join(f"{key} {_short(value)}" for key, value in pairs)
+
+
+def _short(value: Any) -> str:
+    """Return a value in words: of a series its first and last value."""
+    found = value.get("values", value) if isinstance(value, dict) else value
+    if isinstance(found, list) and len(found) > 3:
+        return f"{found[0]} to {found[-1]} ({len(found)} values)"
+    return str(found)
 
 
 def marks_of(
@@ -462,6 +471,7 @@ def marks_of(
     said, clock = configuration_of(results), clock_of(results)
     entries = [one for key in keys for one in _sections(said.get(key))]
     at = [(one.get(clock), worded(one)) for one in entries]
+    at += [(one["until"], f"end of {worded(one)}") for one in entries if one.get("until")]
     return sorted(
         Mark(tick, f"{clock} {tick} {what}")
         for tick, what in at

@@ -190,7 +190,12 @@ def _require_same_past(
     """Raise OutputError if interventions before the tick differ from those of the file."""
 
     def past(data: Mapping[str, Any]) -> list[Any]:
-        return [one for one in _interventions_of(data) if one[clock] < tick]
+        """Return the interventions before the tick; their end is of the past if it is, too."""
+        return [
+            {name: value for name, value in one.items() if name != "until" or value < tick}
+            for one in _interventions_of(data)
+            if one[clock] < tick
+        ]
 
     before, now = past(_configuration(attributes)), past(config.model_dump(mode="json"))
     if before != now:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from societies.words import counted
 from societies.workload.declare import points
 from societies.workload.declare.points import Points
 from societies.workload.declare.registry import workload
+from societies.workload.declare.series import problem_of, series_of
 from societies.workload.declare.varying import NotVarying, varying
 from societies.workload.running.tables import ValueTable, table_of
 
@@ -75,6 +78,33 @@ def with_rows(config: Any, table: ValueTable | None, numbers: NDArray[np.int64] 
     return found
 
 
+def overlaps(config: Any) -> Iterator[Conflict]:
+    """Yield a warning for each key that two interventions set at the same time.
+
+    Not if both are for good or one is inside of the other, since it is clear which holds then.
+    """
+    chosen = workload(config.workload)
+    clock, copies = chosen.clock, chosen.copies_plural
+    entries = [(i, one) for i, one in enumerate(config.interventions) if one.set]
+    entries.sort(key=lambda entry: getattr(entry[1], clock))
+    for (i, one), (j, other) in combinations(entries, 2):
+        ends = [points.until_of(a) for a in (one, other)]
+        begin, end = getattr(other, clock) + 1, min(ends)
+        of = [set(getattr(a, copies)) for a in (one, other)]
+        if min(ends) == inf or begin > end or (all(of) and not of[0] & of[1]):
+            continue
+        if getattr(one, clock) < getattr(other, clock) and ends[1] <= ends[0]:
+            continue  # the later one is inside of the other
+        keys = [{points.key_in_group(config, a, key) for key in a.set} for a in (one, other)]
+        for key in sorted(keys[0] & keys[1]):
+            last = f"{end:g}" if end != inf else "the end"
+            yield Conflict(
+                ("interventions", j, "set"),
+                f"{key} is also set by interventions.{i} from {clock} {begin} to {last}; this one "
+                "holds then, since it begins later or comes later in the list",
+            )
+
+
 def intervention_conflicts(config: Any) -> Iterator[Conflict]:
     """Yield the conflicts of interventions: wrong ticks, copies, keys or values.
 
@@ -98,12 +128,30 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
                 yield Conflict((*path, copies, place), message, needs)
         if not one.set and getattr(one, "remove", None) is None:
             yield Conflict((*path, "set"), "names no key that it changes")
-        for key in one.set:
+        until = points.until_of(one)
+        if until <= tick:
+            wrong = True
+            message = f"must be after {clock} {tick}, on which it begins, got {until:g}"
+            yield Conflict((*path, "until"), message, ((*path, clock),))
+        for key, value in one.set.items():
+            own = key
             try:
-                varying(type(config), base, key, later=True)
+                own = points.key_in_group(config, one, key)
+                varying(type(config), base, own, later=True)
             except NotVarying as why:
+                wrong, said = True, str(why)
+                if own != key and said.startswith("unknown key"):
+                    section = type(config.groups[0])
+                    known = ", ".join(name for name in section.model_fields if name != "name")
+                    said = f"is the same for all agents; a group has {known}"
+                yield Conflict((*path, "set", key), said)
+                continue
+            values = series_of(type(config), own, value)
+            end = None if ticks is None else int(min(until, ticks))
+            if values is not None and (why_not := problem_of(values, clock, tick + 1, end)):
                 wrong = True
-                yield Conflict((*path, "set", key), str(why))
+                for line in why_not.split("\n"):
+                    yield Conflict((*path, "set", key), line, ((chosen.ticks_key,),))
     if wrong or not points.interventions(config):
         return
     try:
@@ -113,4 +161,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
         for i, one in enumerate(config.interventions):
             path = ("interventions", i) if one is error.newest else path
         for line in str(error).split("\n"):
-            yield Conflict(path, line)
+            series = (
+                "; a series of it is written {values: [...]}" if " numbers for " in line else ""
+            )
+            yield Conflict(path, line + series)

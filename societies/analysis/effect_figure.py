@@ -1,0 +1,72 @@
+"""How are effects drawn: the paired differences between results and a base, over time?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from societies.analysis.drawing import (
+    GREY,
+    coloured,
+    finished,
+    label_panel,
+    legend_inside,
+    new_panels,
+    titled,
+)
+from societies.analysis.effects import cases_of_effects, effect
+from societies.analysis.pairs import compared
+from societies.errors import EffectWarning
+from societies.workload.drawing.figure import INTERVAL, leave_out, line_with_band, words
+
+if TYPE_CHECKING:
+    from societies.analysis.drawing import Cases
+
+
+def draw_effect(
+    cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL, base: str = ""
+) -> Any:
+    """Draw the differences between results and a base, society by society, over time.
+
+    Parameters
+    ----------
+    cases : results, of which a study has one for each point; the first is the base
+    variables : default: the headline variables of the workload
+    bands : of the mean difference over the pairs
+    base : label of the result or point that is the base
+    """
+    every = cases_of_effects(cases, base or None)
+    name, first = next(iter(every.items()))
+    others = {label: data for label, data in every.items() if label != name}
+    notes: list[str] = []
+    found = {}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", EffectWarning)
+        for label, _, data in coloured(others):
+            found[label] = compared(first, data, list(variables) or None)
+            notes += [f"{label}: {one.message}" for one in said]
+            said.clear()
+    labels = next(iter(found.values())).labels
+    figure, panels = new_panels(len(labels))
+    for place, axes in enumerate(panels):
+        for label, colour, data in coloured(others):
+            own = found[label]
+            if own.paired:
+                values = own.other[place] - own.base[place]
+                line_with_band(axes, own.ticks, values, colour, bands, label)
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", EffectWarning)
+                apart = effect(first, data, [labels[place].partition("[")[0]])
+            one = apart.sel(variable=labels[place])
+            axes.plot(own.ticks, one.effect, color=colour, label=label)
+            axes.fill_between(own.ticks, one.low, one.high, color=colour, alpha=0.22, linewidth=0)
+        axes.axhline(0, color=GREY, linewidth=0.8)
+        unit = next(iter(found.values())).units[place]
+        label_panel(axes, first, titled(labels[place]), "" if unit == "1" else unit)
+    legend_inside(panels[0])
+    leave_out(figure, words(f"difference to {name or 'the first'}, society by society"))
+    for note in notes:
+        leave_out(figure, note)
+    return finished(figure, others, bands, legend=False)

@@ -1,0 +1,128 @@
+"""Which effects have several policies, as a table and as plain data?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from societies.analysis.effects import (
+    cases_of_effects,
+    effect,
+    records,
+    since_first_difference,
+    text_of_first,
+)
+from societies.analysis.labels import LABEL, unused
+from societies.errors import EffectWarning
+from societies.output import open_results
+from societies.workload.drawing.figure import words
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """The effects of several results or points, compared with one base.
+
+    Attributes
+    ----------
+    base : label of the base
+    found : effects by label (`societies.analysis.effect`)
+    warnings : texts on pairs that are none, and on policies that change nothing
+    """
+
+    base: str
+    found: dict[str, xr.Dataset]
+    warnings: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain data."""
+        entries = [one for label, found in self.found.items() for one in records(label, found)]
+        firsts = {label: int(found.attrs["first"]) for label, found in self.found.items()}
+        paired = {label: bool(found.attrs["paired"]) for label, found in self.found.items()}
+        return {"base": self.base, "paired": paired, "first": firsts, "effects": entries}
+
+
+def effects_of(
+    files: Sequence[str | PathLike[str]],
+    *,
+    base: str | None = None,
+    variables: str | Sequence[str] | None = None,
+    ticks: str | None = "",
+    level: float = 0.95,
+) -> Effects:
+    """Return the effects of all results or points of files, compared with a base.
+
+    Parameters
+    ----------
+    files : results, or a study; the first result or point is the base unless ``base`` names another
+    ticks : whose mean is compared; "": from the first that differs on; None: an effect for each
+    """
+    with ExitStack() as stack:
+        opened: dict[str, Any] = {}
+        for one in files:
+            data = stack.enter_context(open_results(one))
+            label = words(data.attrs.get(LABEL) or Path(one).stem)
+            opened[unused(label, opened)] = data
+        cases = cases_of_effects(opened, base)
+        first, *others = cases
+        window: Any = since_first_difference(cases) if ticks == "" else ticks
+        if ticks == "" and window is None:
+            window = slice(None)
+        result = Effects(first, {})
+        for label in others:
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always", EffectWarning)
+                result.found[label] = effect(
+                    cases[first], cases[label], variables, window=window, level=level
+                )
+            result.warnings.extend(f"{label}: {one.message}" for one in said)
+        return result
+
+
+def table(effects: Effects) -> Any:
+    """Return a table of rich for each result or point that is compared with the base."""
+    from rich.console import Group
+
+    return Group(*(_table(effects.base, label, one) for label, one in effects.found.items()))
+
+
+def _table(base: str, label: str, own: xr.Dataset) -> Any:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    window, clock = own.attrs.get("window"), own.attrs["clock"]
+    said = text_of_first(int(own.attrs["first"]), clock, bool(own.attrs["paired"]))
+    over = f", mean of {clock} {window}" if window else ""
+    title = f"{label}: {said}{over}"
+    found = Table(title=escape(title), title_justify="left", box=box.SIMPLE, title_style="bold")
+    level = f"{100 * own.attrs['level']:g} %"
+    columns = ["variable", *([] if window else [clock]), words(base, 16), "effect", "relative"]
+    columns += [f"{level} (bootstrap)", f"{level} (t)", "se", "se unpaired", "ratio", "pairs"]
+    for place, column in enumerate(columns):
+        found.add_column(escape(column), justify="right" if place else "left", no_wrap=True)
+    for one in records(label, own):
+        number = {key: _shown(value) for key, value in one.items() if key not in _TEXTS}
+        unit = "" if one["unit"] == "1" else f" [{one['unit']}]"
+        relative = "-" if one["relative"] is None else f"{100 * one['relative']:+.2f} %"
+        ends = [f"{number[f'{k}low']} to {number[f'{k}high']}" for k in ("", "t_")]
+        found.add_row(
+            *(escape(f"{one['variable']}{unit}"), *([] if window else [str(one[clock])])),
+            *(number["base"], number["effect"], relative, *ends),
+            *(number["se"], number["se_unpaired"], number["precision"], str(one["pairs"])),
+        )
+    return found
+
+
+_TEXTS = ("case", "variable", "unit", "window")
+
+
+def _shown(value: Any) -> str:
+    return "-" if value is None else f"{value:.4g}"

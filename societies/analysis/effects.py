@@ -1,0 +1,279 @@
+"""What is the effect of a policy? The difference between societies with and without it, in pairs.
+
+A pair is a society of the base and the society with the same seed and number in another run: its
+random draws are the same, so that the two differ by the policy alone. The mean of paired
+differences is more precise than the difference of two means by the factor ``precision``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from societies.analysis.pairs import NEVER, Compared, aligned, compared, first_difference
+from societies.analysis.selecting import RUN
+from societies.analysis.study_cases import point_labels, runs_done
+from societies.config.problems import quoted, suggestion
+from societies.errors import ConfigError, EffectWarning, SocietiesError, option
+from societies.output import open_results
+from societies.workload.drawing.bands import RESAMPLES, Reals
+from societies.workload.drawing.figure import clock_of
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import xarray as xr
+
+    from societies.analysis.selecting import Ticks
+
+    Source: TypeAlias = str | PathLike[str] | xr.Dataset
+
+
+def effect(
+    base: Source,
+    other: Source,
+    variables: str | Sequence[str] | None = None,
+    *,
+    window: Ticks = None,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> xr.Dataset:
+    """Return the mean difference between the societies of two results, other minus base.
+
+    Parameters
+    ----------
+    base, other : path or xarray.Dataset
+        Two runs, a run and its branch, or the runs of two points of a study (`cases_of_effects`).
+    variables : names of variables; default: the headline variables of the workload, or all series.
+        A variable with a further dimension has an effect for each of its entries:
+        ``extraction_share[tool]``
+    window : ticks whose mean is compared, such as ``"151:200"``; default: an effect for each tick
+    level : of the intervals
+    resamples, seed : number of bootstrap samples of the pairs, and their seed
+
+    Returns
+    -------
+    Dataset along ``variable`` and, without a window, the clock:
+
+    - ``base``, ``other``: means over the pairs; ``effect``: mean difference, in the variable's unit
+    - ``low``, ``high``: bootstrap interval of the effect; ``t_low``, ``t_high``: Student's
+    - ``relative`` with ``relative_low`` and ``relative_high``: effect as a share of the base's mean
+    - ``se``: standard error of the mean difference; ``se_unpaired``: that of the difference of two
+      means; ``precision``: their ratio
+    - ``pairs``: number of pairs; ``first``: first tick on which a pair differs, -1 if none does
+
+    Its attributes are ``paired`` (1 or 0), ``first`` (first tick on which any series differs) and
+    ``window``. If the draws of the two results differ, they have no pairs: intervals and ``se``
+    are those of two independent samples (Welch).
+
+    Raises
+    ------
+    ConfigError
+        If a variable is missing, or the results have no tick or society in common.
+    SocietiesError
+        If SciPy is not installed.
+
+    Warns
+    -----
+    EffectWarning
+        If the results have no pairs, if nothing differs, or if some societies have no partner.
+    """
+    if not 0 < level < 1:
+        raise ConfigError(f"{option('level', level)}: must be between 0 and 1")
+    with _opened(base) as one, _opened(other) as two:
+        found = compared(one, two, variables, window)
+    left, right = found.base, found.other
+    if window is not None:
+        left, right = left.mean(-1), right.mean(-1)
+    return _dataset(
+        found, _differences(left, right, found.paired, level, resamples, seed), window, level
+    )
+
+
+def _dataset(of: Compared, found: Mapping[str, Reals], window: Ticks, level: float) -> xr.Dataset:
+    import xarray as xr
+
+    dims = ("variable",) if window is not None else ("variable", of.clock)
+    result = xr.Dataset(
+        {name: (dims, values) for name, values in found.items()},
+        {"variable": of.labels, "unit": ("variable", of.units)},
+        {"paired": int(of.paired), "first": of.first, "level": level, "clock": of.clock},
+    )
+    result["first"] = ("variable", of.firsts)
+    if window is None:
+        return result.assign_coords({of.clock: of.ticks})
+    return result.assign_attrs(window=f"{of.ticks[0]} to {of.ticks[-1]}")
+
+
+def _differences(
+    a: Reals, b: Reals, paired: bool, level: float, resamples: int, seed: int
+) -> dict[str, Reals]:
+    """Return means, differences and intervals: (variable, ...) for (variable, pair, ...)."""
+    try:
+        from scipy.stats import t as student
+    except ImportError as missing:
+        raise SocietiesError(
+            "effects need SciPy, which is missing: pip install 'societies[study]'"
+        ) from missing
+    if paired:
+        there = np.isfinite(a) & np.isfinite(b)
+        a, b = np.where(there, a, np.nan), np.where(there, b, np.nan)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)  # values that are all missing
+        counts = [np.isfinite(one).sum(1) for one in (a, b)]
+        means = [np.nanmean(one, 1) for one in (a, b)]
+        spread = [np.nanvar(one, 1, ddof=1) / n for one, n in zip((a, b), counts, strict=True)]
+        apart = np.sqrt(spread[0] + spread[1])
+        difference = means[1] - means[0]
+        if paired:
+            difference = np.nanmean(b - a, 1)
+            error = np.nanstd(b - a, 1, ddof=1) / np.sqrt(counts[0])
+            freedom = counts[0] - 1.0
+        else:
+            error = apart
+            parts = [one**2 / np.maximum(n - 1, 1) for one, n in zip(spread, counts, strict=True)]
+            freedom = (spread[0] + spread[1]) ** 2 / (parts[0] + parts[1])
+        half = student.ppf((1 + level) / 2, freedom) * error
+        ends = _bootstrapped(a, b, paired, level, resamples, seed)
+        return {
+            "base": means[0],
+            "other": means[1],
+            "effect": difference,
+            **{name: ends[i] for i, name in enumerate(("low", "high"))},
+            "t_low": difference - half,
+            "t_high": difference + half,
+            "relative": difference / means[0],
+            **{name: ends[i + 2] for i, name in enumerate(("relative_low", "relative_high"))},
+            "se": error,
+            "se_unpaired": apart,
+            "precision": apart / error,
+            "pairs": np.minimum(*counts),
+        }
+
+
+def _bootstrapped(
+    a: Reals, b: Reals, paired: bool, level: float, resamples: int, seed: int
+) -> Reals:
+    """Return the ends of the intervals of the difference and of the relative difference: (4, ...).
+
+    A sample draws pairs with replacement or, without pairs, the societies of each result.
+    """
+    random = np.random.default_rng(seed)
+    ends = np.full((4, len(a), *a.shape[2:]), np.nan)
+    if min(a.shape[1], b.shape[1]) < 2:
+        return ends
+    weights = [_weights(random, one.shape[1], resamples) for one in (a, b)]
+    if paired:
+        weights[1] = weights[0]
+    percentiles = [(1 - level) / 2, (1 + level) / 2]
+    for place in range(len(a)):
+        means = []
+        for one, own in zip((a[place], b[place]), weights, strict=True):
+            flat = one.reshape(len(one), -1)
+            there = np.isfinite(flat)
+            means.append(own @ np.where(there, flat, 0.0) / (own @ there))
+        shape = a.shape[2:]
+        difference = means[1] - means[0]
+        for row, values in ((0, difference), (2, difference / means[0])):
+            ends[row : row + 2, place] = np.nanquantile(values, percentiles, axis=0).reshape(
+                2, *shape
+            )
+    return ends
+
+
+def _weights(random: np.random.Generator, count: int, resamples: int) -> Reals:
+    """Return how often each society is in each bootstrap sample: (sample, society)."""
+    found = np.zeros((resamples, count))
+    drawn = random.integers(0, count, (resamples, count))
+    np.add.at(found, (np.arange(resamples)[:, None], drawn), 1.0)
+    return found
+
+
+def _opened(source: Source) -> Any:
+    return open_results(source) if isinstance(source, str | PathLike) else nullcontext(source)
+
+
+def cases_of_effects(
+    opened: Mapping[str, xr.Dataset], base: str | None = None
+) -> dict[str, xr.Dataset]:
+    """Return the results to compare by label, the base first; a study has one for each point.
+
+    Raises
+    ------
+    ConfigError
+        If no result has the label ``base``, or there are fewer than two results.
+    """
+    found: dict[str, xr.Dataset] = {}
+    for name, data in opened.items():
+        if RUN not in data.dims:
+            found[name] = data
+            continue
+        done = runs_done(data)
+        for point, label in sorted(point_labels(done).items()):
+            text = label if len(opened) == 1 else f"{name}: {label}"
+            found[text] = done.isel({RUN: np.flatnonzero(done["point"].values == point)})
+    if len(found) < 2:
+        raise ConfigError("an effect needs a base and at least one other result or point")
+    if base is None:
+        return found
+    if base not in found:
+        raise ConfigError(
+            f"{option('base', base)}: no such result or point{suggestion(base, list(found))}; "
+            f"there are {', '.join(map(quoted, _few(found)))}"
+        )
+    return {base: found[base], **found}
+
+
+def _few(labels: Iterable[str], most: int = 12) -> list[str]:
+    listed = list(labels)
+    return listed if len(listed) <= most else [*listed[:most], f"and {len(listed) - most} more"]
+
+
+def since_first_difference(cases: Mapping[str, xr.Dataset]) -> slice | None:
+    """Return the ticks from the first on which any result differs from the base; None: none."""
+    base, *others = cases.values()
+    firsts = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EffectWarning)
+        for other in others:
+            a, b, paired = aligned(base, other)
+            first = first_difference(a, b) if paired else NEVER
+            firsts += [first] if first != NEVER else []
+    return slice(min(firsts), int(base[clock_of(base)].values[-1])) if firsts else None
+
+
+def records(label: str, found: xr.Dataset) -> list[dict[str, Any]]:
+    """Return an effect as plain data: an entry for each variable and tick."""
+    clock = found.attrs["clock"]
+    ticks = found[clock].values if clock in found.dims else [None]
+    entries = []
+    for place, name in enumerate(found["variable"].values):
+        for i, tick in enumerate(ticks):
+            at = (place,) if tick is None else (place, i)
+            numbers = {
+                str(key): _plain(one.values[at[: one.ndim]]) for key, one in found.data_vars.items()
+            }
+            when = {"window": found.attrs["window"]} if tick is None else {clock: int(tick)}
+            unit = str(found["unit"].values[place])
+            entries.append({"case": label, "variable": str(name), "unit": unit, **when, **numbers})
+    return entries
+
+
+def _plain(value: Any) -> float | int | None:
+    """Return a number for JSON, which has no NaN and no infinity."""
+    if isinstance(value, np.integer | int):
+        return int(value)
+    return float(value) if np.isfinite(value) else None
+
+
+def text_of_first(first: int, clock: str, paired: bool) -> str:
+    """Return a text with the first tick on which anything differs."""
+    if not paired:
+        return "no pairs"
+    return "nothing differs" if first == NEVER else f"differ from {clock} {first} on"

@@ -1,0 +1,206 @@
+"""Which societies of two results are twins, and from which tick on do they differ?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.analysis.selecting import RUN, copies_of, names, unknown, with_ticks, workload_of
+from societies.errors import ConfigError, EffectWarning, SocietiesError
+from societies.words import counted
+from societies.workload.declare.contents import contents_of
+from societies.workload.declare.protocol import Setup
+from societies.workload.declare.registry import config_from_dict
+from societies.workload.drawing.bands import Reals
+from societies.workload.drawing.figure import clock_of, configuration_of, series_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.analysis.selecting import Ticks
+
+PAIR = "pair"
+"""Dimension of the societies of two runs with the same random draws."""
+NEVER = -1
+"""First tick on which something differs, if nothing does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The series of two results with the same societies.
+
+    Attributes
+    ----------
+    labels, units : names and units of the series
+    clock, ticks : name of a tick, and the common ticks
+    base, other : (series, pair, tick); without pairs the second axes may differ in length
+    paired : whether the societies of both have the same random draws
+    firsts : first tick on which each series differs, -1 if none does
+    first : first tick on which any recorded series differs
+    """
+
+    labels: list[str]
+    units: list[str]
+    clock: str
+    ticks: NDArray[Any]
+    base: Reals
+    other: Reals
+    paired: bool
+    firsts: list[int]
+    first: int
+
+
+def compared(
+    a: xr.Dataset, b: xr.Dataset, variables: str | Sequence[str] | None, window: Ticks = None
+) -> Compared:
+    """Return the series of two results, in pairs if they have the same draws; see `effect`."""
+    a, b, paired = aligned(a, b)
+    clock = clock_of(a)
+    chosen = _chosen(a, b, variables)
+    first = first_difference(a, b) if paired else NEVER
+    if paired and first == NEVER:
+        warnings.warn(
+            "nothing differs: all recorded series are the same to the last bit. Can what was "
+            "changed act at all in these societies?",
+            EffectWarning,
+            stacklevel=3,
+        )
+    one, two = (with_ticks(data[chosen], window) for data in (a, b))
+    left, right = dict(_series(one, clock)), dict(_series(two, clock))
+    labels = [name for name in left if name in right]
+    ticks = one[clock].values
+    firsts = [_first(left[n], right[n], ticks) if paired else NEVER for n in labels]
+    units = [str(a[name.partition("[")[0]].attrs.get("units", "1")) for name in labels]
+    base, other = (np.stack([own[name] for name in labels]) for own in (left, right))
+    return Compared(labels, units, clock, ticks, base, other, paired, firsts, first)
+
+
+def first_difference(a: xr.Dataset, b: xr.Dataset) -> int:
+    """Return the first tick on which any series of two aligned results differs; -1: none does.
+
+    Series with a lag, whose value of a tick depends on later ticks, count only if no other differs.
+    """
+    clock, later = clock_of(a), _with_lag(a)
+    firsts = {
+        str(name): _first(one, two, a[clock].values)
+        for name in a.data_vars
+        if name in b and clock in a[name].dims and a[name].dims == b[name].dims
+        for one, two in [(_values(a[name], clock), _values(b[name], clock))]
+        if one.shape == two.shape
+    }
+    found = {name: one for name, one in firsts.items() if one != NEVER}
+    at_once = [one for name, one in found.items() if name not in later]
+    return min(at_once or found.values(), default=NEVER)
+
+
+def _with_lag(data: xr.Dataset) -> set[str]:
+    """Return the variables that have a lag; a study does not record which they are."""
+    found = {str(name) for name, one in data.data_vars.items() if one.attrs.get("lag")}
+    chosen = workload_of(data)
+    if found or chosen is None or "points" not in data.attrs:
+        return found
+    try:
+        config = config_from_dict({**configuration_of(data)})
+        return {one.name for one in contents_of(Setup(chosen, config)).variables() if one.lag}
+    except SocietiesError:  # the configuration of another version
+        return found
+
+
+def _values(values: Any, clock: str) -> NDArray[Any]:
+    found: NDArray[Any] = values.transpose(..., clock).values
+    return found.reshape(-1, found.shape[-1])
+
+
+def _first(a: NDArray[Any], b: NDArray[Any], ticks: NDArray[Any]) -> int:
+    """Return the first tick on which two series (..., tick) differ; NEVER if none does."""
+    if a.shape != b.shape:
+        return int(ticks[0]) if len(ticks) else NEVER
+    same = a == b
+    if a.dtype.kind == "f" and b.dtype.kind == "f":
+        same |= np.isnan(a) & np.isnan(b)
+    places = np.flatnonzero(~same.reshape(-1, same.shape[-1]).all(0))
+    return int(ticks[places[0]]) if len(places) else NEVER
+
+
+def aligned(a: xr.Dataset, b: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset, bool]:
+    """Return two results along their pairs and common ticks, and whether pairs have equal draws."""
+    clock = clock_of(a)
+    kinds = [one.name if (one := workload_of(data)) else "" for data in (a, b)]
+    if kinds[0] != kinds[1] or clock_of(b) != clock:
+        raise ConfigError(f"results of {kinds[0]} and of {kinds[1]} cannot be compared")
+    one, two = _by_draws(a), _by_draws(b)
+    ticks = np.intersect1d(one[clock].values, two[clock].values)
+    if not len(ticks):
+        raise ConfigError(f"the results have no {clock} in common, so they cannot be compared")
+    one, two = (data.sel({clock: ticks}) for data in (one, two))
+    why = _not_paired(one, two)
+    if why:
+        text = f"{why}: they have no pairs, so the effect is the difference of two means"
+        warnings.warn(text, EffectWarning, stacklevel=3)
+        return one, two, False
+    shared = np.intersect1d(one[PAIR].values, two[PAIR].values)
+    alone = one.sizes[PAIR] + two.sizes[PAIR] - 2 * len(shared)
+    if alone:
+        text = f"{counted(alone, 'society')} without a partner in the other result left out"
+        warnings.warn(text, EffectWarning, stacklevel=3)
+    return one.sel({PAIR: shared}), two.sel({PAIR: shared}), True
+
+
+def _by_draws(data: xr.Dataset) -> xr.Dataset:
+    """Return a result along the numbers by which its societies draw."""
+    dim = copies_of(data)
+    if dim != RUN:
+        return data.rename({dim: PAIR})
+    points = np.unique(data["point"].values) if "point" in data.coords else [0]
+    if len(points) > 1:
+        raise ConfigError(
+            f"a study with {len(points)} points is not one result; compare two of its points"
+        )
+    own = str(data.attrs.get("copies", "society"))
+    number = data[own].values if own in data.coords else data["replicate"].values
+    seeds = data["seed"].values if "seed" in data.coords else []
+    more = {"seed": int(seeds[0])} if len(np.unique(seeds)) == 1 else {}
+    drop = [name for name in data.coords if data[name].dims == (RUN,)]
+    found = data.drop_vars(drop).rename({RUN: PAIR}).assign_coords({PAIR: number})
+    return found.assign_attrs({**data.attrs, **more})
+
+
+def _not_paired(a: xr.Dataset, b: xr.Dataset) -> str:
+    """Return why the societies of two results have no common random draws; "" if they have."""
+    seeds = [str(data.attrs.get("seed", "")) for data in (a, b)]
+    if seeds[0] != seeds[1]:
+        return f"the results have other seeds ({seeds[0] or 'none'}, {seeds[1] or 'none'})"
+    if not len(np.intersect1d(a[PAIR].values, b[PAIR].values)):
+        return "the results have no society with the same number"
+    return ""
+
+
+def _chosen(a: xr.Dataset, b: xr.Dataset, variables: str | Sequence[str] | None) -> list[str]:
+    clock = clock_of(a)
+    there = [name for name in series_of(a, (PAIR, clock)) if name in b]
+    if variables is None:
+        usual = getattr(workload_of(a), "headlines", lambda: ())()
+        return [name for name in usual if name in there] or there
+    chosen = names(variables)
+    known = [str(n) for n in a.data_vars if n in b and {PAIR, clock} <= {*a[n].dims}]
+    for name in chosen:
+        if name not in known:
+            raise unknown(name, known)
+    return chosen
+
+
+def _series(data: xr.Dataset, clock: str) -> Iterator[tuple[str, Reals]]:
+    """Yield the name and the values (pair, tick) of every series, one for each further entry."""
+    for name, values in data.data_vars.items():
+        others = [str(dim) for dim in values.dims if dim not in (PAIR, clock)]
+        ordered = values.transpose(*others, PAIR, clock)
+        numbers = np.asarray(ordered.values, float)
+        for place in np.ndindex(*numbers.shape[: len(others)]):
+            entries = [data[dim].values[i] for dim, i in zip(others, place, strict=True)]
+            said = f"[{', '.join(map(str, entries))}]" if entries else ""
+            yield f"{name}{said}", numbers[place]

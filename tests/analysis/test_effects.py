@@ -1,0 +1,159 @@
+"""Are effects those of NumPy and SciPy, computed by hand from the same numbers?"""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.stats
+import xarray as xr
+
+from societies import analysis
+from societies.analysis import make_figure
+from societies.errors import ConfigError, EffectWarning
+from tests.analysis.test_figures import study
+
+DAYS, SOCIETIES, LEVEL = 30, 12, 0.95
+
+
+def result(seed=1, change=0.0, start=11, societies=range(SOCIETIES), days=DAYS, **attrs):
+    """Return a run whose societies are noise; from day ``start`` on they are changed."""
+    random = np.random.default_rng(5)
+    noise = random.normal(10, 1, (SOCIETIES, DAYS))
+    own = np.random.default_rng(9).normal(1, 0.1, (SOCIETIES, DAYS))
+    values = noise + np.where(np.arange(1, DAYS + 1) >= start, change * own, 0)
+    shares = np.stack([values / 20, 1 - values / 20], -1)
+    data = xr.Dataset(
+        {
+            "x": (("society", "day"), values, {"units": "units"}),
+            "share": (("society", "day", "kind"), shares),
+            "same": (("society", "day"), noise),
+            "smooth": (("society", "day"), values.copy(), {"lag": 1}),
+        },
+        {"society": np.arange(SOCIETIES), "day": np.arange(1, DAYS + 1), "kind": ["a", "b"]},
+        {"clock": "day", "copies": "society", "seed": seed, **attrs},
+    )
+    data["smooth"][:, start - 2] += change
+    return data.sel(society=list(societies), day=slice(1, days))
+
+
+def test_effects_are_means_of_differences_of_the_same_society():
+    base, other = result(), result(change=0.5)
+    found = analysis.effect(base, other, window="11:30").sel(variable="x")
+    before, after = (data.x.sel(day=slice(11, 30)).mean("day").values for data in (base, other))
+    differences = after - before
+    assert float(found.effect) == pytest.approx(differences.mean())
+    assert float(found.base) == pytest.approx(before.mean())
+    assert float(found.relative) == pytest.approx(differences.mean() / before.mean())
+    error = scipy.stats.sem(differences)
+    apart = np.sqrt(scipy.stats.sem(before) ** 2 + scipy.stats.sem(after) ** 2)
+    assert float(found.se) == pytest.approx(error)
+    assert float(found.se_unpaired) == pytest.approx(apart)
+    assert float(found.precision) == pytest.approx(apart / error) and apart > 5 * error
+    ends = scipy.stats.t.interval(LEVEL, SOCIETIES - 1, differences.mean(), error)
+    assert [float(found.t_low), float(found.t_high)] == pytest.approx(ends)
+    low, high = scipy.stats.bootstrap(
+        (differences,), np.mean, method="percentile"
+    ).confidence_interval
+    assert [float(found.low), float(found.high)] == pytest.approx([low, high], abs=0.3 * error)
+    assert float(found.relative_low) == pytest.approx(low / before.mean(), rel=0.05)
+    assert (int(found.pairs), int(found["first"]), found.attrs["first"]) == (12, 11, 11)
+    assert found.attrs["window"] == "11 to 30"
+
+
+def test_every_tick_and_every_entry_has_an_effect():
+    base, other = result(), result(change=0.5)
+    found = analysis.effect(base, other, ["x", "share"])
+    assert found["variable"].values.tolist() == ["x", "share[a]", "share[b]"]
+    difference = (other - base).mean("society")
+    np.testing.assert_allclose(found.effect.sel(variable="x"), difference.x)
+    np.testing.assert_allclose(found.effect.sel(variable="share[b]"), difference.share[:, 1])
+    assert not found.effect.sel(day=slice(1, 10)).any()
+    assert not found.se.sel(day=slice(1, 10)).any()
+
+
+def test_missing_values_are_left_out_of_both_societies_of_a_pair():
+    base, other = result(), result(change=0.5)
+    base["x"][0, :] = np.nan
+    other["x"][1, :] = np.nan
+    found = analysis.effect(base, other, "x", window="11:30")
+    expected = (other.x - base.x)[2:].sel(day=slice(11, 30)).mean("day")
+    assert float(found.effect[0]) == pytest.approx(float(expected.mean()))
+    assert float(found.base[0]) == pytest.approx(float(base.x[2:].sel(day=slice(11, 30)).mean()))
+    assert int(found.pairs[0]) == 10
+
+
+def test_results_with_other_seeds_have_no_pairs():
+    base, other = result(), result(seed=2, change=0.5)
+    with pytest.warns(EffectWarning, match=r"other seeds \(1, 2\): they have no pairs"):
+        found = analysis.effect(base, other, "x", window="11:30")
+    before, after = (data.x.sel(day=slice(11, 30)).mean("day").values for data in (base, other))
+    welch = scipy.stats.ttest_ind(after, before, equal_var=False).confidence_interval(LEVEL)
+    assert [float(found.t_low[0]), float(found.t_high[0])] == pytest.approx([*welch])
+    assert float(found.precision[0]) == 1 and found.attrs["paired"] == 0
+    with pytest.warns(EffectWarning, match="no society with the same number"):
+        analysis.effect(base.isel(society=[0, 1]), other.isel(society=[4, 5]).assign_attrs(seed=1))
+
+
+def test_a_policy_that_changes_nothing_is_named():
+    with pytest.warns(EffectWarning, match="nothing differs: all recorded series are the same"):
+        found = analysis.effect(result(), result())
+    assert found.attrs["first"] == -1 and not found.effect.any()
+
+
+def test_societies_and_ticks_that_only_one_has_are_left_out():
+    with pytest.warns(EffectWarning, match="3 societies without a partner"):
+        found = analysis.effect(result(societies=range(9)), result(change=1, days=20), "x")
+    assert (found.sizes["day"], int(found.pairs.max())) == (20, 9)
+    with pytest.raises(ConfigError, match="no day in common"):
+        analysis.effect(result(days=5), result().sel(day=slice(6, 30)))
+    with pytest.raises(ConfigError, match="did you mean 'same'"):
+        analysis.effect(result(), result(change=1), "sam")
+    with pytest.raises(ConfigError, match="level"):
+        analysis.effect(result(), result(change=1), level=95)
+    with pytest.raises(ConfigError, match="none of the days"):
+        analysis.effect(result(), result(change=1), window="40:50")
+
+
+POLICIES = {
+    "interventions": ["[]", '[{"label": "tax", "day": 10}]', '[{"label": "ban", "day": 9}]']
+}
+
+
+def test_points_of_a_study_are_compared_with_the_base(tmp_path, shell, monkeypatch):
+    data = study(POLICIES, [10.0, 30.0, 25.0], replicates=3)
+    data = data.assign_coords(society=data.society.copy(data=[0, 1, 2] * 3)).assign_attrs(
+        workload=""
+    )
+    (utility, gini) = make_figure(data, "effect", base="tax").axes
+    drawn = {line.get_label(): line.get_ydata() for line in utility.lines[:2]}
+    np.testing.assert_allclose(drawn["none"], [-20, -20])
+    np.testing.assert_allclose(drawn["ban"], [-5, -5])
+    assert gini.get_title("left") == "Gini"
+    with pytest.raises(ConfigError, match=r"no such result or point; did you mean 'tax'"):
+        make_figure(data, "effect", base="taxx")
+    from societies.analysis import effect_table
+
+    monkeypatch.setattr(effect_table, "open_results", lambda path: data)
+    code, out, err = shell("effect", "s.h5", "--base", "none", "--json", "--variables", "utility")
+    assert (code, err) == (0, "")
+    said = json.loads(out)
+    assert said["base"] == "none" and said["first"] == {"tax": 10, "ban": 10}
+    assert [one["effect"] for one in said["effects"]] == pytest.approx([20, 15])
+    assert [one["window"] for one in said["effects"]] == ["10 to 20"] * 2
+    code, out, err = shell("effect", "s.h5", "--each-tick", "--variables", "utility")
+    assert code == 0 and "tax: differ from day 10 on" in out
+    assert shell("effect", "s.h5", "--base", "nine")[0] == 2
+
+
+def test_a_figure_of_effects_is_a_line_of_differences_with_its_interval():
+    base, other = result(), result(change=0.5)
+    base.encoding["source"], other.encoding["source"] = "base.h5", "longer.h5"
+    (axes,) = make_figure([base, other], "effect", variables="x").axes
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), (other.x - base.x).mean("society"))
+    expected = analysis.mean_interval(other.x - base.x)
+    corners = axes.collections[0].get_paths()[0].vertices
+    assert corners[:, 1].max() == pytest.approx(float(expected.high.max()))
+    said = " ".join(axes.figure._supxlabel.get_text().split())
+    assert "difference to base, society by society" in said
+    apart = make_figure([base, other.assign_attrs(seed=7)], "effect", variables="x")
+    assert "have no pairs" in " ".join(apart._supxlabel.get_text().split())

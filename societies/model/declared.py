@@ -107,6 +107,10 @@ class Model(Workload[C, P]):
         """Return the hash of all rules, without comments."""
         return rules_sha256(self.rules().values(), [type(self)])
 
+    def translated_sha256(self, config: C) -> str:
+        """Return the hash of all rules, which are translated."""
+        return self.rules_sha256()
+
     def origin(self, config: C) -> Mapping[str, str]:
         """Return the text of the rules and its hash, for the file."""
         files = files_of(self.rules().values())

@@ -12,6 +12,7 @@ from societies.analysis.effects import opened_by_label
 from societies.analysis.responses import LEVELS, NUMBERS, irf, shocks_of
 from societies.config.problems import quoted
 from societies.errors import ConfigError, option
+from societies.words import plural
 from societies.workload.drawing.figure import leave_out, words
 
 if TYPE_CHECKING:
@@ -85,7 +86,16 @@ def table(found: Mapping[str, xr.Dataset]) -> Any:
     first = next(iter(found.values()))
     clock, level = first.attrs["clock"], f"{100 * first.attrs['level']:g} %"
     result = Table(box=box.SIMPLE)
-    columns = ["shock", "state", "variable", "peak", level, f"at {clock}", "half-life", level]
+    columns = [
+        "shock",
+        "state",
+        "variable",
+        "peak",
+        level,
+        f"{plural(clock)} after",
+        "half-life",
+        level,
+    ]
     columns += ["cumulative", level, "twins"]
     for place, column in enumerate(columns):
         result.add_column(column, justify="right" if place > 2 else "left", no_wrap=True)
@@ -152,7 +162,7 @@ def draw_irf(
         unit = str(first["unit"].sel(variable=name).values)
         axes.set_title(titled(str(name)))
         axes.set_ylabel("share" if response == "relative" else "" if unit == "1" else unit)
-        axes.set_xlabel(f"{first.attrs['clock']}s after the shock")
+        axes.set_xlabel(f"{plural(first.attrs['clock'])} after the shock")
     legend_inside(panels[0])
     level, twins = f"{100 * first.attrs['level']:g} %", int(first.pairs[0])
     leave_out(figure, f"{response} response: mean of {twins} twins, {level} interval (bootstrap)")

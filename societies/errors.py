@@ -89,6 +89,10 @@ class SweepWarning(SocietiesWarning):
     """A sweep is probably much more work than its author intended."""
 
 
+class TranslationWarning(SocietiesWarning):
+    """A phase cannot be translated, so plain Python carries it out, which is slow."""
+
+
 class EffectWarning(UserWarning):
     """Two results are no twins, or do not differ at all."""
 

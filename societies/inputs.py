@@ -65,6 +65,23 @@ def content(path: str | os.PathLike[str], most: int) -> bytes:
         os.close(descriptor)
 
 
+Stamp = tuple[int, int, int, int]
+
+
+def stamp(path: str | os.PathLike[str]) -> Stamp:
+    """Return which file a path leads to and its last change, as the key of a cache of contents.
+
+    A path and a time are not enough: files of one name in two folders may have the same time.
+
+    Raises
+    ------
+    OSError, ValueError
+        If there is no such file.
+    """
+    found = os.stat(path)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def read_bytes(path: str | os.PathLike[str], most: int, name: str = "") -> bytes:
     """Return the bytes of a file that a user names, in messages by ``name`` or else the path.
 

@@ -2,7 +2,7 @@
 
 Every function takes any quantity of agents (income, wealth, consumption, utility) and names it in
 the attribute ``long_name`` of the result. Missing values (agents that were removed) are ignored.
-Other dimensions are retained.
+Where a value or the sum is infinite, the result is missing. Other dimensions are retained.
 """
 
 from __future__ import annotations
@@ -80,12 +80,13 @@ def lorenz(data: xr.DataArray, dim: str = "agent", *, points: int = POINTS) -> x
     share = np.linspace(0, 1, points)
 
     def of(x: Array) -> Array:
-        flat = np.sort(x.reshape(-1, x.shape[-1]), axis=-1)
+        flat = np.sort(_flat(x), axis=-1)
         found = np.full((len(flat), points), np.nan)
         for row, values in zip(found, flat, strict=True):
             there = values[~np.isnan(values)]
-            if len(there) and there[0] >= 0 and there.sum() > 0:
+            with np.errstate(over="ignore"):
                 sums = np.concatenate([[0.0], np.cumsum(there)])
+            if len(there) and there[0] >= 0 and 0 < sums[-1] < np.inf:
                 row[:] = np.interp(share, np.linspace(0, 1, len(sums)), sums / sums[-1])
         return found.reshape(*x.shape[:-1], points)
 
@@ -140,8 +141,8 @@ def atkinson(data: xr.DataArray, dim: str = "agent", *, epsilon: float = 0.5) ->
     -------
     DataArray without ``dim``, float64
     """
-    if not epsilon > 0:
-        raise ConfigError(f"{option('epsilon', epsilon)}: must be above 0")
+    if not 0 < epsilon < np.inf:
+        raise ConfigError(f"{option('epsilon', epsilon)}: must be above 0, and finite")
 
     def of(x: Array) -> Array:
         relative, defined = _relative(x)
@@ -243,7 +244,7 @@ def mobility(
 
 def _ranks(x: Array) -> Array:
     """Return ranks along the last axis from 1; ties have their mean; missing values stay so."""
-    flat = x.reshape(-1, x.shape[-1])
+    flat = _flat(x)
     found = np.full(flat.shape, np.nan)
     for row, values in zip(found, flat, strict=True):
         there = ~np.isnan(values)
@@ -253,13 +254,19 @@ def _ranks(x: Array) -> Array:
     return found.reshape(x.shape)
 
 
+def _flat(x: Array) -> Array:
+    """Return values as (row, last axis), also where the last axis has no length."""
+    return x.reshape(int(np.prod(x.shape[:-1])), x.shape[-1])
+
+
 def _count(x: Array) -> Array:
     return np.asarray(np.sum(~np.isnan(x), axis=-1), float)
 
 
 def _relative(x: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Return values / mean, and where it is defined: no value below 0 and a positive sum."""
-    total, least = np.nansum(x, -1), np.min(np.where(np.isnan(x), np.inf, x), -1)
+    total = np.nansum(x, -1)
+    least = np.min(np.where(np.isnan(x), np.inf, x), -1, initial=np.inf)
     with np.errstate(invalid="ignore", divide="ignore"):
         return x / (total / _count(x))[..., None], (total > 0) & (least >= 0)
 
@@ -269,8 +276,12 @@ def _over(
 ) -> xr.DataArray:
     import xarray as xr
 
+    def of_finite(x: Array) -> Array:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return np.where(np.isfinite(np.nansum(np.abs(x), -1)), of(x), np.nan)
+
     require_dims(data, dim)
-    found = xr.apply_ufunc(of, data.astype(float), input_core_dims=[[dim]])
+    found = xr.apply_ufunc(of_finite, data.astype(float), input_core_dims=[[dim]])
     return _named(found, data, name, meaning)
 
 

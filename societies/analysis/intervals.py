@@ -52,6 +52,8 @@ def mean_interval(
     """
     _require_replicates(data, dim)
     _require_level(level)
+    if resamples < 1:
+        raise ConfigError(f"{option('resamples', resamples)}: must be at least 1")
     values = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
     ends, count = bands.ends_of_mean(values, level, resamples, seed), len(values)
     mean = data.mean(dim, keep_attrs=True)
@@ -86,7 +88,8 @@ def quantile_interval(
     """
     _require_replicates(data, dim)
     _require_level(level)
-    found = data.quantile([(1 - level) / 2, 0.5, (1 + level) / 2], dim, keep_attrs=True)
+    real = data.astype(float) if data.dtype.kind == "b" else data
+    found = real.quantile([(1 - level) / 2, 0.5, (1 + level) / 2], dim, keep_attrs=True)
     low, median, high = (found.isel(quantile=i, drop=True) for i in range(3))
     ends = np.stack([low.values, high.values])
     about = f"quantile over {dim}, {level:g} in the middle"
@@ -114,6 +117,8 @@ def _three(
 def _require_replicates(data: xr.DataArray, dim: str) -> None:
     """Raise ConfigError if the dimension mixes replicates with several points of a study."""
     require_dims(data, dim)
+    if not data.sizes[dim]:
+        raise ConfigError(f"'{data.name}': the dimension '{dim}' is empty, so there is no mean")
     if "point" in data.coords and data["point"].dims == (dim,):
         counts = np.unique(data["point"].values, return_counts=True)[1]
         if len(counts) > 1 and counts.max() > 1:

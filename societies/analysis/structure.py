@@ -33,13 +33,14 @@ def hhi(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
 
     Returns
     -------
-    DataArray without ``dim``, float64; missing where a value is negative
+    DataArray without ``dim``, float64; missing where a value is negative or the sum is infinite
     """
     require_dims(data, dim)
     values = data.astype(float)
-    total = values.sum(dim)
+    with np.errstate(over="ignore"):
+        total = values.sum(dim)
     shares = values / total.where(total > 0, 1.0)
-    found = (shares**2).sum(dim, min_count=1).where(~(values < 0).any(dim))
+    found = (shares**2).sum(dim, min_count=1).where(~(values < 0).any(dim) & (total < np.inf))
     return _named(found, data, "hhi", "Herfindahl-Hirschman index of {}")
 
 
@@ -136,7 +137,8 @@ def recovery_time(
     level. A series falls when it is below the threshold. It has recovered on the first tick after
     its first fall from which on it is at or above the threshold for ``hold`` ticks: in all
     recorded values from this tick to one at least ``hold - 1`` ticks later. The recovery time is 0
-    if the series never falls, and missing if it does not recover or if the level is not above 0.
+    if the series never falls, and missing if it does not recover, if it ends before ``hold`` ticks
+    after the shock without a fall, or if the level is not above 0.
     Ticks that are not recorded, or whose value is missing, are ignored: if only every tenth tick is
     recorded, times are known to ten ticks.
 
@@ -158,10 +160,16 @@ def recovery_time(
     Raises
     ------
     ConfigError
-        If the file has no ticks before the shock, or fewer than ``hold`` after it.
+        If the file has no ticks before the shock, or fewer than ``hold`` after it, or if ``to``,
+        ``before`` or ``hold`` is not positive.
     """
     import xarray as xr
 
+    if not to > 0:
+        raise ConfigError(f"{option('to', to)}: must be above 0")
+    for name, count in (("before", before), ("hold", hold)):
+        if count < 1:
+            raise ConfigError(f"{option(name, count)}: must be at least 1")
     clock = clock or ticks_of(series)
     require_dims(series, clock)
     series = series.sortby(clock)
@@ -207,7 +215,7 @@ def _recovered(values: NDArray[Any], least: float, since: NDArray[Any], hold: in
         return np.nan
     good, since = values[known] >= least, since[known]
     if good.all():
-        return 0.0
+        return 0.0 if since[-1] >= hold - 1 else np.nan
     begun: Any = None
     for is_good, tick in zip(good[good.argmin() :], since[good.argmin() :], strict=True):
         begun = None if not is_good else tick if begun is None else begun
@@ -242,6 +250,8 @@ def kuznets(income: xr.DataArray, inequality: xr.DataArray, *, bins: int = 12) -
     """
     import xarray as xr
 
+    if bins < 1:
+        raise ConfigError(f"{option('bins', bins)}: must be at least 1")
     x, y = (np.asarray(one.values, float).ravel() for one in xr.broadcast(income, inequality))
     there = (x > 0) & np.isfinite(x) & np.isfinite(y)
     x, y = np.log(x[there]), y[there]

@@ -196,8 +196,11 @@ def _text(name: str) -> str:
         )
     try:
         found = content(name, LARGEST_FILE)
-    except FileNotFoundError:  # a link that leads nowhere
-        raise ConfigError(f"{shown(name)}: no such file{_near_file(name)}") from None
+    except FileNotFoundError:
+        why = "no such file"
+        if os.path.islink(name):
+            why = f"is a link to {shown(os.readlink(name))}, which does not exist"
+        raise ConfigError(f"{shown(name)}: {why}") from None
     except IsADirectoryError:
         raise ConfigError(f"{shown(name)}: is a directory; name a YAML file in it") from None
     except OSError as error:

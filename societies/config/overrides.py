@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from societies.config.document import Document, read_text
+from societies.config.document import DEEPEST_NESTING, Document, read_text
 from societies.config.problems import Origin, Path, Problem, described, quoted
 from societies.errors import ConfigError, override
 from societies.inputs import whole_number
@@ -38,6 +38,10 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
 
 def put(document: Document, path: Sequence[str], value: Document, place: Origin) -> None:
     """Set a key of a document to the data of another, which was written at ``place``."""
+    if len(path) > DEEPEST_NESTING:
+        message = f"is nested more than {DEEPEST_NESTING} levels deep"
+        document.problems.append(Problem(place, (), message))
+        return
     try:
         where = _put(document.data, path, value.data)
     except _CannotPut as error:

@@ -22,8 +22,6 @@ from societies.model import (
 
 
 class BoltzmannConfig(DailyConfig):
-    """Keys of the model."""
-
     workload: Literal["boltzmann"]
     agents: int = shape(500, "Number of agents", "agents", ge=1, le=10_000)
     money: int = initial(100, "Money of every agent at the start", "units", ge=1, le=100_000)
@@ -76,11 +74,9 @@ class Boltzmann(Model):
     config, start, day = BoltzmannConfig, ("begin",), ("exchange", "report")
 
     def sizes(self, p):
-        """Return the length of every dimension."""
         return {"agent": p.agents}
 
     def fields(self, p):
-        """Return what a society remembers from day to day."""
         return {
             "money": Field(("agent",), "int32", "units", "money of an agent", within=(0, None),
                            recorded=True),
@@ -88,7 +84,6 @@ class Boltzmann(Model):
         }  # fmt: skip
 
     def series(self, p):
-        """Return what is reported of every society and day."""
         return {
             "gini": Series("1", "Gini coefficient of money"),
             "top_tenth": Series("1", "share of all money that the richest tenth owns"),
@@ -98,7 +93,6 @@ class Boltzmann(Model):
         }
 
     def counts(self, p):
-        """Return what `societies verify` counts."""
         return {"payments": Count(("exchange",), falls("money"), "units paid, net")}
 
 

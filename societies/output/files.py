@@ -156,8 +156,13 @@ def being_written_elsewhere(path: Path) -> OutputError:
 
 
 def temporary_name(path: Path) -> Path:
-    """Return an unused name in the folder of ``path``, so that `place` only has to rename."""
-    return path.with_name(f"{path.stem[:60]}.{secrets.token_hex(4)}.partial")
+    """Return an unused name in the folder of the file, so that `place` only has to rename."""
+    return behind_links(path).with_name(f"{path.stem[:60]}.{secrets.token_hex(4)}.partial")
+
+
+def behind_links(path: Path) -> Path:
+    """Return the path of the file to which symbolic links lead, if the path is one."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 CLAIMS = hasattr(os, "posix_fallocate")
@@ -182,6 +187,7 @@ def claim(descriptor: int, nbytes: int) -> None:
 def place(temporary: Path, path: Path, *, overwrite: bool) -> None:
     """Give the complete file ``temporary`` the name ``path`` in one step.
 
+    If ``path`` is a symbolic link, the file that it leads to is replaced, and the link stays.
     Without ``overwrite`` the step fails if the name has been taken in the meantime: a hard link
     is never made over an existing name.
 
@@ -194,6 +200,7 @@ def place(temporary: Path, path: Path, *, overwrite: bool) -> None:
     """
     try:
         if overwrite:
+            path = behind_links(path)
             os.replace(temporary, path)
         else:
             try:

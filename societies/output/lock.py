@@ -102,7 +102,7 @@ def remove_stale(path: Path) -> list[Path]:
     pattern = re.compile(re.escape(path.stem[:60]) + r"\.[0-9a-f]{8}\.partial")
     removed = []
     with suppress(OSError):
-        for entry in os.scandir(path.parent):
+        for entry in os.scandir(Path(os.path.realpath(path)).parent):
             if not pattern.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
                 continue
             with suppress(OSError):

@@ -439,16 +439,14 @@ class ResultFile:
 
     def _make_anew(self, layout: Layout) -> None:
         """Replace the file by one of another layout with the same values; no thread is writing."""
-        # If the path is a symbolic link, the file that it leads to is replaced, not the link.
-        path = self.path.resolve()
-        temporary, disk, sealed = made(path, layout, self._disk)
+        temporary, disk, sealed = made(self.path, layout, self._disk)
         if self._unplaced is not None:
             self._unplaced.unlink(missing_ok=True)
             self._unplaced = temporary
         else:
             try:
                 with explained(self.path, MAKING):
-                    place(temporary, path, overwrite=True)
+                    place(temporary, self.path, overwrite=True)
             except BaseException:
                 lock.release(disk.descriptor)
                 temporary.unlink(missing_ok=True)

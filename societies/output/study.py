@@ -199,7 +199,7 @@ class StudyFile:
                 new.status[rows] = self.status
                 new._go_on()
                 disk.sync()
-                place(temporary, self.path.resolve(), overwrite=True)
+                place(temporary, self.path, overwrite=True)
                 new.path = self.path
         except BaseException:
             lock.release(disk.descriptor)

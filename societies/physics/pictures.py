@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError
+from societies.inputs import Stamp, stamp
 from societies.paths import kind_unless_file
 
 if TYPE_CHECKING:
@@ -118,15 +119,15 @@ def read(path: str | Path, *, every_frame: bool) -> Picture:
     if kind is not None:
         raise ConfigError(f"{path} is {kind}, not a file")
     try:
-        changed = Path(path).stat().st_mtime_ns
+        file = stamp(path)
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or error
         raise ConfigError(f"{path} cannot be read: {said}") from None
-    return _read(str(path), every_frame, changed)
+    return _read(str(path), every_frame, file)
 
 
 @lru_cache(maxsize=2)
-def _read(path: str, every_frame: bool, _changed: int) -> Picture:
+def _read(path: str, every_frame: bool, _file: Stamp) -> Picture:
     from PIL import Image, UnidentifiedImageError
 
     Image.init()
@@ -267,17 +268,30 @@ def _pixels_of(frame: Image.Image, bits: tuple[int, bool]) -> NDArray[Any]:
         if not isinstance(clear, int):
             return grey
         return np.dstack([grey, np.where(values == clear, 0, 255).astype(np.uint8)])
+    frame = _with_clear(frame, bits[0])
     has_alpha = frame.mode in ("LA", "La", "PA", "RGBA", "RGBa") or "transparency" in frame.info
     grey_modes = ("1", "L", "LA", "La")
     mode = ("LA" if has_alpha else "L") if frame.mode in grey_modes else "RGBA"[: 3 + has_alpha]
     return np.asarray(frame.convert(mode))
 
 
+def _with_clear(frame: Image.Image, bits: int) -> Image.Image:
+    """Return a frame whose transparent value has the scale to which Pillow brought its pixels."""
+    clear = frame.info.get("transparency")
+    found = frame.copy() if bits in (2, 4, 16) and clear is not None else frame
+    if isinstance(clear, int) and bits in (2, 4):
+        found.info["transparency"] = clear * (255 // ((1 << bits) - 1))
+    elif isinstance(clear, tuple) and bits == 16:
+        del found.info["transparency"]
+    return found
+
+
 def _bits(frame: Image.Image) -> tuple[int, bool]:
-    """Return the bits per whole number of a grey picture, and whether one of them is a sign."""
+    """Return the bits per number of a picture, and whether one of them is a sign."""
     said = " ".join(str(tile[-1]) for tile in getattr(frame, "tile", ()) or ())
-    if ";12" in said:
-        return 12, False
+    for few in (12, 2, 4):
+        if re.search(rf";{few}\b", said):
+            return few, False
     if frame.mode.startswith("I;16") or ";16" in said or frame.format == "PPM":
         return 16, re.search(";16B?S", said) is not None
     return 32, ";32N" not in said
@@ -314,7 +328,10 @@ def _lost(frame: Image.Image) -> tuple[str, ...]:
     """Return a remark if a frame of whole numbers has more than 8 bits per channel."""
     tiles = getattr(frame, "tile", ()) or ()
     if frame.mode.startswith("I") or any(";16" in str(one) or _most(one) > 255 for one in tiles):
-        return ("more than 8 bits a channel; it is read as 8 bits, the upper ones",)
+        deep = "more than 8 bits a channel; it is read as 8 bits, the upper ones"
+        # A colour of 16 bits a channel cannot be found among pixels of 8 bits.
+        clear = ("a transparent colour, which is left out",)
+        return (deep, *(clear if isinstance(frame.info.get("transparency"), tuple) else ()))
     return ()
 
 

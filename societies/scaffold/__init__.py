@@ -12,7 +12,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from societies.config.problems import suggestion
+from societies.config.problems import described, suggestion
 from societies.errors import ConfigError, OutputError
 from societies.workload.declare.registry import workload_names
 
@@ -93,7 +93,7 @@ def _require_usable(name: str) -> None:
     """Raise ConfigError unless a workload and a package can have this name."""
     reason = _objection(name)
     if reason:
-        raise ConfigError(f"'{name}' cannot be the name of a workload: {reason}")
+        raise ConfigError(f"{described(name)} cannot be the name of a workload: {reason}")
 
 
 def _objection(name: str) -> str:

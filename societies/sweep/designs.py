@@ -93,7 +93,7 @@ def factors(
             where = factor.key_place(key)
             message = _unusable(model, base, key, elsewhere)
             if key in places:
-                message = f"varies twice, also at {places[key]}"
+                message = f"varies twice{f', also at {places[key]}' if places[key] else ''}"
             if message:
                 problems.append(Problem(where, tuple(key.split(".")), message))
             places[key] = where.text
@@ -113,6 +113,8 @@ def _unusable(model: type[Any], base: Mapping[str, Any], key: str, elsewhere: El
         return "is the same at all points"
     if key == "replicates":
         return "is not varied: a sweep has its own key 'replicates'"
+    if key.startswith("first_") and "replicates" in model.model_fields:
+        return f"is not varied: every run has a number of its own; 'set' gives {key} to all points"
     try:
         _, _, section = found_key(model, base, key)
     except NotVarying as why:
@@ -286,13 +288,15 @@ def combined(parts: Sequence[Factor]) -> Iterator[tuple[dict[str, Any], dict[str
     for factor in parts:
         seen: dict[str, int] = {}
         for number, row in enumerate(factor.rows() if factor.distinct else ()):
-            before = seen.setdefault(repr(row), number)
+            before = seen.setdefault(identity(row), number)
             if before != number:
                 key = factor.keys[0]
                 place = factor.place(number, key)
                 values = ", ".join(f"{k} {v}" for k, v in zip(factor.keys, row, strict=True))
-                message = f"the point {quoted(values)} appears twice, first at "
-                raise config_error([Problem(place, (), message + factor.place(before, key).text)])
+                first = factor.place(before, key).text
+                also = f", first at {first}" if first else ""
+                message = f"the point {quoted(values)} appears twice{also}"
+                raise config_error([Problem(place, (), message)])
     numbered = [list(enumerate(factor.rows())) for factor in parts]
     for choice in itertools.product(*numbered):
         point: dict[str, Any] = {}
@@ -301,6 +305,19 @@ def combined(parts: Sequence[Factor]) -> Iterator[tuple[dict[str, Any], dict[str
             for key, value in zip(factor.keys, row, strict=True):
                 point[key], places[key] = value, factor.place(number, key)
         yield point, places
+
+
+def identity(value: Any) -> str:
+    """Return a text that is the same for equal values of keys: 1, 1.0; 0, -0.0; in lists too."""
+
+    def plain(one: Any) -> Any:
+        if isinstance(one, Mapping):
+            return {key: plain(item) for key, item in sorted(one.items())}
+        if isinstance(one, list | tuple):
+            return [plain(item) for item in one]
+        return int(one) if isinstance(one, float) and one.is_integer() else one
+
+    return repr(plain(value))
 
 
 def described_factors(parts: Sequence[Factor]) -> str:

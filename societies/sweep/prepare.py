@@ -12,6 +12,7 @@ from typing import Any
 from societies.errors import ConfigError, OutputError, option
 from societies.output.study import StudyFile
 from societies.sweep.batch import Keep, Shape
+from societies.sweep.designs import identity
 from societies.sweep.document import Sweep, digest
 from societies.sweep.executors import is_address
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
@@ -239,8 +240,8 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
         )
     there = Runs(file.runs, file.point, file.replicate)
     points: list[Point] = list(file.points)
-    known = {repr(sorted(point.items())) for point in points}
-    new = [point for point in plan.points if repr(sorted(point.items())) not in known]
+    known = {identity(point) for point in points}
+    new = [point for point in plan.points if identity(point) not in known]
     if not grow:
         new = []
     before, count = int(there.replicate.max()) + 1, int(plan.runs.replicate.max()) + 1

@@ -38,7 +38,8 @@ def recovered(values, ticks, at, to, before, hold):
     loss = (level - lowest) / level
     fallen = [i for i, (_, v) in enumerate(later) if v < to * level]
     if not fallen:
-        return 0, level, lowest, loss
+        enough = later[-1][0] >= at + hold
+        return 0 if enough else math.nan, level, lowest, loss
     for i in range(fallen[0], len(later)):
         held = [(t, v) for t, v in later[i:]]
         good = list(itertools.takewhile(lambda one: one[1] >= to * level, held))
@@ -94,6 +95,9 @@ def test_recovery_needs_ticks_on_both_sides_of_the_shock():
         analysis.recovery_time(data[:0], at=3)
     with pytest.raises(ConfigError, match="'gini' has no dimension 'round'"):
         analysis.recovery_time(data, at=10, clock="round")
+    # A shorter run of a study ends in missing values: it is unknown whether it falls later.
+    shorter = data.where(data.day < 20)
+    assert np.isnan(analysis.recovery_time(shorter, at=10).recovery_time)
     unnamed = analysis.recovery_time(data.rename(None), at=10)
     assert unnamed.attrs == {"of": "", "shock": 10}
 
@@ -323,3 +327,34 @@ def test_outcomes_that_are_none_are_refused():
     for names, data in (([], study(x, x[:, 0])), (None, xr.DataArray([1.0], dims="run"))):
         with pytest.raises(ConfigError, match="needs parameters that have several values"):
             analysis.emulator(data, names)
+
+
+# ---------------------------------------------------------------- values that are no measure
+
+
+def test_of_an_infinite_sum_a_measure_is_missing():
+    """Theil's index, top shares and the HHI were 0, which is equality, and Atkinson's index 1."""
+    for values in ([math.inf, 1.0], [1e308, 1e308], []):
+        data = xr.DataArray(np.array(values), dims="agent", name="wealth")
+        for measure in ("gini", "theil", "atkinson", "top_share", "hhi", "lorenz"):
+            assert np.isnan(getattr(analysis, measure)(data)).all(), measure
+
+
+def test_options_without_a_meaning_are_refused():
+    """They gave numbers, or an error of NumPy."""
+    days = xr.DataArray(np.ones(30), dims="day", coords={"day": np.arange(1, 31)}, name="x")
+    agents = xr.DataArray([1.0, 2.0, 3.0], dims="agent", name="x")
+    societies = xr.DataArray([1.0, 2.0], dims="society", name="x")
+    for message, call in {
+        "hold=-5: must be at least 1": lambda: analysis.recovery_time(days, at=10, hold=-5),
+        "before=0: must be at least 1": lambda: analysis.recovery_time(days, at=10, before=0),
+        "to=-1: must be above 0": lambda: analysis.recovery_time(days, at=10, to=-1),
+        "epsilon=inf: must be above 0, and": lambda: analysis.atkinson(agents, epsilon=math.inf),
+        "bins=0: must be at least 1": lambda: analysis.kuznets(agents, agents, bins=0),
+        "resamples=0: must": lambda: analysis.mean_interval(societies, resamples=0),
+        "'society' is empty": lambda: analysis.mean_interval(societies[:0]),
+        "the dimension 'society' is empty": lambda: analysis.quantile_interval(societies[:0]),
+    }.items():
+        with pytest.raises(ConfigError, match=message):
+            call()
+    assert analysis.quantile_interval(societies > 1)["median"] == 0.5

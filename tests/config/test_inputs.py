@@ -93,6 +93,13 @@ def test_a_long_text_has_the_same_values_and_places_as_a_short_one():
             read_text(wrong + more, "t")
 
 
+def test_a_link_that_leads_nowhere_is_not_suggested_for_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.symlink("nowhere", "link")
+    with pytest.raises(ConfigError, match=r"^link: is a link to nowhere, which does not exist$"):
+        load_config("link")
+
+
 def test_what_is_no_file_is_refused_wherever_it_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")

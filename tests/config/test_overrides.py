@@ -73,6 +73,7 @@ def test_a_number_is_shown_as_it_was_typed():
         ("groups.b.count=3", "groups: has no entry 'b'; its entries are 0 to 1"),
         ("shocks.0.day=3", "shocks: is not a list in the file, so no entry of it can be set"),
         ("trading={rounds: 1, rounds: 2}", "trading.rounds: is given twice, first on line 1"),
+        ("a." * 20_000 + "b=3", "is nested more than 20 levels deep"),  # took 16 s and 3 GB
         ("seed=" + "9" * 401, "seed: a number of 401 digits is too long"),
     ],
 )

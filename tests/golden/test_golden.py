@@ -48,7 +48,12 @@ def test_device(name):
     assert golden.final_hash(name, "auto") == golden.committed()[name]
 
 
-LONG_IN_PYTHON = {"boltzmann quickstart", "kalah quickstart", "quickstart"}
+LONG_IN_PYTHON = {
+    "quickstart",
+    "bam quickstart",
+    *(f"{name} quickstart" for name in ("boltzmann", "kirman_ants", "schelling", "sugarscape")),
+    *(f"{name} quickstart" for name in ("kalah", "zero_intelligence")),
+}
 
 
 @pytest.mark.parametrize(

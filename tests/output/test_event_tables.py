@@ -153,6 +153,11 @@ def test_a_link_to_a_file_stays_one(tmp_path):
     assert link.is_symlink()
     with open_results(folder / "real.h5", events="happenings") as found:
         same(found, 20)
+    with made(link, overwrite=True) as file:  # it replaced the link, even /dev/stdout
+        write(file, 1, 10)
+    assert link.is_symlink() and sorted(one.name for one in folder.iterdir()) == ["real.h5"]
+    with open_results(folder / "real.h5", events="happenings") as found:
+        same(found, 10)
 
 
 def test_mistakes_are_named(tmp_path):

@@ -1,7 +1,9 @@
 """Do blurs and plates see in a picture what others see, and is kept what is not blurred?"""
 
+import os
 import struct
 from pathlib import Path
+from zlib import compress, crc32
 
 import numpy as np
 import pytest
@@ -190,6 +192,47 @@ def test_a_clear_value_of_many_bits(tmp_path):
     Image.fromarray(RAMP).save(tmp_path / "a.png", transparency=int(RAMP[1, 1]))
     found = read(tmp_path / "a.png", every_frame=False)
     assert (found.alpha[0] == np.where(RAMP[1, 1] == RAMP, 0, 255)).all()
+
+
+def png(path, bits, kind, row, clear):
+    """Write a PNG of one row, whose transparent value or colour has the bits of its pixels."""
+
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", crc32(name + data))
+
+    width = len(row) * 8 // bits // (3 if kind == 2 else 1)
+    head = struct.pack(">IIBBBBB", width, 1, bits, kind, 0, 0, 0)
+    parts = [(b"IHDR", head), (b"tRNS", struct.pack(f">{len(clear)}H", *clear))]
+    parts += [(b"IDAT", compress(b"\0" + row)), (b"IEND", b"")]
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*one) for one in parts))
+    return read(path, every_frame=False)
+
+
+def test_a_clear_value_of_few_bits(tmp_path):
+    """Pillow makes 85 of a pixel of value 1 in 2 bits, and leaves the transparent value at 1."""
+    for bits, row, step in ((1, 0b01010101, 255), (2, 0b00011011, 85), (4, 0x12, 17)):
+        found = png(tmp_path / "a.png", bits, 0, bytes([row]), [1])
+        values = [row >> shift & ((1 << bits) - 1) for shift in range(8 - bits, -1, -bits)]
+        assert found.planes.ravel().tolist() == [step * one for one in values]
+        assert found.alpha.ravel().tolist() == [0 if one == 1 else 255 for one in values]
+
+
+def test_a_clear_colour_of_many_bits_is_left_out(tmp_path):
+    """Pillow compared its lower bits with the upper ones of the pixels."""
+    row = struct.pack(">6H", 0x1234, 0x5678, 0x9ABC, 0x34FF, 0x78FF, 0xBCFF)
+    found = png(tmp_path / "a.png", 16, 2, row, [0x1234, 0x5678, 0x9ABC])
+    assert found.planes.ravel().tolist() == [0x12, 0x34, 0x56, 0x78, 0x9A, 0xBC]
+    assert found.alpha is None and found.lost[1:] == ("a transparent colour, which is left out",)
+
+
+def test_a_picture_of_the_same_name_and_time_elsewhere_is_another(tmp_path, monkeypatch):
+    """As `cp -p` makes them: a notebook that changes its folder got the picture of the former."""
+    for name, level in (("one", 10), ("two", 200)):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        Image.new("L", (2, 2), level).save("a.png")
+        os.utime("a.png", ns=(0, 0))
+        assert read("a.png", every_frame=False).planes.max() == level
 
 
 def test_profile_and_resolution_stay(tmp_path):

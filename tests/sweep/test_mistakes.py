@@ -48,6 +48,15 @@ def problems(tmp_path, text, **more):
             "grid: {days: [3, 3]}",
             "s.yaml:2:25  the point 'days 3' appears twice, first at s.yaml:2:",
         ),
+        (
+            "grid: {day_length: [3, 3.0]}",
+            "s.yaml:2:31  the point 'day_length 3.0' appears twice, first at s.yaml:2:28",
+        ),
+        (
+            "grid: {trading.min_surplus: [0.0, 1, -0.0]}",
+            "s.yaml:2:45  the point 'trading.min_surplus -0.0' appears twice, first at s.yaml:2:37",
+        ),
+        ("grid: {first_society: [0, 5]}", "s.yaml:2:15  first_society: is not varied: every run"),
         ("grid: {replicates: [3]}", "s.yaml:2:15  replicates: is not varied: a sweep has its own"),
         ("grid: {record.agent: [3]}", "s.yaml:2:15  record.agent: is the same at all points"),
         (
@@ -111,6 +120,18 @@ def test_a_device_that_is_not_there_is_told_before_workers_begin(tmp_path):
             workers=2,
         )
     assert not list(tmp_path.iterdir())
+
+
+def test_without_a_file_no_place_is_named():
+    """It said "first at" and "also at", and nothing behind it."""
+    base = {"workload": "economy", "agents": 5, "resources": 4, "days": 6}
+    for vary, said in (
+        ({"grid": {"days": [3, 3]}}, "the point 'days 3' appears twice"),
+        ({"grid": {"days": [3]}, "zip": {"days": [4]}}, "days: varies twice"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            prepared(sweep.load_sweep({"base": base, "vary": vary}))
+        assert str(caught.value) == said
 
 
 def test_a_table_names_its_own_lines(tmp_path):

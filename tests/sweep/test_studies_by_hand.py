@@ -442,7 +442,8 @@ def test_a_study_grows_by_replicates_and_by_points(tmp_path):
         assert study.run.values.tolist() == list(range(12))
         assert study.point.values.tolist() == [0, 1, 2, 3, *[0, 0, 1, 1, 2, 2, 3, 3]]
         assert study.replicate.values.tolist() == [0] * 4 + [1, 2] * 4
-    more = said(replicates=1, vary={"grid": {"pace": [4.0, 1.0], "days": [6, 4]}})
+    # 1 is the 1.0 of the study: its points are not added a second time
+    more = said(replicates=1, vary={"grid": {"pace": [4.0, 1], "days": [6, 4]}})
     with pytest.raises(OutputError, match=r"(?s)is a study of another sweep: vary is .*add_points"):
         run(path, more, resume=True)
     report = run(path, more, add_points=True)

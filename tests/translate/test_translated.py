@@ -134,8 +134,11 @@ class _Entry:
 
     module, value = "village", "village:WORKLOAD"
 
+    def __init__(self, model=WORKLOAD):
+        self.model = model
+
     def load(self):
-        return WORKLOAD
+        return self.model
 
 
 def test_a_phase_that_cannot_be_translated_is_carried_out_by_python(tmp_path):
@@ -161,6 +164,21 @@ def plain(config, society, day):
     assert report.identical, str(report)
     assert "statistics.median has no twin on devices" in str(seen[0].message)
     assert ".py:9:" in str(seen[0].message)
+
+
+def test_the_command_line_says_what_plain_python_carries_out(shell, monkeypatch, tmp_path):
+    from random_rules import module_of
+
+    text = "def odd(config, society, day):\n    society.xr[0] = 2.0 ** society.xr[1]\n"
+    model = RandomRules(module_of(text, tmp_path), ("odd",))
+    model.start = ()
+    monkeypatch.setattr(registry, "_entries", lambda: {"random_rules": _Entry(model)})
+    config = tmp_path / "odd.yaml"
+    config.write_text("workload: random_rules\ndays: 2\n")
+    code, _, err = shell("run", str(config), "--out", str(tmp_path / "odd.h5"))
+    assert code == 0
+    assert "warning: the phase odd is carried out by plain Python, which is slow" in err
+    assert "society.xr[0] = 2.0 ** society.xr[1]" in err
 
 
 def test_a_phase_that_does_not_exist_is_named(tmp_path):

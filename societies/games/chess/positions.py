@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from reference_py.games.chess.fen import START, FenError, FenPosition, read_fen
 from societies.config.model import Conflict
 from societies.config.problems import Path
+from societies.errors import shortened
 
 
 def boards_of(fens: Sequence[str]) -> tuple[FenPosition, ...]:
@@ -19,4 +20,4 @@ def fen_conflicts(path: Path, fen: str) -> Iterator[Conflict]:
     try:
         boards_of([fen])
     except FenError as error:
-        yield Conflict(path, str(error))
+        yield Conflict(path, shortened(str(error)))

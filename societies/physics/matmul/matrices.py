@@ -11,6 +11,7 @@ from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError, OutputError
+from societies.inputs import Stamp, stamp
 from societies.paths import kind_unless_file
 
 HDF5 = (".h5", ".hdf5", ".nc")
@@ -53,7 +54,7 @@ def entries_of(text: str) -> NDArray[np.floating[Any]]:
         As `shape_of`, and if the file is shorter than its header says.
     """
     path = Path(file_of(text))
-    return _entries(text, path.stat().st_mtime_ns if path.is_file() else 0)
+    return _entries(text, stamp(path) if path.is_file() else None)
 
 
 def overflows(matrix: NDArray[np.floating[Any]]) -> bool:
@@ -63,8 +64,8 @@ def overflows(matrix: NDArray[np.floating[Any]]) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _entries(text: str, _changed: int) -> NDArray[np.floating[Any]]:
-    """Return the matrix of a file; the cache is keyed by the time of its last change, too."""
+def _entries(text: str, _file: Stamp | None) -> NDArray[np.floating[Any]]:
+    """Return the matrix of a file; the cache is keyed by the file, too."""
     shape = shape_of(text)
     try:
         if file_of(text) != text:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError, shortened
-from societies.inputs import read_foreign, whole_number
+from societies.inputs import Stamp, read_foreign, stamp, whole_number
 from societies.paths import data_directory
 
 POSITIONS = "species:S:1:pos:R:3"
@@ -91,15 +91,15 @@ def read_atoms(path: str) -> Atoms:
     """
     try:
         file = found(path)
-        stat = file.stat()
+        which = stamp(file)
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or error
         raise ConfigError(f"{path} cannot be read: {said}") from error
-    return _read(path, file, stat.st_mtime_ns, stat.st_size)
+    return _read(path, file, which)
 
 
 @lru_cache(maxsize=4)
-def _read(path: str, file: Path, changed: int, size: int) -> Atoms:
+def _read(path: str, file: Path, _which: Stamp) -> Atoms:
     lines = read_foreign(file, path).split("\n")
     while lines and not lines[-1].strip():
         lines.pop()

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.config.columns import key_shown
 from societies.config.problems import Path, dotted, quoted, suggestion
 from societies.errors import ConfigError
 from societies.workload.declare.series import series_of
@@ -92,7 +93,7 @@ def _points(chosen: Any, config: Any) -> Points:
         try:
             paths[key] = varying(type(config), base, key)
         except NotVarying as why:
-            raise ConfigError(f"{table.name}: {key}: {why}") from None
+            raise ConfigError(f"{table.name}: {key_shown(key)}: {why}") from None
     rows, row_of = _different_rows(table, config.replicates)
     problems: list[str] = []
     columns = table.columns.items() if table else ()

@@ -29,7 +29,7 @@ SCENARIOS = {
 
 
 def test_all_that_the_documentation_names_are_there():
-    pages = ("README.md", "docs/games.md", "docs/models.md", "docs/physics.md")
+    pages = ("README.md", *(f"docs/{one}.md" for one in ("bam", "games", "models", "physics")))
     text = "\n".join((CONFIGS.parent / page).read_text() for page in pages)
     row = r"^\| \[`(\S+)`\]\((?:\.\./)?configs/(\S+)\.yaml\) \|"
     table = re.findall(row, text, re.MULTILINE)

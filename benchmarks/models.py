@@ -32,8 +32,8 @@ from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Referenc
 
 DAYS = {  # of our kernels, of plain Python, of NumPy, of Mesa
     "boltzmann": (100, 10, 100, 100),
-    "zero_intelligence": (20, 4, 2, 5),
-    "kirman_ants": (1000, 40, 0, 200),
+    "zero_intelligence": (50, 4, 2, 50),
+    "kirman_ants": (4000, 40, 0, 1000),
     "schelling": (20, 5, 0, 20),
     "sugarscape": (100, 5, 0, 100),
 }

@@ -38,7 +38,17 @@ DAYS = {  # of our kernels, of plain Python, of NumPy, of Mesa
     "sugarscape": (100, 5, 0, 100),
 }
 FROM_THE_START = ("schelling", "sugarscape")
-FIELDS = ("model", "who", "round", "societies", "days", "processor_s", "ms_per_society_day", "load")
+FIELDS = (
+    "model",
+    "who",
+    "round",
+    "societies",
+    "days",
+    "processor_s",
+    "ms_per_society_day",
+    "load",
+    "device",
+)
 
 
 def engine_time(name, days, copies, device):
@@ -143,8 +153,8 @@ def rows_of(name, options, device, turn):
         else:
             seconds = engine_time(name, days, copies, device if who == "device" else None)
         each = 1000 * seconds / (days * copies)
-        load = os.getloadavg()[0]
-        numbers = (copies, days, f"{seconds:.4f}", f"{each:.6f}", f"{load:.1f}")
+        load, on = os.getloadavg()[0], f"{device.name}, {device.platform_version}"
+        numbers = (copies, days, f"{seconds:.4f}", f"{each:.6f}", f"{load:.1f}", on)
         yield dict(zip(FIELDS, (name, who, turn, *numbers), strict=True))
 
 

@@ -265,9 +265,12 @@ def run(
 ) -> None:
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
     import societies
+    from societies.workload import Setup
     from societies.workload.declare.registry import workload
+    from societies.workload.running.devices import is_reference
     from societies.workload.running.progress import progress_bar
     from societies.workload.running.request import config_warnings
+    from societies.workload.running.verified import never_verified
 
     if resume and overwrite:
         raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
@@ -276,7 +279,8 @@ def run(
     path = _find_config(config)
     override, values = _of_branch(path, override) if start else (override, None)
     settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
-    for line in workload(settings.workload).plugged(settings).described():
+    setup = Setup(workload(settings.workload), settings)
+    for line in setup.workload.python_of(settings):
         print(printable(line), file=sys.stderr)
     target = out or Path(f"{path.stem}.h5")
     branch: dict[str, Any] = {"start": start, "tick": tick, "values": values}
@@ -290,6 +294,8 @@ def run(
                 warn(text)
         if dry_run:
             return
+    if not is_reference(device) and never_verified(setup):
+        print(printable(f"note: {_unverified(path)}"), file=sys.stderr)
     words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
     again = shlex.join(["societies", *words, "--resume"])
     try:
@@ -326,6 +332,13 @@ def run(
 
             console.width = max(console.width, WIDE)
             console.print(of_phases(report.profile))
+
+
+def _unverified(path: Path) -> str:
+    return (
+        "the translation of these rules was never compared with their Python; do it once: "
+        f"societies verify {shlex.quote(str(path))}"
+    )
 
 
 @app.command()
@@ -399,7 +412,7 @@ def sweep(
             raise ConfigError(f"sweep: one SWEEP at a time, not {len(files)}; --merge takes parts")
         found, own = studies.load_sweep(files[0], of_rules(rule)), _part(part)
         target = out or Path(f"{Path(found.name).stem}.h5")
-        for line in dict.fromkeys(line for one in found.plugged for line in one.described()):
+        for line in found.python:
             print(printable(line), file=sys.stderr)
         if dry_run:
             planned = studies.plan(
@@ -724,7 +737,7 @@ def check(
     path = _find_config(config)
     settings = _load(path, override)
     setup = Setup(workload(settings.workload), settings)
-    told = setup.workload.plugged(settings).described()
+    told = setup.workload.python_of(settings)
     told += [f"program {line}" for line in described(setup.workload.programs(setup.p))]
     print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
     for line in told:

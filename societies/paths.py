@@ -72,12 +72,13 @@ def shipped_configuration(name: str | os.PathLike[str]) -> Path | None:
     """Return the file of a shipped configuration, or None if the name is unknown.
 
     ``economy/quickstart``, ``economy/quickstart.yaml`` and ``configs/economy/quickstart.yaml`` are
-    the same.
+    the same, and so are ``bam/quickstart`` and ``models/bam/quickstart``.
     """
     asked, shipped = Path(name), data_directory("configs")
     if asked.parts[:1] == ("configs",):
         asked = Path(*asked.parts[1:])
-    for candidate in (shipped / asked, shipped / f"{asked}.yaml"):
+    folders = (shipped, shipped / "models")
+    for candidate in (one / name for one in folders for name in (asked, f"{asked}.yaml")):
         # The second test prevents ".." from leaving the folder of shipped configurations.
         # os.path, as Path.is_file raises an error for a name that is too long.
         if os.path.isfile(candidate) and candidate.resolve().is_relative_to(shipped.resolve()):

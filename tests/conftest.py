@@ -129,7 +129,9 @@ def pytest_collection_modifyitems(items):
         parameters = item.name.partition("[")[2]
         if room := rooms.room_of(path, parameters):
             item.add_marker(room)
-        elif item.get_closest_marker("sample") and not item.get_closest_marker("thorough"):
+        elif item.get_closest_marker("sample") and not any(
+            map(item.get_closest_marker, ("thorough", "ci"))
+        ):
             test = path, item.originalname
             if test in sampled:
                 item.add_marker("ci")

@@ -22,7 +22,59 @@ GROUPS = [
 ]
 """Of the five agents of the small economy."""
 
+BAM_WORDS = (
+    {
+        "price_floor": "cost_capped",
+        "mean_price": "plain",
+        "search_pool": "vacancies",
+        "hiring": "one_by_one",
+        "min_wage": "up",
+        "inflation": "quarter",
+        "raise_contracts": "no",
+        "credit_order": "worth",
+        "layoff": "dearest",
+        "recovery": "cash",
+        "dividend_to": "income",
+        "exit_rule": "worth",
+        "entry_productivity": "mean",
+        "loyalty": "none",
+        "shopping": "rounds",
+        "labour_rounding": "nearest",
+        "entry_money": "households",
+        "rnd_money": "households",
+        "rnd_fragility": "loans",
+    },
+    {
+        "price_floor": "none",
+        "mean_price": "sales",
+        "min_wage": "fixed",
+        "credit_order": "drawn",
+        "recovery": "none",
+        "labour_rounding": "reals",
+        "buffer": True,
+    },
+    {"labour_rounding": "down", "growth": False, "contract": 2, "beta": 1.3},
+)
+"""Every word of every key of BAM, in few configurations: each is a program of its own."""
+
 SMALL = {
+    "bam": {
+        "firms": 6,
+        "households": 20,
+        "banks": 3,
+        "quarters": 12,
+        "growth": True,
+        "h_rho": 0.5,
+        "h_eta": 0.4,
+        "h_xi": 0.3,
+        "contract": 3,
+        "net_worth_ratio": 0.4,
+        "equity0": 0.3,
+        "savings0": 0.1,
+        "bank_dividends": 0.25,
+        "tax": 0.2,
+        "record": {"detail": 4, "checkpoint": 4},
+    },
     "chess": {
         "positions": ["7k/P7/8/8/8/8/p7/7K w - - 0 1", "7k/8/8/8/8/4p3/3P4/K7 b - - 0 1"],
         "rules": "pseudo_legal",
@@ -208,6 +260,7 @@ MANY_BRANCHES = {"leaves": 300, "branches": 300}
 """With room for this number of nodes a GPU has many workgroups select and close."""
 
 FORMS = {
+    "bam": BAM_WORDS,
     "chess": (
         {
             "rules": "legal",

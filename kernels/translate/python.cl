@@ -143,22 +143,40 @@ static long stream_binomial(rng_t *rng, const long n, const long threshold)
         } \
     }
 
-// The whole numbers x[0 .. n-1] in ascending order (Shell's sort): equal ones are the same.
+// The whole numbers x[0 .. n-1] in ascending order: equal ones are the same. Runs of 8 are sorted
+// by insertion and merged; y is room for as many numbers, and is not used for 8 or fewer.
 #define SORT_ALONE(name, space, AT) \
-    static void name(space long *x, const long n, const size_t stride) \
+    static void name(space long *x, const long n, const size_t stride, space long *y) \
     { \
-        long gap = 1; \
-        while (gap < n / 3) gap = 3 * gap + 1; \
-        for (; gap > 0; gap /= 3) \
-            for (long i = gap; i < n; ++i) { \
+        for (long low = 0; low < n; low += 8) \
+            for (long i = low + 1; i < low + 8 && i < n; ++i) { \
                 const long moved = x[AT(i)]; \
                 long j = i; \
-                while (j >= gap && x[AT((j - gap))] > moved) { \
-                    x[AT(j)] = x[AT((j - gap))]; \
-                    j -= gap; \
-                } \
+                for (; j > low && x[AT((j - 1))] > moved; --j) x[AT(j)] = x[AT((j - 1))]; \
                 x[AT(j)] = moved; \
             } \
+        space long *from = x, *to = y; \
+        for (long width = 8; width < n; width *= 2) { \
+            for (long low = 0; low < n; low += 2 * width) { \
+                const long mid = least_long(low + width, n), high = least_long(mid + width, n); \
+                long i = low, j = mid, k = low; \
+                while (i < mid && j < high) { \
+                    const long a = from[AT(i)], b = from[AT(j)]; \
+                    const int second = b < a; \
+                    to[AT(k)] = second ? b : a; \
+                    j += second; \
+                    i += 1 - second; \
+                    ++k; \
+                } \
+                for (; i < mid; ++i, ++k) to[AT(k)] = from[AT(i)]; \
+                for (; j < high; ++j, ++k) to[AT(k)] = from[AT(j)]; \
+            } \
+            space long *const merged = to; \
+            to = from; \
+            from = merged; \
+        } \
+        if (from != x) \
+            for (long i = 0; i < n; ++i) x[AT(i)] = from[AT(i)]; \
     }
 
 // The sum in the fixed tree, which changes the list. Twin: reference_py/primitives/reduce.py

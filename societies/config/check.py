@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, Protocol, get_args, runtime_checkable
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -22,8 +22,18 @@ from societies.config.problems import (
     plain_words,
     suggestion,
 )
+from societies.errors import SocietiesError
 
 _SHORT_LIST = 8
+
+
+@runtime_checkable
+class ModelsOfFiles(Protocol):
+    """Models of configurations to which a file of Python can add one."""
+
+    def of_file(self, name: str) -> str:
+        """Return the name of the workload in a file, which is known from then on."""
+
 
 Elsewhere = Callable[[Path], str]
 """A function that returns where an unknown key belongs outside of this configuration, or ""."""
@@ -83,7 +93,22 @@ def _model(
     document: Document, models: Mapping[str, type[WorkloadConfig]]
 ) -> type[WorkloadConfig] | None:
     """Return the model of the workload that the document names; else None, and add a problem."""
-    known, path = sorted(models), ("workload",)
+    path, file = ("workload",), document.data.get("model")
+    if ("model",) in document.unusable:
+        return None
+    if isinstance(file, str) and isinstance(models, ModelsOfFiles):
+        try:
+            own = models.of_file(file)
+        except SocietiesError as error:
+            document.problems.append(Problem(document.place(("model",)), ("model",), str(error)))
+            return None
+        name = document.data.setdefault("workload", own)
+        if name != own:
+            message = f"{file} has the workload '{own}', not {described(name)}"
+            hint = f"{message}; write workload: {own}, or leave the key out"
+            document.problems.append(Problem(document.place(path), path, hint))
+            return None
+    known = sorted(models)
     name = document.data.get("workload")
     if name == "sweep":
         message = "'sweep' is not a workload; give a sweep to `societies sweep`"

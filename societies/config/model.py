@@ -90,6 +90,10 @@ class WorkloadConfig(Section):
     """Base of every configuration; ``workload`` is the name of the workload that it is for."""
 
     workload: str
+    model: str | None = Field(
+        None,
+        description="File of Python with the workload, in the folder of this file: my_model.py",
+    )
     label: Label | None = Field(None, description="Name of the run in figures and tables")
     _table: Any = PrivateAttr(default=None)
     _numbers: Any = PrivateAttr(default=None)

@@ -18,7 +18,8 @@ from societies.config.document import Document
 from societies.config.problems import Path
 from societies.inputs import PYTHON_FUNCTION, shown
 
-SECTION = "rules"
+SECTION, MODEL = "rules", "model"
+"""Keys that name files of Python: functions that replace rules, and the file of a whole model."""
 
 
 def name_rules(document: Document, folder: FilePath | None = None) -> None:
@@ -39,6 +40,13 @@ def name_rules(document: Document, folder: FilePath | None = None) -> None:
                 document.refuse(path, why)
             else:
                 _put(document.data, path, f"{file}:{found['function']}")
+    for path in _models(document.data) if folder is not None else ():
+        name = _get(document.data, path)
+        if folder is not None and isinstance(name, str):
+            file, why = beside(folder, name)
+            _put(document.data, path, None if why else file)
+            if why:
+                document.refuse(path, why)
 
 
 def beside(folder: FilePath, name: str) -> tuple[str, str]:
@@ -65,6 +73,21 @@ def beside(folder: FilePath, name: str) -> tuple[str, str]:
     return str(whole.relative_to(here) if whole.is_relative_to(here) else whole), ""
 
 
+def _models(data: Any) -> list[Path]:
+    """Return the paths of the keys ``model``, at the top and in the base of a sweep."""
+    if not isinstance(data, dict):
+        return []
+    found: list[Path] = [(MODEL,)] if MODEL in data else []
+    base = data.get("base")
+    return found + ([("base", MODEL)] if isinstance(base, dict) and MODEL in base else [])
+
+
+def _get(data: Any, path: Path) -> Any:
+    for part in path:
+        data = data[part]
+    return data
+
+
 def _sections(data: Any, path: Path) -> Iterator[Path]:
     """Yield the paths of all sections ``rules``, at the top and in the base of a sweep."""
     if isinstance(data, dict):
@@ -87,16 +110,12 @@ def _texts(data: Any, path: Path, inside: bool) -> Iterator[tuple[Path, str]]:
 
 
 def _put(data: Any, path: Path, value: Any) -> None:
-    for part in path[:-1]:
-        data = data[part]
-    data[path[-1]] = value
+    _get(data, path[:-1])[path[-1]] = value
 
 
 def _spread(document: Document, path: Path) -> None:
     """Replace dotted keys of a section by sections."""
-    section = document.data
-    for part in path:
-        section = section[part]
+    section = _get(document.data, path)
     for name in [one for one in section if "." in str(one)]:
         parts, value = str(name).split("."), section.pop(name)
         inner = section

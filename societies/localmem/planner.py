@@ -73,8 +73,8 @@ def _frames(unit: TranslationUnit, leaks: str) -> dict[str, LocalFrame]:
 def _callees_first(unit: TranslationUnit, by_name: Mapping[str, list[Function]]) -> list[Function]:
     """Return the functions in an order in which each comes after those that it calls.
 
-    Names in a body are quickly found and nearly always calls; only if they go round in a circle
-    are the trees looked at.
+    The names in a body are found quickly and are nearly always calls. The syntax trees are searched
+    only if, by these names, functions call each other in a circle.
     """
 
     def named(function: Function) -> list[Function]:
@@ -98,7 +98,7 @@ def _callees_first(unit: TranslationUnit, by_name: Mapping[str, list[Function]])
 def _ordered(
     functions: Sequence[Function], callees: Callable[[Function], list[Function]]
 ) -> tuple[list[Function], list[Function]]:
-    """Return the functions, callees first, and a circle of them if there is one."""
+    """Return the functions, callees first, and the functions of a circle of calls, if any."""
     ordered: list[Function] = []
     way: list[Function] = []
     circle: list[Function] = []

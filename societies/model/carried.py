@@ -28,7 +28,7 @@ NUMBER = "python_number"
 """Field with the number of a society, for phases that plain Python carries out."""
 
 
-def note_number(config: Any, society: Any, day: int) -> None:
+def note_number(config: Any, society: Any) -> None:
     """Note the number of a society, for phases that plain Python carries out."""
     society.python_number = society.index
 

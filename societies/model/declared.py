@@ -34,9 +34,10 @@ from societies.workload import (
     Workload,
 )
 from societies.workload.declare.copies import Copies
+from societies.workload.declare.fields import SERIES
 from societies.workload.declare.keys import VALUE_TABLE
 from societies.workload.declare.points import once
-from societies.workload.declare.protocol import C, P
+from societies.workload.declare.protocol import C, Contents, P, Setup
 
 _WARNED: set[str] = set()
 """Messages of phases that cannot be translated, each of which is shown once."""
@@ -106,6 +107,10 @@ class Model(Workload[C, P]):
     def rules_sha256(self) -> str:
         """Return the hash of all rules, without comments."""
         return rules_sha256(self.rules().values(), [type(self)])
+
+    def translated_sha256(self, config: C) -> str:
+        """Return the hash of all rules, which are translated."""
+        return self.rules_sha256()
 
     def origin(self, config: C) -> Mapping[str, str]:
         """Return the text of the rules and its hash, for the file."""
@@ -214,6 +219,12 @@ class Model(Workload[C, P]):
             return {}
         rows = np.array([[_number(one, path) for path in columns] for one in p._made])
         return {VALUE_TABLE: rows[p._points.of[p._points.stretch(tick)]]}
+
+    def contents(self, setup: Setup[C, P]) -> Contents | None:
+        """Return the contents of the file, without series of copies that have ended."""
+        from societies.model.ended import UntilTheEnd  # reading configurations needs no h5py
+
+        return UntilTheEnd(setup) if "ended" in setup.fields and SERIES in setup.fields else None
 
     def work_done(self, config: C, ticks: int) -> float:
         """Return the days of all societies."""

@@ -26,7 +26,7 @@ from societies.version import package_version
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.fields import file_values
 from societies.workload.declare.protocol import Contents, Setup
-from societies.workload.declare.registry import workload
+from societies.workload.declare.registry import workload, workload_of_file
 from societies.workload.running.blocks import Simulation
 from societies.workload.running.interrupts import interrupts
 from societies.workload.running.programs import allowed
@@ -215,6 +215,8 @@ def run_batch(batch: Batch) -> Result:
         )
     began = time.perf_counter()
     try:
+        if batch.base.get("model"):
+            workload_of_file(str(batch.base["model"]))  # this may be another process
         chosen = workload(batch.name)
         base = chosen.config.model_validate(batch.base)
         config = launch_config(base, batch.settings, batch.columns, batch.numbers)

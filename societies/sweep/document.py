@@ -140,6 +140,12 @@ class Sweep:
                 ]
         return [one for one in found if one]
 
+    @property
+    def python(self) -> list[str]:
+        """A line for each file whose Python is carried out."""
+        lines = self.workload.python_of(self.base)
+        return list(dict.fromkeys([*lines, *(x for one in self.plugged for x in one.described())]))
+
     def rules(self) -> dict[str, str]:
         """Return the hash of every function that is varied, by its text."""
         return {

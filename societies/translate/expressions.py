@@ -6,7 +6,7 @@ import ast
 from types import ModuleType
 from typing import Any
 
-from societies.config.model import INITIAL, TABULATED, VALUE, Section
+from societies.config.model import INITIAL, SHAPE, TABULATED, VALUE, Section
 from societies.config.problems import suggestion
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles, known
@@ -99,6 +99,8 @@ def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
             if not 0 <= value < 2**64:
                 f.error(node, f"the key '{path}' has more than 64 bits")
             kind = WORD
+        if kind == INT and _kind(owner.value, node.attr) == SHAPE:
+            return literal(value)
         c = f"config_{path.replace('.', '_')}"
         f.use(c, f"const {CTYPES[kind]} {c}")
         f.unit.arguments[c] = value
@@ -121,9 +123,7 @@ def _differs(f: Function, path: str, owner: Settings, name: str, value: Any) -> 
     others = f.unit.declared.others
     if not others or isinstance(value, Section):
         return False
-    field = getattr(type(owner.value), "model_fields", {}).get(name)
-    extra = getattr(field, "json_schema_extra", None)
-    if isinstance(extra, dict) and extra.get("kind") in (VALUE, TABULATED, INITIAL):
+    if _kind(owner.value, name) in (VALUE, TABULATED, INITIAL):
         return True  # whatever the values are, so that the text is the same
     found = []
     for one in others:
@@ -131,6 +131,13 @@ def _differs(f: Function, path: str, owner: Settings, name: str, value: Any) -> 
             one = getattr(one, part)
         found.append(one)
     return any(one != value for one in found)
+
+
+def _kind(section: Any, name: str) -> Any:
+    """Return the kind of a key: `VALUE`, `SHAPE` and others; None without one."""
+    field = getattr(type(section), "model_fields", {}).get(name)
+    extra = getattr(field, "json_schema_extra", None)
+    return extra.get("kind") if isinstance(extra, dict) else None
 
 
 def _varying(f: Function, path: str, value: Any, owner: Settings, node: ast.AST) -> Number:

@@ -32,6 +32,12 @@ from societies.translate.values import (
 )
 from societies.translate.walks import walk
 
+RUN = 8
+"""Whole numbers that are sorted by insertion before they are merged (python.cl)."""
+
+SHORT = 16
+"""Largest bound of lists that are sorted by insertion; longer ones are merged."""
+
 
 def in_order(f: Function, node: ast.Call, name: str) -> Value:
     """Translate ``sorted``."""
@@ -74,7 +80,8 @@ def _sorted(f: Function, made: List, node: ast.Call, name: str) -> List:
     if key is None and any(kind in (MAYBE, NONE) for kind in made.kinds):
         f.error(node, "None has no order", "Sort those that are not None.")
     if key is None and made.kinds == (INT,) and not reverse:
-        f.emit(f"{alone('sort_alone', made)};")
+        other = lists.new(f, "other", (INT,), made.most) if made.most > RUN else made
+        f.emit(f"{alone('sort_alone', made)[:-1]}, {other.columns[0].pointer});")
         return made
     return _merged(f, made, key, reverse, node, name)
 
@@ -82,9 +89,8 @@ def _sorted(f: Function, made: List, node: ast.Call, name: str) -> List:
 def _merged(
     f: Function, made: List, key: ast.expr | None, reverse: bool, node: ast.AST, name: str
 ) -> List:
-    """Return a list in order by a merge sort of its places, which is stable."""
+    """Return a list in order by a stable sort of its places."""
     order = lists.new(f, "order", (INT,), made.most)
-    other = lists.new(f, "other", (INT,), made.most)
     n, k = made.length, f.cname("k")
     keys: list[List] = []
     with f.block(f"for (long {k} = 0; {k} < {n}; ++{k})"):
@@ -97,24 +103,10 @@ def _merged(
                 text = lists.at(one, k)
                 f.require(f"{text} == {text}", node, "NaN has no place in an order")
         f.emit(f"{lists.at(order, k)} = {k};")
-    names = {one: f.cname(one) for one in ("width", "low", "mid", "high", "i", "j", "k", "first")}
-    before = lexical(
-        [lists.at(one, lists.at(order, names["j"])) for one in keys],
-        [lists.at(one, lists.at(order, names["i"])) for one in keys],
-        ">" if reverse else "<",
-    )
-    w, low, mid, high, i, j, place, first = names.values()
-    with f.block(f"for (long {w} = 1; {w} < {n}; {w} *= 2)"):
-        with f.block(f"for (long {low} = 0; {low} < {n}; {low} += 2 * {w})"):
-            f.emit(f"const long {mid} = least_long({low} + {w}, {n});")
-            f.emit(f"const long {high} = least_long({low} + 2 * {w}, {n});")
-            f.emit(f"long {i} = {low}, {j} = {mid};")
-            with f.block(f"for (long {place} = {low}; {place} < {high}; ++{place})"):
-                f.emit(f"const int {first} = {i} < {mid} && ({j} >= {high} || !{before});")
-                f.emit(f"{lists.at(other, place)} = {lists.at(order, f'{first} ? {i} : {j}')};")
-                f.emit(f"if ({first}) ++{i}; else ++{j};")
-        with f.block(f"for (long {place} = 0; {place} < {n}; ++{place})"):
-            f.emit(f"{lists.at(order, place)} = {lists.at(other, place)};")
+    if made.most <= SHORT:
+        _insert(f, order, n, keys, ">" if reverse else "<")
+    else:
+        _merge(f, order, n, keys, ">" if reverse else "<")
     inner = made.dims[1] if made.rows else 0
     result = lists.new(f, name or "sorted", made.kinds, made.most, inner=inner)
     with f.block(f"for (long {k} = 0; {k} < {n}; ++{k})"):
@@ -127,6 +119,45 @@ def _merged(
                 f.emit(f"{lists.at(result, k, c)} = {lists.at(made, lists.at(order, k), c)};")
     f.emit(f"{result.counter} = {n};")
     return result
+
+
+def _insert(f: Function, order: List, n: str, keys: Sequence[List], sign: str) -> None:
+    """Sort the places of a short list by insertion."""
+    i, j, moved = f.cname("i"), f.cname("j"), f.cname("moved")
+    before = lexical(
+        [lists.at(one, moved) for one in keys],
+        [lists.at(one, lists.at(order, f"{j} - 1")) for one in keys],
+        sign,
+    )
+    with f.block(f"for (long {i} = 1; {i} < {n}; ++{i})"):
+        f.emit(f"const long {moved} = {lists.at(order, i)};")
+        f.emit(f"long {j} = {i};")
+        with f.block(f"for (; {j} > 0 && {before}; --{j})"):
+            f.emit(f"{lists.at(order, j)} = {lists.at(order, f'{j} - 1')};")
+        f.emit(f"{lists.at(order, j)} = {moved};")
+
+
+def _merge(f: Function, order: List, n: str, keys: Sequence[List], sign: str) -> None:
+    """Sort the places of a list by merging."""
+    other = lists.new(f, "other", (INT,), order.most)
+    names = [f.cname(one) for one in ("width", "low", "mid", "high", "i", "j", "k", "first")]
+    w, low, mid, high, i, j, place, first = names
+    before = lexical(
+        [lists.at(one, lists.at(order, j)) for one in keys],
+        [lists.at(one, lists.at(order, i)) for one in keys],
+        sign,
+    )
+    with f.block(f"for (long {w} = 1; {w} < {n}; {w} *= 2)"):
+        with f.block(f"for (long {low} = 0; {low} < {n}; {low} += 2 * {w})"):
+            f.emit(f"const long {mid} = least_long({low} + {w}, {n});")
+            f.emit(f"const long {high} = least_long({low} + 2 * {w}, {n});")
+            f.emit(f"long {i} = {low}, {j} = {mid};")
+            with f.block(f"for (long {place} = {low}; {place} < {high}; ++{place})"):
+                f.emit(f"const int {first} = {i} < {mid} && ({j} >= {high} || !{before});")
+                f.emit(f"{lists.at(other, place)} = {lists.at(order, f'{first} ? {i} : {j}')};")
+                f.emit(f"if ({first}) ++{i}; else ++{j};")
+        with f.block(f"for (long {place} = 0; {place} < {n}; ++{place})"):
+            f.emit(f"{lists.at(order, place)} = {lists.at(other, place)};")
 
 
 def lexical(a: Sequence[str], b: Sequence[str], sign: str) -> str:

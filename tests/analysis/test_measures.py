@@ -384,7 +384,7 @@ def recorded(tmp_path_factory):
     In plain Python, which builds no kernels; its bits are those of any device.
     """
     path = tmp_path_factory.mktemp("recorded") / "run.h5"
-    more = {"workload": "economy", "days": 20, "shocks": [], "replicates": 2}
+    more = {"workload": "economy", "days": 12, "shocks": [], "replicates": 2}
     config = societies.config_from_dict({**SMALL["economy"], **more})
     societies.run(config, out=path, device="reference")
     with societies.open_results(path) as results:

@@ -220,6 +220,7 @@ def test_others_are_the_living_and_are_overtaken_by_wealth(thinned, agent):
     assert len(found.days) == 14 and overtook > 2
 
 
+@pytest.mark.ci
 def test_a_life_can_begin_anywhere(lived, tmp_path):
     from societies import run
 

@@ -53,7 +53,7 @@ ENDS = [
     (
         {"record": {"numeraire": 0}},
         {"record": {"numeraire": "any"}},
-        ["record.numeraire: is of use for prices, which only record.measures: true records"],
+        ["record.numeraire: is used for prices, which are only recorded with measures: true"],
     ),
     (
         {"devices": "tools", "device": {"resources_in_tool": 5}},
@@ -335,7 +335,7 @@ ENDS = [
     (
         {"interventions": [{"day": 3, "holdings": "lose", "set": {"day_length": 9.0}}]},
         {"interventions": [{"day": 3, "set": {"day_length": 9.0}}]},
-        ["interventions.0.holdings: says nothing without remove: resource or agent"],
+        ["interventions.0.holdings: has no effect without remove: resource or agent"],
     ),
     (
         {"interventions": [{**AGENT, "index": 4}]},

@@ -29,7 +29,7 @@ SCENARIOS = {
 
 
 def test_all_that_the_documentation_names_are_there():
-    pages = ("README.md", "docs/games.md", "docs/models.md", "docs/physics.md")
+    pages = ("README.md", *(f"docs/{one}.md" for one in ("bam", "games", "models", "physics")))
     text = "\n".join((CONFIGS.parent / page).read_text() for page in pages)
     row = r"^\| \[`(\S+)`\]\((?:\.\./)?configs/(\S+)\.yaml\) \|"
     table = re.findall(row, text, re.MULTILINE)
@@ -60,6 +60,7 @@ def test_every_workload_has_a_quickstart(name):
     assert len([one for one in ours if f"/{one}".endswith(ends)]) == 1
 
 
+@pytest.mark.ci
 def test_reading_a_configuration_touches_no_device():
     """In one process: what a workload imports is there until its end."""
     code = (

@@ -38,6 +38,7 @@ def test_a_kill_at_any_moment_leaves_a_consistent_file(tmp_path):
     assert seen["kills"] >= 6 and seen["came through"] >= 1
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "name", ["TERM", *(pytest.param(one, marks=pytest.mark.thorough) for one in SIGNALS)]
 )

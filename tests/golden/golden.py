@@ -75,6 +75,10 @@ QUICKSTARTS = {
 
 CONFIGS = {
     **QUICKSTARTS,
+    **{
+        f"bam {name}": (f"configs/models/bam/{name}.yaml", [])
+        for name in ("baseline", "growth_plus", "buffer_stock")
+    },
     "no_trade": ("configs/economy/no_trade.yaml", []),
     "trade": ("configs/economy/trade.yaml", []),
     "6x9": (_small(agents=6, resources=9), []),

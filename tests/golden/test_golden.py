@@ -50,6 +50,7 @@ def test_device(name):
 
 LONG_IN_PYTHON = {
     "quickstart",
+    "bam quickstart",
     *(f"{name} quickstart" for name in ("boltzmann", "kirman_ants", "schelling", "sugarscape")),
     *(f"{name} quickstart" for name in ("kalah", "zero_intelligence")),
 }

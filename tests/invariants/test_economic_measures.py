@@ -229,7 +229,7 @@ def test_measures_of_societies_with_parameters_of_their_own():
     ("record", "message"),
     [
         ({"measures": True, "numeraire": 6}, "record.numeraire: there is no resource 6"),
-        ({"numeraire": 1}, "record.numeraire: is of use for prices"),
+        ({"numeraire": 1}, "record.numeraire: is used for prices"),
     ],
 )
 def test_numeraire_that_is_none(record, message):

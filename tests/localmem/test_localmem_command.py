@@ -154,6 +154,7 @@ def test_shared_space_without_a_barrier_is_warned_of(shell, kernel_file, monkeyp
     assert "k 16 16 0 0.0 %" in " ".join(out.split())
 
 
+@pytest.mark.ci
 def test_no_device_is_touched(kernel_file):
     path = kernel_file("kernel void k(void) { local_malloc(20); }\n")
     command = (

@@ -172,6 +172,7 @@ def test_a_newer_pocl_is_tried_in_another_process(code, refused, monkeypatch):
     select._builds.cache_clear()
 
 
+@pytest.mark.ci
 def test_what_tries_a_device_builds_and_launches_on_a_real_one():
     select._builds.cache_clear()
     assert select._builds("0:0")

@@ -200,7 +200,7 @@ def test_enough_for_devices_is_enough_to_build_kernels(tmp_path):
     assert (done.returncode, done.stdout) == (0, "small.h5\n"), done.stderr
 
 
-@pytest.mark.sample
+@pytest.mark.ci
 @pytest.mark.mount
 @pytest.mark.parametrize("filled", [0, 1100, 1200])
 def test_a_full_cache_disk_is_called_so(small_disk, tmp_path, filled):

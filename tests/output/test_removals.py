@@ -61,9 +61,9 @@ RESOURCE = {"day": 2, "remove": "resource", "index": 1}
     ("interventions", "message"),
     [
         ([{"day": 2}], "set: names no key"),
-        ([{"day": 2, "remove": "agent"}], "remove: says not which agent"),
-        ([{"day": 2, "index": 3}], "index: says nothing without remove"),
-        ([{**RESOURCE, "set": {"day_length": 500.0}}], "set: an intervention changes values or"),
+        ([{"day": 2, "remove": "agent"}], "remove: does not say which agent"),
+        ([{"day": 2, "index": 3}], "index: has no effect without remove"),
+        ([{**RESOURCE, "set": {"day_length": 500.0}}], "set: an intervention sets values or"),
         ([{**RESOURCE, "societies": [0]}], "societies: only values can change in some"),
         ([{**RESOURCE, "index": 6}], "there is no resource 6"),
         ([RESOURCE, RESOURCE], "resource 1 is removed by interventions.0 already"),

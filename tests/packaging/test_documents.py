@@ -57,6 +57,7 @@ LONG = (
         f"docs/{page}.md"
         for page in (
             *(
+                "bam",
                 "bug-reports",
                 "change-a-rule",
                 "checking-kernels",

@@ -255,6 +255,7 @@ def test_the_log_tells_every_invention():
     assert logged > 1
 
 
+@pytest.mark.ci
 def test_the_states_hold_devices_of_every_type():
     _, _, before, _ = history("6x9")["production"][-1]
     assert (before["recipe"][0, :, :, 0] >= 0).any(axis=1).all()

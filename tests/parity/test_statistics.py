@@ -79,7 +79,7 @@ def evenings(name):
 IN_WORKGROUPS = [(name, None) for name in CASES]
 
 
-@pytest.mark.sample
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("name", "workgroup"),
     thorough_but(IN_WORKGROUPS, [*IN_WORKGROUPS, *in_turn([*CASES], [1, 7], 1)], 2),

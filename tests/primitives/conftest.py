@@ -1,12 +1,12 @@
 from pathlib import Path
 
 import pytest
-from marks import thorough_but
 
 from societies.opencl import choose_device
 
 # powers of two and not, below, at and above a warp, up to the portable limit
-WORKGROUP_SIZES = [1, 2, 31, 32, 48, 64, 100, 256]
+WORKGROUP_SIZES = [48, 1, 2, 31, 32, 64, 100, 256]
+"""The default runs the first one, which is neither a power of two nor a warp; CI one alone, too."""
 
 
 @pytest.fixture(scope="session")
@@ -14,10 +14,7 @@ def device():
     return choose_device("auto")
 
 
-QUICK = {1, 48}
-"""Sizes that every run of the tests tries: alone, and neither a power of two nor a warp."""
-
-WHERE_ONE_WORKS = {*QUICK, WORKGROUP_SIZES[-1]}
+WHERE_ONE_WORKS = {48, 1, 256}
 """Sizes for the methods by which one work-item of a group does everything, whatever the size."""
 
 
@@ -36,7 +33,10 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(
-    params=thorough_but(QUICK, WORKGROUP_SIZES),
+    params=[
+        pytest.param(size, marks={48: [], 1: pytest.mark.ci}.get(size, pytest.mark.thorough))
+        for size in WORKGROUP_SIZES
+    ],
     ids=lambda size: f"workgroup{size}",
 )
 def workgroup(request):

@@ -14,6 +14,7 @@ def program(device):
     return Program(device, Path(__file__).parent / "collective_cases.cl")
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("n", [1, 2, 9, 48])
 def test_collective_functions_can_be_called_twice(device, program, workgroup, n):
     k = 6
@@ -53,6 +54,7 @@ def test_what_is_before_a_loop_happens_once(device, program, workgroup, turns):
     assert (times.get() == 1).all()
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("few", [1, 8, 64])
 def test_sizes_that_the_compiler_knows(device, program, few):
     for name, expected in {"known": [1, 1, 5, 5, 5], "known_trees": [0, 3, 7, 5, 3]}.items():

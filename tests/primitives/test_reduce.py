@@ -199,6 +199,7 @@ def test_twins_pass_over_nan_and_keep_the_first_of_equals():
     assert (reduce.reduce_min([]), reduce.reduce_max([])) == (math.inf, -math.inf)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("space", ["local", "global"])
 def test_extremes_by_their_own_names(device, space):
     program = Program(device, "primitives/reduce.cl")

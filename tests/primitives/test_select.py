@@ -207,6 +207,7 @@ def test_random_extremes_by_their_own_names(device, random_program):
     assert state.get().tolist() == [rng.pack()]
 
 
+@pytest.mark.sample
 def test_equals_are_chosen_fairly(device, random_program):
     """2000 streams; 40 largest and 60 smallest of 100, every one as likely as the other."""
     values = [2.0 if i % 5 < 2 else -1.0 for i in range(100)]

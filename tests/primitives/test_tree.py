@@ -188,6 +188,7 @@ def test_many_shapes(device, program, workgroup):
     check(device, program, workgroup, batch)
 
 
+@pytest.mark.ci
 def test_five_thousand_leaves(device):
     """In global memory: 5000 leaves are 40 kB, without the nodes above them."""
     program = Program(device, "primitives/tree.cl")

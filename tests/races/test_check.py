@@ -100,6 +100,7 @@ def test_a_full_log_is_no_clean_one(tmp_path):
     assert finding["kind"] == "other" and "log was full" in finding["message"]
 
 
+@pytest.mark.ci
 def test_any_command_runs_on_the_simulator():
     process = under_oclgrind(
         "-m", "societies", "verify", "economy/quickstart", "--days", "1",
@@ -110,6 +111,7 @@ def test_any_command_runs_on_the_simulator():
     assert "Oclgrind found nothing in" in process.stderr
 
 
+@pytest.mark.ci
 def test_a_barrier_taken_out_of_a_primitive_is_found():
     """The check's own cases, on a copy of a primitive without one of its barriers."""
     process = under_oclgrind(HERE / "check.py", "--mutants", "scan.cl")

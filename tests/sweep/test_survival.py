@@ -211,6 +211,7 @@ def test_events_of_a_run_that_are_damaged_are_found_and_computed_again(tmp_path,
         same(study, straight)
 
 
+@pytest.mark.ci
 def test_a_table_that_is_full_becomes_longer(tmp_path, straight, monkeypatch):
     """With room for a single event, and a sweep that is interrupted after some batches."""
     calls = []

@@ -1,9 +1,13 @@
 """Does a function of a user replace a rule in kernels and reference alike, and only as it may?"""
 
+import os
+import shutil
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
+import village
 from gpu_form import form
 
 import societies
@@ -15,6 +19,7 @@ from societies.output import open_results
 from societies.translate import RuleError, TranslationError
 from societies.workload import Setup
 from societies.workload.checking import verify as verifying
+from societies.workload.running import verified
 from societies.workload.running.engines import ReferenceEngine
 
 ECONOMY = {
@@ -393,6 +398,47 @@ def test_rules_are_a_dimension_of_a_sweep(rules, capsys):
     )
     assert shell("sweep", "study.yaml", "--dry-run") == 2
     assert "study.yaml:2:" in capsys.readouterr().err
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def test_rules_that_were_never_verified_are_told_once(rules, own_cache):
+    one, other = (
+        Setup(WORKLOAD, economy(price=ALL["price"], score=s)) for s in (None, ALL["score"])
+    )
+    assert [verified.never_verified(one) for _ in range(2)] == [True, False]
+    verified.note_verified(other)
+    assert not verified.never_verified(other)
+    assert not verified.never_verified(Setup(WORKLOAD, economy()))
+    (rules / "my_rules.py").write_text(RULES_FILE.replace("40", "41"))
+    assert verified.never_verified(Setup(WORKLOAD, economy(price=ALL["price"])))
+
+
+def test_verify_is_noted_and_the_reference_verifies_nothing(own_cache):
+    """A model in one file, whose kernels other tests have built."""
+    setup = Setup(village.WORKLOAD, village.VillageConfig(workload="village", replicates=3, days=8))
+    assert verifying.verify(setup, ticks=1, device="reference").identical
+    assert verified.never_verified(setup)
+    assert verifying.verify(setup, ticks=1).identical
+    shutil.rmtree(Path(os.environ["SOCIETIES_CACHE_DIR"]) / "rules")
+    assert verifying.verify(setup, ticks=1).identical
+    assert not verified.never_verified(setup)
+
+
+@pytest.mark.ci
+def test_run_says_that_rules_were_never_verified(rules, own_cache, capsys):
+    path = written(rules, days=2)
+    words = ("run", path, "--rule", "trading.price=my_rules.py:price", "-q", "--overwrite")
+    told = "was never compared with their Python; do it once: societies verify"
+    assert shell(*words, "--device", "reference") == 0
+    assert told not in capsys.readouterr().err
+    assert shell(*words) == 0
+    assert told in capsys.readouterr().err
+    assert shell(*words) == 0
+    assert told not in capsys.readouterr().err
 
 
 def test_without_rules_nothing_is_new_in_a_file():

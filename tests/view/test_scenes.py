@@ -63,6 +63,7 @@ def shows(window, page):
     assert (pixels(window) == last.pixels).all()
 
 
+@pytest.mark.ci
 def test_the_mouse_moves_camera_and_light(chromium):
     with served(view()) as page:
         window = chromium.open(page.address)
@@ -91,6 +92,7 @@ def test_the_mouse_moves_camera_and_light(chromium):
         window.close()
 
 
+@pytest.mark.ci
 def test_samples_are_added_until_the_picture_is_that_of_a_run(chromium, tmp_path):
     with served(view()) as page:
         window = chromium.open(page.address)
@@ -111,6 +113,7 @@ def test_samples_are_added_until_the_picture_is_that_of_a_run(chromium, tmp_path
         window.close()
 
 
+@pytest.mark.ci
 def test_after_previews_the_picture_has_the_bits_of_a_run(chromium, tmp_path):
     slow = Slow()
     with served(slow) as page:

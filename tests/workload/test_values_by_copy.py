@@ -27,6 +27,7 @@ from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 from societies.workload.running.points import with_table
 
 FORMS = {
+    ("bam", "buffer_h"): {"buffer": True},
     ("havannah_search", "exploration"): {"moves": "", "leaves": 40},
     ("laplace", "ratio"): {"method": "heat"},
     ("laplace", "omega"): {"method": "sor", "omega": 1.8},
@@ -35,6 +36,8 @@ FORMS = {
 """Settings with which a key has an effect, if the small configuration has others."""
 
 OTHERS = {
+    ("bam", "min_wage_every"): 1,
+    ("bam", "sigma_min"): 0.05,
     ("kirman_ants", "own"): 0.3,
     ("laplace", "border"): 0.7,
     ("laplace", "tolerance"): 0.05,

@@ -34,7 +34,7 @@ from societies import config_from_dict, open_results
 from societies.games.chess import WORKLOAD
 from societies.games.chess.config import ChessConfig
 from societies.games.chess.match import write_pgn
-from societies.games.chess.searcher import MOST_DEPTH, PREPARED, Searcher
+from societies.games.chess.searcher import MOST_DEPTH, PREPARED, ChessSearcher
 from societies.games.matches import standing, student
 from societies.games.ngtsg.config import BatchConfig
 
@@ -80,7 +80,7 @@ def opponent(name, given):
 
 def searcher_of(device, batch):
     """Return a search that is ready to run against a clock."""
-    searcher = Searcher(WORKLOAD, ChessConfig(batch=BatchConfig(**batch)), device)
+    searcher = ChessSearcher(WORKLOAD, ChessConfig(batch=BatchConfig(**batch)), device)
     searcher.prepare(PREPARED)
     searcher.find(read_fen(START), MOST_DEPTH, seconds=1.0)
     return searcher

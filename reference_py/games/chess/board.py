@@ -45,11 +45,6 @@ class Position(NamedTuple):
         """The king of the side to move."""
         return self.own & ~(self.pawns | self.knights | self.diagonals | self.orthogonals)
 
-    @property
-    def other_king(self):
-        """The king of the other side."""
-        return self.other & ~(self.pawns | self.knights | self.diagonals | self.orthogonals)
-
 
 def flipped(squares):
     """Return a set of squares as it is seen from the other side: ranks in reverse order."""

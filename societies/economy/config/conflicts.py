@@ -25,6 +25,7 @@ from societies.economy.config.bounds import (
 )
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.keys import EconomyKeys
+from societies.words import counted
 from societies.workload.declare.config import keep_conflicts, listed_twice, stream_conflicts
 from societies.workload.running.points import intervention_conflicts
 
@@ -53,7 +54,7 @@ def economy_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
 
 
 def too_large_in_turn(configs: Sequence[EconomyKeys]) -> Iterator[Conflict]:
-    """Yield numbers that could get too large in a society with these parameters in turn."""
+    """Yield numbers that could get too large in a society that has these parameters by turns."""
     around = envelope(configs)
     yield from _too_large(around)
     yield from _device_conflicts(around)
@@ -67,7 +68,7 @@ def _numeraire_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
         message = f"there is no resource {numeraire}: they are 0 to {config.resources - 1}"
         yield Conflict(place, message, (("resources",),))
     if not config.record.measures:
-        message = "is of use for prices, which only record.measures: true records"
+        message = "is used for prices, which are only recorded with measures: true"
         yield Conflict(place, message, (("record", "measures"),))
 
 
@@ -157,7 +158,7 @@ def _curve_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     floor = config.utility.min_marginal
     for path, value in values.items():
         if isinstance(value, tuple) and len(value) != config.resources:
-            message = f"has {_counted(len(value), 'number')} for {config.resources} resources"
+            message = f"has {counted(len(value), 'number')} for {config.resources} resources"
             yield Conflict(path, message, (("resources",),))
         for place, number in _each(path, value):
             if path[-1] == "scale" and number <= floor:
@@ -280,14 +281,12 @@ def _size_conflicts(config: EconomyKeys, kind: str, sizes: tuple[Path, ...]) -> 
     if kind == "count":
         total = sum(config.group_sizes())
         if total != config.agents:
-            message = f"the counts add up to {total}, not to the {_counted(config.agents, 'agent')}"
+            message = f"the counts add up to {total}, not to the {counted(config.agents, 'agent')}"
             yield Conflict(("groups",), message, needs)
         return
     for g, size in enumerate(config.group_sizes()):
         if size == 0:
-            message = (
-                f"{config.groups[g].share:g} of {_counted(config.agents, 'agent')} is no agent"
-            )
+            message = f"{config.groups[g].share:g} of {counted(config.agents, 'agent')} is no agent"
             yield Conflict(("groups", g, "share"), message, needs)
 
 
@@ -301,18 +300,18 @@ def _intervention_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
         if one.remove is None:
             for name in ("index", "holdings"):
                 if getattr(one, name) is not None:
-                    message = "says nothing without remove: resource or agent"
+                    message = "has no effect without remove: resource or agent"
                     yield Conflict((*path, name), message, ((*path, "remove"),))
             continue
         if one.index is None:
-            message = f"says not which {one.remove}; add an index, a number or random"
+            message = f"does not say which {one.remove}; add an index: a number, or random"
             yield Conflict((*path, "remove"), message, ((*path, "index"),))
         if one.set:
-            message = "an intervention changes values or removes something; make two of it"
+            message = "an intervention sets values or removes something; write two interventions"
             yield Conflict((*path, "set"), message, ((*path, "remove"),))
         for name in ("until", "group", "agents"):
             if getattr(one, name):
-                message = "only values have this key; a removal is for good, of what index says"
+                message = "only interventions that set values have this key; a removal is permanent"
                 yield Conflict((*path, name), message, ((*path, "remove"),))
         if one.societies:
             message = "only values can change in some societies; a removal is in all"
@@ -392,7 +391,3 @@ def _each(path: Path, value: PerResource[float]) -> Iterator[tuple[Path, float]]
         yield from (((*path, r), number) for r, number in enumerate(value))
     else:
         yield path, value
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

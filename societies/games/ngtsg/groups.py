@@ -47,8 +47,8 @@ def over_nodes(
 def by_groups(p: SearchParameters, copies: int, tree: Mapping[str, Phase]) -> dict[str, Phase]:
     """Return the phases that many workgroups of a GPU carry out, for searches with large levels.
 
-    A CPU still uses the kernels of ``tree`` with one work-item. A GPU uses them for small levels
-    and for many games; then the result is empty.
+    A CPU still uses the kernels of ``tree`` with one work-item. So does a GPU if levels are small
+    or games are many; then the result is empty.
     """
     parents = max(p.capacities[:-1], default=0)
     most = {"select": MOST_SELECTING // copies, "close": MOST_CLOSING // copies}

@@ -17,7 +17,7 @@ NOT_INSTALLED = "device cuda needs CuPy, which is not installed: pip install 'so
 def _module(name: str) -> Any:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # CuPy warns of a GPU it does not find, we raise
+            warnings.simplefilter("ignore")  # `gpus` raises an error of its own
             return importlib.import_module(name)
     except ImportError as error:
         if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("cupy"):
@@ -33,7 +33,7 @@ def cupy() -> Any:
     DeviceError
         If it is not installed or cannot be loaded.
     """
-    os.environ.setdefault("CUPY_CACHE_IN_MEMORY", "1")  # nothing of ours is compiled by it
+    os.environ.setdefault("CUPY_CACHE_IN_MEMORY", "1")  # it compiles none of our kernels
     return _module("cupy")
 
 

@@ -36,11 +36,13 @@ from societies.workload.checking.windows import (
 from societies.workload.declare.fields import SERIES, kept
 from societies.workload.declare.phases import Step
 from societies.workload.declare.protocol import Setup
+from societies.workload.running.devices import REFERENCE
 from societies.workload.running.engines import ENDED, FINISH, LOG_TICKS, ReferenceEngine, ended_at
 from societies.workload.running.file import checkpoint_of
 from societies.workload.running.plan import NotKnown, Unseen
 from societies.workload.running.request import Config, setup_of, ticks_of
 from societies.workload.running.run import engine_of
+from societies.workload.running.verified import note_verified
 
 Progress = Callable[[int, int, str], None]
 """Called with the number of ticks compared so far, their planned number, and the present action."""
@@ -129,6 +131,8 @@ def verify(
     found = comparison.difference
     if found is None:
         windows = comparison.windows
+        if comparison.device != REFERENCE:
+            note_verified(setup)
     return VerifyReport(
         identical=found is None,
         clock=word,

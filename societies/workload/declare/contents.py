@@ -2,8 +2,8 @@
 
 Each series and each logged field is a variable (copy, tick, ...), with a value every
 ``record.series`` ticks (default: 1). Measured times are variables (tick,). Recorded fields have a
-value every ``record.detail`` ticks, and final fields one at the end. If a field is both recorded
-and final, its detail is named ``detail_NAME``.
+value every ``record.detail`` ticks, and final fields one at the end. The detail of a
+field that is also final, or has the name of a series, is named ``detail_NAME``.
 """
 
 from __future__ import annotations
@@ -235,5 +235,6 @@ class SeriesAndDetail:
         return float(np.ascontiguousarray(numbers).mean()) if numbers.size else math.nan
 
     def _detail_name(self, name: str) -> str:
-        """Return the variable of a field's detail, whose final value may have the field's name."""
-        return f"detail_{name}" if name in self._final else name
+        """Return the variable of a field's detail; `Field.final` or a series may take its name."""
+        taken = name in self._final or name in self._recorded.series
+        return f"detail_{name}" if taken else name

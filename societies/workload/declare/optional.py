@@ -67,6 +67,7 @@ class Skipping(Generic[P]):
 class Replaceable(Generic[C]):
     """Rules that functions of a user may replace."""
 
+    name: ClassVar[str]
     version: ClassVar[str]
 
     def replaceable(self) -> Mapping[str, Rule]:
@@ -78,6 +79,16 @@ class Replaceable(Generic[C]):
         from societies.workload.declare.rules import plugged
 
         return plugged(self.replaceable(), config)
+
+    def python_of(self, config: C) -> list[str]:
+        """Return a line for each file that a configuration names and whose Python is run."""
+        model = getattr(config, "model", None)
+        lines = [f"model {self.name}: {model}, whose Python is carried out"] if model else []
+        return lines + self.plugged(config).described()
+
+    def translated_sha256(self, config: C) -> str:
+        """Return the hash of the rules that are translated from Python; "" if none are."""
+        return self.plugged(config).sha256
 
     def version_of(self, config: C) -> str:
         """Return the version of the model, with a hash of the rules that are replaced."""

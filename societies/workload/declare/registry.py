@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from societies.config.model import WorkloadConfig
 from societies.config.problems import described, suggestion
 from societies.errors import ConfigError
 from societies.inputs import read_text
+from societies.translate.files import load_module
 from societies.workload.declare.protocol import Workload
 
 GROUP = "societies.workloads"
@@ -31,12 +33,13 @@ GROUP = "societies.workloads"
 
 def workload_names() -> list[str]:
     """Return the names of all workloads without importing any."""
-    return sorted(_entries())
+    return sorted(_GIVEN.keys() | _entries().keys())
 
 
 def foreign_packages() -> set[str]:
     """Return the other installed packages that have workloads."""
     packages = {entry.module.partition(".")[0] for entry in _entries().values()}
+    packages |= {type(one).__module__.partition(".")[0] for _, one in _GIVEN.values()}
     return packages - {__package__.partition(".")[0]}
 
 
@@ -48,6 +51,8 @@ def workload(name: str) -> Workload[Any, Any]:
     ConfigError
         If there is no workload of this name, or it cannot be imported.
     """
+    if name in _GIVEN:
+        return _GIVEN[name][1]
     entries = _entries()
     if name not in entries:
         near = suggestion(name, entries)
@@ -63,6 +68,48 @@ def workload(name: str) -> Workload[Any, Any]:
         raise ConfigError(f"workload '{name}' ({entry.value}) cannot be loaded: {error}") from error
 
 
+_GIVEN: dict[str, tuple[Path, Workload[Any, Any]]] = {}
+"""Workloads of files that configurations name by ``model``, with the files."""
+
+
+def workload_of_file(name: str) -> Workload[Any, Any]:
+    """Return the workload in a file of Python, ``WORKLOAD``; it is known by its name from then on.
+
+    Raises
+    ------
+    SocietiesError
+        If the file is missing, does not import or has no workload; or if there is another workload
+        of this name.
+    """
+    path = Path(name).resolve()
+    found = getattr(load_module(Path(name)), "WORKLOAD", None)
+    if not isinstance(found, Workload):
+        raise ConfigError(f"{name}: has no line WORKLOAD = ..., which makes the workload")
+    entry = _entries().get(found.name)
+    if entry is not None and not _is_in(entry, path):
+        there = entry.value.partition(":")[0]
+        raise ConfigError(
+            f"two models of one name: {name} has the workload '{found.name}', and so has the "
+            f"installed {there}; give yours another name"
+        )
+    before = _GIVEN.get(found.name)
+    if before is not None and before[0] != path:
+        raise ConfigError(
+            f"two models of one name: {name} and {before[0]} both have the workload "
+            f"'{found.name}'; give one of them another name"
+        )
+    _GIVEN[found.name] = path, found
+    return found
+
+
+def _is_in(entry: EntryPoint, path: Path) -> bool:
+    """Return whether an installed workload is the one in a file."""
+    with suppress(Exception):
+        spec = find_spec(entry.module)
+        return spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path
+    return False
+
+
 def named_workload(path: Path) -> str | None:
     """Return the workload that a file names, even if the file is not valid otherwise."""
     try:
@@ -75,7 +122,8 @@ def named_workload(path: Path) -> str | None:
 def named_in(text: str) -> str | None:
     """Return the workload that a configuration's text names, if there is such a workload."""
     found = re.search(r"^[\"']?workload[\"']?\s*:\s*[\"']?([\w-]+)", text, re.MULTILINE)
-    return found[1] if found and found[1] in _entries() else None
+    known = _GIVEN.keys() | _entries().keys()
+    return found[1] if found and found[1] in known else None
 
 
 def workloads() -> dict[str, Workload[Any, Any]]:
@@ -99,7 +147,11 @@ class _Models(Mapping[str, type[WorkloadConfig]]):
         return iter(workload_names())
 
     def __len__(self) -> int:
-        return len(_entries())
+        return len(workload_names())
+
+    def of_file(self, name: str) -> str:
+        """Return the name of the workload in a file, which is known from then on."""
+        return workload_of_file(name).name
 
 
 MODELS = _Models()

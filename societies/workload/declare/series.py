@@ -1,4 +1,4 @@
-"""Which values has a key that an intervention lets follow a series, and are there enough?"""
+"""Which values does a series give a key, one for each tick, and are there enough of them?"""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ VALUES, FILE, COLUMN = "values", "file", "column"
 
 
 def read(key: str, value: Any) -> Any:
-    """Return the value of a key that an intervention sets, with the values of a file read.
+    """Return the value that an intervention sets; a column of a file is replaced by its numbers.
 
-    A column of a file becomes ``{values: [...]}``, so that a result holds its values.
+    It becomes ``{values: [...]}``, so that a result holds the numbers and needs no file.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from societies.config import WorkloadConfig, quoted, read_text, to_yaml
-from societies.config.rules import SECTION
+from societies.config.rules import MODEL, SECTION
 from societies.errors import ConfigError, DamageWarning, OutputError, option
 from societies.output.resultfile import ResultFile
 from societies.version import package_version
@@ -120,6 +120,7 @@ def require_origin(
         ) from error
     # Where the files of rules are does not matter: the version has the hash of their text.
     but = (*but, SECTION) if isinstance(getattr(config, SECTION, None), RulesSection) else but
+    but = (*but, MODEL)
     different = [found for found in different if found[0].split(".")[0] not in but]
     for key, old, new in different:
         if key == "workload":  # the other keys of two workloads cannot be compared

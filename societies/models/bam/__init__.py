@@ -1,0 +1,256 @@
+"""BAM: a macroeconomy with money from the bottom up (Delli Gatti and others 2011, chapter 3).
+
+Firms, households and banks meet in markets for labour, credit and goods. What an economy has, which
+phases make a quarter, and what is reported of it; docs/bam.md explains the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from societies.model import Field, Model, Series
+from societies.models.bam.config import BamConfig
+from societies.models.bam.credit import credit
+from societies.models.bam.firms import begin, enter, leave, plan, produce, settle
+from societies.models.bam.flows import FLOWS, SECTORS
+from societies.models.bam.goods import goods
+from societies.models.bam.labour import labour
+from societies.models.bam.statistics import measure, statistics
+from societies.words import counted
+
+__all__ = [
+    "WORKLOAD",
+    "Bam",
+    "BamConfig",
+    "begin",
+    "credit",
+    "enter",
+    "goods",
+    "labour",
+    "leave",
+    "measure",
+    "plan",
+    "produce",
+    "settle",
+    "statistics",
+]
+
+FIRM, HOUSEHOLD, BANK, SLOT = ("firm",), ("household",), ("bank",), ("firm", "loan_slot")
+
+
+def _money(dims: tuple[str, ...], meaning: str, **more: Any) -> Field:
+    return Field(dims, "int64", "grains", meaning, **more)
+
+
+def _count(dims: tuple[str, ...], meaning: str, unit: str = "1", **more: Any) -> Field:
+    return Field(dims, "int32", unit, meaning, **more)
+
+
+def _real(dims: tuple[str, ...], meaning: str, unit: str = "1", **more: Any) -> Field:
+    return Field(dims, "float64", unit, meaning, **more)
+
+
+def _index(dims: tuple[str, ...], meaning: str, of: str, last: int, **more: Any) -> Field:
+    """Return a field of indices; -1 stands for none."""
+    return Field(dims, "int32", of, meaning, within=(-1, last), initial=-1, none=-1, **more)
+
+
+class Bam(Model[BamConfig, Any]):
+    """What is declared."""
+
+    name, summary, version = "bam", "a macroeconomy with money: firms, households, banks", "1"
+    config = BamConfig
+    clock, copies, work = "quarter", "economy", "agent-quarter"
+    start = ("begin",)
+    day = (
+        "plan", "labour", "credit", "produce", "goods", "measure", "settle", "leave", "enter",
+        "statistics",
+    )  # fmt: skip
+
+    def sizes(self, p: Any) -> dict[str, int]:
+        """Return the length of every dimension."""
+        return {
+            "firm": p.firms, "household": p.households, "bank": p.banks, "agent": p.agents,
+            "loan_slot": p.max_h, "application": p.max_m, "shop_slot": p.max_z, "lag": 5,
+            "payment": len(FLOWS), "sector": len(SECTORS),
+        }  # fmt: skip
+
+    def entries(self, p: Any) -> Mapping[str, Any]:
+        """Return the names of entries: payments and sectors have some."""
+        return {**super().entries(p), "payment": FLOWS, "sector": SECTORS}
+
+    def fields(self, p: Any) -> dict[str, Field]:
+        """Return the state; names and meanings are those of the specification."""
+        firm, bank = p.firms - 1, p.banks - 1
+        no: dict[str, Any] = {"checkpointed": False}
+        people = p.households
+        return {
+            "price": _real(FIRM, "price asked", "currency/good", recorded=True),
+            "offer": _money(FIRM, "wage offered to new workers", recorded=True),
+            "worth": _money(FIRM, "net worth", recorded=True),
+            "cash": _money(FIRM, "money of a firm"),
+            "skill": Field(FIRM, "int64", "2**-20 goods", "goods that a worker makes",
+                           within=(1, None), recorded=True),
+            "made": Field(FIRM, "int64", "2**-20 goods", "last output", recorded=True),
+            "value": _money(FIRM, "last output at the price asked"),
+            "stock": _money(FIRM, "value of goods not sold"),
+            "staff": _count(FIRM, "workers employed", "households", within=(0, people),
+                            recorded=True),
+            "payroll": _money(FIRM, "wages of a firm"),
+            "interest": _money(FIRM, "interest of the last loans"),
+            "plan": Field(FIRM, "int64", "2**-20 goods", "planned output", **no),
+            "want": _count(FIRM, "workers wanted", "households", **no),
+            "vacancies": _count(FIRM, "places open", "households", **no),
+            "demand": _money(FIRM, "credit still wanted", **no),
+            "fragility": _real(FIRM, "credit wanted over net worth", **no),
+            "loan_bank": _index(SLOT, "bank that granted a loan", "bank", bank),
+            "loan": _money(SLOT, "loan"),
+            "loan_interest": _money(SLOT, "interest of a loan"),
+            "loan_rate": _real(SLOT, "interest rate of a loan", "per quarter"),
+            "profit": _money(FIRM, "profit after interest, tax and research", **no),
+            "kept": _money(FIRM, "profit that is not paid out", **no),
+            "failed": _count(FIRM, "whether the firm leaves in this quarter", **no),
+            "employer": _index(HOUSEHOLD, "firm that employs", "firm", firm, recorded=True),
+            "former": _index(HOUSEHOLD, "last employer", "firm", firm),
+            "wage": _money(HOUSEHOLD, "wage of the contract", recorded=True),
+            "left": _count(HOUSEHOLD, "quarters left of the contract", "quarters",
+                           within=(0, None)),
+            "returning": _count(HOUSEHOLD, "whether the contract has run out", within=(0, 1)),
+            "savings": _money(HOUSEHOLD, "savings", within=(0, None), recorded=True),
+            "income": _money(HOUSEHOLD, "income not yet spent or saved"),
+            "budget": _money(HOUSEHOLD, "money for shopping", **no),
+            "shop": _index(HOUSEHOLD, "largest of the firms seen last", "firm", firm),
+            "apply": _index(("household", "application"), "firms applied to, in order", "firm",
+                            firm, **no),
+            "visit": _index(("household", "shop_slot"), "firms visited, in order", "firm", firm,
+                            **no),
+            "last_income": _money(HOUSEHOLD, "income of the quarter before"),
+            "paid": _money(HOUSEHOLD, "wage of this quarter", **no),
+            "mpc": _real(HOUSEHOLD, "propensity to consume", **no),
+            "equity": _money(BANK, "equity", recorded=True),
+            "supply": _money(BANK, "credit left to grant", **no),
+            "cost": _real(BANK, "markup on the policy rate", **no),
+            "rate": _real(BANK, "interest rate shown", "per quarter", **no),
+            "prices": _real(("lag",), "average prices, the newest first", "currency/good"),
+            "infl": _real((), "inflation that the minimum wage follows", "1/year", **no),
+            "min_pay": _money((), "minimum wage"),
+            "outside": _money((), "money that left the economy"),
+            "stream": Field(("agent",), "uint64", "1", "random streams", within=(1, "last state")),
+            "cause": _count((), "why the economy ended early: 0 it did not, 1 all firms or all "
+                            "banks failed, 2 more money than can be counted", final=True),
+            "ended": _count((), "last quarter of an economy that ended early, -1: it did not",
+                            "quarter", initial=-1, final=True),
+            "flow": _money(("payment",), "payments of the quarter", logged=True, **no),
+            "balance": _money(("sector",), "money at the end of the quarter", logged=True, **no),
+            **_tallies(),
+        }  # fmt: skip
+
+    def why_ended(self, config: BamConfig, state: Mapping[str, Any]) -> str:
+        """Return why all economies ended before the last quarter."""
+        counts = [int((state["cause"] == cause).sum()) for cause in range(1, len(CAUSES) + 1)]
+        return "; ".join(
+            f"{why} ({counted(count, self.copies)})"
+            for why, count in zip(CAUSES, counts, strict=True)
+            if count
+        )
+
+    def work_done(self, config: BamConfig, ticks: int) -> float:
+        """Return the number of agent-quarters."""
+        return float(ticks * config.replicates * config.agents)
+
+    def series(self, p: Any) -> dict[str, Series]:
+        """Return what is reported of every economy and quarter."""
+        return SERIES
+
+
+CAUSES = (
+    "all firms, or all banks, failed in one quarter",
+    "there was more money than can be counted, 2**60 grains",
+)
+
+
+def _tallies() -> dict[str, Field]:
+    """Return what phases count for the series of a quarter."""
+    no: dict[str, Any] = {"checkpointed": False}
+    counts = {
+        "open_places": "places open after planning",
+        "hired": "households hired",
+        "fired_excess": "workers laid off as too many",
+        "fired_money": "workers laid off for want of money",
+        "expired": "contracts that ran out",
+        "workers": "households at work",
+        "borrowers": "firms with a loan",
+        "failed_firms": "firms that failed",
+        "failed_banks": "banks that failed",
+        "hedge": "firms that can pay loans and interest",
+        "ponzi": "firms that cannot pay interest",
+        "hedge_flow": "firms whose sales cover wages and interest",
+        "soldout": "firms with nothing left to sell",
+    }
+    money = {
+        "wanted": "credit wanted",
+        "budgets": "money for shopping",
+        "all_worth": "net worth of all firms",
+    }
+    reals = {
+        "rate_paid": "sum of loans times their rates",
+        "mean_skill": "goods that a worker makes, weighted by output",
+        "price_cv": "dispersion of prices",
+        "worth_cv": "dispersion of net worth",
+        "sales_cv": "dispersion of sales",
+        "hhi": "concentration of output",
+    }
+    return {
+        **{name: _count((), meaning, **no) for name, meaning in counts.items()},
+        **{name: _money((), meaning, **no) for name, meaning in money.items()},
+        "output": Field((), "int64", "2**-20 goods", "output of all firms", **no),
+        **{name: _real((), meaning, **no) for name, meaning in reals.items()},
+    }
+
+
+SERIES = {
+    "unemployment": Series("1", "share of households without work during production"),
+    "inflation": Series("1/year", "average price over that of a year before, less 1"),
+    "price": Series("currency/good", "average price, weighted by output"),
+    "gdp": Series("goods", "output of all firms"),
+    "productivity": Series("goods", "goods that a worker makes, weighted by output"),
+    "wage": Series("currency", "mean wage of those at work"),
+    "real_wage": Series("goods", "mean wage over the average price"),
+    "vacancies": Series("households", "places open after planning"),
+    "vacancy_rate": Series("1", "places open over households"),
+    "failed_firms": Series("firms", "firms that failed"),
+    "failed_banks": Series("banks", "banks that failed"),
+    "loans": Series("currency", "credit granted"),
+    "rate": Series("per quarter", "interest rate of loans, weighted by amount"),
+    "borrowers": Series("firms", "firms with a loan"),
+    "demand": Series("currency", "credit wanted"),
+    "worth": Series("grains", "net worth of all firms before the profit of the quarter"),
+    "wages": Series("grains", "wages paid; over worth: financial fragility"),
+    "budget": Series("grains", "money for shopping"),
+    "price_cv": Series("1", "standard deviation over mean of prices, weighted by output"),
+    "worth_cv": Series("1", "standard deviation over mean of net worth"),
+    "sales_cv": Series("1", "standard deviation over mean of sales"),
+    "hedge": Series("1", "share of firms that can pay loans and interest with their cash"),
+    "ponzi": Series("1", "share of firms that cannot pay interest with their cash"),
+    "hedge_flow": Series("1", "share of firms whose sales cover wages and interest"),
+    "soldout": Series("1", "share of firms with nothing left to sell"),
+    "hhi": Series("1", "Herfindahl index of output"),
+    "gini_savings": Series("1", "Gini coefficient of savings at the end of the quarter"),
+    "hired": Series("households", "households hired"),
+    "fired_excess": Series("households", "workers laid off because they are too many"),
+    "fired_money": Series("households", "workers laid off for want of money"),
+    "expired": Series("households", "contracts that ran out"),
+    "deposits": Series("currency", "money of firms and households at the end of the quarter"),
+    "equity": Series("currency", "equity of all banks"),
+    "outside": Series("currency", "money that left the economy since the start, less what came in"),
+    "dividends": Series("currency", "dividends of firms"),
+    "default_gap": Series("currency", "money of defaulting firms that lenders did not get"),
+    "entry_money": Series("currency", "money of entrants, wherever it came from"),
+    "exit_money": Series("currency", "money that failed firms took away"),
+    "rescue": Series("currency", "money that new banks brought"),
+    "rnd": Series("currency", "money spent on research"),
+    "tax": Series("currency", "taxes on profit"),
+}
+
+WORKLOAD = Bam()

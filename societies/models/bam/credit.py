@@ -1,0 +1,107 @@
+"""The credit market: banks lend to firms that cannot pay their wages (3.5)."""
+
+from societies.model import Bounded, Rng
+from societies.model.markets import pick_other
+from societies.models.bam.flows import LOANS
+from societies.models.bam.labour import lay_off_unpaid
+
+LARGEST = 4611686018427387904.0  # 2**62
+
+
+def credit(config, economy, quarter):
+    """Grant loans in rounds; firms without enough money for their wages then lay off workers."""
+    for bank in range(config.banks):
+        agent = config.firms + config.households + bank
+        rng = Rng.load(economy.stream[agent])
+        phi = config.h_phi * rng.uniform()
+        economy.stream[agent] = rng.pack()
+        economy.cost[bank] = phi
+        economy.rate[bank] = config.policy_rate * (1.0 + phi)
+        economy.supply[bank] = 0
+        if economy.equity[bank] > 0:
+            economy.supply[bank] = int(min(economy.equity[bank] / config.capital, LARGEST))
+
+    asked = [[-1] * config.max_h for _ in range(config.firms)]
+    borrowers = demand_credit(config, economy, asked)
+    for turn in range(config.max_h):
+        for _, firm in borrowers:
+            bank = asked[firm][turn]
+            if bank >= 0 and economy.demand[firm] > 0 and economy.supply[bank] > 0:
+                lend(config, economy, bank, firm, turn)
+    for firm in range(config.firms):
+        if max(economy.loan[firm]) > 0:
+            economy.borrowers += 1
+    lay_off_unpaid(config, economy)
+
+
+def demand_credit(config, economy, asked):
+    """Let firms ask banks for the amount by which their payroll exceeds their cash.
+
+    Parameters
+    ----------
+    asked : rows that get the banks of each firm, the cheapest first
+
+    Returns
+    -------
+    (rank, firm) of all that ask, in the order in which banks serve them
+    """
+    borrowers: list[tuple[float, int]] = Bounded(config.firms)
+    lenders: list[int] = Bounded(config.banks)
+    for bank in range(config.banks):
+        if economy.supply[bank] > 0:
+            lenders.append(bank)
+    for firm in range(config.firms):
+        for turn in range(config.max_h):
+            economy.loan_bank[firm][turn] = -1
+            economy.loan[firm][turn] = 0
+            economy.loan_interest[firm][turn] = 0
+            economy.loan_rate[firm][turn] = 0.0
+        economy.interest[firm] = 0
+        demand = max(economy.payroll[firm] - economy.cash[firm], 0)
+        economy.demand[firm] = demand
+        economy.wanted += demand
+        economy.fragility[firm] = config.leverage_cap
+        if economy.worth[firm] > 0:
+            economy.fragility[firm] = float(demand) / float(economy.worth[firm])
+        rng = Rng.load(economy.stream[firm])
+        words = [rng.next() for _ in range(config.max_h)]
+        tie = rng.next()
+        economy.stream[firm] = rng.pack()
+        if demand == 0:
+            continue
+        taken: list[int] = Bounded(config.max_h)
+        drawn: list[int] = Bounded(config.max_h)
+        for k in range(min(config.max_h, len(lenders))):
+            drawn.append(lenders[pick_other(words[k], len(lenders), taken)])
+        for k, bank in enumerate(sorted(drawn, key=lambda bank: economy.rate[bank])):
+            asked[firm][k] = bank
+        if config.credit_order == "fragility":
+            borrowers.append((economy.fragility[firm], firm))
+        elif config.credit_order == "worth":
+            borrowers.append((-economy.worth[firm], firm))
+        else:
+            borrowers.append((tie, firm))
+    return sorted(borrowers)
+
+
+def lend(config, economy, bank, firm, turn):
+    """Let a bank lend what the firm still wants, as far as the cap and its supply allow."""
+    amount = min(economy.demand[firm], economy.supply[bank])
+    if config.loan_cap > 0.0:
+        cap = min(config.loan_cap * economy.worth[firm], LARGEST)
+        amount = min(amount, int(cap))
+    if amount <= 0:
+        return
+    leverage = min(economy.fragility[firm], config.leverage_cap)
+    rate = config.policy_rate * (1.0 + economy.cost[bank] * leverage)
+    interest = int(amount * rate)
+    economy.loan[firm][turn] = amount
+    economy.loan_bank[firm][turn] = bank
+    economy.loan_rate[firm][turn] = rate
+    economy.loan_interest[firm][turn] = interest
+    economy.interest[firm] += interest
+    economy.cash[firm] += amount
+    economy.demand[firm] -= amount
+    economy.supply[bank] -= amount
+    economy.flow[LOANS] += amount
+    economy.rate_paid += float(amount) * rate

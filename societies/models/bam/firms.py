@@ -1,0 +1,389 @@
+"""What firms do: plan, produce, pay their debts, research, pay dividends, fail, enter."""
+
+from societies.model import Bounded, Rng, reduce_sum, soft_exp, soft_log
+from societies.model.markets import pick, trimmed_mean
+from societies.models.bam.config import GRAINS, MOST_MONEY
+from societies.models.bam.flows import (
+    BANK_DIVIDENDS,
+    DEFAULT_GAP,
+    DIVIDENDS,
+    ENTRIES,
+    ENTRIES_PAID,
+    EXITS,
+    INTEREST,
+    REPAID,
+    RESCUES,
+    RESEARCH,
+    RESEARCH_PAID,
+    TAX,
+    WAGES,
+    WRITTEN_OFF,
+)
+from societies.models.bam.labour import dismiss, lay_off_excess
+
+MOST_SKILL = 1 << 40
+ERROR_OF_REALS = 1.0000003141592654
+"""Fills the digits of a productivity, whose power of two stays: only the errors of a division of
+real numbers depend on it."""
+
+
+def begin(config, economy, quarter):
+    """Give every agent a random stream and what it has before the first quarter."""
+    for agent in range(config.agents):
+        number = (economy.index * config.agents + agent) * 4
+        economy.stream[agent] = Rng.seed(config.stream_base, config.stream_gap, number).pack()
+    skill = int(config.productivity * GRAINS)
+    made = config.households * skill // config.firms
+    offer = config.price0 * config.wage0_ratio
+    for firm in range(config.firms):
+        economy.price[firm] = config.price0
+        economy.offer[firm] = int(offer * GRAINS)
+        economy.skill[firm] = skill
+        economy.made[firm] = made
+        economy.worth[firm] = int(config.net_worth_ratio * config.price0 * made)
+        economy.cash[firm] = economy.worth[firm]
+    economy.min_pay = int(offer * config.min_wage_ratio * GRAINS)
+    for household in range(config.households):
+        economy.savings[household] = int(config.savings0 * GRAINS)
+    for bank in range(config.banks):
+        economy.equity[bank] = int(config.equity0 * GRAINS)
+    for k in range(5):
+        economy.prices[k] = config.price0
+
+
+# -------------------------------------------------------------------- plan (3.2)
+
+
+def plan(config, economy, quarter):
+    """Let firms change output or price, plan the workers for it, and lay off those too many."""
+    forget_flows(economy)
+    average = economy.prices[0]
+    for firm in range(config.firms):
+        rng = Rng.load(economy.stream[firm])
+        rho = config.h_rho * rng.uniform()
+        eta = config.h_eta * rng.uniform()
+        economy.stream[firm] = rng.pack()
+        sold_out = economy.stock[firm] == 0
+        price = economy.price[firm]
+        dear = price >= average
+        made = economy.made[firm]
+        planned = made
+        if sold_out and dear:
+            planned = int(made * (1.0 + rho))
+        elif not sold_out and not dear:
+            planned = int(made * (1.0 - rho))
+        economy.plan[firm] = planned
+        floor = 0.0
+        if config.price_floor != "none" and planned > 0:
+            floor = float(economy.payroll[firm] + economy.interest[firm]) / float(planned)
+        if sold_out and not dear:
+            economy.price[firm] = max(price * (1.0 + eta), floor)
+        elif dear and not sold_out:
+            if config.price_floor == "cost_capped":
+                floor = min(floor, price)
+            economy.price[firm] = max(price * (1.0 - eta), floor)
+        wanted = workers_for(config, planned, economy.skill[firm], made)
+        economy.want[firm] = wanted
+        economy.vacancies[firm] = max(wanted - economy.staff[firm], 0)
+        economy.open_places += economy.vacancies[firm]
+    lay_off_excess(config, economy)
+
+
+def forget_flows(economy):
+    """Begin the sums of a quarter at 0."""
+    for k in range(len(economy.flow)):
+        economy.flow[k] = 0
+    economy.open_places, economy.hired, economy.fired_excess = 0, 0, 0
+    economy.fired_money, economy.expired, economy.workers = 0, 0, 0
+    economy.borrowers, economy.wanted, economy.rate_paid = 0, 0, 0.0
+
+
+def workers_for(config, planned, skill, made):
+    """Return the workers that a firm wants for its planned output."""
+    if config.labour_rounding == "down":
+        return max(planned // skill, 1)
+    if config.labour_rounding == "nearest":
+        return max((2 * planned + skill) // (2 * skill), 1)
+    wanted = (planned + skill - 1) // skill
+    if config.labour_rounding == "reals" and planned == made and planned % skill == 0:
+        f, n = skill * ERROR_OF_REALS, float(wanted)
+        if f * n / f > n:
+            wanted += 1
+    return wanted
+
+
+# -------------------------------------------------------------------- produce (3.6)
+
+
+def produce(config, economy, quarter):
+    """Pay wages, make goods, measure the average price, and let contracts run out."""
+    for firm in range(config.firms):
+        economy.cash[firm] -= economy.payroll[firm]
+        made = economy.skill[firm] * economy.staff[firm]
+        economy.made[firm] = made
+        economy.value[firm] = int(min(economy.price[firm] * made, config.top))
+        economy.stock[firm] = economy.value[firm]
+    value, made = sum(economy.value), sum(economy.made)
+    for k in range(4, 0, -1):
+        economy.prices[k] = economy.prices[k - 1]
+    if config.mean_price == "plain":
+        economy.prices[0] = reduce_sum(economy.price) / float(config.firms)
+    elif value > 0 and made > 0:
+        economy.prices[0] = float(value) / float(made)
+    for household in range(config.households):
+        economy.paid[household] = economy.wage[household]
+        economy.income[household] += economy.wage[household]
+        economy.flow[WAGES] += economy.wage[household]
+        if economy.employer[household] < 0:
+            continue
+        economy.workers += 1
+        economy.left[household] -= 1
+        if economy.left[household] == 0:
+            dismiss(economy, household, 1)
+            economy.expired += 1
+
+
+# -------------------------------------------------------------------- settle (3.7, 3.8)
+
+
+def settle(config, economy, quarter):
+    """Let firms pay their debts, invest in research, and pay dividends."""
+    shared = 0  # what all households share
+    for firm in range(config.firms):
+        rng = Rng.load(economy.stream[firm])
+        z = rng.uniform()
+        economy.stream[firm] = rng.pack()
+        owed, due = sum(economy.loan[firm]), sum(economy.loan_interest[firm])
+        shared += pay_debts(config, economy, firm, owed, due)
+        gross = economy.value[firm] - economy.stock[firm] - economy.payroll[firm]
+        profit = gross - due
+        if profit > 0:
+            paid = int(config.tax * profit)
+            economy.flow[TAX] += paid
+            economy.outside += paid
+            economy.cash[firm] -= paid
+            profit -= paid
+        if config.growth:
+            spent = research(config, economy, firm, profit, owed, z)
+            profit -= spent
+            if config.rnd_money == "households":
+                shared += spent
+        economy.profit[firm] = profit
+        economy.kept[firm] = profit
+        if profit > 0:
+            paid = int(config.dividends * profit)
+            economy.cash[firm] -= paid
+            economy.kept[firm] -= paid
+            economy.flow[DIVIDENDS] += paid
+            shared += paid
+    each, rest = shared // config.households, shared % config.households
+    for household in range(config.households):
+        share = each + 1 if household < rest else each
+        if config.dividend_to == "savings":
+            economy.savings[household] += share
+        else:
+            economy.income[household] += share
+    measure_productivity(config, economy)
+
+
+def pay_debts(config, economy, firm, owed, due):
+    """Let a firm pay its loans and interest, or default; return what banks pay to households."""
+    shared, back = 0, 0
+    pays = economy.cash[firm] >= owed + due
+    for turn in range(config.max_h):
+        loan, bank = economy.loan[firm][turn], economy.loan_bank[firm][turn]
+        if loan == 0:
+            continue
+        economy.loan[firm][turn] = 0
+        if pays:
+            interest = economy.loan_interest[firm][turn]
+            paid = int(config.bank_dividends * interest)
+            economy.equity[bank] += interest - paid
+            economy.flow[INTEREST] += interest
+            shared += paid
+        else:
+            paid = recovered(config, economy, firm, loan, owed)
+            economy.equity[bank] -= loan - paid
+            economy.flow[WRITTEN_OFF] += loan - paid
+            back += paid
+    if pays:
+        economy.cash[firm] -= owed + due
+        economy.flow[REPAID] += owed
+    else:
+        economy.outside += economy.cash[firm] - back
+        economy.flow[DEFAULT_GAP] += economy.cash[firm] - back
+        economy.flow[REPAID] += back
+        economy.cash[firm] = 0
+    economy.flow[BANK_DIVIDENDS] += shared
+    return shared
+
+
+def recovered(config, economy, firm, loan, owed):
+    """Return what a lender gets back of a loan to a firm that defaults."""
+    if config.recovery == "none":
+        return 0
+    base = economy.cash[firm] if config.recovery == "cash" else economy.worth[firm]
+    if base <= 0:
+        return 0
+    return min(int(float(loan) / float(owed) * base), loan)
+
+
+def research(config, economy, firm, profit, owed, z):
+    """Let a firm spend a share of its profit on research, which raises productivity (3.8)."""
+    if profit <= 0:
+        return 0
+    debt = economy.payroll[firm] if config.rnd_fragility == "wages" else owed
+    fragility = 0.0
+    if economy.worth[firm] > 0:
+        fragility = float(debt) / float(economy.worth[firm])
+    sigma = config.sigma_min + (config.sigma_max - config.sigma_min) * soft_exp(
+        config.sigma_decay * fragility
+    )
+    mean = 0.0
+    if economy.value[firm] > 0:
+        mean = sigma * profit / float(economy.value[firm])
+    if mean > 0.0:
+        gain = int(min(mean * -soft_log(1.0 - z) * GRAINS, float(MOST_SKILL)))
+        economy.skill[firm] = min(economy.skill[firm] + gain, MOST_SKILL)
+    spent = int(sigma * profit)
+    economy.cash[firm] -= spent
+    if config.rnd_money == "lost":
+        economy.outside += spent
+        economy.flow[RESEARCH] += spent
+    else:
+        economy.flow[RESEARCH_PAID] += spent
+    return spent
+
+
+def measure_productivity(config, economy):
+    """Measure the goods that a worker makes, weighted by output, after research."""
+    made = sum(economy.made)
+    economy.output = made
+    weighted = reduce_sum(
+        [float(economy.skill[i]) * float(economy.made[i]) for i in range(config.firms)]
+    )
+    economy.mean_skill = weighted / float(made) if made > 0 else 0.0
+
+
+# -------------------------------------------------------------------- leave and enter (3.7)
+
+
+def leave(config, economy, quarter):
+    """Let firms without net worth or output fail, and banks without equity."""
+    economy.all_worth, economy.failed_firms, economy.failed_banks = sum(economy.worth), 0, 0
+    for firm in range(config.firms):
+        economy.worth[firm] += economy.kept[firm]
+        failed = economy.worth[firm] <= 0
+        if config.exit_rule == "worth_or_output" and economy.made[firm] == 0:
+            failed = True
+        economy.failed[firm] = int(failed)
+        if not failed:
+            continue
+        economy.failed_firms += 1
+        economy.staff[firm], economy.payroll[firm], economy.interest[firm] = 0, 0, 0
+        for turn in range(config.max_h):
+            economy.loan_interest[firm][turn] = 0
+            economy.loan_bank[firm][turn] = -1
+        economy.outside += economy.cash[firm]
+        economy.flow[EXITS] += economy.cash[firm]
+        economy.cash[firm] = 0
+    for household in range(config.households):
+        firm = economy.employer[household]
+        if firm >= 0 and economy.failed[firm] == 1:
+            economy.employer[household], economy.former[household] = -1, -1
+            economy.wage[household], economy.left[household] = 0, 0
+            economy.returning[household] = 0
+    for bank in range(config.banks):
+        if economy.equity[bank] <= 0:
+            economy.failed_banks += 1
+    for firm in range(config.firms):
+        for turn in range(config.max_h):
+            bank = economy.loan_bank[firm][turn]
+            if bank >= 0 and economy.equity[bank] <= 0:
+                economy.interest[firm] -= economy.loan_interest[firm][turn]
+                economy.loan_interest[firm][turn] = 0
+                economy.loan_bank[firm][turn] = -1
+
+
+def enter(config, economy, quarter):
+    """Replace failed firms by small ones and failed banks by copies of others; ask for the end."""
+    if economy.failed_firms == config.firms:
+        economy.cause = 1
+    elif economy.failed_firms > 0:
+        enter_firms(config, economy)
+    sound: list[int] = Bounded(config.banks)
+    for bank in range(config.banks):
+        if economy.equity[bank] > 0:
+            sound.append(bank)
+    if len(sound) == 0:
+        economy.cause = 1
+    equities = list(economy.equity)
+    for bank in range(config.banks):
+        agent = config.firms + config.households + bank
+        rng = Rng.load(economy.stream[agent])
+        word = rng.next()
+        economy.stream[agent] = rng.pack()
+        if equities[bank] <= 0 and len(sound) > 0:
+            copied = equities[sound[pick(word, len(sound))]]
+            economy.flow[RESCUES] += copied - equities[bank]
+            economy.outside -= copied - equities[bank]
+            economy.equity[bank] = copied
+            economy.supply[bank], economy.rate[bank] = 0, 0.0
+    total = sum(economy.cash) + sum(economy.savings) + sum(economy.income)
+    total += sum(abs(equity) for equity in economy.equity) + abs(economy.outside)
+    if total > MOST_MONEY:
+        economy.cause = 2
+
+
+def enter_firms(config, economy):
+    """Put a small firm in the place of each that failed; means are over the firms that stay."""
+    stay = [firm for firm in range(config.firms) if economy.failed[firm] == 0]
+    worth = int(config.entry_size * trimmed_mean(sorted([economy.worth[i] for i in stay]), 20))
+    made = int(config.entry_production * trimmed_mean(sorted([economy.made[i] for i in stay]), 20))
+    wages = [
+        economy.wage[household]
+        for household in range(config.households)
+        if economy.employer[household] >= 0
+    ]
+    offer = max(int(config.entry_wage * trimmed_mean(sorted(wages), 20)), economy.min_pay)
+    skill = 0
+    if config.entry_productivity == "mean":
+        skill = int(trimmed_mean(sorted([economy.skill[i] for i in stay]), 20))
+    for firm in range(config.firms):
+        if economy.failed[firm] == 0:
+            continue
+        economy.worth[firm], economy.cash[firm] = worth, worth
+        given = 0
+        if config.entry_money == "households":
+            given = collect(config, economy, worth)
+        economy.outside -= worth - given
+        economy.flow[ENTRIES] += worth - given
+        economy.flow[ENTRIES_PAID] += given
+        economy.made[firm], economy.value[firm], economy.stock[firm] = made, 0, 0
+        economy.price[firm] = economy.prices[0] * config.entry_markup
+        economy.offer[firm] = offer
+        economy.plan[firm], economy.want[firm], economy.vacancies[firm] = 0, 0, 0
+        economy.demand[firm], economy.fragility[firm] = 0, 0.0
+        economy.profit[firm], economy.kept[firm] = 0, 0
+        if config.entry_productivity == "mean":
+            economy.skill[firm] = skill
+
+
+def collect(config, economy, worth):
+    """Let households pay for an entrant in proportion to their savings; return what they paid."""
+    savings = sum(economy.savings)
+    missing = worth
+    if savings <= worth:
+        for household in range(config.households):
+            economy.savings[household] = 0
+        return savings
+    share = float(worth) / float(savings)
+    for household in range(config.households):
+        paid = min(int(share * economy.savings[household]), economy.savings[household], missing)
+        economy.savings[household] -= paid
+        missing -= paid
+    for household in range(config.households):
+        paid = min(economy.savings[household], missing)
+        economy.savings[household] -= paid
+        missing -= paid
+    return worth

@@ -1,0 +1,138 @@
+"""The market for goods: budgets, the shops that a household sees, and shopping (3.6)."""
+
+import math
+
+from societies.model import Bounded, Rng, soft_exp, soft_log
+from societies.model.markets import index_of, pick_other, placed
+from societies.models.bam.flows import PURCHASES
+
+
+def goods(config, economy, quarter):
+    """Let households set a budget, look at a few firms, and shop in a drawn order."""
+    mean = float(sum(economy.savings)) / float(config.households)
+    economy.budgets = 0
+    order: list[int] = Bounded(config.households)
+    for household in range(config.households):
+        if config.buffer:
+            set_buffer_budget(config, economy, household)
+        else:
+            set_budget(config, economy, household, mean)
+        economy.budgets += economy.budget[household]
+        agent = config.firms + household
+        rng = Rng.load(economy.stream[agent])
+        words = [rng.next() for _ in range(config.max_z)]
+        key = rng.next()
+        economy.stream[agent] = rng.pack()
+        for k in range(config.max_z):
+            economy.visit[household][k] = -1
+        if economy.budget[household] > 0:
+            order.append(placed(key, household))
+            look(config, economy, household, words)
+    order.sort()
+    if config.shopping == "one_by_one":
+        for place in order:
+            for k in range(config.max_z):
+                buy(economy, index_of(place), k)
+    else:
+        for k in range(config.max_z):
+            for place in order:
+                buy(economy, index_of(place), k)
+    for household in range(config.households):
+        economy.savings[household] += economy.budget[household]
+        economy.budget[household] = 0
+    for firm in range(config.firms):
+        economy.cash[firm] += economy.value[firm] - economy.stock[firm]
+        economy.flow[PURCHASES] += economy.value[firm] - economy.stock[firm]
+    if config.mean_price == "sales":
+        measure_price(config, economy)
+
+
+def set_budget(config, economy, household, mean):
+    """Set the budget by a propensity that falls with relative savings (3.6)."""
+    propensity = 1.0
+    if mean > 0.0:
+        e = soft_exp(-2.0 * (economy.savings[household] / mean))
+        propensity = 1.0 / (1.0 + power((1.0 - e) / (1.0 + e), config.beta))
+    have = economy.savings[household] + economy.income[household]
+    economy.mpc[household] = propensity
+    economy.budget[household] = min(int(propensity * have), have)
+    economy.savings[household] = have - economy.budget[household]
+    economy.income[household] = 0
+
+
+def power(h, beta):
+    """Return h**beta for h from 0 to 1; halves are multiplied out, so that they are exact."""
+    if h == 0.0:
+        return 0.0
+    twice = 2.0 * beta
+    if twice <= 16.0 and float(math.floor(twice)) == twice:
+        n = int(twice)
+        result = 1.0
+        for _ in range(n // 2):
+            result *= h
+        if n % 2 == 1:
+            result *= math.sqrt(h)
+        return result
+    return soft_exp(beta * soft_log(h))
+
+
+def set_buffer_budget(config, economy, household):
+    """Set the budget so that savings come near to a multiple of income, the buffer (3.9.4)."""
+    income, last = economy.income[household], economy.last_income[household]
+    savings = economy.savings[household]
+    propensity = 1.0 / config.buffer_h
+    if income > 0 and last > 0:
+        growth = max(float(income) / float(last) - 1.0, -0.99)
+        gap = float(savings) / float(last) - config.buffer_h
+        propensity = 1.0 + (gap - config.buffer_h * growth) / (1.0 + growth)
+    elif income > 0:
+        propensity = 1.0 - config.buffer_h + float(savings) / float(income)
+    propensity = max(propensity, 0.0)
+    have = savings + income
+    base = income if income > 0 else savings
+    economy.mpc[household] = propensity
+    economy.budget[household] = min(int(min(propensity * base, float(have))), have)
+    economy.last_income[household] = income
+    economy.savings[household] = have - economy.budget[household]
+    economy.income[household] = 0
+
+
+def look(config, economy, household, words):
+    """Let a household see its shop and others, cheapest first, and choose its shop for next time.
+
+    The shop is the largest firm among them, the cheapest of equal ones.
+    """
+    count = min(config.max_z, config.firms)
+    taken: list[int] = Bounded(config.max_z)
+    drawn: list[int] = Bounded(config.max_z)
+    shop = economy.shop[household]
+    if shop >= 0:
+        taken.append(shop)
+        drawn.append(shop)
+    for k in range(len(drawn), count):
+        drawn.append(pick_other(words[k], config.firms, taken))
+    seen = sorted(drawn, key=lambda firm: economy.price[firm])
+    if config.loyalty == "largest":
+        economy.shop[household] = max(seen, key=lambda firm: economy.made[firm])
+    for k, firm in enumerate(seen):
+        economy.visit[household][k] = firm
+
+
+def buy(economy, household, k):
+    """Let a household buy what it can from the k-th firm that it visits."""
+    firm = economy.visit[household][k]
+    if firm >= 0:
+        paid = min(economy.budget[household], economy.stock[firm])
+        economy.budget[household] -= paid
+        economy.stock[firm] -= paid
+
+
+def measure_price(config, economy):
+    """Measure the average price by what was sold."""
+    sold, count = 0, 0
+    for firm in range(config.firms):
+        sales = economy.value[firm] - economy.stock[firm]
+        sold += sales
+        count += int(min(sales / economy.price[firm], config.top))
+    if sold > 0 and count > 0:
+        economy.prices[0] = float(sold) / float(count)

@@ -1,0 +1,129 @@
+"""What is measured of an economy in a quarter (section 3.3 to 3.9 of the book)."""
+
+import math
+
+from societies.model import reduce_sum
+from societies.models.bam.config import GRAINS
+from societies.models.bam.flows import (
+    DEFAULT_GAP,
+    DIVIDENDS,
+    ENTRIES,
+    ENTRIES_PAID,
+    EXITS,
+    LOANS,
+    RESCUES,
+    RESEARCH,
+    RESEARCH_PAID,
+    TAX,
+    WAGES,
+)
+
+
+def measure(config, economy, quarter):
+    """Measure how firms differ after the goods market, before they pay their debts."""
+    made = sum(economy.made)
+    output = [float(economy.made[i]) for i in range(config.firms)]
+    economy.price_cv = 0.0
+    economy.hhi = 0.0
+    if made > 0:
+        total = float(made)
+        mean = reduce_sum([economy.price[i] * output[i] for i in range(config.firms)]) / total
+        far = reduce_sum(
+            [squared(economy.price[i] - mean) * output[i] for i in range(config.firms)]
+        )
+        economy.price_cv = math.sqrt(far / total) / mean
+        economy.hhi = reduce_sum([squared(x / total) for x in output])
+    economy.worth_cv = dispersion([float(x) for x in economy.worth])
+    sales = [float(economy.value[i] - economy.stock[i]) for i in range(config.firms)]
+    economy.sales_cv = dispersion(sales)
+    economy.hedge, economy.ponzi, economy.hedge_flow, economy.soldout = 0, 0, 0, 0
+    for i in range(config.firms):
+        owed, due = sum(economy.loan[i]), sum(economy.loan_interest[i])
+        economy.hedge += int(economy.cash[i] >= owed + due)
+        economy.ponzi += int(economy.cash[i] < due)
+        gross = economy.value[i] - economy.stock[i] - economy.payroll[i]
+        economy.hedge_flow += int(gross >= due)
+        economy.soldout += int(economy.stock[i] == 0)
+
+
+def squared(x):
+    """Return the square."""
+    return x * x
+
+
+def dispersion(values):
+    """Return the standard deviation over the mean."""
+    n = float(len(values))
+    mean = reduce_sum(list(values)) / n
+    if mean == 0.0:
+        return 0.0
+    return math.sqrt(reduce_sum([squared(x - mean) for x in values]) / n) / mean
+
+
+def statistics(config, economy, quarter):
+    """Fill the series of the quarter; end the run if an earlier phase asked for it."""
+    households, firms = float(config.households), float(config.firms)
+    balance, flow = economy.balance, economy.flow
+    balance[0] = sum(economy.cash)
+    balance[1] = sum(economy.savings) + sum(economy.income)
+    balance[2] = sum(economy.equity)
+    balance[3] = economy.outside
+    wage, rate = 0.0, config.policy_rate
+    if economy.workers > 0:
+        wage = float(flow[WAGES]) / float(economy.workers) / GRAINS
+    if flow[LOANS] > 0:
+        rate = economy.rate_paid / float(flow[LOANS])
+    if economy.cause > 0:
+        economy.ended = quarter
+    economy.series = {
+        "unemployment": 1.0 - float(economy.workers) / households,
+        "inflation": economy.infl,
+        "price": economy.prices[0],
+        "gdp": float(economy.output) / GRAINS,
+        "productivity": economy.mean_skill / GRAINS,
+        "wage": wage,
+        "real_wage": wage / economy.prices[0],
+        "vacancies": float(economy.open_places),
+        "vacancy_rate": float(economy.open_places) / households,
+        "failed_firms": float(economy.failed_firms),
+        "failed_banks": float(economy.failed_banks),
+        "loans": float(flow[LOANS]) / GRAINS,
+        "rate": rate,
+        "borrowers": float(economy.borrowers),
+        "demand": float(economy.wanted) / GRAINS,
+        "worth": float(economy.all_worth),
+        "wages": float(flow[WAGES]),
+        "budget": float(economy.budgets),
+        "price_cv": economy.price_cv,
+        "worth_cv": economy.worth_cv,
+        "sales_cv": economy.sales_cv,
+        "hedge": float(economy.hedge) / firms,
+        "ponzi": float(economy.ponzi) / firms,
+        "hedge_flow": float(economy.hedge_flow) / firms,
+        "soldout": float(economy.soldout) / firms,
+        "hhi": economy.hhi,
+        "gini_savings": gini(sorted(economy.savings)),
+        "hired": float(economy.hired),
+        "fired_excess": float(economy.fired_excess),
+        "fired_money": float(economy.fired_money),
+        "expired": float(economy.expired),
+        "deposits": float(balance[0] + balance[1]) / GRAINS,
+        "equity": float(balance[2]) / GRAINS,
+        "outside": float(economy.outside) / GRAINS,
+        "dividends": float(flow[DIVIDENDS]) / GRAINS,
+        "default_gap": float(flow[DEFAULT_GAP]) / GRAINS,
+        "entry_money": float(flow[ENTRIES] + flow[ENTRIES_PAID]) / GRAINS,
+        "exit_money": float(flow[EXITS]) / GRAINS,
+        "rescue": float(flow[RESCUES]) / GRAINS,
+        "rnd": float(flow[RESEARCH] + flow[RESEARCH_PAID]) / GRAINS,
+        "tax": float(flow[TAX]) / GRAINS,
+    }
+
+
+def gini(savings):
+    """Return the Gini coefficient of savings in ascending order."""
+    n, total = len(savings), float(sum(savings))
+    if total == 0.0:
+        return 0.0
+    weighted = reduce_sum([float(2 * k + 1 - n) * float(x) for k, x in enumerate(savings)])
+    return weighted / (float(n) * total)

@@ -1,0 +1,149 @@
+"""Can a YAML file name the file of its model, with nothing installed, and are mistakes clear?"""
+
+import re
+
+import pytest
+
+import societies
+from societies.cli import main
+from societies.errors import ConfigError
+from societies.output import open_results
+from societies.paths import data_directory
+from societies.workload.declare import registry
+
+SOURCE = '''"""A model for a test."""
+
+from typing import Literal
+
+from societies.model import DailyConfig, Field, Model, Series, key
+
+
+class WalkConfig(DailyConfig):
+    workload: Literal["NAME"]
+    step: int = key(1, "How far in a day", "steps", ge=1, le=9)
+
+
+def walk(config, society, day):
+    """Go on."""
+    society.place += config.step
+    society.series = {"place": float(society.place)}
+
+
+class Walk(Model):
+    name, summary, config = "NAME", "a walk", WalkConfig
+    day = ("walk",)
+
+    def sizes(self, p):
+        return {}
+
+    def fields(self, p):
+        return {"place": Field((), "int32", "steps", "where it is", recorded=True)}
+
+    def series(self, p):
+        return {"place": Series("steps", "where it is")}
+
+
+WORKLOAD = Walk()
+'''
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder with a model and its YAML file, the current one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "_GIVEN", {})
+    (tmp_path / "walk.py").write_text(SOURCE.replace("NAME", "walk_alone"))
+    (tmp_path / "walk.yaml").write_text("model: walk.py\ndays: 3\n")
+    return tmp_path
+
+
+def shell(*words):
+    with pytest.raises(SystemExit) as end:
+        main(list(map(str, words)))
+    return end.value.code
+
+
+ON = ("--device", "reference")
+
+
+def test_a_model_beside_its_yaml_runs_and_is_resumed(folder, capsys):
+    assert shell("check", "walk.yaml") == 0
+    said = "model walk_alone: walk.py, whose Python is carried out"
+    assert said in capsys.readouterr().out
+    assert shell("run", "walk.yaml", "--days", 2, "--set", "step=4", *ON) == 0
+    assert said in capsys.readouterr().err
+    assert shell("run", "walk.yaml", "--days", 2, "--set", "step=4", "--resume", *ON) == 0
+    with open_results("walk.h5") as results:
+        assert results["place"].values.tolist()[0] == [4.0, 8.0]
+        assert SOURCE.replace("NAME", "walk_alone") in results.attrs["rules"]
+    (folder / "walk.py").write_text(SOURCE.replace("NAME", "walk_alone").replace("+=", "-="))
+    assert shell("run", "walk.yaml", "--days", 2, "--set", "step=4", "--resume", *ON) == 4
+    (folder / "walk.py").write_text("raise SystemExit('executed')\n")
+    capsys.readouterr()
+    assert shell("info", "walk.h5") == 0  # reading a file of results executes nothing
+
+
+def test_a_sweep_of_a_model_in_a_file(folder):
+    text = "base: walk.yaml\nset: {days: 1}\nvary: {grid: {step: [1, 3]}}\n"
+    (folder / "study.yaml").write_text(text)
+    assert shell("sweep", "study.yaml", "-q", *ON) == 0
+    with open_results("study.h5") as study:
+        assert study["place"].values.ravel().tolist() == [1.0, 3.0]
+
+
+def test_a_changed_file_is_imported_again(folder):
+    assert societies.load_config("walk.yaml").step == 1
+    changed = SOURCE.replace("NAME", "walk_alone").replace("key(1,", "key(25 // 10,")
+    (folder / "walk.py").write_text(changed)
+    assert societies.load_config("walk.yaml").step == 2
+
+
+BAD = {
+    "missing": (
+        {"walk.yaml": "model: walc.py\n"},
+        r"walk.yaml:1:8  model: walc.py: no such file.*'walk.py'",
+    ),
+    "outside": (
+        {"walk.yaml": "model: ../walk.py\n"},
+        r"walk.yaml:1:8  model: \.\./walk.py: is not in",
+    ),
+    "other workload": (
+        {"walk.yaml": "workload: economy\nmodel: walk.py\n"},
+        r"walk.yaml:1:11  workload: walk.py has the workload 'walk_alone', not 'economy'; write",
+    ),
+    "does not import": (
+        {"walk.py": "import societies\n\nnothing()\n"},
+        r"walk.yaml:1:8  model: walk.py:3: does not import: NameError",
+    ),
+    "no model": ({"walk.py": "x = 1\n"}, r"walk.yaml:1:8  model: walk.py: has no line WORKLOAD = "),
+    "an installed name": (
+        {"walk.py": SOURCE.replace("NAME", "laplace")},
+        r"model: two models of one name: walk.py has the workload 'laplace', and so has the inst",
+    ),
+    "twice": (
+        {"walk.yaml": "model: walk.py\n", "again/walk.py": SOURCE.replace("NAME", "walk_alone")},
+        r"two models of one name",
+    ),
+    "unknown key": (
+        {"walk.yaml": "model: walk.py\nsteps: 3\n"},
+        r"walk.yaml:2:1  steps: unknown key; did you mean 'step'\?",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_mistakes_have_their_place(folder, case):
+    files, said = BAD[case]
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    if case == "twice":
+        assert societies.load_config("walk.yaml").workload == "walk_alone"
+        (folder / "again" / "walk.yaml").write_text("model: walk.py\n")
+    with pytest.raises(ConfigError, match=said):
+        societies.load_config("again/walk.yaml" if case == "twice" else "walk.yaml")
+
+
+def test_shipped_configurations_name_no_files_of_python():
+    for path in data_directory("configs").rglob("*.yaml"):
+        assert not re.search(r"^(model|rules): .*\.py", path.read_text(), re.M), path

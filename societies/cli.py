@@ -676,6 +676,12 @@ def bench(
     repeats: Annotated[
         int, typer.Option(metavar="N", parser=from_1, help="Measurements of each number.")
     ] = 3,
+    phases: Annotated[
+        bool,
+        typer.Option(
+            "--phases", help="Measure each phase instead, and say which is worth a kernel by hand."
+        ),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="CSV", help="Write every measurement into a table too.")
     ] = None,
@@ -693,6 +699,9 @@ def bench(
     from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, table=table)
+    if phases:
+        _bench_phases(settings, device, copies or (), ticks, out)
+        return
     timings = societies.bench(
         settings,
         device=device,
@@ -710,6 +719,37 @@ def bench(
     console.print(printed(found, shown.copies_plural, shown.clock_plural))
     if out is not None:
         print_rows([("written to", str(out))], console)
+
+
+def _bench_phases(
+    settings: WorkloadConfig,
+    device: str,
+    copies: Sequence[int],
+    ticks: int | None,
+    out: Path | None,
+) -> None:
+    """Print the time of every phase, and which translated one is worth a kernel by hand."""
+    from societies.timings import of_phases
+    from societies.workload import Setup
+    from societies.workload.checking.bench import bench_phases, worth_a_kernel
+    from societies.workload.declare.registry import workload
+
+    if out is not None:
+        raise ConfigError("bench: --phases writes no table; leave --out away")
+    for count in copies or (None,):
+        profile, name = bench_phases(settings, device=device, copies=count, ticks=ticks)
+        shown = workload(settings.workload)
+        copied = {} if count is None else {"replicates": count}
+        setup = Setup(shown, settings.model_copy(update=copied))
+        console = Console()
+        print_rows([("device", name), (shown.copies_plural, str(setup.copies))], console)
+        console.width = max(console.width, WIDE)
+        console.print(of_phases(profile))
+        translated = shown.translated_phases(setup.p)
+        for line in worth_a_kernel(profile, translated):
+            print(line)
+        if translated and not worth_a_kernel(profile, translated):
+            print("no translated phase takes a fifth of the time: none is worth a kernel by hand")
 
 
 @app.command("list")

@@ -32,13 +32,23 @@ from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Referenc
 
 DAYS = {  # of our kernels, of plain Python, of NumPy, of Mesa
     "boltzmann": (100, 10, 100, 100),
-    "zero_intelligence": (20, 4, 2, 5),
-    "kirman_ants": (1000, 40, 0, 200),
+    "zero_intelligence": (50, 4, 2, 50),
+    "kirman_ants": (4000, 40, 0, 1000),
     "schelling": (20, 5, 0, 20),
     "sugarscape": (100, 5, 0, 100),
 }
 FROM_THE_START = ("schelling", "sugarscape")
-FIELDS = ("model", "who", "round", "societies", "days", "processor_s", "ms_per_society_day", "load")
+FIELDS = (
+    "model",
+    "who",
+    "round",
+    "societies",
+    "days",
+    "processor_s",
+    "ms_per_society_day",
+    "load",
+    "device",
+)
 
 
 def engine_time(name, days, copies, device):
@@ -143,8 +153,8 @@ def rows_of(name, options, device, turn):
         else:
             seconds = engine_time(name, days, copies, device if who == "device" else None)
         each = 1000 * seconds / (days * copies)
-        load = os.getloadavg()[0]
-        numbers = (copies, days, f"{seconds:.4f}", f"{each:.6f}", f"{load:.1f}")
+        load, on = os.getloadavg()[0], f"{device.name}, {device.platform_version}"
+        numbers = (copies, days, f"{seconds:.4f}", f"{each:.6f}", f"{load:.1f}", on)
         yield dict(zip(FIELDS, (name, who, turn, *numbers), strict=True))
 
 

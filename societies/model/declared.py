@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
+from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar
 
@@ -36,6 +38,7 @@ from societies.workload import (
 from societies.workload.declare.copies import Copies
 from societies.workload.declare.fields import SERIES
 from societies.workload.declare.keys import VALUE_TABLE
+from societies.workload.declare.phases import phase
 from societies.workload.declare.points import once
 from societies.workload.declare.protocol import C, Contents, P, Setup
 
@@ -72,8 +75,25 @@ class Model(Workload[C, P]):
     # ---------------------------------------------------------------- what a model may override
 
     def kernels(self, p: P, copies: int) -> Mapping[str, Phase]:
-        """Return the phases that have kernels written by hand, instead of translated ones."""
-        return {}
+        """Return the phases that have kernels written by hand, instead of translated ones.
+
+        Default: those of `by_hand`, with a workgroup for each society; where configurations differ
+        between copies, all phases are translated.
+        """
+        if isinstance(p, Copies):
+            return {}
+        for name in self.by_hand:
+            if name not in self.rules():
+                raise ConfigError(
+                    f"by_hand of the model {self.name}: there is no phase {name!r}; its phases are "
+                    f"{', '.join(self.rules())}"
+                )
+        folder = Path(str(sys.modules[type(self).__module__].__file__)).parent
+        return {name: phase(str(folder / file), copies) for name, file in self.by_hand.items()}
+
+    by_hand: ClassVar[Mapping[str, str]] = {}
+    """Files of OpenCL C in the folder of the model, by the phase that each carries out in place of
+    the translated kernel. The kernel has the name of the phase; a workgroup is a society."""
 
     def schedule(self, p: P, tick: int, seen: Mapping[str, NDArray[Any]]) -> Iterable[Step]:
         """Return the phases of a day in order; of day 0, those before the first."""
@@ -129,6 +149,10 @@ class Model(Workload[C, P]):
         if self.untranslated(p):
             found[NUMBER] = hidden(dtype="uint32", unit="1", meaning="number of the society")
         return found
+
+    def translated_phases(self, p: P) -> Sequence[str]:
+        """Return the phases whose kernels are translated from Python."""
+        return [name for name in self.unit(p).kernels if name in self.rules()]
 
     def unit(self, p: P) -> Unit:
         """Return the translation of all phases that can be translated."""
@@ -210,7 +234,17 @@ class Model(Workload[C, P]):
     def source(self, p: P) -> Source:
         """Return the values of the kernels' parameters."""
         unit = self.unit(p)
-        return Source({}, arguments={**unit.arguments, **self.parameters_of_copies(p, 0)})
+        arguments = {**unit.arguments, **self.parameters_of_copies(p, 0)}
+        if not self.kernels(p, 1):
+            return Source({}, arguments=arguments)
+        # of kernels written by hand: lengths, columns of the series, and numbers of the keys
+        macros: dict[str, Any] = {f"LENGTH_{n.upper()}": v for n, v in self.lengths(p).items()}
+        columns = chain.from_iterable(self.columns(p).values())
+        macros |= {f"SERIES_{name}": place for place, name in enumerate(columns)}
+        for name, number in dict(p).items():  # type: ignore[call-overload]
+            if isinstance(number, bool | int | float):
+                macros[f"KEY_{name.upper()}"] = number
+        return Source(macros, arguments=arguments)
 
     def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
         """Return the table of what differs between copies and rules read: (copy, column)."""

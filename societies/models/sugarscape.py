@@ -1,7 +1,7 @@
 """Sugar and spice: agents on a grid gather both, need both, and trade with their neighbours.
 
 After J. M. Epstein and R. Axtell, "Growing artificial societies" (1996), chapter IV, rules G1, M
-and T. Nobody sets a price, but the prices of all trades approach 1, and trade feeds more agents.
+and T. No agent sets the price, but the prices of all trades approach 1, and more agents survive.
 """
 
 import math

@@ -164,7 +164,7 @@ def _texts(functions: Iterable[FunctionType], classes: Iterable[type]) -> set[st
 
 
 _DESCRIPTIONS = {"name", "summary", "version", "work", "series", "counts", "figure", "trace"}
-_DESCRIPTIONS |= {"view", "play", "work_done", "headlines", "export", "kernels"}
+_DESCRIPTIONS |= {"view", "play", "work_done", "headlines", "export", "kernels", "by_hand"}
 
 
 def _describes(statement: ast.stmt) -> bool:

@@ -103,6 +103,8 @@ def test_all_workloads_and_configurations_are_listed(shell):
     names = [line.split()[0] for line in out.splitlines()]
     shipped = {*shipped_configurations(), *shipped_sweeps()}
     assert set(names) == {*workload_names(), "sweeps", *shipped}
+    rooms = [names.index(name) for name in ("economy", "boltzmann", "chess", "blur", "sweeps")]
+    assert rooms == sorted(rooms)
     assert re.search(r"^economy .*; a tick is a day, a copy a society$", out, re.M)
     assert re.search(r"^blur .*; a tick is a pass, a copy an image$", out, re.M)
     assert "?;" not in out

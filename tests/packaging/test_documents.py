@@ -62,6 +62,7 @@ LONG = (
                 "change-a-rule",
                 "checking-kernels",
                 "configuration",
+                "make-a-phase-faster",
                 "games",
                 "models",
                 "physics",

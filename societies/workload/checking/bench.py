@@ -16,8 +16,12 @@ from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.running.batches import Room, require_fit
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.profile import Profile
 from societies.workload.running.programs import allowing
 from societies.workload.running.request import Config, setup_of, ticks_of
+
+MUCH = 0.2
+"""Share of the time from which on a translated phase may be worth a kernel written by hand."""
 
 PAYS = 1.1
 """Larger numbers of copies are tried while four times as many increase the speed by this factor."""
@@ -201,6 +205,73 @@ def _timings(
         yield Timing(
             workload.name, name, count, ticks, seconds, workload.work, work / seconds, built
         )
+
+
+def bench_phases(
+    config: Config,
+    *,
+    device: str | Device = "auto",
+    copies: int | None = None,
+    ticks: int | None = None,
+    **clock: int | None,
+) -> tuple[Profile, str]:
+    """Measure the phases of a configuration, and return the times and the name of the device.
+
+    Parameters
+    ----------
+    copies : int, optional
+        Number of copies; default: that of the configuration.
+    ticks : int, optional
+        As for `bench`.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration has no ticks or fewer than requested.
+    """
+    setup = setup_of(config, called="bench")
+    workload, most = setup.workload, setup.ticks
+    ticks = ticks_of(workload.clock_plural, ticks, clock)
+    wanted = min(most, LOG_TICKS) if ticks is None else ticks
+    if not 1 <= wanted <= most:
+        raise ConfigError(
+            f"bench: {wanted} {workload.clock_plural} are requested; the configuration has 1 to "
+            f"{most}"
+        )
+    if copies is not None and "replicates" in type(setup.config).model_fields:
+        one = setup.config.model_copy(update={"replicates": copies})
+        setup = Setup(workload, one)
+    chosen, _, facts = chosen_device(device, profiling=True)
+    on = setup.on(chosen)
+    given: dict[str, Any] = {"first": on.first, "copies": on.copies, "numbers": on.config.numbers}
+    engine: Engine
+    if chosen is None:
+        engine = ReferenceEngine(workload, on.p, **given)
+    else:
+        engine = DeviceEngine(workload, on.p, chosen, **given)
+    profile = None
+    for _ in range(2):  # the first is not timed: drivers finish kernels at their first launch
+        engine.start()
+        engine.wait()
+        profile = engine.profiled()
+        for first in range(1, wanted + 1, LOG_TICKS):
+            engine.run_ticks(first, min(first + LOG_TICKS - 1, wanted))
+    assert profile is not None
+    return profile, facts["device"]
+
+
+def worth_a_kernel(profile: Profile, translated: Sequence[str]) -> list[str]:
+    """Return a line for each translated phase that takes much of the time, the longest first."""
+    lines, total = [], profile.kernel_seconds
+    for one in sorted(profile.phases, key=lambda one: -one.seconds):
+        share = one.seconds / total if total else 0.0
+        if one.phase in translated and share >= MUCH:
+            most = 1.0 / max(1.0 - share, 1e-3)
+            lines.append(
+                f"{one.phase} takes {share:.0%} of the kernels' time: if a kernel written by hand "
+                f"took none, they would be {most:.1f} times as fast"
+            )
+    return lines
 
 
 def _numbers(copies: object) -> bool:

@@ -86,6 +86,10 @@ class Replaceable(Generic[C]):
         lines = [f"model {self.name}: {model}, whose Python is carried out"] if model else []
         return lines + self.plugged(config).described()
 
+    def translated_phases(self, p: Any) -> Sequence[str]:
+        """Return the phases whose kernels are translated from Python."""
+        return ()
+
     def translated_sha256(self, config: C) -> str:
         """Return the hash of the rules that are translated from Python; "" if none are."""
         return self.plugged(config).sha256

@@ -889,7 +889,7 @@ def plot(
         typer.Option(
             metavar="NAME",
             help="overview, series, income, gini, distribution, sources, time, devices, hhi, "
-            "interdependence, shock, trade_network, effect; of a study also sweep, sensitivity.",
+            "interdependence, shock, trade_network, effect, irf; of a study sweep, sensitivity.",
         ),
     ] = "overview",
     variables: Annotated[
@@ -974,6 +974,126 @@ def effect(
         more = {} if base is None else {"base": base}
         for picture in plot_overview(files, figure, figure="effect", variables=variables, **more):
             print(picture, file=sys.stderr if as_json else sys.stdout)
+
+
+@app.command()
+def irf(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="WHAT",
+            help="A CONFIG with --shock, a SWEEP of interventions, its study, or BASE SHOCKED.",
+        ),
+    ],
+    shock: Annotated[
+        list[str] | None,
+        typer.Option(metavar="YAML", help="An intervention: '{day: 300, until: 301, set: ...}'."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The study; default: CONFIG's name-irf.h5.")
+    ] = None,
+    device: Device = "auto",
+    override: Override = None,
+    rule: RuleTexts = None,
+    replicates: Annotated[
+        int | None, typer.Option(metavar="N", parser=from_1, help="Twins of each shock.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    base: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="Of a study: the point without a shock.")
+    ] = None,
+    after: Annotated[
+        int | None, typer.Option(metavar="N", parser=from_0, help="Tick at whose end it happens.")
+    ] = None,
+    horizon: Annotated[
+        int | None, typer.Option(metavar="N", parser=from_1, help="Ticks after it; default: all.")
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="A", help="Divide societies by variable A on the tick of the shock."),
+    ] = None,
+    states: Annotated[
+        int, typer.Option(metavar="N", parser=from_1, help="Of --by: quantile groups.")
+    ] = 2,
+    size: Annotated[float, typer.Option(metavar="S", help="Responses per unit of S.")] = 1.0,
+    variables: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="WHERE", help="Also draw the responses: irf.pdf.")
+    ] = None,
+) -> None:
+    """Print impulse responses: how societies differ from their twins in which a shock happens.
+
+    With --shock the societies of CONFIG and their twins are computed first, into one study.
+    """
+    from societies.analysis import response_table
+
+    if shock or files[0].suffix in (".yaml", ".yml"):
+        study = _study_of_shocks(
+            files, shock or [], out, device, override, of_rules(rule), replicates, overwrite
+        )
+        print(study, file=sys.stderr)
+        files = [study]
+    options = {"horizon": horizon, "by": by, "states": states}
+    found = response_table.responses_of(
+        files, variables, base=base, after=after, size=size, **options
+    )
+    if as_json:
+        print(json.dumps(response_table.as_dict(found)))
+    else:
+        console = Console()
+        console.width = max(console.width, WIDE)
+        console.print(response_table.table(found))
+    if figure is not None:
+        from societies.analysis import plot_overview
+
+        given = {"base": base, "horizon": horizon, "by": by, "states": states if by else None}
+        more = {name: one for name, one in given.items() if one is not None}
+        for picture in plot_overview(files, figure, figure="irf", variables=variables, **more):
+            print(picture, file=sys.stderr if as_json else sys.stdout)
+
+
+def _study_of_shocks(
+    files: Sequence[Path],
+    shocks: Sequence[str],
+    out: Path | None,
+    device: str,
+    override: Sequence[str] | None,
+    rules: Sequence[str],
+    replicates: int | None,
+    overwrite: bool,
+) -> Path:
+    """Compute societies and their twins with each shock, and return the file of the study."""
+    from societies import sweep as studies
+    from societies.config import read_text
+
+    if len(files) > 1:
+        raise ConfigError(f"irf: one configuration at a time, not {len(files)}")
+    if not shocks:
+        if override:
+            raise ConfigError("--set: is for a CONFIG with --shock; a SWEEP has its own 'set'")
+        source: Any = studies.load_sweep(files[0], rules)
+        target = out or Path(f"{Path(source.name).stem}.h5")
+    else:
+        path = _find_config(files[0])
+        config = _load(path, [*(override or []), *rules])
+        if "interventions" not in type(config).model_fields:
+            raise ConfigError(f"--shock: {config.workload} has no interventions")
+        data = config.model_dump(mode="json")
+        before = data.get("interventions", [])
+        each = [read_text(text, "--shock").data for text in shocks]
+        policies = [before, *([*before, one] for one in each)]
+        source = {"base": data, "vary": {"grid": {"interventions": policies}}}
+        target = out or Path(f"{path.stem}-irf.h5")
+    report = studies.run(
+        source, out=target, device=device, replicates=replicates, overwrite=overwrite
+    )
+    if report.failures:
+        raise SocietiesError(f"{target}: {len(report.failures)} runs failed; see societies info")
+    return target
 
 
 @app.command(cls=ExportCommand)

@@ -11,6 +11,7 @@ from societies.analysis.inequality import atkinson, gini, lorenz, mobility, thei
 from societies.analysis.intervals import mean_interval, quantile_interval
 from societies.analysis.networks import trade_network
 from societies.analysis.plot import make_figure, plot_overview
+from societies.analysis.responses import irf
 from societies.analysis.sensitivity import morris, over_replicates, sobol, varied
 from societies.analysis.structure import (
     hhi,
@@ -30,6 +31,7 @@ __all__ = [
     "gini",
     "hhi",
     "interdependence",
+    "irf",
     "kuznets",
     "lorenz",
     "make_figure",

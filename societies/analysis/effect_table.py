@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from societies.analysis.effects import (
     cases_of_effects,
     effect,
+    opened_by_label,
     records,
     since_first_difference,
     text_of_first,
 )
-from societies.analysis.labels import LABEL, unused
 from societies.errors import EffectWarning
-from societies.output import open_results
 from societies.workload.drawing.figure import words
 
 if TYPE_CHECKING:
@@ -65,11 +63,7 @@ def effects_of(
     ticks : whose mean is compared; "": from the first that differs on; None: an effect for each
     """
     with ExitStack() as stack:
-        opened: dict[str, Any] = {}
-        for one in files:
-            data = stack.enter_context(open_results(one))
-            label = words(data.attrs.get(LABEL) or Path(one).stem)
-            opened[unused(label, opened)] = data
+        opened = {name: stack.enter_context(one) for name, one in opened_by_label(files).items()}
         cases = cases_of_effects(opened, base)
         first, *others = cases
         window: Any = since_first_difference(cases) if ticks == "" else ticks

@@ -11,10 +11,12 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from societies.analysis.labels import LABEL, unused
 from societies.analysis.pairs import NEVER, Compared, aligned, compared, first_difference
 from societies.analysis.selecting import RUN
 from societies.analysis.study_cases import point_labels, runs_done
@@ -22,7 +24,7 @@ from societies.config.problems import quoted, suggestion
 from societies.errors import ConfigError, EffectWarning, SocietiesError, option
 from societies.output import open_results
 from societies.workload.drawing.bands import RESAMPLES, Reals
-from societies.workload.drawing.figure import clock_of
+from societies.workload.drawing.figure import clock_of, words
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -86,7 +88,7 @@ def effect(
     """
     if not 0 < level < 1:
         raise ConfigError(f"{option('level', level)}: must be between 0 and 1")
-    with _opened(base) as one, _opened(other) as two:
+    with open_source(base) as one, open_source(other) as two:
         found = compared(one, two, variables, window)
     left, right = found.base, found.other
     if window is not None:
@@ -168,7 +170,7 @@ def _bootstrapped(
     ends = np.full((4, len(a), *a.shape[2:]), np.nan)
     if min(a.shape[1], b.shape[1]) < 2:
         return ends
-    weights = [_weights(random, one.shape[1], resamples) for one in (a, b)]
+    weights = [bootstrap_weights(random, one.shape[1], resamples) for one in (a, b)]
     if paired:
         weights[1] = weights[0]
     percentiles = [(1 - level) / 2, (1 + level) / 2]
@@ -187,7 +189,7 @@ def _bootstrapped(
     return ends
 
 
-def _weights(random: np.random.Generator, count: int, resamples: int) -> Reals:
+def bootstrap_weights(random: np.random.Generator, count: int, resamples: int) -> Reals:
     """Return how often each society is in each bootstrap sample: (sample, society)."""
     found = np.zeros((resamples, count))
     drawn = random.integers(0, count, (resamples, count))
@@ -195,8 +197,19 @@ def _weights(random: np.random.Generator, count: int, resamples: int) -> Reals:
     return found
 
 
-def _opened(source: Source) -> Any:
+def open_source(source: Source) -> Any:
+    """Return a context with the dataset of a result."""
     return open_results(source) if isinstance(source, str | PathLike) else nullcontext(source)
+
+
+def opened_by_label(files: Sequence[str | PathLike[str]]) -> dict[str, Any]:
+    """Return the datasets of files by label, or by the name of the file."""
+    opened: dict[str, Any] = {}
+    for one in files:
+        data = open_results(one)
+        label = words(data.attrs.get(LABEL) or Path(one).stem)
+        opened[unused(label, opened)] = data
+    return opened
 
 
 def cases_of_effects(

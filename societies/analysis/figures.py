@@ -35,6 +35,7 @@ from societies.analysis.drawing import (
 )
 from societies.analysis.effect_figure import draw_effect
 from societies.analysis.network_figure import draw_trade_network
+from societies.analysis.response_table import draw_irf
 from societies.analysis.selecting import copies_of, ticks_of
 from societies.analysis.study_figures import sensitivity, sweep
 from societies.economy.figure import happenings, possible_types
@@ -373,6 +374,7 @@ FIGURES: dict[str, Callable[..., Any]] = {
     "shock": shock,
     "trade_network": draw_trade_network,
     "effect": draw_effect,
+    "irf": draw_irf,
     "sweep": sweep,
     "sensitivity": sensitivity,
 }

@@ -131,9 +131,9 @@ def test_points_of_a_study_are_compared_with_the_base(tmp_path, shell, monkeypat
     assert gini.get_title("left") == "Gini"
     with pytest.raises(ConfigError, match=r"no such result or point; did you mean 'tax'"):
         make_figure(data, "effect", base="taxx")
-    from societies.analysis import effect_table
+    from societies.analysis import effects
 
-    monkeypatch.setattr(effect_table, "open_results", lambda path: data)
+    monkeypatch.setattr(effects, "open_results", lambda path: data)
     code, out, err = shell("effect", "s.h5", "--base", "none", "--json", "--variables", "utility")
     assert (code, err) == (0, "")
     said = json.loads(out)

@@ -1,0 +1,169 @@
+"""Which impulse responses has a study of shocks, as a table, as plain data and as a figure?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from societies.analysis.drawing import GREY, coloured, finished, legend_inside, new_panels, titled
+from societies.analysis.effects import opened_by_label
+from societies.analysis.responses import LEVELS, NUMBERS, irf, shocks_of
+from societies.config.problems import quoted
+from societies.errors import ConfigError, option
+from societies.words import plural
+from societies.workload.drawing.figure import leave_out, words
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.analysis.drawing import Cases
+
+
+def responses_of(
+    files: Sequence[str | PathLike[str]],
+    variables: str | Sequence[str] | None = None,
+    *,
+    base: str | None = None,
+    after: int | None = None,
+    **options: Any,
+) -> dict[str, xr.Dataset]:
+    """Return the impulse responses of all results or points of files, by label; see `irf`."""
+    with ExitStack() as stack:
+        opened = {name: stack.enter_context(one) for name, one in opened_by_label(files).items()}
+        return responses(opened, variables, base=base, after=after, **options)
+
+
+def responses(
+    opened: Mapping[str, xr.Dataset],
+    variables: str | Sequence[str] | None,
+    *,
+    base: str | None = None,
+    after: int | None = None,
+    **options: Any,
+) -> dict[str, xr.Dataset]:
+    """Return the impulse responses of all results but the base, by label."""
+    cases, ticks = shocks_of(opened, base, after)
+    first = next(iter(cases.values()))
+    return {
+        label: irf(first, cases[label], variables, after=tick, **options)
+        for label, tick in ticks.items()
+    }
+
+
+def as_dict(found: Mapping[str, xr.Dataset]) -> list[dict[str, Any]]:
+    """Return impulse responses as plain data: an entry for each shock, state and variable."""
+    entries = []
+    for label, data in found.items():
+        for state in data.state.values:
+            for name in data["variable"].values:
+                own = data.sel(state=state, variable=name)
+                ends = ("", "_low", "_high")
+                numbers = {
+                    f"{key}{end}": _plain(own[f"{key}{end}"].values)
+                    for key in (*NUMBERS, *LEVELS)
+                    for end in ends
+                }
+                about = {"shock": label, "state": str(state), "variable": str(name)}
+                horizon = own.horizon.values.tolist()
+                entries.append({**about, "pairs": int(own.pairs), "horizon": horizon, **numbers})
+    return entries
+
+
+def _plain(values: Any) -> Any:
+    """Return numbers for JSON, which has no NaN."""
+    found = [float(one) if one == one else None for one in values.ravel().tolist()]
+    return found if values.ndim else found[0]
+
+
+def table(found: Mapping[str, xr.Dataset]) -> Any:
+    """Return a table of rich with the peak, half-life and cumulative response of every shock."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    first = next(iter(found.values()))
+    clock, level = first.attrs["clock"], f"{100 * first.attrs['level']:g} %"
+    result = Table(box=box.SIMPLE)
+    columns = [
+        "shock",
+        "state",
+        "variable",
+        "peak",
+        level,
+        f"{plural(clock)} after",
+        "half-life",
+        level,
+    ]
+    columns += ["cumulative", level, "twins"]
+    for place, column in enumerate(columns):
+        result.add_column(column, justify="right" if place > 2 else "left", no_wrap=True)
+    for one in as_dict(found):
+        texts = {key: "-" if v is None else f"{v:.4g}" for key, v in one.items() if _number(v)}
+        last = {end: one[f"cumulative{end}"][-1] for end in ("", "_low", "_high")}
+        total = {end: "-" if v is None else f"{v:.4g}" for end, v in last.items()}
+        result.add_row(
+            *(escape(words(one[key], 40)) for key in ("shock", "state", "variable")),
+            *(texts["peak"], f"{texts['peak_low']} to {texts['peak_high']}", texts["peak_at"]),
+            *(texts["half_life"], f"{texts['half_life_low']} to {texts['half_life_high']}"),
+            *(total[""], f"{total['_low']} to {total['_high']}", str(one["pairs"])),
+        )
+    return result
+
+
+def _number(value: Any) -> bool:
+    return value is None or isinstance(value, int | float)
+
+
+def draw_irf(
+    cases: Cases,
+    *,
+    variables: Sequence[str] = (),
+    base: str = "",
+    response: str = "level",
+    horizon: int = 0,
+    by: str = "",
+    states: int = 2,
+) -> Any:
+    """Draw the impulse responses of a study of shocks: mean differences of twins with their bands.
+
+    Parameters
+    ----------
+    cases : results, of which a study has one for each point; the first is the base
+    variables : default: the headline variables of the workload
+    base : label of the result or point without the shock
+    response : level, relative or cumulative
+    horizon : number of ticks after the shock; 0: all
+    by : variable by whose value on the tick of the shock societies are divided into states
+    states : number of states
+    """
+    if response not in LEVELS:
+        raise ConfigError(
+            f"{option('response', response)}: choose one of {', '.join(map(quoted, LEVELS))}"
+        )
+    options: dict[str, Any] = {"horizon": horizon or None, "by": by or None, "states": states}
+    found = responses(cases, list(variables) or None, base=base or None, **options)
+    lines = {
+        f"{label}{f', {state}' if state != 'all' else ''}": data.sel(state=state)
+        for label, data in found.items()
+        for state in data.state.values
+        if by == "" or state != "all"
+    }
+    first = next(iter(found.values()))
+    figure, panels = new_panels(first.sizes["variable"])
+    for axes, name in zip(panels, first["variable"].values, strict=True):
+        for label, colour, own in coloured(lines):
+            one = own.sel(variable=name)
+            low, high = one[f"{response}_low"], one[f"{response}_high"]
+            axes.plot(one.horizon, one[response], color=colour, label=words(label))
+            axes.fill_between(one.horizon, low, high, color=colour, alpha=0.22, linewidth=0)
+        axes.axhline(0, color=GREY, linewidth=0.8)
+        unit = str(first["unit"].sel(variable=name).values)
+        axes.set_title(titled(str(name)))
+        axes.set_ylabel("share" if response == "relative" else "" if unit == "1" else unit)
+        axes.set_xlabel(f"{plural(first.attrs['clock'])} after the shock")
+    legend_inside(panels[0])
+    level, twins = f"{100 * first.attrs['level']:g} %", int(first.pairs[0])
+    leave_out(figure, f"{response} response: mean of {twins} twins, {level} interval (bootstrap)")
+    return finished(figure, cases, "", legend=False, marks=False, along=False)

@@ -170,7 +170,7 @@ class BamConfig(WorkloadConfig):
         "all", "Firms among which a household looks for work: all, or those with vacancies"
     )
     hiring: Literal["rounds", "one_by_one"] = shape(
-        "rounds", "Whether everybody's first application comes before any second one"
+        "rounds", "Whether the first applications of all households come before any second one"
     )
     min_wage: Literal["both", "up", "fixed"] = shape(
         "both", "How the minimum wage follows prices: in both directions, up only, not at all"

@@ -179,7 +179,7 @@ def hire_in_turn(config, economy, seekers, keys, turn):
 
 
 def hire_one_by_one(config, economy, seekers, keys):
-    """Let everybody in a drawn order take the first firm that has a vacancy left."""
+    """Let households take, in a drawn order, the first firm that has a vacancy left."""
     order: list[int] = Bounded(config.households)
     for k, household in enumerate(seekers):
         order.append(placed(keys[k * config.max_m], household))

@@ -222,7 +222,8 @@ def _require_ticks(results: Any) -> None:
     if RUN in results.dims:
         return
     clock, _ = clock_and_copies(results)
-    if "ticks_committed" in results and int(results["ticks_committed"]) <= 0:
+    # `Dataset.where` gives this number the dimensions of its condition, and missing values.
+    if "ticks_committed" in results and float(results["ticks_committed"].max()) <= 0:
         raise SocietiesError(f"holds no complete {clock} yet. Run it first, or continue its run.")
 
 

@@ -72,7 +72,7 @@ def replaced(config: EconomyConfig) -> Plugged:
 def rule_text(config: EconomyConfig) -> str:
     """Return the text in OpenCL C of the rules that are replaced."""
     found = replaced(config).functions.values()
-    texts = [one.translated(words_of(one.rule, config)) for one in found if one.rule.translated]
+    texts = [one.translated(words_of(one.rule, config)) for one in found]
     return "\n".join(texts)
 
 

@@ -232,6 +232,8 @@ def of_events(
     """Check a table; a row behind the committed ones must not have a committed tick."""
     place, columns = f"{EVENTS}/{name}", sorted(seal.tables[name])
     extents = [disk.extents[f"{place}/{one}"] for one in columns]
+    known = dict(zip(seal.tables[name], seal.fills.get(name, ()), strict=False))
+    fills = [bytes.fromhex(known.get(one, "")) for one in columns]
     ticks = disk.read(f"{place}/{seal.clock}")
     claimed = (ticks >= 0) & (ticks <= state.tick)
     rows = min(state.rows[name], len(ticks)) if state.rows else int(claimed.sum())
@@ -242,7 +244,9 @@ def of_events(
     for low in range(0, stop, step):
         part = slice(low, min(low + step, stop))
         values = [disk.read(f"{place}/{one}", part) for one in columns]
-        wrong[part] = np.where(given[part] == 0, ~_empty(values), given[part] != event_sums(values))
+        wrong[part] = np.where(
+            given[part] == 0, ~_empty(values, fills), given[part] != event_sums(values)
+        )
     wrong[rows:] |= claimed[rows:]
     where = stretch(min(one.offset for one in extents), max(one.end for one in extents))
     passing = np.arange(len(ticks)) < rows
@@ -253,19 +257,20 @@ def of_events(
             yield Damage(f"events '{name}'", where, which, unfinished, unfinished)
 
 
-def _empty(columns: Iterable[NDArray[Any]]) -> NDArray[np.bool_]:
+def _empty(columns: Iterable[NDArray[Any]], fills: Iterable[bytes]) -> NDArray[np.bool_]:
     """Return which rows of a table have the fill value in all columns.
 
-    In integer columns with several values per row, that value may be one that stands for no value:
-    -1 for a component, 0 for a number of units.
+    Seals of older files do not have it, ``b""``. In integer columns with several values per row it
+    may then be one that stands for no value: -1 for a component, 0 for a number of units.
     """
     found = []
-    for one in columns:
+    for one, fill in zip(columns, fills, strict=True):
+        bits = f"u{one.dtype.itemsize}"
         several = one.ndim > 1 and one.dtype.kind == "i"
-        fills = [nothing(one.dtype), *((-1, 0) if several else ())]
+        usual = np.array([nothing(one.dtype), *((-1, 0) if several else ())], one.dtype)
         same = [
-            (one.view(f"u{one.dtype.itemsize}") == bits).all(axis=tuple(range(1, one.ndim)))
-            for bits in np.array(fills, one.dtype).view(f"u{one.dtype.itemsize}")
+            (one.view(bits) == empty).all(axis=tuple(range(1, one.ndim)))
+            for empty in (np.frombuffer(fill, bits) if fill else usual.view(bits))
         ]
         found.append(np.logical_or.reduce(same))
     return np.array(np.logical_and.reduce(found))

@@ -80,9 +80,17 @@ def make(path: Path, disk: Disk, layout: Layout) -> Seal:
         dim = "" if axis is None else variable.dims[axis]
         fill = fill_of(variable.fill, common["extents"][name])
         series[name] = VariableCheck(axis, dim, variable.lag, fill)
+    fills = {
+        name: tuple(
+            fill_of(column.fill, common["extents"][f"{table.place}/{column.name}"])
+            for column in table.columns
+        )
+        for name, table in layout.tables.items()
+    }
     made = Seal(
         **common,
         tables=_columns(layout.tables),
+        fills=fills,
         clock=layout.clock,
         ticks=layout.ticks,
         slots=layout.slots,

@@ -7,7 +7,7 @@ import json
 import mmap
 import os
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
@@ -109,12 +109,14 @@ class Seal(AnySeal):
     ----------
     clock, ticks, slots : as in the layout
     series : variables
+    fills : fill value of each column of each table, as hexadecimal digits; empty in older files
     """
 
     clock: str
     ticks: int
     slots: int
     series: dict[str, VariableCheck]
+    fills: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def open_ended(self) -> bool:
@@ -199,6 +201,7 @@ class _StoredOfRun(_Stored):
     ticks: _Count
     slots: _Count
     series: dict[str, VariableCheck]
+    fills: dict[str, tuple[str, ...]] = {}
 
 
 class _StoredOfStudy(_Stored):
@@ -280,7 +283,13 @@ def _require_run(seal: Seal) -> None:
             require(f"{CHECKSUMS}/{name}", np.uint32, *along)
             if seal.coordinate(series.dim).shape != along:
                 raise ValueError(f"{name}: {values} along '{series.dim}'")
+    if seal.fills and seal.fills.keys() != seal.tables.keys():
+        raise ValueError(f"fill values of {list(seal.fills)}")
     for table, columns in seal.tables.items():
+        for column, digits in zip(columns, seal.fills.get(table, ()), strict=bool(seal.fills)):
+            place = f"{EVENTS}/{table}/{column}"
+            if seal.extents[place].dtype.itemsize != len(bytes.fromhex(digits)):
+                raise ValueError(f"{place}: {digits}")
         ticks = seal.extents[f"{EVENTS}/{table}/{seal.clock}"]
         if ticks.dtype.kind != "i" or len(ticks.shape) != 1:
             raise ValueError(f"{table}: {ticks}")

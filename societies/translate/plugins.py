@@ -1,22 +1,20 @@
 """A function that a user gives in place of one of a model: loaded, checked, translated to OpenCL C.
 
 The function is pure: its result follows from its arguments alone. So it can stand in the middle of
-a kernel that is written by hand. A rule that is not translated, because the host makes a table of
-it, may be any Python.
+a kernel that is written by hand.
 """
 
 from __future__ import annotations
 
 import ast
 import difflib
-import hashlib
 import inspect
 import sys
 import textwrap
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -63,7 +61,6 @@ class Rule:
     result : kind of the result
     key : key of the configuration whose word chooses between built-in rules, and which a parameter
         of kind `WORD` receives; "": none
-    translated : whether the rule becomes a part of kernels; otherwise the host makes a table of it
     """
 
     name: str
@@ -72,7 +69,6 @@ class Rule:
     parameters: Mapping[str, str]
     result: str
     key: str = ""
-    translated: bool = True
 
     @property
     def kernel(self) -> str:
@@ -122,20 +118,10 @@ class PlugIn:
 
     def sha256(self) -> str:
         """Return the hash of the rule's text, without comments and docstrings."""
-        if self.rule.translated:
-            return rules_sha256([self.function])
-        tree = ast.parse(read_text(self.file, LARGEST_FILE))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
-                with suppress(IndexError):
-                    if ast.get_docstring(node, clean=False) is not None:
-                        node.body[0] = ast.Pass()
-        return hashlib.sha256(f"{self.function.__name__} {ast.dump(tree)}".encode()).hexdigest()
+        return rules_sha256([self.function])
 
     def files(self) -> dict[str, str]:
         """Return the texts of all files that the function uses, by name."""
-        if not self.rule.translated:
-            return {self.file.name: read_text(self.file, LARGEST_FILE)}
         found = files_of([self.function]).values()
         return {one.path.name: "\n".join(one.lines) for one in found}
 
@@ -148,7 +134,7 @@ class PlugIn:
         function, rule = self.function, self.rule
         wanted = tuple(inspect.signature(function).parameters)
         kind: type | tuple[type, ...] = float if rule.result == REAL_NUMBER else int
-        loops = rule.translated and _has_loops(function)
+        loops = _has_loops(function)
 
         def carried_out(**values: Any) -> Any:
             given = {name: values[name] for name in wanted}

@@ -13,6 +13,7 @@ from SALib.sample import sobol as sobol_sample
 from societies import analysis
 from societies.analysis import make_figure, plot_overview
 from societies.analysis.figures import FIGURES, density
+from societies.analysis.plot import _require_ticks
 from societies.errors import ConfigError, OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable
 
@@ -577,3 +578,12 @@ def test_every_figure_is_an_option_of_the_command(tmp_path, shell):
     assert [path.name for path in plot_overview([path, path], tmp_path, figure="gini")] == [
         *("run_gini.png", "run_gini.svg")
     ]
+
+
+def test_a_dataset_with_a_condition_is_drawn_as_well():
+    """`where` gives the number of complete days the dimensions of its condition: a TypeError."""
+    data = xr.Dataset({"ticks_committed": ((), 5)}, {"day": np.arange(1, 6)})
+    for some in (data, data.where(data.day > 3), data.where(data.day > 9)):
+        _require_ticks(some)
+    with pytest.raises(SocietiesError, match="holds no complete day yet"):
+        _require_ticks(data.assign(ticks_committed=0).where(data.day > 3))

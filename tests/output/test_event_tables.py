@@ -142,6 +142,20 @@ def test_a_disk_without_room_for_more_keeps_the_file(tmp_path, monkeypatch):
     assert [one.name for one in tmp_path.iterdir()] == ["events.h5"]
 
 
+@pytest.mark.parametrize("value", [0, -1, 7])
+def test_an_unused_row_has_the_fill_value_of_its_columns(tmp_path, value):
+    """In a column of several numbers -1 and 0 were taken for the fill value of any."""
+    path = tmp_path / "events.h5"
+    columns = (*COLUMNS, Column("made", "int32", "", "how many", dim="part", none=-1))
+    with made(path, tables=[EventTable("happenings", columns, 4)]) as file:
+        file.commit(40)
+    assert not inspect(path, check=True).damages
+    with h5py.File(path, "r+") as file:
+        for name in ("parts", "made"):
+            file[f"events/happenings/{name}"][2] = value
+    assert [one.which for one in inspect(path, check=True).damages] == ["row 2"]
+
+
 def test_a_link_to_a_file_stays_one(tmp_path):
     folder = tmp_path / "elsewhere"
     folder.mkdir()

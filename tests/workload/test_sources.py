@@ -1,7 +1,9 @@
 """Is a file of other rules than today's noticed, and only such a file?"""
 
 import shutil
+import sys
 import warnings
+from importlib import import_module
 
 import h5py
 import pytest
@@ -124,3 +126,29 @@ def test_without_hashes_only_the_same_commit_is_enough(made, here, warned, tmp_p
         compare(tmp_path / "r.h5", {"git_commit": made}, {KERNEL: "1"}, here, "this branch")
     assert [one.category for one in found] == [OriginWarning] * warned
     assert not warned or "does not say by which rules it was made" in str(found[0].message)
+
+
+def test_modules_that_a_package_imports_from_itself_are_covered(tmp_path, monkeypatch):
+    """Of `from . import prices`, of the second name of a list and after a backslash none was."""
+    texts = {
+        "__init__": "from .model import Model\n",
+        "model": "import math, market_of_test.trade as trade\nfrom . import prices\nModel = 1\n",
+        "prices": "from .more import \\\n    rule\n",
+        "more": "from market_of_test.deep import (  # a remark\n    one,\n)\nrule = 1\n",
+        "deep/__init__": "from ..last import last as one\n",
+        "trade": "",
+        "last": "last = 1\n",
+        "other": "",
+    }
+    for name, text in texts.items():
+        path = tmp_path / "market_of_test" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    import_module("market_of_test.other")
+    found: set[str] = set()
+    sources._reach("market_of_test.model", found)
+    for name in [one for one in sys.modules if one.partition(".")[0] == "market_of_test"]:
+        monkeypatch.delitem(sys.modules, name)
+    reached = {one.partition(".")[2] for one in found}
+    assert reached == {"", "model", "trade", "prices", "more", "deep", "last"}

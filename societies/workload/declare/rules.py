@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, SerializerFunctionWrapHandler, model_serializer
@@ -20,7 +19,7 @@ from societies.config.model import Section, key
 from societies.config.problems import quoted, suggestion
 from societies.config.rules import SECTION
 from societies.inputs import PYTHON_FUNCTION
-from societies.translate.plugins import PlugIn, Rule, load_plug_in
+from societies.translate.plugins import WORD, PlugIn, Rule, load_plug_in
 from societies.workload.declare.points import once
 
 __all__ = [
@@ -87,7 +86,7 @@ class Plugged:
     @property
     def sha256(self) -> str:
         """Hash of the texts of all rules, without comments; "" if none is replaced."""
-        return sha256_of(self.functions) if self else ""
+        return sha256_of(self.functions.items()) if self else ""
 
     def described(self) -> list[str]:
         """Return a line for each rule, which names the file whose Python is carried out."""
@@ -108,15 +107,14 @@ def attributes_of(rules: Iterable[Plugged]) -> dict[str, str]:
         texts |= one.files()
     named = [f"# {name} is {one.function.__name__}" for name, one in found]
     whole = "\n".join([*named, *(f"# {name}\n{text}" for name, text in sorted(texts.items()))])
-    hashed = hashlib.sha256("\n".join(sorted(f"{n} {one.sha256()}" for n, one in found)).encode())
     cut = whole if len(whole) <= LONGEST_TEXT else f"{whole[:LONGEST_TEXT]}..."
-    return {"rules_sha256": hashed.hexdigest(), "rules": cut}
+    return {"rules_sha256": sha256_of(found), "rules": cut}
 
 
-def sha256_of(functions: Mapping[str, PlugIn]) -> str:
+def sha256_of(functions: Iterable[tuple[str, PlugIn]]) -> str:
     """Return the hash of some rules."""
-    rows = [f"{name} {one.sha256()}" for name, one in sorted(functions.items())]
-    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+    rows = [f"{name} {one.sha256()}" for name, one in functions]
+    return hashlib.sha256("\n".join(sorted(rows)).encode()).hexdigest()
 
 
 def plugged(rules: Mapping[str, Rule], config: Any) -> Plugged:
@@ -137,8 +135,7 @@ def _plugged(rules: Mapping[str, Rule], section: RulesSection, config: Any) -> P
     found: dict[str, PlugIn] = {}
     for name, text in texts_of(section):
         one = load_plug_in(rules[name], text)
-        if one.rule.translated:  # so that a rule that cannot be is refused at once
-            one.translated(words_of(one.rule, config))
+        one.translated(words_of(one.rule, config))  # a rule that cannot be is refused at once
         found[name] = one
     return Plugged(found)
 
@@ -148,7 +145,7 @@ def words_of(rule: Rule, config: Any) -> dict[str, str]:
     value = config
     for part in rule.key.split(".") if rule.key else ():
         value = getattr(value, part)
-    return {name: str(value) for name, kind in rule.parameters.items() if kind == "a word"}
+    return {name: str(value) for name, kind in rule.parameters.items() if kind == WORD}
 
 
 def texts_of(section: Section, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
@@ -159,11 +156,3 @@ def texts_of(section: Section, path: tuple[str, ...] = ()) -> Iterator[tuple[str
             yield from texts_of(value, (*path, name))
         elif value is not None:
             yield ".".join((*path, name)), value
-
-
-def python_files(config: Any) -> list[Path]:
-    """Return the files of Python that a configuration names for rules, without importing any."""
-    section = getattr(config, SECTION, None)
-    if not isinstance(section, RulesSection):
-        return []
-    return [Path(text.rpartition(":")[0]) for _, text in texts_of(section)]

@@ -36,7 +36,7 @@ OWN, REFERENCE, KERNELS = "societies", "reference_py", "kernels/"
 """This package, whose modules hold no rules of a model; the reference; the folder of kernels."""
 
 _IMPORT = re.compile(
-    r"^\s*(?:from\s+([\w.]+)\s+import\s+([^#\n(]+|\([^)]*\))|import\s+([\w.]+))", re.MULTILINE
+    r"^\s*(?:from\s+([\w.]+)\s+import\s+([^#\n(]+|\([^)]*\))|import\s+([^#\n;]+))", re.MULTILINE
 )
 
 
@@ -125,7 +125,8 @@ def _reach(module: str, found: set[str]) -> None:
     if module in found or top in sys.stdlib_module_names or (path := _file_of(module)) is None:
         return
     found.add(module)
-    for one in _imported(path.read_text(encoding="utf-8")):
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for one in _imported(path.read_text(encoding="utf-8"), package):
         of = one.partition(".")[0]
         if of == REFERENCE or (of == top and not _is_own(one)):
             _reach(one, found)
@@ -136,13 +137,20 @@ def _is_own(module: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _imported(text: str) -> tuple[str, ...]:
-    """Return the modules that a text may import: those named, and every name imported from them."""
+def _imported(text: str, package: str) -> tuple[str, ...]:
+    """Return the modules that a text may import: those named, and every name imported from them.
+
+    Names with leading dots, as in ``from .prices import price``, are relative to ``package``.
+    """
     found = []
-    for of, names, alone in _IMPORT.findall(text):
-        found.append(of or alone)
-        words = re.findall(r"(\w+)(?:\s+as\s+\w+)?", names)
-        found += [f"{of}.{word}" for word in words]
+    for said, names, alone in _IMPORT.findall(text.replace("\\\n", " ")):
+        found += re.findall(r"([\w.]+)(?:\s+as\s+\w+)?", alone)
+        of = said.lstrip(".")
+        if of != said:
+            above = package.split(".")
+            of = ".".join([*above[: len(above) - (len(said) - len(of)) + 1], *filter(None, [of])])
+        found += [of] if of else []
+        found += [f"{of}.{word}" for word in re.findall(r"(\w+)(?:\s+as\s+\w+)?", names)]
     return tuple(found)
 
 

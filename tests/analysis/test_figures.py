@@ -582,7 +582,7 @@ def test_every_figure_is_an_option_of_the_command(tmp_path, shell):
 
 def test_a_dataset_with_a_condition_is_drawn_as_well():
     """`where` gives the number of complete days the dimensions of its condition: a TypeError."""
-    data = xr.Dataset({"ticks_committed": ((), 5)}, {"day": np.arange(1, 6)})
+    data = xr.Dataset({"ticks_committed": ((), 5)}, {"society": [0], "day": np.arange(1, 6)})
     for some in (data, data.where(data.day > 3), data.where(data.day > 9)):
         _require_ticks(some)
     with pytest.raises(SocietiesError, match="holds no complete day yet"):

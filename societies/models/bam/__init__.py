@@ -146,6 +146,12 @@ class Bam(Model[BamConfig, Any]):
             **_tallies(),
         }  # fmt: skip
 
+    def figure(self, results: Any, *, economy: int = 0, first: int = 0) -> Any:
+        """Draw an economy: series, the curves of Phillips, Okun and Beveridge, bankruptcies."""
+        from societies.models.bam.figure import figure
+
+        return figure(results, economy=economy, first=first)
+
     def why_ended(self, config: BamConfig, state: Mapping[str, Any]) -> str:
         """Return why all economies ended before the last quarter."""
         counts = [int((state["cause"] == cause).sum()) for cause in range(1, len(CAUSES) + 1)]

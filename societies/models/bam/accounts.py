@@ -40,9 +40,7 @@ PAYMENTS = (
 CHANGES = ("change of deposits", "change of reserves")
 
 
-def table(
-    flow: NDArray[np.int64], names: list[str], before: Any, after: Any
-) -> tuple[list[str], NDArray[Any]]:
+def table(flow: Any, names: list[str], before: Any, after: Any) -> tuple[list[str], NDArray[Any]]:
     """Return the names of the rows, and the table (row, sector) of whole numbers in grains.
 
     Parameters

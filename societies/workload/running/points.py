@@ -83,9 +83,11 @@ def overlaps(config: Any) -> Iterator[Conflict]:
 
     Not if both are for good or one is inside of the other, since it is clear which holds then.
     """
+    entries = [(i, one) for i, one in enumerate(config.interventions) if one.set]
+    if not entries:
+        return
     chosen = workload(config.workload)
     clock, copies = chosen.clock, chosen.copies_plural
-    entries = [(i, one) for i, one in enumerate(config.interventions) if one.set]
     entries.sort(key=lambda entry: getattr(entry[1], clock))
     for (i, one), (j, other) in combinations(entries, 2):
         ends = [points.until_of(a) for a in (one, other)]

@@ -24,7 +24,7 @@ from societies.config.problems import (
 )
 from societies.errors import SocietiesError
 
-_SHORT_LIST = 8
+_SHORT_LIST = 9
 
 
 @runtime_checkable

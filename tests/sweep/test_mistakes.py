@@ -235,11 +235,11 @@ IN_BASE = "base: {workload: economy, days: 6, KEY: 1}\nvary: {grid: {seed: [1]}}
         ),
         (
             "base: {workload: laplace}\nvary: {grid: {side: [8]}}\ntrading: {rounds: 3}\n",
-            "s.yaml:3:1  trading: unknown key; the keys here are workload, label, base, set, ",
+            "s.yaml:3:1  trading: unknown key; the keys here are workload, model, label, base, ",
         ),
         (
             "base: none.yaml\nvary: {grid: {side: [8]}}\ntrading: {rounds: 3}\n",
-            "s.yaml:3:1  trading: unknown key; the keys here are workload, label, base, set, ",
+            "s.yaml:3:1  trading: unknown key; the keys here are workload, model, label, base, ",
         ),
         (
             IN_BASE.replace("KEY", "common_random_numbers"),

@@ -140,7 +140,7 @@ class Bam(Model[BamConfig, Any]):
             "cause": _count((), "why the economy ended early: 0 it did not, 1 all firms or all "
                             "banks failed, 2 more money than can be counted", final=True),
             "ended": _count((), "last quarter of an economy that ended early, -1: it did not",
-                            "quarter", initial=-1, final=True),
+                            "quarter", initial=-1, none=-1, final=True),
             "flow": _money(("payment",), "payments of the quarter", logged=True, **no),
             "balance": _money(("sector",), "money at the end of the quarter", logged=True, **no),
             **_tallies(),

@@ -51,6 +51,7 @@ def test_values_of_every_day_are_those_that_the_interventions_say():
     assert surplus[10:] == [2.0, 0.5, 1.0, 3.0] and surplus[9] == config.trading.min_surplus
 
 
+@pytest.mark.ci
 def test_device_and_reference_agree():
     report = verify(ensemble(interventions=ending()), days=12)
     assert report.identical, str(report)

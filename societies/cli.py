@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
 import typer.core
@@ -30,6 +30,7 @@ from societies.errors import (
     DamageWarning,
     DeviceError,
     DeviceFailed,
+    EffectWarning,
     Interrupted,
     OriginWarning,
     OutputError,
@@ -746,9 +747,10 @@ def _bench_phases(
         console.width = max(console.width, WIDE)
         console.print(of_phases(profile))
         translated = shown.translated_phases(setup.p)
-        for line in worth_a_kernel(profile, translated):
+        worth = worth_a_kernel(profile, translated)
+        for line in worth:
             print(line)
-        if translated and not worth_a_kernel(profile, translated):
+        if translated and not worth:
             print("no translated phase takes a fifth of the time: none is worth a kernel by hand")
 
 
@@ -962,18 +964,36 @@ def effect(
     )
     for text in found.warnings:
         warn(text)
-    if as_json:
-        print(json.dumps(found.as_dict()))
-    else:
-        console = Console()
-        console.width = max(console.width, WIDE)
-        console.print(table(found))
+    _print_found(found.as_dict if as_json else None, lambda: table(found))
     if figure is not None:
-        from societies.analysis import plot_overview
+        given = {"base": base}
+        _draw_found(files, figure, "effect", variables, given, sys.stderr if as_json else None)
 
-        more = {} if base is None else {"base": base}
-        for picture in plot_overview(files, figure, figure="effect", variables=variables, **more):
-            print(picture, file=sys.stderr if as_json else sys.stdout)
+
+def _print_found(plain: Callable[[], Any] | None, table: Callable[[], Any]) -> None:
+    """Print what an analysis has found as JSON or, without ``plain``, as a table."""
+    if plain is not None:
+        print(json.dumps(plain()))
+        return
+    console = Console()
+    console.width = max(console.width, WIDE)
+    console.print(table())
+
+
+def _draw_found(
+    files: Sequence[Path],
+    where: Path,
+    figure: str,
+    variables: str | None,
+    given: Mapping[str, Any],
+    stream: TextIO | None,
+) -> None:
+    """Draw what an analysis has found, with those options that are given."""
+    from societies.analysis import plot_overview
+
+    options = {name: value for name, value in given.items() if value is not None}
+    for picture in plot_overview(files, where, figure=figure, variables=variables, **options):
+        print(picture, file=stream)
 
 
 @app.command()
@@ -1041,19 +1061,11 @@ def irf(
     found = response_table.responses_of(
         files, variables, base=base, after=after, size=size, **options
     )
-    if as_json:
-        print(json.dumps(response_table.as_dict(found)))
-    else:
-        console = Console()
-        console.width = max(console.width, WIDE)
-        console.print(response_table.table(found))
+    plain = (lambda: response_table.as_dict(found)) if as_json else None
+    _print_found(plain, lambda: response_table.table(found))
     if figure is not None:
-        from societies.analysis import plot_overview
-
         given = {"base": base, "horizon": horizon, "by": by, "states": states if by else None}
-        more = {name: one for name, one in given.items() if one is not None}
-        for picture in plot_overview(files, figure, figure="irf", variables=variables, **more):
-            print(picture, file=sys.stderr if as_json else sys.stdout)
+        _draw_found(files, figure, "irf", variables, given, sys.stderr if as_json else None)
 
 
 def _study_of_shocks(
@@ -1257,7 +1269,7 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     try:
         with shell_words(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
-            shown = (DamageWarning, OriginWarning, SweepWarning, TranslationWarning)
+            shown = (DamageWarning, OriginWarning, SweepWarning, TranslationWarning, EffectWarning)
             for one in shown:
                 warnings.simplefilter("always", one)
             show = warnings.showwarning

@@ -68,6 +68,18 @@ def content(path: str | os.PathLike[str], most: int) -> bytes:
 Stamp = tuple[int, int, int, int]
 
 
+def nearest_file(path: str | os.PathLike[str], suffix: str = "") -> str:
+    """Return the name of the file in the same folder whose name is most similar; "" if none is."""
+    import difflib  # only needed for messages
+
+    try:
+        folder, name = os.path.split(os.fspath(path))
+        names = [one for one in os.listdir(folder or ".") if one.endswith(suffix)]
+    except (OSError, ValueError):
+        return ""
+    return next(iter(difflib.get_close_matches(name, names, n=1)), "")
+
+
 def stamp(path: str | os.PathLike[str]) -> Stamp:
     """Return which file a path leads to and its last change, as the key of a cache of contents.
 

@@ -103,7 +103,7 @@ def _table(base: str, label: str, own: xr.Dataset) -> Any:
     for place, column in enumerate(columns):
         found.add_column(escape(column), justify="right" if place else "left", no_wrap=True)
     for one in records(label, own):
-        number = {key: _shown(value) for key, value in one.items() if key not in _TEXTS}
+        number = {key: digits(value) for key, value in one.items() if key not in _TEXTS}
         unit = "" if one["unit"] == "1" else f" [{one['unit']}]"
         relative = "-" if one["relative"] is None else f"{100 * one['relative']:+.2f} %"
         ends = [f"{number[f'{k}low']} to {number[f'{k}high']}" for k in ("", "t_")]
@@ -118,5 +118,6 @@ def _table(base: str, label: str, own: xr.Dataset) -> Any:
 _TEXTS = ("case", "variable", "unit", "window")
 
 
-def _shown(value: Any) -> str:
+def digits(value: float | None) -> str:
+    """Return a number with four digits, or a dash where it is missing."""
     return "-" if value is None else f"{value:.4g}"

@@ -270,7 +270,7 @@ def records(label: str, found: xr.Dataset) -> list[dict[str, Any]]:
         for i, tick in enumerate(ticks):
             at = (place,) if tick is None else (place, i)
             numbers = {
-                str(key): _plain(one.values[at[: one.ndim]]) for key, one in found.data_vars.items()
+                str(key): plain(one.values[at[: one.ndim]]) for key, one in found.data_vars.items()
             }
             when = {"window": found.attrs["window"]} if tick is None else {clock: int(tick)}
             unit = str(found["unit"].values[place])
@@ -278,7 +278,7 @@ def records(label: str, found: xr.Dataset) -> list[dict[str, Any]]:
     return entries
 
 
-def _plain(value: Any) -> float | int | None:
+def plain(value: Any) -> float | int | None:
     """Return a number for JSON, which has no NaN and no infinity."""
     if isinstance(value, np.integer | int):
         return int(value)

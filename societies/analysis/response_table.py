@@ -8,7 +8,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from societies.analysis.drawing import GREY, coloured, finished, legend_inside, new_panels, titled
-from societies.analysis.effects import opened_by_label
+from societies.analysis.effect_table import digits
+from societies.analysis.effects import opened_by_label, plain
 from societies.analysis.responses import LEVELS, NUMBERS, irf, shocks_of
 from societies.config.problems import quoted
 from societies.errors import ConfigError, option
@@ -60,21 +61,20 @@ def as_dict(found: Mapping[str, xr.Dataset]) -> list[dict[str, Any]]:
             for name in data["variable"].values:
                 own = data.sel(state=state, variable=name)
                 ends = ("", "_low", "_high")
-                numbers = {
-                    f"{key}{end}": _plain(own[f"{key}{end}"].values)
-                    for key in (*NUMBERS, *LEVELS)
+                numbers: dict[str, Any] = {
+                    f"{key}{end}": plain(own[f"{key}{end}"].values)
+                    for key in NUMBERS
+                    for end in ends
+                }
+                numbers |= {
+                    f"{key}{end}": [plain(one) for one in own[f"{key}{end}"].values]
+                    for key in LEVELS
                     for end in ends
                 }
                 about = {"shock": label, "state": str(state), "variable": str(name)}
                 horizon = own.horizon.values.tolist()
                 entries.append({**about, "pairs": int(own.pairs), "horizon": horizon, **numbers})
     return entries
-
-
-def _plain(values: Any) -> Any:
-    """Return numbers for JSON, which has no NaN."""
-    found = [float(one) if one == one else None for one in values.ravel().tolist()]
-    return found if values.ndim else found[0]
 
 
 def table(found: Mapping[str, xr.Dataset]) -> Any:
@@ -100,9 +100,9 @@ def table(found: Mapping[str, xr.Dataset]) -> Any:
     for place, column in enumerate(columns):
         result.add_column(column, justify="right" if place > 2 else "left", no_wrap=True)
     for one in as_dict(found):
-        texts = {key: "-" if v is None else f"{v:.4g}" for key, v in one.items() if _number(v)}
-        last = {end: one[f"cumulative{end}"][-1] for end in ("", "_low", "_high")}
-        total = {end: "-" if v is None else f"{v:.4g}" for end, v in last.items()}
+        ends = ("", "_low", "_high")
+        texts = {f"{key}{end}": digits(one[f"{key}{end}"]) for key in NUMBERS for end in ends}
+        total = {end: digits(one[f"cumulative{end}"][-1]) for end in ends}
         result.add_row(
             *(escape(words(one[key], 40)) for key in ("shock", "state", "variable")),
             *(texts["peak"], f"{texts['peak_low']} to {texts['peak_high']}", texts["peak_at"]),
@@ -110,10 +110,6 @@ def table(found: Mapping[str, xr.Dataset]) -> Any:
             *(total[""], f"{total['_low']} to {total['_high']}", str(one["pairs"])),
         )
     return result
-
-
-def _number(value: Any) -> bool:
-    return value is None or isinstance(value, int | float)
 
 
 def draw_irf(

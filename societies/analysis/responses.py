@@ -145,17 +145,14 @@ def _responses(
     horizons = found.ticks[later] - after
     base = found.base[:, rows][:, :, later]
     difference = (found.other[:, rows][:, :, later] - base) / size
+    equal = np.ones((1, len(rows)))
     result: dict[str, list[Any]] = {}
     for own, before in zip(difference, base, strict=True):
         there = np.isfinite(own)
         with np.errstate(all="ignore"):
-            mean, sampled = (
-                w @ np.where(there, own, 0.0) / (w @ there)
-                for w in (np.ones((1, len(own))), weights)
-            )
-            of_base, of_sample = (
-                w @ np.where(there, before, 0.0) / (w @ there)
-                for w in (np.ones((1, len(own))), weights)
+            (mean, sampled), (of_base, of_sample) = (
+                [w @ np.where(there, one, 0.0) / (w @ there) for w in (equal, weights)]
+                for one in (own, before)
             )
             curves = {
                 "level": (mean, sampled),

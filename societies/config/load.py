@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from societies.config.model import WorkloadConfig
 from societies.config.problems import suggestion
 from societies.config.rules import name_rules
 from societies.errors import ConfigError
-from societies.inputs import byte_limit, content, decoded, shown
+from societies.inputs import byte_limit, content, decoded, nearest_file, shown
 from societies.paths import (
     kind_unless_file,
     shipped_configuration,
@@ -218,9 +217,5 @@ def _text(name: str) -> str:
 
 def _near_file(name: str) -> str:
     """Suggest a file with nearly the same name in the same folder."""
-    try:
-        folder = FilePath(name).parent
-        near = difflib.get_close_matches(FilePath(name).name, os.listdir(folder), n=1)
-    except (OSError, ValueError):
-        return ""
-    return f"; did you mean '{folder / near[0]}'?" if near else ""
+    near = nearest_file(name)
+    return f"; did you mean '{FilePath(name).parent / near}'?" if near else ""

@@ -7,16 +7,13 @@ named by the user (``--rule``). Nothing is imported here.
 
 from __future__ import annotations
 
-import difflib
-import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path as FilePath
 from typing import Any
 
 from societies.config.document import Document
 from societies.config.problems import Path
-from societies.inputs import PYTHON_FUNCTION, shown
+from societies.inputs import PYTHON_FUNCTION, nearest_file, shown
 
 SECTION, MODEL = "rules", "model"
 """Keys that name files of Python: functions that replace rules, and the file of a whole model."""
@@ -62,11 +59,8 @@ def beside(folder: FilePath, name: str) -> tuple[str, str]:
             "elsewhere: give it on the command line"
         )
     if not path.is_file():
-        near: list[str] = []
-        with suppress(OSError):
-            files = [one for one in os.listdir(path.parent) if one.endswith(".py")]
-            near = difflib.get_close_matches(path.name, files, n=1)
-        also = f"; did you mean '{near[0]}'?" if near else ""
+        near = nearest_file(path, ".py")
+        also = f"; did you mean '{near}'?" if near else ""
         return "", f"{shown(name)}: no such file{also}"
     whole = path.absolute()
     here = FilePath.cwd()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import sys
 import traceback
@@ -13,7 +12,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from societies.inputs import read_text, shown
+from societies.inputs import Stamp, nearest_file, read_text, shown, stamp
 from societies.translate.messages import TranslationError
 from societies.translate.source import LARGEST_FILE
 
@@ -36,19 +35,15 @@ def load_module(path: Path, prefix: str = "") -> ModuleType:
     """
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "no such file"
-        near: list[str] = []
-        with suppress(OSError):
-            files = [one.name for one in path.parent.iterdir() if one.suffix == ".py"]
-            near = difflib.get_close_matches(path.name, files, n=1)
-        also = f"; did you mean '{near[0]}'?" if near else ""
+        near = nearest_file(path, ".py")
+        also = f"; did you mean '{near}'?" if near else ""
         raise PlugInError(f"{prefix}{shown(path)}: {what}{also}")
     found = path.resolve()
-    stat = found.stat()
-    return _imported(found, shown(path), stat.st_mtime_ns, stat.st_size)
+    return _imported(found, shown(path), stamp(found))
 
 
 @lru_cache(maxsize=64)
-def _imported(path: Path, name: str, _changed: int, _size: int) -> ModuleType:
+def _imported(path: Path, name: str, _of: Stamp) -> ModuleType:
     text = read_text(path, LARGEST_FILE)
     digest = hashlib.sha256(f"{path} {text}".encode()).hexdigest()[:8]
     spec = spec_from_file_location(f"{path.stem}_{digest}", path)

@@ -18,7 +18,7 @@ VERIFIED, SHOWN = "verified", "shown"
 
 def note_verified(setup: Setup[Any, Any]) -> None:
     """Record that the rules of a setup have the bits of Python."""
-    _note(setup, VERIFIED)
+    _note(setup.workload.translated_sha256(setup.config), VERIFIED)
 
 
 def never_verified(setup: Setup[Any, Any]) -> bool:
@@ -26,12 +26,11 @@ def never_verified(setup: Setup[Any, Any]) -> bool:
     digest = setup.workload.translated_sha256(setup.config)
     if not digest or any(_file(digest, kind).exists() for kind in (VERIFIED, SHOWN)):
         return False
-    _note(setup, SHOWN)
+    _note(digest, SHOWN)
     return True
 
 
-def _note(setup: Setup[Any, Any], kind: str) -> None:
-    digest = setup.workload.translated_sha256(setup.config)
+def _note(digest: str, kind: str) -> None:
     with suppress(OSError):  # without a folder for a cache it is shown every time
         if digest:
             _file(digest, kind).parent.mkdir(parents=True, exist_ok=True)

@@ -59,7 +59,17 @@ def compared(
     a: xr.Dataset, b: xr.Dataset, variables: str | Sequence[str] | None, window: Ticks = None
 ) -> Compared:
     """Return the series of two results, in pairs if they have the same draws; see `effect`."""
-    a, b, paired = aligned(a, b)
+    return compared_aligned(*aligned(a, b), variables, window)
+
+
+def compared_aligned(
+    a: xr.Dataset,
+    b: xr.Dataset,
+    paired: bool,
+    variables: str | Sequence[str] | None,
+    window: Ticks = None,
+) -> Compared:
+    """Return the series of two results that are `aligned`."""
     clock = clock_of(a)
     chosen = _chosen(a, b, variables)
     first = first_difference(a, b) if paired else NEVER

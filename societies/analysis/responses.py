@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.analysis.effects import bootstrap_weights, cases_of_effects, open_source
-from societies.analysis.pairs import NEVER, Compared, aligned, compared
+from societies.analysis.pairs import NEVER, Compared, aligned, compared_aligned
 from societies.analysis.selecting import unknown
 from societies.errors import ConfigError, option
 from societies.words import counted
@@ -78,10 +78,10 @@ def irf(
     if states < 1 or size == 0 or not 0 < level < 1:
         raise ConfigError("irf: states must be at least 1, size not 0, level between 0 and 1")
     with open_source(base) as one, open_source(shocked) as two:
-        a, _, paired = aligned(one, two)
+        a, b, paired = aligned(one, two)
         if not paired:
             raise ConfigError("an impulse response needs twins: results with the same seed")
-        found = compared(one, two, variables)
+        found = compared_aligned(a, b, paired, variables)
         groups = _states(a, by, after, states)
     ticks = found.ticks
     later = ticks > after if horizon is None else (ticks > after) & (ticks <= after + horizon)

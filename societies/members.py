@@ -31,7 +31,7 @@ WHAT = {"trace": "be traced", "play": "be played", "view": "be viewed"}
 
 
 def member_of(workload: Workload[Any, Any], name: str) -> Callable[..., Any]:
-    """Return an optional member of a workload.
+    """Return an optional member of a workload; a view of any run is there without one.
 
     Raises
     ------
@@ -41,6 +41,10 @@ def member_of(workload: Workload[Any, Any], name: str) -> Callable[..., Any]:
     from societies.workload.declare.registry import workloads
 
     member = getattr(workload, name, None)
+    if member is None and name == "view":
+        from societies.view import show_run
+
+        return show_run
     if member is None:
         able = ", ".join(one for one, other in workloads().items() if hasattr(other, name))
         raise ConfigError(

@@ -13,6 +13,7 @@ from societies.config.model import initial, key, shape, value
 from societies.model.declared import Model
 from societies.workload import Count, Events, Field, Phase, Series, Step, falls, rises
 from societies.workload.declare.config import DailyConfig
+from societies.workload.declare.scene import Grid, Network, Scene
 
 __all__ = [
     "Bounded",
@@ -20,9 +21,12 @@ __all__ = [
     "DailyConfig",
     "Events",
     "Field",
+    "Grid",
     "Model",
+    "Network",
     "Phase",
     "Rng",
+    "Scene",
     "Series",
     "Step",
     "falls",

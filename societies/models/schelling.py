@@ -10,8 +10,10 @@ from societies.model import (
     Bounded,
     DailyConfig,
     Field,
+    Grid,
     Model,
     Rng,
+    Scene,
     Series,
     initial,
     random_permutation,
@@ -107,6 +109,9 @@ class Schelling(Model):
             "alike": Field(cells, "int8", "agents", "those of its kind", within=(0, 8)),
             "stream": Field((), "uint64", "1", "random stream", within=(1, "last state")),
         }  # fmt: skip
+
+    def scene(self, p):
+        return Scene(grid=Grid("Agents of the two kinds, and empty cells", "kind"))
 
     def series(self, p):
         return {

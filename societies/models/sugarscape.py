@@ -10,8 +10,10 @@ from typing import Literal
 from societies.model import (
     DailyConfig,
     Field,
+    Grid,
     Model,
     Rng,
+    Scene,
     Series,
     initial,
     key,
@@ -166,6 +168,9 @@ class Sugarscape(Model):
             "held": Field(own, "float64", "units", "sugar and spice of an agent", recorded=True),
             "stream": Field((), "uint64", "1", "random stream", within=(1, "last state")),
         }
+
+    def scene(self, p):
+        return Scene(grid=Grid("Sugar and spice of each cell", "land", SIDE))
 
     def series(self, p):
         return {

@@ -19,7 +19,7 @@ from societies.errors import ConfigError
 from societies.view.listening import LOOPBACK, PORT, Listening, listen
 from societies.workload.declare.view import View
 
-__all__ = ["LOOPBACK", "PORT", "Listening", "listen", "require_packages", "show"]
+__all__ = ["LOOPBACK", "PORT", "Listening", "listen", "require_packages", "show", "show_run"]
 
 PACKAGES = ("starlette", "uvicorn", "websockets")
 """What the extra ``view`` installs."""
@@ -71,6 +71,14 @@ def show(
             webbrowser.open(listening.address)
 
     serve(Session(view, report), listening, report=report, opened=begin, raw=raw)
+
+
+def show_run(config: Any, *, device: str = "auto") -> View[Any]:
+    """Return the page of a run of any workload: its series, and what can be changed on the way."""
+    from societies.view.run_view import RunView
+    from societies.workload.running.request import setup_of
+
+    return RunView(setup_of(config, called="view"), device)
 
 
 def _display() -> bool:

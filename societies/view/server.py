@@ -28,9 +28,20 @@ from societies.config import to_yaml
 from societies.view import messages
 from societies.view.listening import Listening, is_loopback
 from societies.view.session import Session, Viewer
+from societies.view.shots import Shot, message
 
 PAGE = Path(__file__).parent / "page"
-FILES = {"page.js": "text/javascript", "page.css": "text/css"}
+FILES = {
+    "page.js": "text/javascript",
+    "page.css": "text/css",
+    "scene.js": "text/javascript",
+    "libraries/uPlot.iife.min.js": "text/javascript",
+    "libraries/uPlot.min.css": "text/css",
+    "libraries/d3-dispatch.min.js": "text/javascript",
+    "libraries/d3-timer.min.js": "text/javascript",
+    "libraries/d3-quadtree.min.js": "text/javascript",
+    "libraries/d3-force.min.js": "text/javascript",
+}
 
 HEADERS = {
     "cache-control": "no-store",
@@ -114,8 +125,8 @@ class Page:
     def _picture(self, request: Request) -> Response:
         """The newest frame with all pixels as a file; called in a thread because it is slow."""
         refusal, newest = self._refusal(request), self._session.newest_whole
-        if refusal or newest is None:
-            words = refusal or "there is no picture yet"
+        if refusal or newest is None or isinstance(newest.frame, Shot):
+            words = refusal or "there is no picture"
             return PlainTextResponse(f"{words}\n", 403 if refusal else 404, headers=HEADERS)
         name = re.sub(r"[^a-z0-9]+", "-", self._session.view.title.lower()).strip("-") or "picture"
         about = {"content-disposition": f'attachment; filename="{name}.png"'}
@@ -181,7 +192,11 @@ class Page:
                     await websocket.send_json(news)
                 if (one := self._session.frame(viewer)) is not None:
                     state = self._session.number_of(one.state)
-                    if raw:
+                    if isinstance(one.frame, Shot):
+                        data = message(
+                            one.frame, number=one.number, state=state, known=viewer.known
+                        )
+                    elif raw:
                         data = messages.frame(one, raw=True, state=state)
                     else:
                         data = await asyncio.to_thread(messages.frame, one, raw=False, state=state)

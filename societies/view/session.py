@@ -28,12 +28,14 @@ class Viewer(Generic[S]):
     seq : number of its last message that the state takes into account
     sent, shown : numbers of the last frame sent to it, and of the last that it has drawn
     error, errors : the error that it shows, and the number of errors so far
+    known : the series that it has received, see `shots.message`
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self.wake = wake
         self.seq = self.sent = self.shown = 0
         self.error, self.errors = "", 0
+        self.known: dict[int, tuple[int, int, int]] = {}
         self._drag: tuple[int, S] | None = None
         self._news: Any = None
 

@@ -80,6 +80,7 @@ function receive(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   const first = waiting === null;
+  if (header.scene) readScene(header, buffer, 4 + length);
   waiting = { ...header, socket, data: new Uint8Array(buffer, 4 + length) };
   if (first) requestAnimationFrame(draw);
 }
@@ -89,7 +90,8 @@ async function draw() {
   waiting = null;
   if (frame === null || frame.socket !== socket) return;
   try {
-    await paint(frame);
+    if (frame.scene) showScene(frame);
+    else await paint(frame);
   } catch (error) { // for instance if the picture is too large for a canvas
     write("error", "this browser cannot show the picture: " + error.message);
   }
@@ -126,6 +128,16 @@ async function paint(frame) {
     compare();
     times.push(performance.now());
   }
+}
+
+// Draws the newest scene, which has all that this frame has.
+function showScene(frame) {
+  drawScene();
+  drawn = frame.number;
+  document.body.dataset.shown = ++count;
+  [shown, whole] = [frame.state, true];
+  compare();
+  times.push(performance.now());
 }
 
 // Records whether the picture shows the newest state, and whether it also has all pixels.

@@ -46,6 +46,7 @@ from societies.workload.declare.optional import (
 )
 from societies.workload.declare.phases import Phase, Step, kernel_files, workgroup_size
 from societies.workload.declare.points import once, points_of
+from societies.workload.declare.scene import Watched
 
 if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
@@ -162,7 +163,13 @@ class Contents(Protocol):
 
 
 class Workload(
-    Counted[P], Skipping[P], FromOutside[C, P], Replaceable[C], Reported[C], Generic[C, P]
+    Counted[P],
+    Skipping[P],
+    FromOutside[C, P],
+    Replaceable[C],
+    Reported[C],
+    Watched[C, P],
+    Generic[C, P],
 ):
     """Base class of every workload, with its required and optional declarations.
 

@@ -79,8 +79,8 @@ class RunView:
         workload, config = setup.workload, setup.config
         if workload.open_ended or not workload.series(setup.p):
             raise ConfigError(
-                f"workload {workload.name} cannot be viewed: it defines neither a view nor a series "
-                "with a value for each tick"
+                f"workload {workload.name} cannot be viewed: it defines neither a view nor "
+                "a series with a value for each tick"
             )
         self._config = config
         self._setup = Setup(workload, workload.watched(config))
@@ -161,8 +161,12 @@ class RunView:
         chosen: dict[str, Any] = {event.name: event.value}
         return replace(state, **chosen)
 
+    def _now(self, state: Panes) -> int:
+        """Return the tick that is shown, or will be: clicks come faster than ticks are computed."""
+        return self._course.tick if state.playing else state.asked
+
     def _pressed(self, state: Panes, name: str) -> Panes:
-        now = self._course.tick
+        now = self._now(state)
         if name == "play":
             return replace(state, playing=not state.playing, asked=now, moves=state.moves + 1)
         if name in ("one", "ten"):
@@ -179,7 +183,7 @@ class RunView:
 
     def _steered(self, state: Panes, value: Any) -> Panes:
         """Return the state with a change after the present tick, which replaces one made there."""
-        now = self._course.tick
+        now = self._now(state)
         if now >= self.ticks:
             raise ConfigError(
                 f"the run has ended: go back to {self._setup.workload.clock} "

@@ -34,7 +34,6 @@ def test_switches_show_no_type(command, shell, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["view", "physics/matmul/product"], "workload matmul cannot be viewed"),
         (["trace", "physics/matmul/product", "-h"], "workload matmul cannot be traced"),
         (["play", "economy/quickstart"], "workload economy cannot be played"),
         (["run", "strange.yaml"], "unknown workload 'alchemy[red]'"),

@@ -54,12 +54,12 @@ def test_what_cannot_be_is_one_line(shell, words, line):
     assert err == f"{line}\n"
 
 
-def test_a_workload_without_view_says_so(shell):
-    code, out, err = shell("view", "economy/quickstart", "--no-browser")
+def test_a_workload_without_view_and_series_says_so(shell):
+    code, out, err = shell("view", "physics/matmul/product", "--no-browser")
     assert (code, out) == (2, "")
     assert err == (
-        "workload economy cannot be viewed: it does not define how; these can: "
-        "blur, laplace, molecular_dynamics, raytracer\n"
+        "workload matmul cannot be viewed: it defines neither a view nor a series with a value "
+        "for each tick\n"
     )
 
 

@@ -1,0 +1,222 @@
+"""What does the page of a run show, and are its ticks those of a run from the shell?"""
+
+import base64
+import json
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import societies
+from societies import config_from_dict
+from societies.errors import ConfigError
+from societies.view.course import value_of
+from societies.view.run_view import RunView
+from societies.view.shots import message
+from societies.workload import Setup
+from societies.workload.declare.registry import workload
+from societies.workload.declare.view import Change, Press, Slider
+from tests.small import small
+from tests.view.serving import served
+
+
+def made(device="reference", **keys):
+    """Return the page of a small economy with trade, and its first state."""
+    plain = {"devices": "none", "shocks": [], "interventions": [], "groups": []}
+    config = small("economy").model_dump(mode="json") | plain | keys
+    view = RunView(Setup(workload("economy"), config_from_dict(config)), device)
+    return view, view.initial
+
+
+def last(view, state):
+    """Return the last scene of a state that does not play."""
+    return [one for one in view.frames(state) if one is not None][-1]
+
+
+def at(state, tick):
+    return replace(state, asked=tick, moves=state.moves + 1)
+
+
+def hashes(shot):
+    return [pane.facts["sha256"] for pane in shot.panes]
+
+
+def run_of(view, state, tick, tmp_path):
+    """Return the hash of a run from the shell with the configuration of the page."""
+    data = view.configuration(state).model_dump(mode="json") | {"days": tick}
+    given = {"device": "reference", "out": tmp_path / "run.h5", "overwrite": True}
+    return societies.run(config_from_dict(data), **given).state_sha256
+
+
+def test_days_back_and_forward_have_the_bits_of_a_run(tmp_path):
+    view, state = made()
+    first = last(view, state)
+    assert first.tick == 0 and first.panes[0].rows == 0
+    found = {day: last(view, state := at(state, day)) for day in (12, 5, 11, 12)}
+    for day in (5, 11, 12):
+        assert hashes(found[day]) == [run_of(view, state, day, tmp_path)]
+    assert found[12].panes[0].rows == 12 and "links" in found[12].panes[0].numbers
+
+
+def test_a_network_of_a_day_is_the_same_whether_reached_forward_or_back():
+    view, state = made()
+    links = {}
+    for day in (4, 9, 4, 12, 9):
+        now = last(view, state := at(state, day)).panes[0].numbers["links"]
+        assert np.array_equal(links.setdefault(day, now), now)
+    assert len(links[9]) and not np.array_equal(links[4], links[9])
+
+
+def test_a_slider_is_an_intervention_after_the_day_that_is_shown(tmp_path):
+    view, state = made()
+    before = hashes(last(view, state := at(state, 12)))
+    last(view, state := at(state, 6))
+    state = view.take(replace(state, key="day_length"), Change("value", 450.0))
+    state = view.take(state, Change("value", 420.0))  # replaces the one of the same day
+    assert state.changes == ((6, "day_length", 420.0),)
+    shot = last(view, state)
+    assert shot.tick == 6 and shot.panes[0].rows == 6
+    after = hashes(last(view, state := at(state, 12)))
+    assert after == [run_of(view, state, 12, tmp_path)] != before
+    config = view.configuration(state).model_dump(mode="json", exclude_none=True)
+    assert config["interventions"][0]["day"] == 6
+    state = view.take(state, Press("undo"))
+    assert hashes(last(view, at(state, 12))) == before
+
+
+def test_a_change_before_the_first_day_is_a_key(tmp_path):
+    view, state = made()
+    last(view, state)
+    state = view.take(replace(state, key="trading.min_surplus"), Change("value", 0.5))
+    config = view.configuration(state).model_dump(mode="json")
+    assert value_of(config, "trading.min_surplus") == 0.5 and config["interventions"] == []
+    assert hashes(last(view, at(state, 7))) == [run_of(view, state, 7, tmp_path)]
+
+
+def test_two_courses_have_one_past_and_part_where_it_is_said(tmp_path):
+    view, state = made()
+    last(view, state := at(state, 5))
+    alone = hashes(last(view, state := at(state, 10)))
+    last(view, state := at(state, 5))
+    state = view.take(state, Press("branch"))
+    shot = last(view, state)
+    assert hashes(shot)[0] == hashes(shot)[1] and shot.facts["parted"] is None
+    state = view.take(replace(state, key="day_length"), Change("value", 300.0))
+    shot = last(view, state := at(state, 10))
+    assert shot.facts["parted"] == 6
+    assert hashes(shot) == [*alone, run_of(view, state, 10, tmp_path)]
+    state = view.take(state, Press("undo"))
+    assert last(view, at(state, 10)).facts["parted"] is None
+    state = view.take(state, Press("branch"))
+    assert len(last(view, state).panes) == 1
+
+
+def test_playing_ends_with_the_last_day_and_changes_after_it_are_refused():
+    view, state = made()
+    state = replace(view.take(state, Press("play")), pace="as fast as possible")
+    shots = [one for one in view.frames(state) if one is not None]
+    assert shots[-1].tick == view.ticks and shots[-1].panes[0].facts["ended"]
+    with pytest.raises(ConfigError, match="the run has ended: go back to day 13 or earlier"):
+        view.take(state, Change("value", 1.0))
+
+
+def test_quick_clicks_are_counted_before_any_day_is_computed():
+    view, state = made()
+    for name in ("one", "ten", "one"):
+        state = view.take(state, Press(name))
+    assert state.asked == 12 and last(view, state).tick == 12
+
+
+def test_a_page_is_sent_the_rows_that_it_lacks():
+    view, state = made(replicates=3)
+    known, rows = {}, []
+    for number, day in enumerate((4, 9, 2, 12)):
+        shot = last(view, state := at(state, day))
+        data = message(shot, number=number, state=1, known=known)
+        length = struct.unpack("<I", data[:4])[0]
+        header = json.loads(data[4 : 4 + length])
+        (name, shape), *_ = header["panes"][0]["parts"]
+        assert name == "series" and shape[1:] == [4, len(header["names"])]
+        rows.append((header["panes"][0]["from"], shape[0]))
+        assert len(data) == 4 + length + 4 * sum(np.prod(s) for _, s in header["panes"][0]["parts"])
+    assert rows == [(0, 4), (3, 6), (8, 1), (8, 4)]
+    last(view, state := at(state, 12))
+    series = shot.panes[0].history.part(0, 12, 2)
+    column = list(shot.panes[0].history.names).index("units_extracted")
+    mean, low, high, own = series[:, :, column].T
+    assert (low <= mean).all() and (mean <= high).all() and not np.array_equal(own, mean)
+
+
+@pytest.mark.parametrize("name", ["boltzmann", "schelling"])
+def test_every_model_has_a_page_without_saying_anything(name):
+    view = RunView(Setup(workload(name), small(name)), "reference")
+    state = view.initial
+    shot = last(view, at(state, 3))
+    assert shot.tick == 3 and shot.panes[0].rows == 3
+    for control in view.controls(state):
+        if isinstance(control, Slider):
+            assert control.least <= control.value <= control.most
+    assert ("grid" in shot.panes[0].numbers) == (name == "schelling")
+
+
+def test_what_has_neither_view_nor_series_is_refused():
+    with pytest.raises(ConfigError, match="matmul cannot be viewed: it defines neither"):
+        RunView(Setup(workload("matmul"), small("matmul")))
+
+
+# ------------------------------------------------------------------------------- in the browser
+
+
+def click(window, name):
+    window.js(f"document.getElementById('c-{name}').click()")
+
+
+def shows_day(window, day):
+    window.until(f"document.body.dataset.tick === '{day}'", 60)
+
+
+@pytest.mark.ci
+@pytest.mark.chromium
+@pytest.mark.xdist_group("chromium")
+def test_watch_steer_and_branch_in_the_browser(chromium, tmp_path):
+    view, _ = made(device="cpu", days=40)
+    with served(view) as page:
+        window = chromium.open(page.address)
+        shows_day(window, 0)
+        click(window, "ten")
+        shows_day(window, 10)
+        assert window.js("document.querySelectorAll('.chart canvas').length") == 6
+        click(window, "one")
+        shows_day(window, 11)
+        whole = window.js("document.body.dataset.hash")
+        window.js(
+            "(() => { const box = document.getElementById('n-tick'); box.value = 6; "
+            "box.onchange(); })()"
+        )
+        shows_day(window, 6)
+        click(window, "branch")
+        window.until("document.querySelectorAll('.pane').length === 2")
+        window.js(
+            "(() => { const box = document.getElementById('n-value'); box.value = 300; "
+            "box.onchange(); })()"
+        )
+        window.until("document.getElementById('changes').children.length === 1")
+        for _ in range(5):
+            click(window, "one")
+        shows_day(window, 11)
+        window.until("document.getElementById('parted').textContent.includes('part on day 7')")
+        steered = window.js("document.body.dataset.hash")
+        assert steered != whole
+        text = window.js("fetch('configuration.yaml' + location.search).then(one => one.text())")
+        (tmp_path / "policy.yaml").write_text(text.replace("days: 40", "days: 11"))
+        done = societies.run(tmp_path / "policy.yaml", device="cpu", out=tmp_path / "policy.h5")
+        assert done.state_sha256 == steered
+        window.js("document.querySelector('canvas.network').dispatchEvent(new MouseEvent('click', "
+                  "{clientX: 0, clientY: 0}))")  # fmt: skip
+        click(window, "play")
+        window.until("Number(document.body.dataset.tick) > 14", 60)
+        click(window, "play")
+        assert not page.errors and not window.js("document.getElementById('error').textContent")
+        picture = base64.b64decode(window.call("Page.captureScreenshot")["data"])
+        assert picture.startswith(b"\x89PNG")

@@ -17,9 +17,11 @@ from reference_py.economy.state import (
     GROUP_DEVICE_STATE,
     GROUP_STATE,
     MEASURE_DEVICE_STATE,
+    MEASURE_POLICY_STATE,
     MEASURE_STATE,
     NETWORK_DEVICE_STATE,
     NETWORK_STATE,
+    POLICY_STATE,
     STATE,
     Array,
 )
@@ -65,6 +67,8 @@ def state() -> Iterator[str]:
         ("With groups also (the second with devices):", of_groups),
         ("With `record.measures` also:", MEASURE_STATE),
         ("With `record.measures` and devices also:", MEASURE_DEVICE_STATE),
+        ("With taxes or transfers also:", POLICY_STATE),
+        ("With `record.measures` and taxes or transfers also:", MEASURE_POLICY_STATE),
         ("With `record.network` also:", NETWORK_STATE),
         ("With `record.network` and devices also:", NETWORK_DEVICE_STATE),
     ):
@@ -90,7 +94,9 @@ def variables() -> Iterator[str]:
     """Yield the variables of a file with devices, groups and all detail, one row each."""
     record = {"agent": 10, "agent_resource": 50, "device": 5, "measures": True}
     groups = [{"name": name, "share": 0.5} for name in ("one", "other")]
+    policies = {"transfer": {"equal": 1.0}}
     settings = {"workload": "economy", "devices": "all", "groups": groups, "record": record}
+    settings |= {"policies": policies}
     config = config_from_dict(settings)
     assert isinstance(config, EconomyConfig)
     yield from _table(

@@ -395,11 +395,3 @@ def _observed(said: DataColumn, folder: FilePath, document: Document, path: Path
         message = f"column '{wanted}' of {found.name} has entries that are no numbers"
         raise config_error([Problem(document.place(path), path, message)])
     return np.array(column, float)
-
-
-def required(targets: Sequence[Targets]) -> None:
-    """Raise ConfigError if a statistic has neither a band nor a target."""
-    for one in targets:
-        for name, target in one.statistics.items():
-            if target.band is None and target.target is None:
-                raise one.refused(name, "band", "is missing: a target needs a band or a target")

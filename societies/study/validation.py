@@ -21,7 +21,7 @@ from societies.study.bands import distances, ends_of
 from societies.study.forecasts import Forecast, forecasts
 from societies.study.simulate import Progress, Simulator, sweep_of
 from societies.study.statistics import Reals
-from societies.study.targets import Target, Targets, load_targets, required
+from societies.study.targets import Target, Targets, load_targets
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -194,6 +194,14 @@ def validate(
             failures[why] = failures.get(why, 0) + count
         verdicts += judged(one, data, one.name, level, tests)
     return Validation(verdicts, level, failures)
+
+
+def required(targets: Sequence[Targets]) -> None:
+    """Raise ConfigError if a statistic has neither a band nor a target."""
+    for one in targets:
+        for name, target in one.statistics.items():
+            if target.band is None and target.target is None:
+                raise one.refused(name, "band", "is missing: a target needs a band or a target")
 
 
 def _cases_of(results: str | PathLike[str] | xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:

@@ -1194,6 +1194,59 @@ def _study_of_shocks(
     return target
 
 
+@app.command()
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NUMBER ...]",
+            help="Figures 5 to 13, or an experiment; none: list all of them.",
+        ),
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All figures of the paper.")] = False,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Results; runs that it has are used again.")
+    ] = Path("reproduction"),
+    device: Device = "auto",
+    societies: Annotated[
+        int, typer.Option(metavar="N", parser=from_1, help="Societies of each run.")
+    ] = 100,
+    small: Annotated[
+        bool, typer.Option("--small", help="Try it: 12 agents, 40 days, 2 societies.")
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the whole files of the runs as well.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Reproduce figures of the paper: run, draw, compare its numbers with ours.
+
+    An interrupted run is continued by the same command.
+    """
+    from societies.reproduce import (
+        EXPERIMENTS,
+        Options,
+        carry_out,
+        carry_out_experiment,
+        chosen,
+        figures,
+        rows,
+    )
+
+    asked = [str(number) for number in figures()] if all_ else names or []
+    if not asked:
+        print_rows(rows(), Console())
+        return
+    scripts = [name for name in asked if name in EXPERIMENTS]
+    options = Options(device, societies, small, keep, quiet)
+    for figure in chosen([name for name in asked if name not in scripts]):
+        for path in carry_out(figure, out, options):
+            print(path)
+    for name in scripts:
+        if code := carry_out_experiment(name, out, device):
+            raise SocietiesError(f"{name}: its script ended with exit code {code}")
+
+
 @app.command(cls=ExportCommand)
 def export(
     context: typer.Context,

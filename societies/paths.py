@@ -18,7 +18,7 @@ _KINDS = (
 
 @cache
 def data_directory(name: str) -> Path:
-    """Return the folder ``kernels`` or ``configs``.
+    """Return the folder ``kernels``, ``configs`` or ``experiments``.
 
     In a wheel it is inside the package (``societies/_data``), in a checkout next to the package.
 

@@ -25,7 +25,8 @@ FLOORS = (
     {"completion", "members"},
     {"societies"},  # the public names: societies/__init__.py
     {"api"},
-    {"progress", "timings", "catalogue"},
+    {"progress", "timings", "catalogue", "reproduce"},
+    {"study"},
     {"sweep", "analysis", "view", "scaffold"},
     {"economy", "games", "models", "physics"},
     {"model"},

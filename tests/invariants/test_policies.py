@@ -173,7 +173,9 @@ def test_a_branch_may_tax_where_its_parent_does_not(tmp_path):
     tax = {"policies.holdings_tax.rate": 0.1}
     config = config_from_dict({**TAXED, "record": {"keep": [2]}})
     societies.run(config, out=parent, device="reference")
-    branched = societies.run(config, out=branch, start=parent, day=2, values=tax, device="reference")
+    branched = societies.run(
+        config, out=branch, start=parent, day=2, values=tax, device="reference"
+    )
     whole = config_from_dict(
         {**TAXED, "record": {"keep": [2]}, "interventions": [{"day": 2, "set": tax}]}
     )

@@ -141,6 +141,7 @@ ALL_OF_THE_ECONOMY = {
     "groups": [{"name": name, "share": 0.5} for name in ("one", "other")],
     "trading": {"fresh_values": True},
     "shocks": [{"day": 1, "remove": "resource", "index": 0}],
+    "policies": {"transfer": {"equal": 1.0}},
     "record": {"measures": True, "network": [1]},
 }
 """Settings with which the economy has every phase and every array of its state."""

@@ -132,8 +132,9 @@ DEALS = ("devices_sold", "income_sales", "spending_devices", "bought", "device_p
 
 def _evening(engine: Engine, devices: bool) -> dict[str, NDArray[Any]]:
     """Return the arrays of the only society that are read every evening."""
-    names = EVENING + DEVICE_EVENING if devices else EVENING
-    names += ("redistributed",) if "redistributed" in engine.fields else ()
+    names = (*EVENING, *(DEVICE_EVENING if devices else ()))
+    if "redistributed" in engine.fields:
+        names = (*names, "redistributed")
     return {name: array[0] for name, array in engine.arrays(*names).items()}
 
 

@@ -1027,6 +1027,92 @@ def _draw_found(
 
 
 @app.command()
+def validate(
+    targets: Annotated[
+        Path, typer.Argument(metavar="TARGETS", help="A YAML file, or a name: economy, bam.")
+    ],
+    results: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="A result or a study; default: the configuration of TARGETS is run.",
+        ),
+    ] = None,
+    case: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only this case of TARGETS.")
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(metavar="CONFIG", help="Judge this configuration instead.")
+    ] = None,
+    override: Override = None,
+    rule: RuleTexts = None,
+    replicates: Annotated[
+        int | None, typer.Option(metavar="N", parser=from_1, help="Seeds, in one launch.")
+    ] = None,
+    device: Device = "auto",
+    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals.")] = 0.95,
+    tests: Annotated[
+        bool, typer.Option("--tests", help="Test whether means over seeds and ticks may be taken.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="WHERE", help="Also draw bands and seeds: validate.pdf.")
+    ] = None,
+) -> None:
+    """Judge a model by its statistics over many seeds: PASS, WARN or FAIL for each of TARGETS.
+
+    Exit code 1 if one fails.
+    """
+    from societies.study import validation
+
+    with doing("running", "run") as note:
+        found = validation.validate(
+            targets,
+            results,
+            case=case,
+            base=base,
+            set=_settings([*(override or ()), *of_rules(rule)]),
+            replicates=replicates,
+            device=device,
+            level=level,
+            tests=tests,
+            progress=lambda done, runs: note(done, runs, "running"),
+        )
+    for why, count in found.failures.items():
+        warn(f"{count} runs failed: {why}")
+    _print_found(found.as_dict if as_json else None, lambda: validation.table(found))
+    if figure is not None:
+        from societies.study.figures import draw_validation
+
+        _save_drawn(lambda: draw_validation(found), figure, "validate", as_json)
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+def _settings(overrides: Sequence[str] | None) -> dict[str, Any]:
+    """Return the values of --set by key."""
+    from societies.config import read_text
+
+    found = {}
+    for text in overrides or ():
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {shortened(text)}: expected KEY=VALUE")
+        found[key.strip()] = read_text(value, "--set").data
+    return found
+
+
+def _save_drawn(draw: Callable[[], Any], where: Path, name: str, as_json: bool) -> None:
+    """Draw a figure, save it, and print its files."""
+    from societies.analysis.plot import drawing_style, save_figure
+
+    with drawing_style():
+        drawn = draw()
+    for picture in save_figure(drawn, where, name):
+        print(picture, file=sys.stderr if as_json else None)
+
+
+@app.command()
 def irf(
     files: Annotated[
         list[Path],

@@ -26,6 +26,7 @@ FLOORS = (
     {"societies"},  # the public names: societies/__init__.py
     {"api"},
     {"progress", "timings", "catalogue", "reproduce"},
+    {"study"},
     {"sweep", "analysis", "view", "scaffold"},
     {"economy", "games", "models", "physics"},
     {"model"},

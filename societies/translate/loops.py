@@ -15,11 +15,11 @@ from societies.translate.values import (
     FIXED,
     INT,
     READ,
+    CVariable,
     Known,
     List,
     Number,
     Value,
-    Variable,
     bare,
     wide,
 )
@@ -59,7 +59,7 @@ def _counted(f: Function, node: ast.For, name: str, span: Span) -> None:
         low, high = span.stop.low, span.start.high
         inside = (None if low is None else low + 1, high)
     hidden = f.frame.scope.get(name)
-    f.frame.scope[name] = Variable(c, INT, node.lineno, FIXED, *inside)
+    f.frame.scope[name] = CVariable(c, INT, node.lineno, FIXED, *inside)
     compare = "<" if span.step > 0 else ">"
     move = {1: f"++{c}", -1: f"--{c}"}.get(span.step, f"{c} += {span.step}")
     head = f"for (long {c} = {bare(wide(start)).removesuffix('L')}; {c} {compare} {bare(wide(stop))}; {move})"  # noqa: E501
@@ -207,7 +207,7 @@ def _local(f: Function, target: ast.expr, item: Value, node: ast.AST) -> None:
         c = f.cname(target.id)
         f.emit(f"const {CTYPES[item.kind]} {c} = {bare(item.text)};")
         line = getattr(node, "lineno", 0)
-        item = Variable(c, item.kind, line, FIXED, item.low, item.high)
+        item = CVariable(c, item.kind, line, FIXED, item.low, item.high)
     elif isinstance(item, tuple):
         item = tuple(f.kept(one) if isinstance(one, Number) else one for one in item)
     f.frame.scope[target.id] = item

@@ -129,16 +129,18 @@ def _loops_of(node: ast.AST, name: str, loop: ast.For) -> list[ast.AST]:
     """
     found: list[ast.AST] = [loop.target]
     for one in ast.walk(node):
-        if one is not loop and any(sub is loop for sub in ast.walk(one)):
+        parts: list[ast.AST]
+        if isinstance(one, ast.For):
+            parts = [one.target, *one.body]
+            named = isinstance(one.target, ast.Name) and one.target.id == name
+        elif isinstance(one, ast.ListComp | ast.GeneratorExp):
+            parts = [one]
+            names = (sub for part in one.generators for sub in ast.walk(part.target))
+            named = any(isinstance(sub, ast.Name) and sub.id == name for sub in names)
+        else:
             continue
-        if isinstance(one, ast.For) and isinstance(one.target, ast.Name) and one.target.id == name:
-            found.append(one.target)
-            found += [sub for statement in one.body for sub in ast.walk(statement)]
-        if isinstance(one, ast.ListComp | ast.GeneratorExp):
-            targets = [g.target for g in one.generators]
-            names = [sub.id for t in targets for sub in ast.walk(t) if isinstance(sub, ast.Name)]
-            if name in names:
-                found += list(ast.walk(one))
+        if named and (one is loop or all(sub is not loop for sub in ast.walk(one))):
+            found += [sub for part in parts for sub in ast.walk(part)]
     return found
 
 

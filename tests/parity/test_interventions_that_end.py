@@ -67,9 +67,9 @@ def test_what_ends_is_a_run_whose_values_are_set_back():
         {"day": 7, "set": {"day_length": length}},
     ]
     series = [{"day": 3, "set": {"day_length": [400.0] * 4 + [length] * 30}}]
-    assert len({run(one, "auto", 1, 12)[1] for one in (ends, ensemble(interventions=back))}) == 1
-    assert run(ensemble(interventions=series), "auto", 1, 12)[1] == run(ends, "auto", 1, 12)[1]
-    assert run(config, "auto", 1, 12)[1] != run(ends, "auto", 1, 12)[1]
+    assert len({run(one, "reference", 1, 12)[1] for one in (ends, ensemble(interventions=back))}) == 1
+    assert run(ensemble(interventions=series), "reference", 1, 12)[1] == run(ends, "reference", 1, 12)[1]
+    assert run(config, "reference", 1, 12)[1] != run(ends, "reference", 1, 12)[1]
 
 
 def test_a_branch_and_a_resumed_run_have_the_bits_of_a_whole_one(tmp_path):

@@ -161,6 +161,7 @@ def written(folder, **more):
 ALL = {name: f"my_rules.py:{name}" for name in ("price", "score", "choice")}
 
 
+@pytest.mark.ci
 def test_a_rule_with_a_loop_has_the_bits_of_python(rules):
     report = societies.verify(economy(**ALL), ticks=9)
     assert report.identical, str(report)

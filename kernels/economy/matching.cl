@@ -40,10 +40,12 @@ static void sort_round(__global int *order, const uint agents, const uint round,
     }
 }
 
-__kernel void matching(STATE_PARAMETERS, TABLE_PARAMETERS)
+#define RULED_TABLES , TABLE_PARAMETERS
 #else
-__kernel void matching(STATE_PARAMETERS)
+#define RULED_TABLES
 #endif
+
+__kernel void matching(STATE_PARAMETERS RULED_TABLES)
 {
     const size_t society = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);

@@ -22,6 +22,7 @@ from reference_py.economy.tables import EffortCurve, consumption_threshold
 from societies.economy.config import EconomyConfig
 from societies.economy.config.bounds import largest_holding
 from societies.economy.config.conflicts import PER_RESOURCE
+from societies.economy.config.policies import in_use
 from societies.economy.curves_of_rules import EFFORT, UTILITY, Curves, Key
 from societies.economy.rules import RULES
 from societies.workload.declare.keys import shapes, values
@@ -52,6 +53,8 @@ def parameters(config: EconomyConfig) -> Parameters:
         societies=config.replicates,
         numeraire=numeraire(config),
         network=bool(config.record.network),
+        policies=in_use(config),
+        transfer_share=of_groups(config, "transfer_share", 0.0),
         rules=replaced(config).translated.reference,
         rule_text=rule_text(config),
     )
@@ -137,9 +140,9 @@ def _effort_curves(
     return tuple(curves.effort_curve(section, key) for key in different), of
 
 
-def of_groups(config: EconomyConfig, name: str) -> tuple[float, ...]:
-    """Return one number for each group; (1.0,) if there are no groups."""
-    return tuple(float(getattr(group, name, 1.0)) for group in config.groups or (None,))
+def of_groups(config: EconomyConfig, name: str, without: float = 1.0) -> tuple[float, ...]:
+    """Return one number for each group; ``(without,)`` if there are no groups."""
+    return tuple(float(getattr(group, name, without)) for group in config.groups or (None,))
 
 
 def groups_of(config: EconomyConfig) -> list[GroupValues]:

@@ -35,7 +35,7 @@ from societies.output.layout import nothing
 from societies.output.making import made_study
 from societies.output.run_events import Columns, RunEvents, stretches
 from societies.output.stored_seal import StudySeal
-from societies.output.study_checks import DAMAGED, Checker
+from societies.output.study_checks import DAMAGED, Checker, pending
 from societies.output.study_layout import (
     CHECKSUM,
     DONE,
@@ -345,8 +345,9 @@ class StudyFile:
         over = [row for row in rows if self.status[row] != PENDING]
         if over:
             self._mark(over, PENDING)
-            for row in over:
-                self._disk.write(CHECKSUM, 0, row)
+            sums = pending(self._disk, self.runs[over])
+            for row, one in zip(over, sums, strict=True):
+                self._disk.write(CHECKSUM, one, row)
             self._disk.sync()
 
     def _conclude(self, rows: Sequence[int], state: int) -> None:

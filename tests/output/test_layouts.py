@@ -7,7 +7,7 @@ import pytest
 
 import societies
 from societies.errors import OutputError
-from societies.output import inspect
+from societies.output import ResultFile, inspect
 from societies.output.study import StudyFile
 from societies.workload.declare.registry import load_config
 
@@ -138,3 +138,19 @@ def test_a_stored_study_with_a_seal_is_read_and_grows(tmp_path, number):
         assert data.status.values.tolist() == ["done"] * 6 + ["failed", "pending"]
         for name in before.data_vars:
             assert data[name].values.tobytes() == before[name].values.tobytes(), name
+
+
+def test_a_file_of_layout_2_that_is_made_again_stays_one(tmp_path):
+    """Its checksums and checkpoints are copied, so they still do not depend on the position."""
+    path = tmp_path / "run.h5"
+    path.write_bytes((FILES / "layout-2-unfinished.h5").read_bytes())
+    with ResultFile.resume(path) as file:
+        table = next(iter(file._layout.tables.values()))
+        count = table.rows + 1
+        columns = {
+            one.name: np.full((count, *table.shape(one, file._layout.lengths)[1:]), 11, one.dtype)
+            for one in table.columns
+        }
+        file.append(table.name, columns)
+    found = inspect(path, check=True)
+    assert found.damages == [] and found.rows[0][1].endswith("layout 2")

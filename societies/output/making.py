@@ -38,16 +38,19 @@ def locked_target(path: Path) -> int | None:
     Raises
     ------
     OutputError
-        If a run is writing it.
+        If a run or sweep is writing it, or has replaced it meanwhile.
     """
     for write in (True, False):  # a user may replace a file without permission to write it
         try:
             descriptor = opening.descriptor_of(path, write=write)
         except OSError:
             continue
-        if lock.acquire(descriptor, exclusive=write):
-            return descriptor
-        os.close(descriptor)
+        with suppress(FileNotFoundError):
+            if lock.acquire(descriptor, exclusive=write) and os.path.samestat(
+                os.fstat(descriptor), os.stat(path)
+            ):
+                return descriptor
+        lock.release(descriptor)
         raise being_written_elsewhere(path)
     return None
 

@@ -166,13 +166,15 @@ class ResultFile:
         with explained(path, MAKING):
             require_target(path, layout.nbytes_on_disk, overwrite=overwrite)
             lock.remove_stale(path)
+        # If there is no file, the new one gets its name at once, and no other run replaces it.
+        overwrite = overwrite and path.exists()
         target = locked_target(path) if overwrite else None
         try:
             temporary, disk, sealed = made(path, layout)
             try:
-                if target is None:
+                if not overwrite:
                     with explained(path, MAKING):
-                        place(temporary, path, overwrite=overwrite)
+                        place(temporary, path, overwrite=False)
                 with explained(path, READING):
                     file = cls(path, disk, sealed, layout)
             except BaseException:
@@ -184,7 +186,7 @@ class ResultFile:
             if target is not None:
                 lock.release(target)
             raise
-        if target is not None:
+        if overwrite:
             file._unplaced, file._target = temporary, target
         return file
 
@@ -561,11 +563,12 @@ class ResultFile:
             if axis is None:
                 continue
             ticks = self._layout.coordinates[variable.dims[axis]].values
-            first, stop = self._summed.get(name, 0), int((ticks <= tick - variable.lag).sum())
+            first = self._summed.get(name, 0)
+            stop = max(first, int((ticks <= tick - variable.lag).sum()))
             given = self._disk.read(f"{CHECKSUMS}/{name}", slice(first, stop))
             for row in (first + np.flatnonzero(given == 0)).tolist():
                 self._sum_from_disk(name, row, axis)
-            self._summed[name] = max(first, stop)
+            self._summed[name] = stop
 
     def _give_checksums(self) -> None:
         """Store again the checksums that were withdrawn; the data have been flushed."""

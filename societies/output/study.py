@@ -32,7 +32,7 @@ from societies.output.files import (
     require_target,
 )
 from societies.output.layout import nothing
-from societies.output.making import made_study
+from societies.output.making import locked_target, made_study
 from societies.output.run_events import Columns, RunEvents, stretches
 from societies.output.stored_seal import StudySeal
 from societies.output.study_checks import DAMAGED, Checker, pending
@@ -101,17 +101,23 @@ class StudyFile:
         with explained(path, MAKING):
             require_target(path, layout.nbytes, overwrite=overwrite)
             lock.remove_stale(path)
-        temporary, disk, sealed = made_study(path, layout)
+        overwrite = overwrite and path.exists()
+        target = locked_target(path) if overwrite else None
         try:
-            with explained(path, MAKING):
-                place(temporary, path, overwrite=overwrite)
-            with explained(path, READING):
-                return cls(path, disk, sealed)
-        except BaseException:
-            lock.release(disk.descriptor)
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
+            temporary, disk, sealed = made_study(path, layout)
+            try:
+                with explained(path, MAKING):
+                    place(temporary, path, overwrite=overwrite)
+                with explained(path, READING):
+                    return cls(path, disk, sealed)
+            except BaseException:
+                lock.release(disk.descriptor)
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
+                raise
+        finally:
+            if target is not None:
+                lock.release(target)
 
     @classmethod
     def resume(cls, path: Path) -> Self:

@@ -79,18 +79,42 @@ def plot_overview(
     OutputError
         If the file cannot be read or a figure cannot be written.
     """
-    _require_matplotlib()
-    import matplotlib
-
     sources = _several(source)
     first = sources[0]
     is_file = isinstance(first, str | PathLike)
     folder = Path(out) if out is not None else Path(first).parent if is_file else Path()
     drawn = make_figure(sources, figure, variables=variables, **options)
+    return save_figure(drawn, folder, f"{_name(first)}_{figure}")
+
+
+@contextmanager
+def drawing_style() -> Iterator[None]:
+    """Draw with our style, whatever style the caller has chosen.
+
+    Raises
+    ------
+    SocietiesError
+        If matplotlib is missing.
+    """
+    _require_matplotlib()
+    import matplotlib
+
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)
-        paths = _targets(folder, f"{_name(first)}_{figure}", drawn)
+        yield
+
+
+def save_figure(drawn: Any, folder: Path, name: str) -> list[Path]:
+    """Write a figure as PNG and SVG into a folder, or as the one file that ``folder`` names.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    with drawing_style():
+        paths = _targets(folder, name, drawn)
         for path in paths:
             if kind := kind_unless_file(path):
                 raise OutputError(
@@ -134,15 +158,10 @@ def make_figure(
     ConfigError, SocietiesError, OutputError
         As for `societies.plot_overview`.
     """
-    _require_matplotlib()
-    import matplotlib
-
     sources = _several(source)
     chosen = None if variables is None else names(variables)
     with ExitStack() as stack:
-        stack.enter_context(matplotlib.rc_context())  # of this figure alone
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(STYLE)
+        stack.enter_context(drawing_style())
         opened: dict[str, Any] = {}
         for one in sources:
             data = open_results(one) if isinstance(one, str | PathLike) else nullcontext(one)

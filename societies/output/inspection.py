@@ -33,7 +33,7 @@ _MADE_WITH = (
     *("label", "title", "workload", "scenario", "varied", "parent", "parent_tick", "seed"),
     "model_version",
     "societies_version",
-    *("git_commit", "created", "device", "driver"),
+    *("git_commit", "created", "command", "reference", "device", "driver"),
 )
 """Attributes to show, in this order; a file need not have all of them."""
 

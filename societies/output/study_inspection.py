@@ -32,6 +32,7 @@ MOST_VALUES = 6
 """Most values of a key that are listed; if there are more, the range is shown."""
 _MADE_WITH = (
     *("label", "title", "workload", "part", "model_version", "societies_version", "git_commit"),
+    *("command", "reference"),
     "created",
 )
 METHODS = ("zip", "points", "latin_hypercube", "sobol", "morris", "saltelli")

@@ -99,6 +99,8 @@ OF_THE_HOST = (
     "tests/config",
     "tests/analysis/test_bands_by_hand.py",
     "tests/analysis/test_definitions.py",
+    "tests/analysis/test_effects.py",
+    "tests/analysis/test_responses.py",
     "tests/analysis/test_measures.py",
     "tests/analysis/test_measures_by_hand.py",
     "tests/analysis/test_networks.py",
@@ -127,7 +129,6 @@ OF_THE_HOST = (
     "tests/reference/test_curves.py",
     "tests/reference/test_measures_rules.py",
     "tests/reference/test_statistics_rules.py",
-    "tests/statistics/test_compare.py",
     "tests/api",
 )
 """Where the tests of what device and reference share are. Those that open a device, start a process

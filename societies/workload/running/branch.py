@@ -145,6 +145,8 @@ def _begin(
     if found is None:
         return 0, None, {}
     _, begin, state = found
+    if {*state} != {name for name, one in setup.fields.items() if one.saved}:
+        return 0, None, {}  # values that change on the way may bring arrays that the parent lacks
     require_checkpoint(setup, path, begin, state)
     copied = {tick: one for tick, one in found_of.items() if one is not None and tick <= begin}
     return begin, state, copied

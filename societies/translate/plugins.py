@@ -28,6 +28,7 @@ from societies.translate.files import PlugInError, load_module
 from societies.translate.frames import Frame, Instance
 from societies.translate.function import Function
 from societies.translate.messages import RuleError, TranslationError
+from societies.translate.names import in_c
 from societies.translate.source import LARGEST_FILE, SourceFile, definition, files_of, rules_sha256
 from societies.translate.unit import Declared, Unit
 from societies.translate.values import CALLED, FIXED, INT, REAL, Known, Number, Value
@@ -198,7 +199,7 @@ class PlugIn:
             raise self._error(
                 file, node, "a rule has no decorator", "Write the function without it."
             )
-        name = f"{node.name}_of_{file.path.stem}"
+        name = in_c(f"{node.name}__{file.path.stem}")
         try:
             made = translate_function(caller, node, file, names, values, None, name, False)
         except TranslationError as error:

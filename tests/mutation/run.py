@@ -43,7 +43,7 @@ import pytest
 import yaml
 from _pytest.runner import runtestprotocol
 from covering import ALL_IMPORTED, QUIET, alone, covered, find_functions, in_processes, swap
-from mutated import OF_ALL, TESTS, planted
+from mutated import OF_ALL, TESTS, on_a_device, planted
 from planting import ROOT, file_of, mutants, planted_code
 
 SURVIVORS = Path(__file__).parent / "survivors.yaml"
@@ -350,7 +350,12 @@ def main():
     os.environ.setdefault("SOCIETIES_CACHE_DIR", str(options.folder / "builds"))
     kept.touch()
     sources = planted(options.modules)
-    chosen = [mutant for path in sources for mutant in mutants(path)]
+    chosen = [
+        one
+        for path in sources
+        for one in mutants(path)
+        if not on_a_device(one.module, one.function)
+    ]
     if options.function:
         chosen = [mutant for mutant in chosen if mutant.function == options.function]
     if options.sample:

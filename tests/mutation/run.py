@@ -104,8 +104,14 @@ class Campaign:
             reach = {*reach, *(name for name in self.seconds if name in OF_ALL)}
         killers, seconds = self.killers[mutant.module, mutant.function], self.seconds
         nearby = self.killers[mutant.module]
+        first = OF_ALL if mutant.at_import else ()
         order = sorted(
-            reach, key=lambda n: (-(killers[n] + 0.1 * nearby[n]) / (0.02 + seconds[n]), seconds[n])
+            reach,
+            key=lambda n: (
+                n not in first,
+                -(killers[n] + 0.1 * nearby[n]) / (0.02 + seconds[n]),
+                seconds[n],
+            ),
         )
         total, chosen = 0.0, []
         for name in order:

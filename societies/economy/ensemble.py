@@ -20,6 +20,7 @@ from reference_py.primitives.rng import stream_base
 from societies.economy import parameters as single
 from societies.economy.config import EconomyConfig
 from societies.economy.config.bounds import envelope, largest_holding
+from societies.economy.config.policies import in_use
 from societies.economy.curves import (
     EffortKey,
     EffortTables,
@@ -67,6 +68,7 @@ class Ensemble(Parameters):
             societies=config.replicates,
             numeraire=single.numeraire(config),
             network=bool(config.record.network),
+            policies=in_use(config),
             rules=single.replaced(config).reference,
             rule_text=single.rule_text(config),
             devices=None,
@@ -208,10 +210,13 @@ class Ensemble(Parameters):
                 "device_trade_power_table": self._of_groups("device_trade_power"),
                 "inventiveness_table": self._of_groups("inventiveness"),
             }
+        if self.policies:
+            found["transfer_share_table"] = self._of_groups("transfer_share", 0.0)
         return found
 
-    def _of_groups(self, name: str) -> NDArray[np.float64]:
-        return np.array([single.of_groups(config, name) for config in self.points.configs])
+    def _of_groups(self, name: str, without: float = 1.0) -> NDArray[np.float64]:
+        rows = [single.of_groups(config, name, without) for config in self.points.configs]
+        return np.array(rows)
 
     def _single(self, number: int) -> Parameters:
         """Return the parameters of one point; its curves come from the ensemble's tables."""
@@ -247,6 +252,8 @@ class Ensemble(Parameters):
             societies=self.societies,
             numeraire=single.numeraire(config),
             network=bool(config.record.network),
+            policies=self.policies,
+            transfer_share=single.of_groups(config, "transfer_share", 0.0),
             rules=self.rules,
             rule_text=self.rule_text,
         )

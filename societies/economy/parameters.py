@@ -23,6 +23,7 @@ from reference_py.economy.tables import EffortCurve, consumption_threshold
 from societies.economy.config import EconomyConfig
 from societies.economy.config.bounds import largest_holding
 from societies.economy.config.conflicts import PER_RESOURCE
+from societies.economy.config.policies import in_use
 from societies.economy.curves import (
     EffortKey,
     UtilityKey,
@@ -59,6 +60,8 @@ def parameters(config: EconomyConfig) -> Parameters:
         societies=config.replicates,
         numeraire=numeraire(config),
         network=bool(config.record.network),
+        policies=in_use(config),
+        transfer_share=of_groups(config, "transfer_share", 0.0),
         rules=replaced(config).reference,
         rule_text=rule_text(config),
     )
@@ -141,9 +144,9 @@ def _effort_curves(
     return tuple(curve(*key) for key in different), of
 
 
-def of_groups(config: EconomyConfig, name: str) -> tuple[float, ...]:
-    """Return one number for each group; (1.0,) if there are no groups."""
-    return tuple(float(getattr(group, name, 1.0)) for group in config.groups or (None,))
+def of_groups(config: EconomyConfig, name: str, without: float = 1.0) -> tuple[float, ...]:
+    """Return one number for each group; ``(without,)`` if there are no groups."""
+    return tuple(float(getattr(group, name, without)) for group in config.groups or (None,))
 
 
 def groups_of(config: EconomyConfig) -> list[GroupValues]:

@@ -142,6 +142,7 @@ EVERY_SWITCH = {
     "devices": "all",
     "groups": [{"name": "one", "count": 1}, {"name": "other", "count": 1}],
     "record": {"measures": True, "network": [1]},
+    "policies": {"transfer": {"equal": 1.0}},
     "shocks": [{"day": 1, "remove": "resource", "index": 1, "holdings": "lose"}],
 }
 

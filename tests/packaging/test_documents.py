@@ -94,6 +94,12 @@ ILLUSTRATIONS = {
     ("docs/sweeps.md", "$ societies sweep economy/sweeps/morris"): "takes half an hour",
     ("docs/sweeps.md", "#!/bin/bash"): "a job of Slurm, which needs its cluster",
     ("docs/sweeps.md", "from dask_jobqueue import SLURMCluster"): "the same",
+    ("docs/validate.md", '[project.entry-points."societies.statistics"]'): "of another package",
+    ("docs/validate.md", "$ societies validate economy --case no_trade"): "500 days",
+    (
+        "experiments/economy/scenarios/README.md",
+        "$ societies validate economy --figure validation.png",
+    ): "takes half an hour",
 }
 """Blocks marked ``text`` that no block before them prints: page and first line, and why."""
 

@@ -25,6 +25,7 @@ from societies.economy.config.bounds import (
 )
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.keys import EconomyKeys
+from societies.economy.config.policies import policy_conflicts
 from societies.words import counted
 from societies.workload.declare.config import keep_conflicts, listed_twice, stream_conflicts
 from societies.workload.running.points import intervention_conflicts
@@ -50,6 +51,7 @@ def economy_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     yield from _group_conflicts(config)
     yield from _shock_conflicts(config)
     yield from _record_conflicts(config)
+    yield from policy_conflicts(config)
     yield from intervention_conflicts(config)
 
 

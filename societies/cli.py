@@ -762,6 +762,36 @@ def list_() -> None:
     print_rows(rows(), Console())
 
 
+@app.command()
+def cite(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[NAME]", help="A workload, a configuration or a result; default: the economy."
+        ),
+    ] = "economy",
+) -> None:
+    """Print BibTeX for the software and for the publication of a model."""
+    from societies import citation
+    from societies.workload.declare.registry import load_config, workload_names
+
+    if name not in workload_names():
+        name = load_config(Path(name)).workload if not name.endswith(".h5") else _workload_of(name)
+    print(citation.software().bibtex())
+    if publication := citation.model(name):
+        print(f"\n{publication.bibtex()}")
+    else:
+        print(f"note: {printable(name)} follows no single publication", file=sys.stderr)
+
+
+def _workload_of(path: str) -> str:
+    """Return the workload of a result or a study."""
+    from societies.output import open_results
+
+    with open_results(Path(path)) as results:
+        return str(results.attrs.get("workload", ""))
+
+
 @app.command(cls=ConfigCommand)
 def check(
     config: ConfigPath,
@@ -997,6 +1027,92 @@ def _draw_found(
 
 
 @app.command()
+def validate(
+    targets: Annotated[
+        Path, typer.Argument(metavar="TARGETS", help="A YAML file, or a name: economy, bam.")
+    ],
+    results: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="A result or a study; default: the configuration of TARGETS is run.",
+        ),
+    ] = None,
+    case: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only this case of TARGETS.")
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(metavar="CONFIG", help="Judge this configuration instead.")
+    ] = None,
+    override: Override = None,
+    rule: RuleTexts = None,
+    replicates: Annotated[
+        int | None, typer.Option(metavar="N", parser=from_1, help="Seeds, in one launch.")
+    ] = None,
+    device: Device = "auto",
+    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals.")] = 0.95,
+    tests: Annotated[
+        bool, typer.Option("--tests", help="Test whether means over seeds and ticks may be taken.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="WHERE", help="Also draw bands and seeds: validate.pdf.")
+    ] = None,
+) -> None:
+    """Judge a model by its statistics over many seeds: PASS, WARN or FAIL for each of TARGETS.
+
+    Exit code 1 if one fails.
+    """
+    from societies.study import validation
+
+    with doing("running", "run") as note:
+        found = validation.validate(
+            targets,
+            results,
+            case=case,
+            base=base,
+            set=_settings([*(override or ()), *of_rules(rule)]),
+            replicates=replicates,
+            device=device,
+            level=level,
+            tests=tests,
+            progress=lambda done, runs: note(done, runs, "running"),
+        )
+    for why, count in found.failures.items():
+        warn(f"{count} runs failed: {why}")
+    _print_found(found.as_dict if as_json else None, lambda: validation.table(found))
+    if figure is not None:
+        from societies.study.figures import draw_validation
+
+        _save_drawn(lambda: draw_validation(found), figure, "validate", as_json)
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+def _settings(overrides: Sequence[str] | None) -> dict[str, Any]:
+    """Return the values of --set by key."""
+    from societies.config import read_text
+
+    found = {}
+    for text in overrides or ():
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {shortened(text)}: expected KEY=VALUE")
+        found[key.strip()] = read_text(value, "--set").data
+    return found
+
+
+def _save_drawn(draw: Callable[[], Any], where: Path, name: str, as_json: bool) -> None:
+    """Draw a figure, save it, and print its files."""
+    from societies.analysis.plot import drawing_style, save_figure
+
+    with drawing_style():
+        drawn = draw()
+    for picture in save_figure(drawn, where, name):
+        print(picture, file=sys.stderr if as_json else None)
+
+
+@app.command()
 def irf(
     files: Annotated[
         list[Path],
@@ -1106,6 +1222,59 @@ def _study_of_shocks(
     if report.failures:
         raise SocietiesError(f"{target}: {len(report.failures)} runs failed; see societies info")
     return target
+
+
+@app.command()
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NUMBER ...]",
+            help="Figures 5 to 13, or an experiment; none: list all of them.",
+        ),
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All figures of the paper.")] = False,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Results; runs that it has are used again.")
+    ] = Path("reproduction"),
+    device: Device = "auto",
+    societies: Annotated[
+        int, typer.Option(metavar="N", parser=from_1, help="Societies of each run.")
+    ] = 100,
+    small: Annotated[
+        bool, typer.Option("--small", help="Try it: 12 agents, 40 days, 2 societies.")
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the whole files of the runs as well.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Reproduce figures of the paper: run, draw, compare its numbers with ours.
+
+    An interrupted run is continued by the same command.
+    """
+    from societies.reproduce import (
+        EXPERIMENTS,
+        Options,
+        carry_out,
+        carry_out_experiment,
+        chosen,
+        figures,
+        rows,
+    )
+
+    asked = [str(number) for number in figures()] if all_ else names or []
+    if not asked:
+        print_rows(rows(), Console())
+        return
+    scripts = [name for name in asked if name in EXPERIMENTS]
+    options = Options(device, societies, small, keep, quiet)
+    for figure in chosen([name for name in asked if name not in scripts]):
+        for path in carry_out(figure, out, options):
+            print(path)
+    for name in scripts:
+        if code := carry_out_experiment(name, out, device):
+            raise SocietiesError(f"{name}: its script ended with exit code {code}")
 
 
 @app.command(cls=ExportCommand)
@@ -1267,7 +1436,7 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        with shell_words(), warnings.catch_warnings():
+        with shell_words(words), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
             shown = (DamageWarning, OriginWarning, SweepWarning, TranslationWarning, EffectWarning)
             for one in shown:

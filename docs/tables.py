@@ -21,9 +21,11 @@ from reference_py.economy.state import (
     GROUP_DEVICE_STATE,
     GROUP_STATE,
     MEASURE_DEVICE_STATE,
+    MEASURE_POLICY_STATE,
     MEASURE_STATE,
     NETWORK_DEVICE_STATE,
     NETWORK_STATE,
+    POLICY_STATE,
     STATE,
     Array,
 )
@@ -69,6 +71,8 @@ def state() -> Iterator[str]:
         ("With groups also (the second with devices):", of_groups),
         ("With `record.measures` also:", MEASURE_STATE),
         ("With `record.measures` and devices also:", MEASURE_DEVICE_STATE),
+        ("With taxes or transfers also:", POLICY_STATE),
+        ("With `record.measures` and taxes or transfers also:", MEASURE_POLICY_STATE),
         ("With `record.network` also:", NETWORK_STATE),
         ("With `record.network` and devices also:", NETWORK_DEVICE_STATE),
     ):
@@ -94,7 +98,9 @@ def variables() -> Iterator[str]:
     """Yield the variables of a file with devices, groups and all detail, one row each."""
     record = {"agent": 10, "agent_resource": 50, "device": 5, "measures": True}
     groups = [{"name": name, "share": 0.5} for name in ("one", "other")]
+    policies = {"transfer": {"equal": 1.0}}
     settings = {"workload": "economy", "devices": "all", "groups": groups, "record": record}
+    settings |= {"policies": policies}
     config = config_from_dict(settings)
     assert isinstance(config, EconomyConfig)
     yield from _table(
@@ -135,6 +141,7 @@ ALL_OF_THE_ECONOMY = {
     "groups": [{"name": name, "share": 0.5} for name in ("one", "other")],
     "trading": {"fresh_values": True},
     "shocks": [{"day": 1, "remove": "resource", "index": 0}],
+    "policies": {"transfer": {"equal": 1.0}},
     "record": {"measures": True, "network": [1]},
 }
 """Settings with which the economy has every phase and every array of its state."""

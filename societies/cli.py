@@ -762,6 +762,36 @@ def list_() -> None:
     print_rows(rows(), Console())
 
 
+@app.command()
+def cite(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[NAME]", help="A workload, a configuration or a result; default: the economy."
+        ),
+    ] = "economy",
+) -> None:
+    """Print BibTeX for the software and for the publication of a model."""
+    from societies import citation
+    from societies.workload.declare.registry import load_config, workload_names
+
+    if name not in workload_names():
+        name = load_config(Path(name)).workload if not name.endswith(".h5") else _workload_of(name)
+    print(citation.software().bibtex())
+    if publication := citation.model(name):
+        print(f"\n{publication.bibtex()}")
+    else:
+        print(f"note: {printable(name)} follows no single publication", file=sys.stderr)
+
+
+def _workload_of(path: str) -> str:
+    """Return the workload of a result or a study."""
+    from societies.output import open_results
+
+    with open_results(Path(path)) as results:
+        return str(results.attrs.get("workload", ""))
+
+
 @app.command(cls=ConfigCommand)
 def check(
     config: ConfigPath,
@@ -1534,7 +1564,7 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        with shell_words(), warnings.catch_warnings():
+        with shell_words(words), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
             shown = (DamageWarning, OriginWarning, SweepWarning, TranslationWarning, EffectWarning)
             for one in shown:

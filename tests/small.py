@@ -279,7 +279,16 @@ FORMS = {
     "economy": (
         {
             "days": 5,
-            "groups": [{"name": name, "share": 0.5} for name in "ab"],
+            "groups": [
+                {"name": "a", "share": 0.5, "transfer_share": 0.1},
+                {"name": "b", "share": 0.5},
+            ],
+            "policies": {
+                "holdings_tax": {"rate": 0.05, "middle_from": 20, "middle_rate": 0.1},
+                "income_tax": {"rate": 0.1},
+                "sales_tax": {"rate": 0.2},
+                "transfer": {"equal": 0.2, "poorest": 0.5, "least_extracting": 0.1},
+            },
             "record": {"measures": True, "agent": 1, "network": [5]},
         },
         {"devices": "none", "trade": False},

@@ -38,6 +38,7 @@ FLOORS = (
     {"kerneltext"},
     {"memory"},
     {"inputs", "numbers", "terminal"},
+    {"citation"},
     {"background", "errors", "paths", "signals", "version", "words"},
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""

@@ -21,7 +21,7 @@ from societies.workload import (
     Workload,
 )
 
-FAULT = "fault"
+FAULT = "python_fault"
 """Field of a checked build: the number of the first place where a rule went wrong; 0: none."""
 
 NUMBER = "python_number"

@@ -291,8 +291,32 @@ def _number(config: Any, path: str) -> float:
     return float(config)
 
 
+_TAKEN = {
+    "index": "it is the number of the {copies}",
+    "series": "it is where a day's series are written",
+    FAULT: "checked builds have a field of this name",
+    NUMBER: "phases that Python carries out have a field of this name",
+}
+"""Names that fields cannot have, since rules read or write something else by them."""
+
+
+def _require_free_names(model: Model[Any, Any], fields: Mapping[str, Field], p: Any) -> None:
+    """Raise ConfigError if a field has a name by which rules mean something else."""
+    taken = {**_TAKEN, **dict.fromkeys(model.events(p), "it is a list of events")}
+    for name in fields:
+        if name in taken or not name.isascii():
+            why = taken.get(name, "names of fields have the letters a to z, digits and _")
+            code = type(model).fields.__code__
+            place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+            raise ConfigError(
+                f"{place}: the model {model.name} cannot have a field '{name}': "
+                f"{why.format(copies=model.copies)}"
+            )
+
+
 def _declared(model: Model[Any, Any], p: Any) -> Declared:
     fields = dict(model.fields(p))
+    _require_free_names(model, fields, p)
     fields[FAULT] = Field((), "int32", "1", "fault")
     fields[NUMBER] = Field((), "uint32", "1", "number")
     made = p._made if isinstance(p, Copies) else [p]

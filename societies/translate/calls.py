@@ -17,6 +17,7 @@ from societies.translate.messages import (
     STATEMENTS,
     TranslationError,
 )
+from societies.translate.names import in_c
 from societies.translate.results import end_of_function, returns_number, structure
 from societies.translate.source import SourceFile, definition, without_docstring
 from societies.translate.statements import store, store_name
@@ -62,7 +63,7 @@ def call_user(f: Function, function: FunctionType | Inner, node: ast.Call, name:
     else:
         outer, identity = None, function
     called = getattr(definition_, "name", "lambda")
-    name_in_c = f"{called}_of_{file.path.stem}"
+    name_in_c = in_c(f"{called}__{file.path.stem}")
     exact = identity in f.unit.exact
     key = (identity, *(_key(f, one, exact) for one in values.values()))
     if key in f.unit.active or len(f.unit.active) > DEEPEST:

@@ -101,7 +101,7 @@ def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
             kind = WORD
         if kind == INT and _kind(owner.value, node.attr) == SHAPE:
             return literal(value)
-        c = f"config_{path.replace('.', '_')}"
+        c = f.unit.setting(path)
         f.use(c, f"const {CTYPES[kind]} {c}")
         f.unit.arguments[c] = value
         low, high = _limits(owner.value, node.attr) if kind == INT else (None, None)
@@ -111,7 +111,7 @@ def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
             f.error(
                 node, f"the list '{path}' is empty", "Ask for its length in Python, on the host."
             )
-        return table(f, value, node, f"config_{path.replace('.', '_')}")
+        return table(f, value, node, path)
     if callable(value):
         f.error(node, f"'{node.attr}' is a method of the configuration",
                 "Make it a property that returns a number, or a list of numbers.")  # fmt: skip

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from societies.translate.frames import Access, Again, Frame, Instance, Line
 from societies.translate.messages import EXPRESSIONS, STATEMENTS, TEXT, TranslationError
+from societies.translate.names import is_reserved
 from societies.translate.values import (
     BOOL,
     CALLED,
@@ -125,8 +126,7 @@ class Function:
     def cname(self, name: str) -> str:
         """Return a name in C that nothing else has in this function."""
         base = name if name.isascii() else "name"
-        reserved = base in self.unit.reserved or base.isupper()
-        if reserved or base.startswith(("state_", "config_", "_")) or base.endswith("_"):
+        if is_reserved(base) or base in self.unit.reserved:
             base = f"own_{base.strip('_') or 'value'}"
         made, count = base, 1
         while made in self.cnames:

@@ -10,6 +10,7 @@ import numpy as np
 from societies.config.model import Section
 from societies.translate.function import Function
 from societies.translate.messages import TOO_LARGE
+from societies.translate.names import in_c
 from societies.translate.values import (
     INT,
     LEAST,
@@ -56,7 +57,7 @@ def table(f: Function, values: Any, node: ast.AST, name: str = "") -> List:
 
 def _argument(f: Function, name: str, i: int, width: int, values: Any) -> str:
     """Return the name of a kernel's argument with these values."""
-    base = (name or "fixed") + (f"_{i}" if width > 1 else "")
+    base = in_c(f"table_{name or 'fixed'}" + (f"_{i}" if width > 1 else ""))
     count, c = 1, base
     while c in f.unit.arguments and not np.array_equal(f.unit.arguments[c], values):
         count += 1

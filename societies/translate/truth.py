@@ -225,6 +225,8 @@ def _bool_op(f: Function, node: ast.BoolOp, name: str) -> Value:
             continue
         with f.aside() as lines:
             value = f.expression(one)
+        if not conj and isinstance(before, Number) and before.kind == MAYBE:
+            before = replace(before, kind=INT, low=None, high=None)  # it is true, so not None
         pair = (value, before) if conj else (before, value)
         sides: tuple[list[Line], list[Line]] = (lines, []) if conj else ([], lines)
         result = chosen(f, test, pair, sides, node)

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from societies.translate.frames import Again, Frame, Instance, Line, bindings_of
 from societies.translate.function import Function
 from societies.translate.messages import TranslationError
-from societies.translate.names import PRELUDE, reserved_names
+from societies.translate.names import PRELUDE, in_c, word_of_opencl
 from societies.translate.races import require_no_races, require_one_name
 from societies.translate.source import SourceFile, definition, without_docstring
 from societies.translate.values import (
@@ -33,6 +33,8 @@ PRIVATE = 64
 
 MOST_WORDS = 2**31 // 8
 """Largest number of entries of the lists of a phase, of 8 bytes each, for one work-item."""
+
+_OF_EVENTS = ("log", "count", "rows")
 
 _WORD = re.compile(r"§(\d+):(\d+)§")
 
@@ -118,7 +120,8 @@ class Unit:
 
     def __init__(self, declared: Declared, *, checked: bool = False) -> None:
         self.declared, self.checked = declared, checked
-        self.reserved = reserved_names()
+        of_events = [f"{name}_{what}" for name in declared.events for what in _OF_EVENTS]
+        self.reserved = {*of_events, f"{declared.copies}_numbers"}  # names of parameters
         self.instances: dict[Any, Instance] = {}
         self.finished: list[Instance] = []
         self.structures: dict[str, str] = {}
@@ -126,6 +129,7 @@ class Unit:
         self.kernels: dict[str, Kernel] = {}
         self.files: dict[str, SourceFile] = {}
         self.sites: list[tuple[SourceFile, int, str]] = []
+        self.settings: dict[str, str] = {}  # names in C of settings, by their path
         self.columns: list[str] = []  # paths of settings that differ between copies
         self.active: list[Any] = []
         self.exact: set[Any] = set()  # functions whose text depends on numbers that are written
@@ -191,7 +195,7 @@ class Unit:
                 f"the lists of {name} need {words * 8:,} bytes for each work-item",
                 "Make their bounds smaller, or use fields.",
             )  # fmt: skip
-        kernel = Kernel(name, f"{name}_kernel", entry, words, made, file, node.lineno)
+        kernel = Kernel(name, f"{made.name[:-6]}_kernel", entry, words, made, file, node.lineno)
         self.kernels[name] = kernel
         return kernel
 
@@ -201,7 +205,11 @@ class Unit:
         scope[names[0]] = Settings(self.declared.settings)
         scope[names[1]] = Society()
         for name in names[2:]:
-            c = f.cname(name)
+            c = f.cname(name) if name == entry else name  # the host knows others by their name
+            if name != entry and (word_of_opencl(name) or not name.isascii()):
+                f.error(f.frame.node, f"the kernel cannot have an argument '{name}'",
+                        "It is a word of OpenCL C or of kernels: choose another.")  # fmt: skip
+            f.cnames[c] += name != entry
             rebound = f.frame.bindings[name] > 0
             if name == entry:
                 f.entry = c
@@ -211,7 +219,7 @@ class Unit:
                     f.error(f.frame.node, f"'{name}' is the entry of the work-item and stays it")
             else:
                 high = None
-                f.use(c if not rebound else f"given_{c}", f"const int {c}")
+                f.use(c, f"const int {c}")
             scope[name] = Variable(c, INT, line, FIXED, 0 if name == entry else None, high)
             if rebound:
                 f.error(f.frame.node, f"'{name}' is given to the phase", "Use another name for it.")
@@ -221,12 +229,23 @@ class Unit:
 
     # ---------------------------------------------------------------- functions
 
+    def setting(self, path: str) -> str:
+        """Return the name in C of a key of the configuration, which no other key has."""
+        base, count = in_c(f"config_{path}"), 1
+        name = self.settings.get(path, base)
+        while path not in self.settings and name in self.settings.values():
+            count += 1
+            name = f"{base}__{count}"
+        self.settings[path] = name
+        return name
+
     def instance(self, name: str) -> Instance:
         """Return a new function in C, of a name that no other has."""
         self._numbers += 1
+        name = in_c(name)
         self.names[name] += 1
         count = self.names[name]
-        return Instance(name if count == 1 else f"{name}_{count}", self._numbers)
+        return Instance(name if count == 1 else f"{name}__{count}", self._numbers)
 
     def finish(self, f: Function, kind: str, file: SourceFile, line: int) -> None:
         """Complete the text of a function after its statements."""
@@ -340,6 +359,8 @@ class Unit:
         given.setdefault("copies", "const uint copies")
         if declared.ended:
             given.setdefault("state_ended", "__global int *state_ended")
+        if "fault" in given:
+            given["fault"] = "__global int *state_python_fault"
         lines = [f"__kernel void {kernel.name}({', '.join(given.values())})", "{"]
         lines.append("    const size_t item = get_global_id(0);")
         arguments = list(made.uses)
@@ -364,7 +385,7 @@ class Unit:
         if "scratch" in given:
             lines.append(f"    scratch += FIRST_WORD(item, {max(kernel.words, 1)}ul);")
         if "fault" in given:
-            lines.append("    fault += copy;")
+            lines.append("    __global int *fault = state_python_fault + copy;")
         lines.append(f"    {made.name}({', '.join(arguments)});")
         return "\n".join([*lines, "}"])
 

@@ -25,12 +25,12 @@ from typing import Any
 from societies.inputs import PYTHON_FUNCTION, read_text, shown
 from societies.translate.calls import translate_function
 from societies.translate.files import PlugInError, load_module
-from societies.translate.frames import Frame, Instance
+from societies.translate.frames import Instance, Namespace
 from societies.translate.function import Function
 from societies.translate.messages import RuleError, TranslationError
 from societies.translate.names import in_c
 from societies.translate.source import LARGEST_FILE, SourceFile, definition, files_of, rules_sha256
-from societies.translate.unit import Declared, Unit
+from societies.translate.unit import Declared, TranslatedProgram
 from societies.translate.values import CALLED, FIXED, INT, REAL, Known, Number, Value
 
 WORD, WHOLE_NUMBER, REAL_NUMBER = "a word", "a whole number", "a real number"
@@ -184,11 +184,11 @@ class PlugIn:
         TranslationError
             If it cannot be translated, is not pure, or returns another kind of value.
         """
-        unit = Unit(Declared({}, {}))
+        unit = TranslatedProgram(Declared({}, {}))
         unit.private, unit.most_steps, unit.pure = LONGEST_LIST, MOST_STEPS, self.rule.name
         node, file = definition(self.function)
         names = self.function.__globals__
-        outside = Frame(node, file, names, {}, Counter())
+        outside = Namespace(node, file, names, {}, Counter())
         caller = Function(unit, outside, unit.instance("caller"), {})
         values: dict[str, Value] = {}
         for name in inspect.signature(self.function).parameters:

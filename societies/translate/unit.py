@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Protocol
 
-from societies.translate.frames import Again, Frame, Instance, Line, bindings_of
+from societies.translate.frames import Again, CLine, Instance, Namespace, bindings_of
 from societies.translate.function import Function
 from societies.translate.messages import TranslationError
 from societies.translate.names import PRELUDE, in_c, word_of_opencl
@@ -22,10 +22,10 @@ from societies.translate.source import SourceFile, definition, without_docstring
 from societies.translate.values import (
     FIXED,
     INT,
+    CVariable,
     List,
     Settings,
     Society,
-    Variable,
 )
 
 PRIVATE = 64
@@ -83,7 +83,7 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class TranslatedPhase:
     """A translated phase.
 
     Attributes
@@ -103,7 +103,7 @@ class Kernel:
     line: int
 
 
-class Unit:
+class TranslatedProgram:
     """A program of translated phases.
 
     Parameters
@@ -126,7 +126,7 @@ class Unit:
         self.finished: list[Instance] = []
         self.structures: dict[str, str] = {}
         self.arguments: dict[str, Any] = {}
-        self.kernels: dict[str, Kernel] = {}
+        self.kernels: dict[str, TranslatedPhase] = {}
         self.files: dict[str, SourceFile] = {}
         self.sites: list[tuple[SourceFile, int, str]] = []
         self.settings: dict[str, str] = {}  # names in C of settings, by their path
@@ -142,7 +142,7 @@ class Unit:
 
     # ---------------------------------------------------------------- phases
 
-    def phase(self, function: Callable[..., None], name: str = "") -> Kernel:
+    def phase(self, function: Callable[..., None], name: str = "") -> TranslatedPhase:
         """Translate a phase.
 
         Raises
@@ -174,7 +174,7 @@ class Unit:
         self.entry = entry
         while True:
             made = self.instance(f"{name}_alone")
-            frame = Frame(node, file, function.__globals__, {}, bindings_of(node))
+            frame = Namespace(node, file, function.__globals__, {}, bindings_of(node))
             f = Function(self, frame, made, facts)
             try:
                 self._carry_out(f, names, entry)
@@ -195,7 +195,9 @@ class Unit:
                 f"the lists of {name} need {words * 8:,} bytes for each work-item",
                 "Make their bounds smaller, or use fields.",
             )  # fmt: skip
-        kernel = Kernel(name, f"{made.name[:-6]}_kernel", entry, words, made, file, node.lineno)
+        kernel = TranslatedPhase(
+            name, f"{made.name[:-6]}_kernel", entry, words, made, file, node.lineno
+        )
         self.kernels[name] = kernel
         return kernel
 
@@ -220,7 +222,7 @@ class Unit:
             else:
                 high = None
                 f.use(c, f"const int {c}")
-            scope[name] = Variable(c, INT, line, FIXED, 0 if name == entry else None, high)
+            scope[name] = CVariable(c, INT, line, FIXED, 0 if name == entry else None, high)
             if rebound:
                 f.error(f.frame.node, f"'{name}' is given to the phase", "Use another name for it.")
         f.frame.assigned = set(names)
@@ -261,7 +263,7 @@ class Unit:
         for what, ctype in f.declared.items():
             plain = "=" in what or "[" in what or (ctype == "rng_t" and what[0] != "*")
             initial = "" if plain else " = 0"
-            declared.append(Line(f"    {ctype} {what}{initial};", file.name, line))
+            declared.append(CLine(f"    {ctype} {what}{initial};", file.name, line))
         made.lines = [*declared, *f.out]
         self.files[file.name] = file
         self.finished.append(made)
@@ -327,7 +329,7 @@ class Unit:
         """Return the entries of scratch memory that some functions and all that they call need."""
         return self._place(self.reachable(functions))
 
-    def text_of(self, phases: Sequence[str] | Mapping[str, Kernel]) -> str:
+    def text_of(self, phases: Sequence[str] | Mapping[str, TranslatedPhase]) -> str:
         """Return the text of some phases."""
         kernels = [self.kernels[name] for name in phases]
         order = self.reachable([one.instance for one in kernels])
@@ -346,7 +348,7 @@ class Unit:
         text = _WORD.sub(position, "\n\n".join(parts)) + "\n"
         return text.replace("§width§", str(len(self.columns)))
 
-    def _shell(self, kernel: Kernel) -> str:
+    def _shell(self, kernel: TranslatedPhase) -> str:
         """Return the kernel: which work-item carries out the phase for which copy and entry.
 
         On a CPU the phase itself stays a function. PoCL promises its optimiser that the work-items
@@ -400,7 +402,7 @@ def entry_of(function: Callable[..., Any], declared: Declared) -> str:
 
 def _with_lines(one: Instance) -> str:
     """Return the text of a function, in which every line says where it comes from."""
-    first = one.lines[0] if one.lines else Line("", "", 1)
+    first = one.lines[0] if one.lines else CLine("", "", 1)
     alone = one.name.endswith("_alone")
     head = one.head.replace("static ", "WHOLE ", 1) if alone else one.head
     parts, at = [f'#line {first.number} "{first.file}"', head, "{"], (first.file, first.number + 2)

@@ -213,6 +213,7 @@ def written(folder, **more):
 ALL = {name: f"my_rules.py:{name}" for name in ("price", "score", "choice")}
 
 
+@pytest.mark.ci
 def test_rules_of_trade_and_curves_have_the_bits_of_python(rules):
     """The price has a loop."""
     named = {**{f"trading.{name}": text for name, text in ALL.items()}, **TABLES}

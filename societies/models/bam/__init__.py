@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from societies.model import Field, Model, Series
+from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.config import BamConfig
 from societies.models.bam.credit import credit
 from societies.models.bam.firms import begin, enter, leave, plan, produce, settle
@@ -62,6 +63,7 @@ class Bam(Model[BamConfig, Any]):
     name, summary, version = "bam", "a macroeconomy with money: firms, households, banks", "1"
     config = BamConfig
     clock, copies, work = "quarter", "economy", "agent-quarter"
+    accounts = ACCOUNTS
     start = ("begin",)
     day = (
         "plan", "labour", "credit", "produce", "goods", "measure", "settle", "leave", "enter",

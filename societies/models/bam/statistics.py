@@ -64,10 +64,7 @@ def statistics(config, economy, quarter):
     """Fill the series of the quarter; end the run if an earlier phase asked for it."""
     households, firms = float(config.households), float(config.firms)
     balance, flow = economy.balance, economy.flow
-    balance[0] = sum(economy.cash)
-    balance[1] = sum(economy.savings) + sum(economy.income)
-    balance[2] = sum(economy.equity)
-    balance[3] = economy.outside
+    measure_balances(economy)
     wage, rate = 0.0, config.policy_rate
     if economy.workers > 0:
         wage = float(flow[WAGES]) / float(economy.workers) / GRAINS
@@ -118,6 +115,14 @@ def statistics(config, economy, quarter):
         "rnd": float(flow[RESEARCH] + flow[RESEARCH_PAID]) / GRAINS,
         "tax": float(flow[TAX]) / GRAINS,
     }
+
+
+def measure_balances(economy):
+    """Measure the money of firms, households, banks and outside."""
+    economy.balance[0] = sum(economy.cash)
+    economy.balance[1] = sum(economy.savings) + sum(economy.income)
+    economy.balance[2] = sum(economy.equity)
+    economy.balance[3] = economy.outside
 
 
 def gini(savings):

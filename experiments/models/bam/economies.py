@@ -45,7 +45,9 @@ def run(name, keys, seed, states=()):
     columns = [column for names in bam.columns(p).values() for column in names]
     rows = np.full((config.quarters, len(columns)), np.nan)
     found, begin, ended = {}, 1, None
-    for quarter in sorted({*range(LOG_TICKS, config.quarters, LOG_TICKS), config.quarters, *states}):
+    for quarter in sorted(
+        {*range(LOG_TICKS, config.quarters, LOG_TICKS), config.quarters, *states}
+    ):
         while begin <= quarter and ended is None:
             last = min(quarter, begin + LOG_TICKS - 1)
             engine.run_ticks(begin, last)

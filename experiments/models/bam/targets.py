@@ -112,8 +112,11 @@ def main():
         write(options.out / "comovements.csv",
               ("scenario", "labour_rounding", "series", "lag", "economies", "mean", "target_mean"),
               moves)  # fmt: skip
-        write(options.out / "signs.csv",
-              ("scenario", "labour_rounding", "curve", "economies", "share_below_0"), signs)
+        write(
+            options.out / "signs.csv",
+            ("scenario", "labour_rounding", "curve", "economies", "share_below_0"),
+            signs,
+        )
         print(f"{time.monotonic() - began:.0f} s: {len(jobs)} seeds of {name} {keys}", flush=True)
     far = [row for row in rows if abs(row[9]) > 3]
     print(f"{len(rows)} statistics, {len(far)} of them more than 3 standard errors away")

@@ -269,12 +269,8 @@ class Unit:
                 waiting += one.calls
         return [one for one in reversed(self.finished) if one.number in wanted]
 
-    def _place(self, order: Sequence[Instance]) -> int:
-        """Return the entries of scratch memory of some functions: callees lie behind callers."""
-        bases = self._bases(order)
-        return max((bases[one.number] + one.words for one in order), default=0)
-
     def _bases(self, order: Sequence[Instance]) -> dict[int, int]:
+        """Return the first entry of the lists of each function: callees lie behind callers."""
         bases: dict[int, int] = {}
         for one in order:
             base = bases.setdefault(one.number, 0)
@@ -318,7 +314,9 @@ class Unit:
 
     def scratch_words(self, functions: Sequence[Instance]) -> int:
         """Return the entries of scratch memory that some functions and all that they call need."""
-        return self._place(self.reachable(functions))
+        order = self.reachable(functions)
+        bases = self._bases(order)
+        return max((bases[one.number] + one.words for one in order), default=0)
 
     def text_of(self, phases: Sequence[str] | Mapping[str, Kernel]) -> str:
         """Return the text of some phases."""

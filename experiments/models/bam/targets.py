@@ -50,7 +50,7 @@ def rows_of(name, keys, found, targets):
         mean, sd = float(np.mean(values)), float(np.std(values))
         wanted, spread = target[f"{which}_mean"], target[f"{which}_sd"]
         seeds = targets[f"{which}_seeds"][1]
-        error = math.sqrt(sd**2 / len(values) + spread**2 / seeds)
+        error = math.sqrt((sd or spread) ** 2 / len(values) + spread**2 / seeds)
         z = (mean - wanted) / error if error else 0.0
         yield [name, keys.get("labour_rounding", "up"), statistic, len(values), mean, sd, seeds,
                wanted, spread, z, target.get("book"), target.get("peer_mean"),

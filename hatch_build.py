@@ -1,4 +1,4 @@
-"""Which commit is a wheel made from: hatchling writes it into the package while building."""
+"""Which commit is a wheel made from, and which experiments come with it? Hatchling asks this."""
 
 import shutil
 import subprocess
@@ -12,11 +12,15 @@ class CommitHook(BuildHookInterface):
     """Put the commit of the checkout, if it is one, into ``societies/_data/commit.txt``."""
 
     def initialize(self, version, build_data):
-        """Write the file into a temporary folder and include it."""
+        """Include that file, and what figures are made from."""
         if version == "editable":  # the checkout itself tells
             return
         stamp = Path(tempfile.mkdtemp()) / "commit.txt"
         stamp.write_text(self._commit() + "\n", encoding="utf-8")
+        paper = Path(self.root) / "experiments" / "economy" / "paper"
+        for path in sorted(paper.glob("*/figure.yaml")):  # for `societies reproduce`
+            inside = path.relative_to(self.root).as_posix()
+            build_data["force_include"][str(path)] = f"societies/_data/{inside}"
         build_data["force_include"][str(stamp)] = "societies/_data/commit.txt"
 
     def _commit(self):  # as commit_of in societies/workload/running/provenance.py

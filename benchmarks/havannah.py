@@ -1,18 +1,18 @@
 """How many random games of Havannah a second are played, compared with Castro and OpenSpiel?
 
-    python benchmarks/havannah.py [--device D] [--sizes 10] [--seconds 3] [--castro FOLDER]
+    python benchmarks/havannah.py [--device D] [--sizes 10] [--seconds 3] [--castro PROGRAM]
                                   [--uct 100000] [--limit 300] [--append CSV] [--work CSV]
 
-Games from the empty board. The peers are Castro's board, driven from C++ by castro_playouts.cpp in
-one process for each processor, and OpenSpiel from Python (`pip install open-spiel`); peers.md says
-how Castro comes into FOLDER. A peer that is not there is left out, and so is its ratio. All take
-turns, and each row of the table is one measurement. Processor seconds add up all threads: read
-these if the machine has other work too. With --uct, playouts a second of our search as well, of a
-move with that number, compared with Castro's search without its knowledge of the game and rapid
-action value estimates, in one thread. After --limit seconds no further repeat begins. A launch of
-the search with its tree on the host plays --leaves leaves out, --each times each: 2,048 playouts on
-a CPU, 131,072 on a GPU, which needs some 100,000 work-items to be busy. That with its trees on the
-device has one for each processor of a CPU and a playout a leaf, on a GPU 256 and 64.
+Games from the empty board. The peer is OpenSpiel from Python (`pip install open-spiel`). A peer
+that is not installed is left out, and so is its ratio. All take turns, and each row of the table is
+one measurement. Processor seconds add up all threads: read these if the machine has other work too.
+With --uct, playouts a second of our search as well, of a move with that number; and with --castro,
+a program of the Go Text Protocol (peers.md), compared with its search without its knowledge of the
+game and rapid action value estimates, in one thread. After --limit seconds no further repeat
+begins. A launch of the search with its tree on the host plays --leaves leaves out, --each times
+each: 2,048 playouts on a CPU, 131,072 on a GPU, which needs some 100,000 work-items to be busy.
+That with its trees on the device has one for each processor of a CPU and a playout a leaf, on a GPU
+256 and 64.
 
 What a playout must do is counted with --work CSV, by the reference with disjoint sets, and nothing
 else is done then: draws, each a product of 64 bits, stones, each with three rows of bits read,
@@ -26,7 +26,6 @@ import random
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -43,47 +42,17 @@ from societies.games.havannah.players import chosen, evaluator
 from societies.games.havannah.position import HavannahGame
 from societies.workload.running.engines import DeviceEngine
 
-HERE = Path(__file__).resolve().parent
 COLUMNS = ("device", "driver", "program", "size", "playouts", "seconds", "processor_s")
 FORMS = ("forest", "offline")
 FINDS = ("plain", "halving", "compression")
 WORK = ("size", "find", "playouts", "draws", "stones", "finds", "steps", "unions")
-PEERS = ("Castro's board", "Castro's board, one", "OpenSpiel")
-CFLAGS = ("-w", "-O3", "-march=native", "-funroll-loops")
-
-
-def castro_program(folder, into):
-    """Compile the driver of Castro's board; return the program, None if Castro is not installed."""
-    if folder is None or not (folder / "board.h").is_file():
-        return None
-    program = Path(into) / "castro_playouts"
-    sources = [str(HERE / "castro_playouts.cpp"), *(str(folder / f"{n}.cpp") for n in PARTS)]
-    command = ["c++", *CFLAGS, "-iquote", str(folder), *sources, "-o", str(program)]
-    subprocess.run(command, check=True)
-    return program
-
-
-PARTS = ("zobrist", "string")
+PEERS = ("OpenSpiel",)
 CASTRO_PLAIN = "-e 0.5 -f 0 -a 0 -t 1"
 """Castro's parameters of plain UCT: exploration, no estimates of rapid action values, no bonus."""
 
 
-def time_castro(program, size, seconds, processes):
-    """Return games, seconds and processor seconds of ``processes`` processes."""
-    running = [
-        subprocess.Popen([program, str(size), str(seconds), str(i)], stdout=subprocess.PIPE)
-        for i in range(processes)
-    ]
-    before = os.times()
-    found = [one.communicate()[0].split() for one in running]
-    after = os.times()
-    used = after.children_user + after.children_system
-    used -= before.children_user + before.children_system
-    return sum(int(one[0]) for one in found), max(float(one[1]) for one in found), used
-
-
 def time_open_spiel(size, seconds):
-    """Return the same of OpenSpiel, from Python; None if it is not installed."""
+    """Return games, seconds and processor seconds of OpenSpiel; None if it is not installed."""
     try:
         import pyspiel
     except ImportError:
@@ -123,10 +92,9 @@ class Ours:
                 return done, time.perf_counter() - began, time.process_time() - used
 
 
-def time_castro_uct(folder, size, playouts):
-    """Return the same of one move of Castro's search; None if the program is not built."""
-    program = folder / "castro" if folder else None
-    if program is None or not program.is_file():
+def time_castro_uct(program, size, playouts):
+    """Return the same of one move of Castro's search; None if no program is given."""
+    if program is None:
         return None
     lines = (f"boardsize {size}", f"player_params {CASTRO_PLAIN}", f"time -i {playouts} -m 60 -g 0")
     text = "\n".join((*lines, "genmove w", "quit", ""))
@@ -200,8 +168,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--find", default="halving")
-    parser.add_argument("--castro", type=Path)
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--castro", type=Path, metavar="PROGRAM")
     parser.add_argument("--uct", type=int, default=0)
     parser.add_argument("--each", type=int, default=0, help="0: 32 on a CPU, 256 on a GPU")
     parser.add_argument("--leaves", type=int, default=0, help="0: 64 on a CPU, 512 on a GPU")
@@ -232,28 +199,22 @@ def main():
         each = f"{playouts / seconds:12,.0f} playouts/s {playouts / used:12,.0f} per processor s"
         print(f"{program:20} size {size:2} {each}", flush=True)
 
-    with tempfile.TemporaryDirectory() as into:
-        castro = castro_program(options.castro, into)
-        for size in options.sizes:
-            ours = {form: Ours(device, size, form, options.find) for form in FORMS}
-            for repeat in range(options.repeats):
-                if repeat and time.perf_counter() - began > options.limit:
-                    print(f"the time is over after {repeat} of {options.repeats} repeats")
-                    break
-                for form, one in ours.items():
-                    note(form, size, one.measure(options.seconds))
-                if castro:
-                    processes, seconds = options.processes, options.seconds
-                    note("Castro's board", size, time_castro(castro, size, seconds, processes))
-                    note("Castro's board, one", size, time_castro(castro, size, seconds, 1))
-                note("OpenSpiel", size, time_open_spiel(size, min(2.0, options.seconds)))
-                if options.uct:
-                    host = Strength("uct", options.uct, each=each, leaves=leaves)
-                    note("UCT", size, time_uct(device, size, host))
-                    trees = trees_of(device, options.uct)
-                    note("UCT in trees", size, time_uct(device, size, trees))
-                    theirs = time_castro_uct(options.castro, size, min(options.uct, 100_000))
-                    note("Castro UCT, one", size, theirs)
+    for size in options.sizes:
+        ours = {form: Ours(device, size, form, options.find) for form in FORMS}
+        for repeat in range(options.repeats):
+            if repeat and time.perf_counter() - began > options.limit:
+                print(f"the time is over after {repeat} of {options.repeats} repeats")
+                break
+            for form, one in ours.items():
+                note(form, size, one.measure(options.seconds))
+            note("OpenSpiel", size, time_open_spiel(size, min(2.0, options.seconds)))
+            if options.uct:
+                host = Strength("uct", options.uct, each=each, leaves=leaves)
+                note("UCT", size, time_uct(device, size, host))
+                trees = trees_of(device, options.uct)
+                note("UCT in trees", size, time_uct(device, size, trees))
+                theirs = time_castro_uct(options.castro, size, min(options.uct, 100_000))
+                note("Castro UCT, one", size, theirs)
     for (program, size), found in rates.items():
         peers = {
             name: sorted(rates[name, size])[len(rates[name, size]) // 2]

@@ -4,7 +4,8 @@ Each row is the processor time, all threads added up, of some days of some socie
 kernels that are translated (``device``), by the same rules in plain Python (``python``), by NumPy
 over all societies at once, written here for two models (``numpy``), and by Mesa, one society at a
 time (``mesa``, models_on_mesa.py). All take turns; building and the first days are not counted.
-Schelling and Sugarscape begin at day 1 in each, as their days become shorter.
+Schelling and Sugarscape begin at day 1 in each, as their days become shorter. On a GPU the clock
+counts: ``--who device --device gpu --societies 1000 10000``.
 
     python benchmarks/models.py --mesa PYTHON_WITH_MESA --out models.csv
 
@@ -46,13 +47,17 @@ FIELDS = (
     "days",
     "processor_s",
     "ms_per_society_day",
+    "clock_ms_per_society_day",
     "load",
     "device",
 )
 
 
 def engine_time(name, days, copies, device):
-    """Return the processor seconds of days of a quickstart, by a device or by plain Python."""
+    """Return the processor and the clock's seconds of days of a quickstart on a device.
+
+    Without a device, by plain Python.
+    """
     config = load_config(data_directory("configs") / "models" / name / "quickstart.yaml")
     one = workload(name)
     p = one.parameters(config)
@@ -66,12 +71,12 @@ def engine_time(name, days, copies, device):
         engine.run_ticks(1, 2)
         first = 3
     engine.state()
-    began = time.process_time()
+    began, clock = time.process_time(), time.perf_counter()
     for start in range(first, first + days, LOG_TICKS):
         engine.run_ticks(start, min(start + LOG_TICKS, first + days) - 1)
         engine.logs()
     engine.state()
-    return time.process_time() - began
+    return time.process_time() - began, time.perf_counter() - clock
 
 
 def boltzmann_numpy(days, copies, agents=500, money=100, amount=10):
@@ -140,21 +145,32 @@ NUMPY = {"boltzmann": boltzmann_numpy, "zero_intelligence": zero_intelligence_nu
 def rows_of(name, options, device, turn):
     """Yield a row for each way to compute a model."""
     ours, plain, arrays, peer = DAYS[name]
-    ways = {"device": (options.societies, ours), "python": (2, plain)}
+    ways = [("device", copies, ours) for copies in options.societies] + [("python", 2, plain)]
     if name in NUMPY:
-        ways["numpy"] = (options.societies, arrays)
+        ways += [("numpy", copies, arrays) for copies in options.societies]
     if options.mesa:
-        ways["mesa"] = (1, peer)
-    for who, (copies, days) in ways.items():
+        ways.append(("mesa", 1, peer))
+    for who, copies, days in ways:
+        clock = float("nan")  # of other programs, only the processor's is taken
+        if who not in options.who:
+            continue
         if who == "mesa":
             seconds = mesa_time(options.mesa, name, days)
         elif who == "numpy":
             seconds = NUMPY[name](days, copies)
         else:
-            seconds = engine_time(name, days, copies, device if who == "device" else None)
-        each = 1000 * seconds / (days * copies)
+            seconds, clock = engine_time(name, days, copies, device if who == "device" else None)
+        each, lasting = (1000 * time / (days * copies) for time in (seconds, clock))
         load, on = os.getloadavg()[0], f"{device.name}, {device.platform_version}"
-        numbers = (copies, days, f"{seconds:.4f}", f"{each:.6f}", f"{load:.1f}", on)
+        numbers = (
+            copies,
+            days,
+            f"{seconds:.4f}",
+            f"{each:.6f}",
+            f"{lasting:.6f}",
+            f"{load:.1f}",
+            on,
+        )
         yield dict(zip(FIELDS, (name, who, turn, *numbers), strict=True))
 
 
@@ -163,7 +179,8 @@ def main():
     parser.add_argument("names", nargs="*", default=list(DAYS))
     parser.add_argument("--mesa", help="a Python that has Mesa")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--societies", type=int, default=64)
+    parser.add_argument("--societies", type=int, nargs="+", default=[64])
+    parser.add_argument("--who", nargs="+", default=["device", "python", "numpy", "mesa"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
@@ -184,10 +201,10 @@ def main():
         best = {}
         for row in rows:
             if row["model"] == name:
-                each = float(row["ms_per_society_day"])
-                best[row["who"]] = min(each, best.get(row["who"], each))
-        ours = best["device"]
-        times = [f"{who} {each:.4g} ms ({each / ours:.3g} x)" for who, each in best.items()]
+                who, each = f"{row['who']} {row['societies']}", float(row["ms_per_society_day"])
+                best[who] = min(each, best.get(who, each))
+        ours = best[f"device {options.societies[0]}"]
+        times = [f"{who}: {each:.4g} ms ({each / ours:.3g} x)" for who, each in best.items()]
         print(f"{name}: {', '.join(times)}")
 
 

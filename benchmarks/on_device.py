@@ -2,12 +2,12 @@
 
     python benchmarks/on_device.py [PART ...] [--device gpu] [--seconds 540] [--out FOLDER] [--list]
 
-The parts: `golden` and `checks` say whether the bits are right, and run side by side; `economy`,
-`profiles`, `physics`, `raytracer`, `trees`, `games` and `studies` are timed, one command after
-another, when nothing else runs. Machines with a GPU are paid by the minute, so each command has a
-limit, and none is begun after `--seconds`. Last lines are printed, the whole is in FOLDER/log.txt;
-rows of the benchmarks are appended to FOLDER/*.csv. Exit code 1 if a command failed or was left
-out.
+The parts: `golden`, `checks` and `verified` say whether the bits are right, and run side by side;
+`models`, `economy`, `profiles`, `physics`, `raytracer`, `trees`, `games` and `studies` are timed,
+one command after another, when nothing else runs. Machines with a GPU are paid by the minute, so
+each command has a limit, and none is begun after `--seconds`. Last lines are printed, the whole is
+in FOLDER/log.txt; rows of the benchmarks are appended to FOLDER/*.csv. Exit code 1 if a command
+failed or was left out.
 """
 
 import argparse
@@ -73,6 +73,23 @@ def checks() -> Iterator[Job]:
         "-m pytest -q -p no:cacheprovider -p no:benchmark tests/physics/test_laplace_forms.py "
         "tests/physics/test_laplace_launches.py tests/physics/raytracer/test_fading.py "
         "tests/sweep/test_program_cache.py",
+    )
+
+
+def verified() -> Iterator[Job]:
+    """Models of one file, compared with their own rules in plain Python."""
+    for path in sorted((ROOT / "configs/models").glob("*/*.yaml")):
+        name = path.relative_to(ROOT / "configs").with_suffix("").as_posix()
+        ticks = 4 if name.endswith("baseline") else 6
+        yield Job(name, 400, f"-m societies verify {name} --ticks {ticks} --device {{device}}")
+
+
+def models() -> Iterator[Job]:
+    yield Job(
+        "models of one file",
+        200,
+        "benchmarks/models.py --device {device} --who device --societies 1000 10000 --rounds 2 "
+        "--out {out}/models.csv",
     )
 
 
@@ -187,8 +204,9 @@ def studies() -> Iterator[Job]:
     )
 
 
-CHECKED = {"golden": golden, "checks": checks}
+CHECKED = {"golden": golden, "checks": checks, "verified": verified}
 TIMED = {
+    "models": models,
     "economy": economy,
     "profiles": profiles,
     "physics": physics,

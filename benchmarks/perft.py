@@ -5,7 +5,7 @@
 
 Peers are Stockfish (`go perft`; Debian: `apt install stockfish`), python-chess (two plies less,
 since it is plain Python), and with --perft any programs that print the number of nodes last when
-they are handed a FEN and a depth, their start included (benchmarks/peers.md: jw1912/perft and
+they are handed a FEN and a depth, their start included (benchmarks/peers.md names jw1912/perft and
 bulletchess). None of them has a hash table here. A peer that
 is not there has no rows. Ours and the peers take turns; if a count differs, the benchmark ends.
 Processor seconds add up all threads: read these if the machine has other work too.

@@ -6,20 +6,26 @@ this folder; a test fails when a page is behind the code.
 
 from __future__ import annotations
 
+import inspect
+import os
 import re
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from reference_py.economy import schedule
 from reference_py.economy.state import (
     DEVICE_STATE,
     GROUP_DEVICE_STATE,
     GROUP_STATE,
     MEASURE_DEVICE_STATE,
+    MEASURE_POLICY_STATE,
     MEASURE_STATE,
     NETWORK_DEVICE_STATE,
     NETWORK_STATE,
+    POLICY_STATE,
     STATE,
     Array,
 )
@@ -65,6 +71,8 @@ def state() -> Iterator[str]:
         ("With groups also (the second with devices):", of_groups),
         ("With `record.measures` also:", MEASURE_STATE),
         ("With `record.measures` and devices also:", MEASURE_DEVICE_STATE),
+        ("With taxes or transfers also:", POLICY_STATE),
+        ("With `record.measures` and taxes or transfers also:", MEASURE_POLICY_STATE),
         ("With `record.network` also:", NETWORK_STATE),
         ("With `record.network` and devices also:", NETWORK_DEVICE_STATE),
     ):
@@ -90,7 +98,9 @@ def variables() -> Iterator[str]:
     """Yield the variables of a file with devices, groups and all detail, one row each."""
     record = {"agent": 10, "agent_resource": 50, "device": 5, "measures": True}
     groups = [{"name": name, "share": 0.5} for name in ("one", "other")]
+    policies = {"transfer": {"equal": 1.0}}
     settings = {"workload": "economy", "devices": "all", "groups": groups, "record": record}
+    settings |= {"policies": policies}
     config = config_from_dict(settings)
     assert isinstance(config, EconomyConfig)
     yield from _table(
@@ -126,11 +136,91 @@ def clocks() -> Iterator[str]:
     )
 
 
+ALL_OF_THE_ECONOMY = {
+    "devices": "all",
+    "groups": [{"name": name, "share": 0.5} for name in ("one", "other")],
+    "trading": {"fresh_values": True},
+    "shocks": [{"day": 1, "remove": "resource", "index": 0}],
+    "policies": {"transfer": {"equal": 1.0}},
+    "record": {"measures": True, "network": [1]},
+}
+"""Settings with which the economy has every phase and every array of its state."""
+
+
+def described(name: str) -> tuple[Any, Any]:
+    """Return a workload and its parameters with all that it can have."""
+    settings = ALL_OF_THE_ECONOMY if name == "economy" else {}
+    return workload(name), workload(name).parameters(
+        config_from_dict({"workload": name, **settings})
+    )
+
+
+def odd_state(name: str) -> Iterator[str]:
+    """Yield every state variable of a model: what it is of, its unit and its meaning."""
+    one, p = described(name)
+    fields = {n: (f.dims, f.unit, f.meaning) for n, f in one.fields(p).items()}
+    order = {dims: i for i, dims in enumerate(dict.fromkeys(d for d, _, _ in fields.values()))}
+    yield from _table(
+        ["state variable", "of every", "unit", "meaning"],
+        [
+            [f"`{n}`", ", ".join(dims) or one.copies, unit, meaning]
+            for n, (dims, unit, meaning) in sorted(
+                fields.items(), key=lambda found: order[found[1][0]]
+            )
+        ],
+    )
+
+
+def odd_phases(name: str) -> Iterator[str]:
+    """Yield every phase of a model in the order of its first turn, and what carries it out."""
+    one, p = described(name)
+    if name == "economy":
+        found = schedule.phases(p)
+    else:
+        module = import_module(type(one).__module__)
+        found = {phase: getattr(module, phase) for phase in (*one.start, *one.day)}
+    yield from _table(
+        ["phase", "what it does", "in Python"],
+        [
+            [
+                f"`{phase}`",
+                " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split()),
+                f"[{file.name}]({os.path.relpath(file, DOCS)})",
+            ]
+            for phase, function in found.items()
+            for file in (Path(inspect.getfile(inspect.unwrap(function))),)
+        ],
+    )
+
+
+def odd_keys(name: str) -> Iterator[str]:
+    """Yield every key of a model with its default, unit and meaning, in one table."""
+    schema = json_schema(name)
+    yield from _table(["key", "default", "unit", "meaning"], list(_keys(schema, schema, "")))
+
+
+def _keys(schema: dict[str, Any], node: dict[str, Any], prefix: str) -> Iterator[list[str]]:
+    for name, reference in node["properties"].items():
+        key = _resolved(schema, reference)
+        item = _resolved(schema, key.get("items", {}))
+        default = "required" if name in node.get("required", []) else _yaml(key.get("default"))
+        if "properties" in key:
+            yield from _keys(schema, key, f"{prefix}{name}.")
+            continue
+        meaning = key.get("description", "")
+        yield [f"`{prefix}{name}`", default, key.get("unit", ""), meaning]
+        if "properties" in item:
+            yield from _keys(schema, item, f"{prefix}{name}[].")
+
+
 OWN = ("figure", "trace", "view", "play")
 """Members that a workload may have, each for a command of its own."""
 
 TABLES = {
     **{f"configuration-{room}": partial(configuration, room) for room in ROOMS},
+    **{f"odd-{name}-state": partial(odd_state, name) for name in ("economy", "bam")},
+    **{f"odd-{name}-phases": partial(odd_phases, name) for name in ("economy", "bam")},
+    **{f"odd-{name}-keys": partial(odd_keys, name) for name in ("economy", "bam")},
     "state": state,
     "variables": variables,
     "workloads": clocks,

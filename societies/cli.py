@@ -763,6 +763,36 @@ def list_() -> None:
     print_rows(rows(), Console())
 
 
+@app.command()
+def cite(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[NAME]", help="A workload, a configuration or a result; default: the economy."
+        ),
+    ] = "economy",
+) -> None:
+    """Print BibTeX for the software and for the publication of a model."""
+    from societies import citation
+    from societies.workload.declare.registry import load_config, workload_names
+
+    if name not in workload_names():
+        name = load_config(Path(name)).workload if not name.endswith(".h5") else _workload_of(name)
+    print(citation.software().bibtex())
+    if publication := citation.model(name):
+        print(f"\n{publication.bibtex()}")
+    else:
+        print(f"note: {printable(name)} follows no single publication", file=sys.stderr)
+
+
+def _workload_of(path: str) -> str:
+    """Return the workload of a result or a study."""
+    from societies.output import open_results
+
+    with open_results(Path(path)) as results:
+        return str(results.attrs.get("workload", ""))
+
+
 @app.command(cls=ConfigCommand)
 def check(
     config: ConfigPath,
@@ -998,6 +1028,220 @@ def _draw_found(
 
 
 @app.command()
+def validate(
+    targets: Annotated[
+        Path, typer.Argument(metavar="TARGETS", help="A YAML file, or a name: economy, bam.")
+    ],
+    results: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="A result or a study; default: the configuration of TARGETS is run.",
+        ),
+    ] = None,
+    case: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only this case of TARGETS.")
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(metavar="CONFIG", help="Judge this configuration instead.")
+    ] = None,
+    override: Override = None,
+    rule: RuleTexts = None,
+    replicates: Annotated[
+        int | None, typer.Option(metavar="N", parser=from_1, help="Seeds, in one launch.")
+    ] = None,
+    device: Device = "auto",
+    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals.")] = 0.95,
+    tests: Annotated[
+        bool, typer.Option("--tests", help="Test whether means over seeds and ticks may be taken.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="WHERE", help="Also draw bands and seeds: validate.pdf.")
+    ] = None,
+) -> None:
+    """Judge a model by its statistics over many seeds: PASS, WARN or FAIL for each of TARGETS.
+
+    Exit code 1 if one fails.
+    """
+    from societies.study import validation
+
+    with doing("running", "run") as note:
+        found = validation.validate(
+            targets,
+            results,
+            case=case,
+            base=base,
+            set=_settings([*(override or ()), *of_rules(rule)]),
+            replicates=replicates,
+            device=device,
+            level=level,
+            tests=tests,
+            progress=lambda done, runs: note(done, runs, "running"),
+        )
+    for why, count in found.failures.items():
+        warn(f"{count} runs failed: {why}")
+    _print_found(found.as_dict if as_json else None, lambda: validation.table(found))
+    if figure is not None:
+        from societies.study.figures import draw_validation
+
+        _save_drawn(lambda: draw_validation(found), figure, "validate", as_json)
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def calibrate(
+    context: typer.Context,
+    file: Annotated[
+        Path, typer.Argument(metavar="CALIBRATION", help="Parameters, targets and a method.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Default: CALIBRATION's name + .nc.")
+    ] = None,
+    device: Device = "auto",
+    resume: Annotated[bool, typer.Option("--resume", help="Continue FILE.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    recover: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            parser=from_1,
+            help="Calibrate on data of N true points instead: are the intervals right?",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=at_most_workers, help="Compute in N processes, by Dask."),
+    ] = None,
+    scheduler: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Compute on a cluster of Dask.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print numbers as JSON.")] = False,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also draw parameters, targets, pairs.")
+    ] = None,
+) -> None:
+    """Search the parameters with which a model has the statistics of its targets.
+
+    Every trial is in FILE, which is safe to kill and can be resumed.
+    """
+    from societies.study import calibration as of
+    from societies.study.calibration import figures
+
+    own = of.load_calibration(file)
+    for line in own.sweep.python:
+        print(printable(line), file=sys.stderr)
+    if own.shapes:
+        warn(f"{', '.join(own.shapes)}: each of its values is a program to compile")
+    places: dict[str, Any] = {"device": device, "workers": workers or 0, "scheduler": scheduler}
+    begun = "calibrations done" if recover else "trials"
+    with doing("calibrating", "trial") as note:
+        watch = lambda done, least: note(done, done, f"calibrating ({begun} {least:.4g})")  # noqa: E731
+        if recover:
+            found: Any = of.recover(own, recover, progress=watch, **places)
+        else:
+            words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
+            again = shlex.join(["societies", *words, "--resume"])
+            try:
+                found = of.calibrate(
+                    own, out=out, resume=resume, overwrite=overwrite, progress=watch, **places
+                )
+            except Interrupted as error:
+                raise error.followed_by(f"continue with: {again}") from error
+    if as_json:
+        print(json.dumps(found.as_dict() if recover else dict(found.rows)))
+    else:
+        print_rows(found.rows, Console())
+    for text in () if recover else found.notes:
+        warn(text)
+    if figure is not None:
+        name = file.stem
+        if recover:
+            _save_drawn(lambda: figures.draw_recovery(found), figure, f"{name}_recovery", as_json)
+            return
+        _save_drawn(lambda: figures.draw_calibration(found.data), figure, name, as_json)
+        if len(own.priors) > 1:
+            _save_drawn(lambda: figures.draw_pairs(found.data), figure, f"{name}_pairs", as_json)
+
+
+@app.command()
+def keys(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A YAML file, or a name.")],
+    matter: Annotated[
+        bool, typer.Option("--matter", help="Change each key a little in twins: what differs?")
+    ] = False,
+    override: Override = None,
+    rule: RuleTexts = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="KEY[=VALUE]", help="Only this key; repeatable.")
+    ] = None,
+    variables: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
+    ] = None,
+    change: Annotated[float, typer.Option(metavar="X", help="Relative change of a number.")] = 0.05,
+    replicates: Annotated[
+        int, typer.Option(metavar="N", parser=from_1, help="Twins of each change.")
+    ] = 4,
+    device: Device = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+) -> None:
+    """Print the keys of CONFIG that matter: when does a small change show, and how much at the end?
+
+    Without --matter the keys are listed with their values.
+    """
+    from societies.analysis.selecting import names
+    from societies.study import matter as of
+
+    settings = _settings([*(override or ()), *of_rules(rule)])
+    if not matter:
+        listed = of.listed(config, settings)
+        print(json.dumps(dict(listed))) if as_json else print_rows(
+            [(key, str(value)) for key, value in listed], Console()
+        )
+        return
+    with doing("running", "run") as note:
+        clock, found, left_out = of.matter(
+            config,
+            set=settings,
+            keys=only,
+            variables=None if variables is None else names(variables),
+            change=change,
+            replicates=replicates,
+            device=device,
+            progress=lambda done, runs: note(done, runs, "running"),
+        )
+    for text in left_out:
+        warn(f"not changed: {text}")
+    plain = lambda: [one.as_dict() for one in found]  # noqa: E731
+    _print_found(plain if as_json else None, lambda: of.table(clock, found))
+
+
+def _settings(overrides: Sequence[str] | None) -> dict[str, Any]:
+    """Return the values of --set by key."""
+    from societies.config import read_text
+
+    found = {}
+    for text in overrides or ():
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {shortened(text)}: expected KEY=VALUE")
+        found[key.strip()] = read_text(value, "--set").data
+    return found
+
+
+def _save_drawn(draw: Callable[[], Any], where: Path, name: str, as_json: bool) -> None:
+    """Draw a figure, save it, and print its files."""
+    from societies.analysis.plot import drawing_style, save_figure
+
+    with drawing_style():
+        drawn = draw()
+    for picture in save_figure(drawn, where, name):
+        print(picture, file=sys.stderr if as_json else None)
+
+
+@app.command()
 def irf(
     files: Annotated[
         list[Path],
@@ -1107,6 +1351,59 @@ def _study_of_shocks(
     if report.failures:
         raise SocietiesError(f"{target}: {len(report.failures)} runs failed; see societies info")
     return target
+
+
+@app.command()
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NUMBER ...]",
+            help="Figures 5 to 13, or an experiment; none: list all of them.",
+        ),
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All figures of the paper.")] = False,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Results; runs that it has are used again.")
+    ] = Path("reproduction"),
+    device: Device = "auto",
+    societies: Annotated[
+        int, typer.Option(metavar="N", parser=from_1, help="Societies of each run.")
+    ] = 100,
+    small: Annotated[
+        bool, typer.Option("--small", help="Try it: 12 agents, 40 days, 2 societies.")
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the whole files of the runs as well.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Reproduce figures of the paper: run, draw, compare its numbers with ours.
+
+    An interrupted run is continued by the same command.
+    """
+    from societies.reproduce import (
+        EXPERIMENTS,
+        Options,
+        carry_out,
+        carry_out_experiment,
+        chosen,
+        figures,
+        rows,
+    )
+
+    asked = [str(number) for number in figures()] if all_ else names or []
+    if not asked:
+        print_rows(rows(), Console())
+        return
+    scripts = [name for name in asked if name in EXPERIMENTS]
+    options = Options(device, societies, small, keep, quiet)
+    for figure in chosen([name for name in asked if name not in scripts]):
+        for path in carry_out(figure, out, options):
+            print(path)
+    for name in scripts:
+        if code := carry_out_experiment(name, out, device):
+            raise SocietiesError(f"{name}: its script ended with exit code {code}")
 
 
 @app.command(cls=ExportCommand)
@@ -1296,7 +1593,7 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        with shell_words(), warnings.catch_warnings():
+        with shell_words(words), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
             shown = (DamageWarning, OriginWarning, SweepWarning, TranslationWarning, EffectWarning)
             for one in shown:

@@ -7,6 +7,7 @@ command line prints it without a traceback (``--debug`` shows the traceback).
 from __future__ import annotations
 
 import re
+import shlex
 import signal
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -21,14 +22,31 @@ _TYPED: ContextVar[dict[str, str] | None] = ContextVar("_TYPED", default=None)
 """Names that the user typed for options (``tick``: ``day``); None if called from Python."""
 
 
+_COMMAND: ContextVar[str] = ContextVar("_COMMAND", default="")
+"""The command line, empty if called from Python."""
+
+
 @contextmanager
-def shell_words() -> Iterator[None]:
-    """Make error messages name options (``--resume``) in place of Python's arguments."""
+def shell_words(words: Sequence[str] | None = None) -> Iterator[None]:
+    """Make error messages name options (``--resume``) in place of Python's arguments.
+
+    Parameters
+    ----------
+    words : arguments of the command line, for `command_line`; default: as they are known
+    """
     token = _TYPED.set(dict(_TYPED.get() or {}))
+    line = _COMMAND.get() if words is None else shlex.join(["societies", *words])
+    command = _COMMAND.set(line)
     try:
         yield
     finally:
+        _COMMAND.reset(command)
         _TYPED.reset(token)
+
+
+def command_line() -> str:
+    """Return the command that is being carried out, empty if called from Python."""
+    return _COMMAND.get()
 
 
 def typed(name: str, word: str) -> None:
@@ -153,7 +171,7 @@ class Interrupted(SocietiesError):
 
 
 COMPUTING = ("run", "sweep")
-WRITING = ("bench", "capture", "export", "new", "play", "plot")
+WRITING = ("bench", "calibrate", "capture", "export", "new", "play", "plot")
 """Commands that write files; those in `COMPUTING` write nothing before the first tick."""
 
 

@@ -18,7 +18,7 @@ _KINDS = (
 
 @cache
 def data_directory(name: str) -> Path:
-    """Return the folder ``kernels`` or ``configs``.
+    """Return the folder ``kernels``, ``configs`` or ``experiments``.
 
     In a wheel it is inside the package (``societies/_data``), in a checkout next to the package.
 
@@ -50,16 +50,23 @@ def kind_unless_file(path: str | os.PathLike[str]) -> str | None:
 
 SWEEPS = "sweeps"
 """Name of the folders with files of sweeps, which are not configurations of a run."""
+TARGETS = "validation"
+"""Name of the folder with targets files, which are not configurations of a run either."""
 
 
 def shipped_configurations() -> list[str]:
     """Return the names of the shipped configurations: ``economy/quickstart`` and others."""
-    return [name for name in _shipped() if SWEEPS not in name.split("/")]
+    return [name for name in _shipped() if not {SWEEPS, TARGETS} & {*name.split("/")}]
 
 
 def shipped_sweeps() -> list[str]:
     """Return the names of the shipped sweeps: ``economy/sweeps/utility_exponent`` and others."""
     return [name for name in _shipped() if SWEEPS in name.split("/")]
+
+
+def shipped_targets() -> list[str]:
+    """Return the names of the shipped targets files: ``economy`` and others."""
+    return [name.partition("/")[2] for name in _shipped() if name.startswith(f"{TARGETS}/")]
 
 
 def _shipped() -> list[str]:

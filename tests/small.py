@@ -6,6 +6,8 @@ Python takes long for, or in which a phase has nothing to do, and for forms that
 word, or of which fewer say as much.
 """
 
+from copy import deepcopy
+from functools import cache
 from typing import Literal, get_args, get_origin
 
 from societies import config_from_dict, load_config
@@ -279,7 +281,16 @@ FORMS = {
     "economy": (
         {
             "days": 5,
-            "groups": [{"name": name, "share": 0.5} for name in "ab"],
+            "groups": [
+                {"name": "a", "share": 0.5, "transfer_share": 0.1},
+                {"name": "b", "share": 0.5},
+            ],
+            "policies": {
+                "holdings_tax": {"rate": 0.05, "middle_from": 20, "middle_rate": 0.1},
+                "income_tax": {"rate": 0.1},
+                "sales_tax": {"rate": 0.2},
+                "transfer": {"equal": 0.2, "poorest": 0.5, "least_extracting": 0.1},
+            },
             "record": {"measures": True, "agent": 1, "network": [5]},
         },
         {"devices": "none", "trade": False},
@@ -354,16 +365,23 @@ FORMS = {
 """Changes of the small configuration that compile and launch other text; else `words` says them."""
 
 
+@cache
+def quickstarts():
+    """Return the settings of all shipped quickstarts, by the name of their workload."""
+    configs = (
+        load_config(shipped)
+        for shipped in shipped_configurations()
+        if shipped.rpartition("/")[2] == "quickstart"
+    )
+    return {config.workload: config.model_dump(exclude_unset=True) for config in configs}
+
+
 def quickstart(name):
     """Return the shipped quickstart of a workload, as a dict."""
-    for shipped in shipped_configurations():
-        if shipped.rpartition("/")[2] == "quickstart":
-            config = load_config(shipped)
-            if config.workload == name:
-                settings = config.model_dump(exclude_unset=True)
-                settings.pop("replicates", None)  # tests say how many copies they have
-                return settings
-    raise AssertionError(f"ship a quickstart.yaml of {name}, or add it to tests/small.py")
+    assert name in quickstarts(), f"ship a quickstart.yaml of {name}, or add it to tests/small.py"
+    settings = deepcopy(quickstarts()[name])
+    settings.pop("replicates", None)  # tests say how many copies they have
+    return settings
 
 
 def small(name, **more):

@@ -474,6 +474,12 @@ static void settle(MEETING_PARAMETERS, const uint give, const uint take, const d
     account_swap(STATE, TABLES, society, a, give, deal.given, take, deal.taken);
     account_swap(STATE, TABLES, society, b, take, deal.taken, give, deal.given);
 #endif
+#if POLICIES
+    units_given(a, give) += deal.given;
+    units_received(b, give) += deal.given;
+    units_given(b, take) += deal.taken;
+    units_received(a, take) += deal.taken;
+#endif
 #if NETWORK
     link_swap(STATE, society, a, b, deal.given);
     link_swap(STATE, society, b, a, deal.taken);

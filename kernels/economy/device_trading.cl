@@ -508,6 +508,10 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
             held(buyer, offered[i]) -= units[i];
             held(seller, offered[i]) += units[i];
             units_paid(buyer) += units[i];
+#if POLICIES
+            units_given(buyer, offered[i]) += units[i];
+            units_received(seller, offered[i]) += units[i];
+#endif
 #if GROUPS > 1
             if (group_of(buyer) != group_of(seller)) units_paid_outside(buyer) += units[i];
 #endif

@@ -140,6 +140,9 @@ __kernel void agent_measures(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *
         income(agent) = earned;
         wealth(agent) = stocks;
 #endif
+#if POLICIES
+        disposable_income(agent) = income(agent) + redistributed(agent);
+#endif
     }
 }
 
@@ -153,6 +156,10 @@ static real quantity_of(STATE_PARAMETERS, const size_t society, const uint quant
     case MEASURED_WEALTH: return wealth(agent);
     case MEASURED_UNITS_CONSUMED: return (real)units_consumed(agent);
     case MEASURED_INCOME_EXTRACTION: return income_extraction(agent);
+#if POLICIES
+    case MEASURED_DISPOSABLE_INCOME: return disposable_income(agent);
+    case MEASURED_REDISTRIBUTED: return redistributed(agent);
+#endif
 #if DEVICES
     case MEASURED_INCOME_SALES: return income_sales(agent);
     case MEASURED_SPENDING_DEVICES: return spending_devices(agent);

@@ -82,6 +82,9 @@ __kernel void shocks(STATE_PARAMETERS, const uint shock)
     const uint target = shock_target(shock);
     if (shock_list[shock][0] == REMOVE_RESOURCE) {
         if (lid == 0 && agent == 0) available(target) = 0;
+#if POLICIES
+        if (lid == 0 && agent == 0 && shock_list[shock][2] == LOSE) fund(target) = 0.0;
+#endif
 #if DEVICES
         for (uint device_type = lid; device_type < TYPES; device_type += lanes)
             device_minutes(agent, device_type, target) = 0.0;

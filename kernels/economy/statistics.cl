@@ -207,6 +207,27 @@ __kernel void device_statistics(STATE_PARAMETERS, const uint day)
 }
 #endif
 
+#if POLICIES
+// Record the series of taxes and transfers. A workgroup is a society; one work-item alone adds up
+// whole numbers.
+__kernel void policy_statistics(STATE_PARAMETERS)
+{
+    const size_t society = get_group_id(0);
+    if (get_local_id(0) > 0) return;
+    long living = 0, taxed = 0, transferred = 0;
+    for (uint i = 0; i < agents; ++i) {
+        living += alive(i);
+        taxed += units_taxed(i);
+        transferred += units_transferred(i);
+    }
+    real left = 0.0;
+    for (uint r = 0; r < resources; ++r) left += fund(r);
+    series(SERIES_units_taxed) = (real)taxed / (real)living;
+    series(SERIES_units_transferred) = (real)transferred / (real)living;
+    series(SERIES_units_in_fund) = left;
+}
+#endif
+
 #if GROUPS > 1
 // Counts of an agent that are added up over its group. From OF_MADE on they are the devices made,
 // by type.

@@ -88,6 +88,9 @@ def deal(p, s, device_type, buyer, seller):
         s.held[buyer][r] -= units[r]
         s.held[seller][r] += units[r]
         s.units_paid[buyer] += units[r]
+        if p.policies:
+            s.units_given[buyer][r] += units[r]
+            s.units_received[seller][r] += units[r]
         if p.group_of_agent[buyer] != p.group_of_agent[seller]:
             s.units_paid_outside[buyer] += units[r]
     for agent in (buyer, seller):

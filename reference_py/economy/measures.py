@@ -25,9 +25,13 @@ from reference_py.primitives.reduce import reduce_sum
 COMPARED = ("income", "consumption", "wealth")
 """Quantities of an agent whose mean, median, Gini coefficient and top shares are recorded."""
 
+POLICY_COMPARED = ("disposable_income",)
+"""The same in addition if there are taxes or transfers."""
+
 SUMMED = ("units_consumed", "income_extraction", "income_swaps")
 DEVICE_SUMMED = ("income_sales", "spending_devices", "wealth_stocks", "wealth_devices")
-"""Quantities whose mean alone is recorded, and those that only devices bring."""
+POLICY_SUMMED = ("redistributed",)
+"""Quantities whose mean alone is recorded, and those that devices or policies bring."""
 
 FIELDS = {"consumption": "utility_consumed"}
 """Fields of the state that hold a quantity, where they have another name."""
@@ -44,16 +48,22 @@ ACCOUNTS = ("income_swaps", "income_sales", "spending_devices")
 
 def measured(p):
     """Return the quantities of an agent that are recorded."""
-    return (*COMPARED, *SUMMED, *(DEVICE_SUMMED if p.devices is not None else ()))
+    summed = (*SUMMED, *(POLICY_SUMMED if p.policies else ()))
+    return (*compared(p), *summed, *(DEVICE_SUMMED if p.devices is not None else ()))
+
+
+def compared(p):
+    """Return the quantities of which median, Gini coefficient and top shares are recorded, too."""
+    return (*COMPARED, *(POLICY_COMPARED if p.policies else ()))
 
 
 def measure_names(p):
     """Return the names of the society's measures, in the order of the array ``measures``."""
     return (
         *measured(p),
-        *(f"{name}_median" for name in COMPARED),
-        *(f"gini_{name}" for name in COMPARED),
-        *(f"top_share_{name}_{top}" for name in COMPARED for top in range(len(TOPS))),
+        *(f"{name}_median" for name in compared(p)),
+        *(f"gini_{name}" for name in compared(p)),
+        *(f"top_share_{name}_{top}" for name in compared(p) for top in range(len(TOPS))),
         *PRICES,
     )
 
@@ -113,6 +123,8 @@ def agent_measures(p, s):
             s.wealth_stocks[agent] = stocks
             s.wealth_devices[agent] = devices
             s.wealth[agent] += devices
+        if p.policies:
+            s.disposable_income[agent] = s.income[agent] + s.redistributed[agent]
 
 
 def worth_of_devices(p, s, agent):
@@ -159,7 +171,7 @@ def society_measures(p, s):
         values = [float(value) for value in getattr(s, FIELDS.get(name, name))]
         total = reduce_sum(values)
         means.append(total / count)
-        if name in COMPARED:
+        if name in compared(p):
             of_living = [values[agent] for agent in living]
             medians.append(median(of_living))
             ginis.append(gini(of_living, total))

@@ -81,6 +81,8 @@ class Parameters:
     first_society, societies : int, which societies are meant; nothing in a society depends on it
     numeraire : int, the resource in whose units prices are recorded, or None: of any resource
     network : whether it is noted who gave how much to whom
+    policies : whether there are taxes and transfers at any time
+    transfer_share : (group,) float, share of the fund that the members get
     rules : functions of a user that replace some of the reference's, by the name of the rule
     rule_text : the same functions in OpenCL C, for kernels
 
@@ -107,6 +109,8 @@ class Parameters:
     societies: int = 1
     numeraire: int | None = None
     network: bool = False
+    policies: bool = False
+    transfer_share: tuple[float, ...] = (0.0,)
     rules: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     rule_text: str = ""
     stream_base: int = field(init=False)

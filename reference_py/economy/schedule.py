@@ -32,6 +32,7 @@ from reference_py.economy.measures import (
 from reference_py.economy.network import begin_network
 from reference_py.economy.open_device_market import open_device_market
 from reference_py.economy.own_use import own_use
+from reference_py.economy.policies import collect_taxes, pay_transfers
 from reference_py.economy.production import production
 from reference_py.economy.shocks import draw_shocks, shocks
 from reference_py.economy.start_day import start_day
@@ -104,6 +105,7 @@ def order(p, day: int) -> list[DayStep]:
         *([DayStep(measure_extraction)] if p.measures else []),
         *market,
         *([DayStep(invention)] if p.devices is not None else []),
+        *([DayStep(collect_taxes), DayStep(pay_transfers)] if p.policies else []),
         DayStep(end_day),
         DayStep(agent_statistics),
         DayStep(society_statistics),

@@ -52,6 +52,8 @@ def remove_resource(p, s, resource, lose):
         for agent in range(p.agents):
             s.held[agent][resource] = 0
             s.experience[agent][resource] = 0.0
+        if p.policies:
+            s.fund[resource] = 0.0
 
 
 def remove_agent(p, s, agent):

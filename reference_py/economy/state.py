@@ -452,6 +452,68 @@ MEASURE_DEVICE_STATE: dict[str, Array] = {
 }
 """What is measured in addition if ``record.measures`` is set, and if there are devices."""
 
+POLICY_STATE: dict[str, Array] = {
+    "units_received": Array(
+        _AR,
+        "int32",
+        "units",
+        "units received in swaps and for devices; until evening",
+        COUNT,
+        checkpointed=False,
+    ),
+    "units_given": Array(
+        _AR,
+        "int32",
+        "units",
+        "units given away in swaps and for devices; until evening",
+        COUNT,
+        checkpointed=False,
+    ),
+    "tax_owed": Array(_AR, "float64", "units", "part of a unit that is due", (0, 1)),
+    "tax_paid": Array(_AR, "int32", "units", "units paid in taxes", COUNT, checkpointed=False),
+    "transfer_received": Array(
+        _AR, "int32", "units", "units received from the fund", COUNT, checkpointed=False
+    ),
+    "units_taxed": Array(
+        _A, "int32", "units", "units paid in taxes today", COUNT, checkpointed=False
+    ),
+    "units_transferred": Array(
+        _A, "int32", "units", "units received from the fund today", COUNT, checkpointed=False
+    ),
+    "taxed_utility": Array(
+        _A, "float64", "util", "utility of the holdings after taxes", REAL, checkpointed=False
+    ),
+    "redistributed": Array(
+        _A,
+        "float64",
+        "util",
+        "utility gained by transfers less that lost by taxes today",
+        REAL,
+        checkpointed=False,
+    ),
+    "fund": Array(
+        ("resource",),
+        "float64",
+        "units",
+        "units paid in taxes and not yet paid out; whole numbers",
+        NOT_NEGATIVE,
+        of_agent=False,
+    ),
+}
+"""What there is in addition if there are taxes or transfers at any time."""
+
+MEASURE_POLICY_STATE: dict[str, Array] = {
+    "disposable_income": Array(
+        _A,
+        "float64",
+        "util",
+        "income of today after taxes and transfers",
+        REAL,
+        checkpointed=False,
+    ),
+}
+"""What is measured in addition if there are taxes or transfers."""
+
 _AL = ("agent", "link")
 
 NETWORK_STATE: dict[str, Array] = {
@@ -516,6 +578,9 @@ def arrays(p) -> dict[str, Array]:
     if p.measures:
         found = found | MEASURE_STATE
         found = found if p.devices is None else found | MEASURE_DEVICE_STATE
+    if p.policies:
+        found = found | POLICY_STATE
+        found = found | MEASURE_POLICY_STATE if p.measures else found
     if p.network:
         found = found | NETWORK_STATE
         found = found if p.devices is None else found | NETWORK_DEVICE_STATE

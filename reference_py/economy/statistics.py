@@ -96,6 +96,8 @@ def society_statistics(p, s, day):
         device_knowledge(p, s)
         row |= device_means(p, s, count)
         row |= device_statistics(p, s, day, count)
+    if p.policies:
+        row |= policy_statistics(s, count)
     for group in range(len(p.trade_power)) if len(p.trade_power) > 1 else ():
         row |= group_statistics(p, s, group)
     s.series = row
@@ -156,6 +158,15 @@ def device_statistics(p, s, day, count):
         contained = float(p.resources_in_tool * p.components**device_type)
         row["interdependence"] += row[f"extraction_share_{name}"] * contained
     return row
+
+
+def policy_statistics(s, count):
+    """Return the series of taxes and transfers; ``count`` is that of living agents."""
+    return {
+        "units_taxed": float(sum(s.units_taxed)) / count,
+        "units_transferred": float(sum(s.units_transferred)) / count,
+        "units_in_fund": sum(s.fund),  # of whole numbers
+    }
 
 
 def group_statistics(p, s, group):

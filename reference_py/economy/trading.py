@@ -175,6 +175,11 @@ def bargain(p, s, agent_a, agent_b, give, take):
             if p.measures:
                 account_swap(p, s, agent_a, give, given, take, taken, gain_a)
                 account_swap(p, s, agent_b, take, taken, give, given, gain_b)
+            if p.policies:
+                s.units_given[agent_a][give] += given
+                s.units_received[agent_b][give] += given
+                s.units_given[agent_b][take] += taken
+                s.units_received[agent_a][take] += taken
             if p.network:
                 link_swap(s, agent_a, agent_b, given)
                 link_swap(s, agent_b, agent_a, taken)

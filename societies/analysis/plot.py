@@ -16,6 +16,7 @@ from societies.analysis.selecting import RUN, names, workload_of
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
+from societies.output.files import written
 from societies.paths import kind_unless_file
 from societies.workload.drawing.figure import (
     STYLE,
@@ -78,18 +79,42 @@ def plot_overview(
     OutputError
         If the file cannot be read or a figure cannot be written.
     """
-    _require_matplotlib()
-    import matplotlib
-
     sources = _several(source)
     first = sources[0]
     is_file = isinstance(first, str | PathLike)
     folder = Path(out) if out is not None else Path(first).parent if is_file else Path()
     drawn = make_figure(sources, figure, variables=variables, **options)
+    return save_figure(drawn, folder, f"{_name(first)}_{figure}")
+
+
+@contextmanager
+def drawing_style() -> Iterator[None]:
+    """Draw with our style, whatever style the caller has chosen.
+
+    Raises
+    ------
+    SocietiesError
+        If matplotlib is missing.
+    """
+    _require_matplotlib()
+    import matplotlib
+
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)
-        paths = _targets(folder, f"{_name(first)}_{figure}", drawn)
+        yield
+
+
+def save_figure(drawn: Any, folder: Path, name: str) -> list[Path]:
+    """Write a figure as PNG and SVG into a folder, or as the one file that ``folder`` names.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    with drawing_style():
+        paths = _targets(folder, name, drawn)
         for path in paths:
             if kind := kind_unless_file(path):
                 raise OutputError(
@@ -99,7 +124,9 @@ def plot_overview(
         try:
             for path in paths:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                drawn.savefig(path, dpi=150, metadata=_UNDATED.get(path.suffix[1:].lower()))
+                kind = path.suffix[1:].lower()
+                with written(path) as unfinished:
+                    drawn.savefig(unfinished, format=kind, dpi=150, metadata=_UNDATED.get(kind))
         except OSError as error:
             raise OutputError(
                 f"{folder}: the figure cannot be written: {error.strerror or error}. "
@@ -131,15 +158,10 @@ def make_figure(
     ConfigError, SocietiesError, OutputError
         As for `societies.plot_overview`.
     """
-    _require_matplotlib()
-    import matplotlib
-
     sources = _several(source)
     chosen = None if variables is None else names(variables)
     with ExitStack() as stack:
-        stack.enter_context(matplotlib.rc_context())  # of this figure alone
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(STYLE)
+        stack.enter_context(drawing_style())
         opened: dict[str, Any] = {}
         for one in sources:
             data = open_results(one) if isinstance(one, str | PathLike) else nullcontext(one)

@@ -48,6 +48,12 @@ def counts(p: Parameters) -> dict[str, Count]:
                 "units swapped between groups",
                 tuple(f"group_units_traded_outside_{group}" for group in groups),
             )
+    if p.policies:
+        taxes = rises("fund")
+        found["units taxed"] = Count(("collect_taxes",), taxes, "units taxed", ("units_taxed",))
+        found["units transferred"] = Count(
+            ("pay_transfers",), falls("fund"), "units transferred", ("units_transferred",)
+        )
     if p.devices is not None:
         found |= _of_devices(p)
     return found

@@ -101,7 +101,8 @@ def has_band(p: Parameters) -> bool:
 
 def extraction_at_once(p: Parameters, societies: int) -> bool:
     """Return True if units are sorted at once: possible, and too few agents to fill a GPU."""
-    return extraction_ahead(p) and societies * p.agents <= AGENTS_AT_ONCE
+    few = societies * p.agents <= AGENTS_AT_ONCE
+    return extraction_ahead(p) and few and not p.policies  # which come before the evening
 
 
 def extraction_slots(p: Parameters) -> int:

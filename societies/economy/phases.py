@@ -97,6 +97,11 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
             "agent_measures": Phase(_of_agents_measures(p, societies)),
             "society_measures": Phase(_of_measures(p, societies)),
         }
+    if p.policies:
+        found |= {
+            "collect_taxes": Phase(_of_policies(p, societies, "collect_taxes", "fill_fund")),
+            "pay_transfers": Phase(_of_policies(p, societies, "pay_transfers", "reduce_fund")),
+        }
     if p.shocks:
         found |= {
             "draw_shocks": phase("economy/shocks.cl", societies),
@@ -176,6 +181,8 @@ def _of_societies(p: Parameters, societies: int) -> tuple[Launch, ...]:
             kernel(means, "device_means", scratch={"amounts": Scratch((means, p.agents))}),
             kernel(societies, "device_statistics"),
         ]
+    if p.policies:
+        launches.append(kernel(societies, "policy_statistics"))
     if p.groups > 1:
         utilities = Scratch((societies * p.groups, p.agents))
         launches.append(
@@ -198,6 +205,12 @@ def _of_agents_measures(p: Parameters, societies: int) -> tuple[Launch, ...]:
     value = kernel(societies, "value_minutes", scratch={"samples": row, "works": row})
     close = kernel(agents, "agent_measures", scratch={"costs": costs})
     return (close,) if p.devices is None else (value, close)
+
+
+def _of_policies(p: Parameters, societies: int, first: str, then: str) -> tuple[Launch, ...]:
+    """Return a launch for every agent, and one that brings the fund up to date."""
+    kernel = partial(Launch, "economy/policies.cl")
+    return (kernel(societies * p.agents, first), kernel(societies, then))
 
 
 def _of_measures(p: Parameters, societies: int) -> tuple[Launch, ...]:

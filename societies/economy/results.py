@@ -31,6 +31,7 @@ from societies.economy.variables import (
     AGENT_DEVICE_DETAIL,
     AGENT_MEASURE_DETAIL,
     AGENT_MEASURE_DEVICE_DETAIL,
+    AGENT_POLICY_DETAIL,
     RECIPES,
     RESOURCE,
     RESOURCE_DETAIL,
@@ -106,6 +107,8 @@ class DayRecorder:
                 (record.agent, self.agent_day, AGENT_DEVICE_DETAIL),
                 (record.agent_resource, self.resource_day, RESOURCE_DEVICE_DETAIL),
             ]
+        if self.p.policies:
+            self._details.append((record.agent, self.agent_day, AGENT_POLICY_DETAIL))
         self.measures = record.measures
         logged = RESOURCE_MEASURES if self.measures else ()
         self.series = SeriesInFile(setup, record.society, logged)

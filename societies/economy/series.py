@@ -7,7 +7,13 @@ from functools import partial
 from itertools import chain
 
 from reference_py.economy.devices import DEVICE_TYPES, SOURCES
-from reference_py.economy.measures import COMPARED, DEVICE_SUMMED, TOPS
+from reference_py.economy.measures import (
+    COMPARED,
+    DEVICE_SUMMED,
+    POLICY_COMPARED,
+    POLICY_SUMMED,
+    TOPS,
+)
 from reference_py.economy.parameters import Parameters
 from societies.workload.declare.fields import Series, series_columns
 
@@ -91,14 +97,23 @@ GROUP_DEVICE_SERIES: dict[str, Series] = {
 }
 """Series recorded for each group if there is more than one; NaN if no member is alive."""
 
+POLICY_SERIES: dict[str, Series] = {
+    "units_taxed": Series("units", "units paid in taxes per living agent"),
+    "units_transferred": Series("units", "units received from the fund per living agent"),
+    "units_in_fund": Series("units", "units paid in taxes and not yet paid out"),
+}
+"""Series recorded if there are taxes or transfers at any time."""
+
 _measure = partial(Series, log="measures")
 _MEANS = {
     "income": ("util", "income of the day: value of what was extracted, gains of swaps, sales"),
     "consumption": ("util", "utility of the units consumed overnight"),
     "wealth": ("util", "wealth after consumption: utility of stocks, with devices their worth"),
+    "disposable_income": ("util", "income of the day after taxes and transfers"),
     "units_consumed": ("units", "units consumed overnight"),
     "income_extraction": ("util", "of the income: utility of the units extracted"),
     "income_swaps": ("util", "of the income: utility gained by swaps of resources"),
+    "redistributed": ("util", "utility gained by transfers less that lost by taxes"),
     "income_sales": ("util", "of the income: utility of the units received for devices"),
     "spending_devices": ("util", "utility of the units paid for devices, no part of the income"),
     "wealth_stocks": ("util", "of the wealth: utility of the units held"),
@@ -109,17 +124,17 @@ MEASURES: dict[str, Series] = {
     **{name: _measure(u, f"{said}, mean over living agents") for name, (u, said) in _MEANS.items()},
     **{
         f"{name}_median": _measure("util", f"{_MEANS[name][1]}, median over living agents")
-        for name in COMPARED
+        for name in (*COMPARED, *POLICY_COMPARED)
     },
     **{
         f"gini_{name}": _measure("1", f"Gini coefficient over living agents of {name}")
-        for name in COMPARED
+        for name in (*COMPARED, *POLICY_COMPARED)
     },
     **{
         f"top_share_{name}": _measure(
             "1", f"share of all {name} that the richest agents have", ("top",)
         )
-        for name in COMPARED
+        for name in (*COMPARED, *POLICY_COMPARED)
     },
     "price_mean": _measure("units/unit", "mean over resources of their prices"),
     "price_dispersion": _measure(
@@ -131,18 +146,29 @@ MEASURES: dict[str, Series] = {
 }
 """Economic measures, in the order of `reference_py.economy.measures.measure_names`.
 
-Those of `DEVICE_SUMMED` need devices."""
+Those of `DEVICE_SUMMED` need devices, those of `OF_POLICIES` taxes or transfers."""
+
+OF_POLICIES = (
+    *POLICY_SUMMED,
+    *(form.format(one) for one in POLICY_COMPARED for form in ("{}", "{}_median", "gini_{}")),
+    *(f"top_share_{one}" for one in POLICY_COMPARED),
+)
 
 
-def series_table(devices: bool, groups: int, *, measures: bool = False) -> dict[str, Series]:
+def series_table(
+    devices: bool, groups: int, *, measures: bool = False, policies: bool = False
+) -> dict[str, Series]:
     """Return the series of a society with or without devices and with ``groups`` groups."""
     found = dict(SERIES)
     if devices:
         found |= DEVICE_SERIES
     if groups > 1:
         found |= GROUP_SERIES | (GROUP_DEVICE_SERIES if devices else {})
+    if policies:
+        found |= POLICY_SERIES
     if measures:
-        found |= {n: one for n, one in MEASURES.items() if devices or n not in DEVICE_SUMMED}
+        left_out = {*(() if devices else DEVICE_SUMMED), *(() if policies else OF_POLICIES)}
+        found |= {name: one for name, one in MEASURES.items() if name not in left_out}
     return found
 
 
@@ -159,12 +185,13 @@ def entries(devices: bool, groups: int) -> Mapping[str, Sequence[object]]:
     }
 
 
-def columns(devices: bool, groups: int) -> list[str]:
+def columns(devices: bool, groups: int, *, policies: bool = False) -> list[str]:
     """Return the names of the columns of the array ``series``."""
-    found = series_columns(series_table(devices, groups), entries(devices, groups))
+    table = series_table(devices, groups, policies=policies)
+    found = series_columns(table, entries(devices, groups))
     return [*chain.from_iterable(found.values())]
 
 
 def columns_of(p: Parameters) -> list[str]:
     """Return the names of the columns of the array ``series`` of a society."""
-    return columns(p.devices is not None, p.groups)
+    return columns(p.devices is not None, p.groups, policies=p.policies)

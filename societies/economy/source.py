@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_py.economy.devices import DEVICE_TYPES, SOURCES, TYPES
-from reference_py.economy.measures import COMPARED, TOPS, measure_names, measured
+from reference_py.economy.measures import TOPS, compared, measure_names, measured
 from reference_py.economy.parameters import (
     LOSE,
     RANDOM_INDEX,
@@ -76,6 +76,8 @@ def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
         "consumption_threshold_table": np.array(p.consumption_threshold, np.uint64),
         "trade_power_table": np.array(p.trade_power),
     }
+    if p.policies:
+        found["transfer_share_table"] = np.array(p.transfer_share)
     if p.devices is not None:
         curves = p.devices.effort_curves
         found |= {
@@ -171,6 +173,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "LOSE": LOSE,
         **_device_macros(p),
         **_measure_macros(p),
+        "POLICIES": int(p.policies),
         "NETWORK": int(p.network),
         **({"LINKS": links(p), "NO_TAKER": NO_AGENT} if p.network else {}),
         **{f"RULE_{name.replace('.', '_').upper()}": 1 for name in p.rules},
@@ -235,7 +238,7 @@ def _measure_macros(p: Parameters) -> dict[str, int | float]:
     firsts = ("income_median", "gini_income", "top_share_income_0", "price_mean")
     return {
         "MEASURES_OF_A_SOCIETY": len(names),
-        "COMPARED": len(COMPARED),
+        "COMPARED": len(compared(p)),
         "TOPS": len(TOPS),
         "NUMERAIRE": -1 if p.numeraire is None else p.numeraire,
         **_numbered("MEASURED_", measured(p)),

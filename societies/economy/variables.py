@@ -63,6 +63,12 @@ AGENT_MEASURE_DEVICE_DETAIL = {
 }
 """Variables per agent that economic measures bring, and those of them that need devices."""
 
+AGENT_POLICY_DETAIL = {
+    "agent_units_taxed": Detail(("units_taxed",)),
+    "agent_units_transferred": Detail(("units_transferred",)),
+}
+"""Variables per agent that taxes and transfers bring."""
+
 RESOURCE_MEASURES = ("resource_price", "resource_price_dispersion", "resource_units_priced")
 """Measures of every resource: fields of the state."""
 

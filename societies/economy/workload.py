@@ -183,7 +183,9 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return the statistics of a day."""
         from societies.economy.series import series_table
 
-        return series_table(p.devices is not None, p.groups, measures=p.measures)
+        return series_table(
+            p.devices is not None, p.groups, measures=p.measures, policies=p.policies
+        )
 
     def entries(self, p: Parameters) -> Mapping[str, Sequence[object]]:
         """Return the names of the entries of the dimensions of series."""

@@ -25,7 +25,7 @@ from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
 from societies.workload.declare.rules import attributes_of
 from societies.workload.declare.varying import unit_and_meaning
-from societies.workload.running.provenance import git_commit, now
+from societies.workload.running.provenance import git_commit, how_made, now
 
 MOST_SHAPES = 4
 """Most values of a non-numeric key whose configurations are examined for the longest dimensions; a
@@ -214,6 +214,7 @@ def layout_of(
         "societies_version": package_version(),
         "git_commit": git_commit(),
         "created": now(),
+        **how_made(base.workload),
         "python": platform.python_version(),
         "definition_sha256": digest(definition),
         "replicates": int(runs.replicate.max()) + 1,

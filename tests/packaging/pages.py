@@ -85,6 +85,12 @@ CHANGES = (
         "1500 days take minutes",
     ),
     Change(
+        "experiments/economy/paper/README.md",
+        "--all --small",
+        "5 --small",
+        "all of it takes minutes; tests/cli/test_reproduce.py has the parts",
+    ),
+    Change(
         "experiments/randomness/README.md",
         "battery.py   ",
         "battery.py --list ",
@@ -154,6 +160,12 @@ CHANGES = (
         "tests/faults/README.md",
         "--flips 1000 --seed 1",
         "--flips 5 --seed 1",
+        "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
+    ),
+    Change(
+        "tests/faults/README.md",
+        "--swaps 300 --seed 1",
+        "--swaps 3 --seed 1",
         "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
     ),
     Change(

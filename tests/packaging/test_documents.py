@@ -92,24 +92,14 @@ ILLUSTRATIONS = {
         "$ societies verify my.yaml",
     ): "a device that errs, which none here does",
     ("docs/sweeps.md", "$ societies sweep economy/sweeps/morris"): "takes half an hour",
-    (
-        "benchmarks/peers.md",
-        "git clone https://github.com/tewalds/castro castro",
-    ): "needs the network, and minutes",
-    (
-        "benchmarks/peers.md",
-        "git clone https://github.com/lang010/cloudict cloudict",
-    ): "needs the network, and an hour for the games",
-    (
-        "benchmarks/peers.md",
-        "git clone https://github.com/jw1912/perft jw1912",
-    ): "needs the network and cargo",
-    (
-        "benchmarks/peers.md",
-        "python3.13 -m venv bullet",
-    ): "needs the network and a newer Python",
     ("docs/sweeps.md", "#!/bin/bash"): "a job of Slurm, which needs its cluster",
     ("docs/sweeps.md", "from dask_jobqueue import SLURMCluster"): "the same",
+    ("docs/validate.md", '[project.entry-points."societies.statistics"]'): "of another package",
+    ("docs/validate.md", "$ societies validate economy --case no_trade"): "500 days",
+    (
+        "experiments/economy/scenarios/README.md",
+        "$ societies validate economy --figure validation.png",
+    ): "takes half an hour",
 }
 """Blocks marked ``text`` that no block before them prints: page and first line, and why."""
 
@@ -186,6 +176,17 @@ def test_no_command_hides_in_an_indented_block(page):
     assert not [line for line in text.splitlines() if line[:4] == "    " and COMMAND.match(line)]
 
 
+def test_nothing_here_builds_the_program_of_others():
+    """Peers come from a package index or by a path: no recipes, no source that needs theirs."""
+    building = re.compile(r"git clone|cargo build|^make |\bg\+\+ |\bnvcc ", re.M)
+    for page in PAGES:
+        assert not [b.line for b in blocks(page) if building.search(b.text)], page
+    for folder in ("benchmarks", "experiments"):
+        for path in (ROOT / folder).rglob("*.[ch]*"):
+            if path.suffix in (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"):
+                assert not re.findall(r'^#include "', path.read_text(), re.M), path
+
+
 def test_every_exception_is_about_something_that_exists():
     commands = [b.text for page in PAGES for b in blocks(page) if b.language == "sh"]
     for words in NOT_EXECUTED:
@@ -225,9 +226,15 @@ def test_example_configurations_are_valid(page, tmp_path):
 
 
 def test_tables_made_from_the_code_are_up_to_date():
-    renewed = runpy.run_path(str(ROOT / "docs/tables.py"))["renewed"]
+    made = runpy.run_path(str(ROOT / "docs/tables.py"))
+    renewed = made["renewed"]
     marked = [page for page in PAGES if "<!-- begin: " in (ROOT / page).read_text()]
-    assert len(marked) == 7
+    named = [
+        name
+        for page in marked
+        for name in re.findall(r"<!-- begin: ([\w-]+) -->", (ROOT / page).read_text())
+    ]
+    assert sorted(named) == sorted(made["TABLES"])
     for page in marked:
         text = (ROOT / page).read_text()
         assert renewed(text) == text, f"{page} is behind the code: run python docs/tables.py"

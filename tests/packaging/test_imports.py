@@ -25,7 +25,8 @@ FLOORS = (
     {"completion", "members"},
     {"societies"},  # the public names: societies/__init__.py
     {"api"},
-    {"progress", "timings", "catalogue"},
+    {"progress", "timings", "catalogue", "reproduce"},
+    {"study"},
     {"sweep", "analysis", "view", "scaffold"},
     {"economy", "games", "models", "physics"},
     {"model"},
@@ -37,6 +38,7 @@ FLOORS = (
     {"kerneltext"},
     {"memory"},
     {"inputs", "numbers", "terminal"},
+    {"citation"},
     {"background", "errors", "paths", "signals", "version", "words"},
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import zipfile
 from pathlib import Path
@@ -28,6 +29,19 @@ def test_the_wheel_has_every_file_of(folder, installation):
     expected = {f"{SHIPPED.get(folder, folder)}/{path.as_posix()}" for path in files(folder)}
     assert expected
     assert expected <= inside
+
+
+def test_the_wheel_has_what_figures_are_reproduced_from(installation, tmp_path):
+    done = installation.run(["societies", "reproduce"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    numbers = re.findall(r"^(\d+) ", done.stdout, re.M)
+    assert numbers == [str(number) for number in range(5, 14)]
+    done = installation.run(["societies", "reproduce", "5", "--out", "here"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "here" / "figure_05.png").is_file()
+    done = installation.run(["societies", "reproduce", "kalah"], tmp_path)
+    assert done.returncode == 2
+    assert "run it in a clone of the repository" in done.stderr
 
 
 def test_the_wheel_has_nothing_else(installation):

@@ -45,7 +45,7 @@ def test_a_choice_of_scenarios_is_drawn_and_named_and_leaves_the_committed_table
     before = {path: path.stat().st_mtime_ns for path in SCRIPT.parent.iterdir()}
     code, out, err = run(tmp_path, "no_trade", "--societies", "2")
     assert code == 0, err
-    written = {"comparison.csv", "comparison.md", "claims.md", "scenarios.png"}
+    written = {"comparison.csv", "comparison.md", "scenarios.png"}
     assert {f"scenarios/{name}" for name in written} <= set(out.splitlines())
     assert written <= {path.name for path in (tmp_path / "scenarios").iterdir()}
     assert (tmp_path / "scenarios/scenarios.png").stat().st_size > 20_000

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from societies.translate import Declared, TranslationError, Unit
+from societies.translate import Declared, TranslatedProgram, TranslationError
 from societies.workload import Field
 
 RULES = '''
@@ -45,7 +45,7 @@ def rules(tmp_path):
         spec = importlib.util.spec_from_file_location(path.stem, path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        return module, Unit(Declared(FIELDS, {"agent": 100, "series": 0}, [], None))
+        return module, TranslatedProgram(Declared(FIELDS, {"agent": 100, "series": 0}, [], None))
 
     return load
 

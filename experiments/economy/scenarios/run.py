@@ -3,8 +3,8 @@
     python experiments/economy/scenarios/run.py [--device auto] [--societies 20] [SCENARIO ...]
 
 Runs the shipped configurations no_trade, trade, tools, devices, long_run and shock, compares every
-series of the recorded runs (tests/data/societies-baseline), checks what the paper claims, and
-writes comparison.csv, comparison.md, claims.md and three figures. The compared series of each
+series of the recorded runs (tests/data/societies-baseline), and writes comparison.csv,
+comparison.md and three figures. The compared series of each
 scenario are kept in --out as SCENARIO.nc, small enough to carry from machine to machine, and are
 not made again unless another configuration or number of societies is wanted. README.md next to this
 tells what to expect and how long it takes.
@@ -15,7 +15,6 @@ import csv
 import time
 from pathlib import Path
 
-import claims
 import figures
 import xarray as xr
 from agreement import acceptable, misses
@@ -136,8 +135,7 @@ def main():
     print("\n".join(verdicts))
     write_tables(found, verdicts, options.out)
     recorded = {name: read_baseline(SCENARIOS[name].recorded) for name in ensembles}
-    (options.out / "claims.md").write_text(claims.table(ensembles, recorded))
-    tables = [options.out / name for name in ("comparison.csv", "comparison.md", "claims.md")]
+    tables = [options.out / name for name in ("comparison.csv", "comparison.md")]
     print(*tables, *figures.draw(ensembles, recorded, options.out), sep="\n")
 
 

@@ -7,7 +7,7 @@ All players are programs that speak the Go Text Protocol; this one is the refere
 for a move by the clock, both begin half of the games, and Black may swap. UCT has a tree for each
 processor, on a GPU 256 trees; with --rave also the estimates of that name (the key of the player).
 ``flat`` is flat Monte Carlo on one processor, ``castro`` the program of that name with its defaults
-(rapid action value estimates, knowledge of the game; benchmarks/peers.md builds it), ``cpu`` UCT on
+(rapid action value estimates, knowledge of the game; see benchmarks/peers.md), ``cpu`` UCT on
 all processors, for a --device that is a GPU. After --limit seconds no further pair of games begins.
 Each match writes results/strength-DEVICE-[rave-]OPPONENT.csv, a game a row, and prints the share of
 points with its interval of 95 % (Wilson).
@@ -216,7 +216,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
     parser.add_argument("--against", nargs="+", required=True, choices=["flat", "castro", "cpu"])
-    parser.add_argument("--castro", type=Path, help="the program, which benchmarks/peers.md builds")
+    parser.add_argument("--castro", type=Path, help="path of the program")
     parser.add_argument("--size", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=0.1, help="of a move")
     parser.add_argument("--rave", type=float, default=0.0, help="of UCT: key rave; 0: none")
@@ -227,7 +227,7 @@ def main():
     if options.games % 2 or options.games < 2:
         parser.error(f"--games {options.games}: an even number; each player begins half of them")
     if "castro" in options.against and not (options.castro and options.castro.is_file()):
-        parser.error("--castro: the program, which benchmarks/peers.md builds")
+        parser.error("--castro: give the path of the program")
     device = societies.choose_device(options.device)
     print(f"{device}; driver {device.driver}; {os.cpu_count()} processors")
     for opponent in options.against:

@@ -3,7 +3,7 @@
     python experiments/games/ngtsg/cloudict.py PROGRAM [--part evaluations games] [--games 20]
         [--depth 6] [--seconds 2] [--limit 3600] [--device D] [--results FOLDER]
 
-PROGRAM is Cloudict's gameEngine, which benchmarks/peers.md builds; it is started in its own folder,
+PROGRAM is Cloudict's gameEngine (benchmarks/peers.md says which); it is started in its own folder,
 where it finds its patterns and writes a log. "evaluations": nodes of its search a second of
 processor time, over its turns from some positions, compared with our leaf evaluations on one core.
 These are not the same nodes: most of its nodes are leaves, but it also lists moves, and its
@@ -223,7 +223,7 @@ def main():
     parser.add_argument("--results", type=Path, default=HERE / "results")
     given = parser.parse_args()
     if not os.access(given.program, os.X_OK):
-        sys.exit(f"{given.program}: no program; benchmarks/peers.md says how Cloudict is built")
+        sys.exit(f"{given.program}: no program; give the path of Cloudict (benchmarks/peers.md)")
     given.results.mkdir(parents=True, exist_ok=True)
     for part in given.part:
         {"evaluations": evaluations, "games": games}[part](given)

@@ -114,3 +114,10 @@ class GroupConfig(Section):
         ge=SMALLEST_REAL,
         le=LARGEST_REAL,
     )
+    transfer_share: float = tabulated(
+        0.0,
+        "Share of the fund of taxes that the members get every evening, in equal parts",
+        "1",
+        ge=0,
+        le=1,
+    )

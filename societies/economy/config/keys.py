@@ -36,6 +36,7 @@ from societies.config.model import (
 from societies.config.problems import Path, quoted
 from societies.economy.config.devices import DeviceConfig, DevicesMarketConfig, InventionConfig
 from societies.economy.config.groups import GroupConfig
+from societies.economy.config.policies import PoliciesConfig
 from societies.economy.config.ranges import (
     DEFAULT_MENU,
     MOST_RESOURCES,
@@ -224,6 +225,7 @@ class EconomyKeys(WorkloadConfig):
     device: DeviceConfig = key(DeviceConfig(), "What devices take and bring")
     invention: InventionConfig = key(InventionConfig(), "How likely inventions are")
     groups: ListOf[GroupConfig] = key((), "Groups of unlike agents; empty: all are alike")
+    policies: PoliciesConfig = key(PoliciesConfig(), "Taxes in kind, and transfers")
     rules: RulesConfig = key(RulesConfig(), "Functions of Python files that replace rules")
     shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
     interventions: ListOf[EconomyIntervention] = INTERVENTIONS

@@ -16,7 +16,9 @@ from societies.economy.explain.events import (
     Meeting,
     OwnUse,
     Pairing,
+    Received,
     Removed,
+    Taxed,
     Unit,
     plain,
 )
@@ -30,6 +32,7 @@ PHASES = {
     "production": ("production",),
     "extraction": ("extraction",),
     "invention": ("invention",),
+    "taxes": ("collect_taxes", "pay_transfers"),
     "end_day": ("end_day",),
     "consumption": ("consumption",),
     "shocks": ("shocks",),
@@ -242,6 +245,16 @@ class AgentListener(TradeListener):
     def on_invented(self, **facts: Any) -> None:
         """Record an invention by any agent; other agents can learn it from now on."""
         self.keep(Invented(**facts))
+
+    def on_tax(self, agent: int, **facts: Any) -> None:
+        """Record what the agent pays in taxes."""
+        if self.concerns(agent):
+            self.keep(Taxed(**facts))
+
+    def on_transfer(self, agent: int, **facts: Any) -> None:
+        """Record what the agent receives from the fund."""
+        if self.concerns(agent):
+            self.keep(Received(**facts))
 
     def on_removed(self, **facts: Any) -> None:
         """Record that a shock removes a resource or an agent from the society."""

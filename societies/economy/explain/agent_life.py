@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-PARTS = ("extraction", "swaps", "sales", "payments", "consumption", "devices", "other")
+PARTS = (
+    "extraction",
+    "swaps",
+    "sales",
+    "payments",
+    "redistribution",
+    "consumption",
+    "devices",
+    "other",
+)
 """Parts of a day's change of wealth; `other` is units used to make devices, and shocks."""
 
 MOST_TURNS = 10

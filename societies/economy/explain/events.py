@@ -277,6 +277,39 @@ class Removed:
     index: int
 
 
+@dataclass
+class Taxed:
+    """The agent pays taxes.
+
+    Attributes
+    ----------
+    base : units that the taxes on holdings, income and sales are about
+    rates : the share of them that is due
+    paid : units paid of each resource
+    owed : part of a unit of each resource that is carried to the next evening
+    """
+
+    base: list[int]
+    rates: list[float]
+    paid: list[int]
+    owed: list[float]
+
+
+@dataclass
+class Received:
+    """The agent receives transfers.
+
+    Attributes
+    ----------
+    received : units of each resource
+    poorest, least_extracting : whether the agent is one of these
+    """
+
+    received: list[int]
+    poorest: bool
+    least_extracting: bool
+
+
 def complete(event: Any, facts: Mapping[str, Any]) -> None:
     """Add facts of an event that the reference reports later."""
     for name, value in facts.items():

@@ -132,7 +132,9 @@ DEALS = ("devices_sold", "income_sales", "spending_devices", "bought", "device_p
 
 def _evening(engine: Engine, devices: bool) -> dict[str, NDArray[Any]]:
     """Return the arrays of the only society that are read every evening."""
-    names = EVENING + DEVICE_EVENING if devices else EVENING
+    names = (*EVENING, *(DEVICE_EVENING if devices else ()))
+    if "redistributed" in engine.fields:
+        names = (*names, "redistributed")
     return {name: array[0] for name, array in engine.arrays(*names).items()}
 
 
@@ -208,6 +210,7 @@ def _changes(before: dict[str, NDArray[Any]] | None, evening: dict[str, Any]) ->
         "swaps": evening["income_swaps"],
         "sales": evening.get("income_sales", zero),
         "payments": -evening.get("spending_devices", zero),
+        "redistribution": evening.get("redistributed", zero),
         "consumption": -evening["utility_consumed"],
         "devices": devices,
     }

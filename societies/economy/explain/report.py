@@ -14,6 +14,8 @@ from societies.economy.explain.events import (
     Invented,
     Made,
     OwnUse,
+    Received,
+    Taxed,
     Unit,
     worded_of_resources,
 )
@@ -78,6 +80,7 @@ def _title(section: DayPart, markets: int) -> str:
         "production": "Making devices",
         "extraction": "Extraction",
         "invention": "Invention",
+        "taxes": "Evening: taxes and transfers",
         "end_day": "Evening: what it remembers",
         "consumption": "Night: consumption",
         "shocks": "Shocks",
@@ -230,6 +233,28 @@ def _invention(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
         yield f"{who} {name_of(found.device_type)} r{found.resource} of {resources(found.parts)}"
 
 
+TAXES = ("holdings", "income", "sales")
+
+
+def _taxes(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
+    def units(row: list[int]) -> str:
+        paid = sorted(((n, r) for r, n in enumerate(row) if n), key=_largest)
+        parts = listed([f"{n} r{r}" for n, r in paid], full)
+        return f"{counted(sum(row), 'unit')}{f': {parts}' if paid else ''}"
+
+    for _, event in section.events:
+        if isinstance(event, Taxed):
+            for name, base, rate in zip(TAXES, event.base, event.rates, strict=True):
+                if rate:
+                    yield f"tax on {name}: {100 * rate:.4g} % of {counted(base, 'unit')}"
+            yield f"pays {units(event.paid)}; owes {number(sum(event.owed))} in parts of a unit"
+        if isinstance(event, Received):
+            one_of = ["the poorest"] * event.poorest
+            one_of += ["those that extracted the least"] * event.least_extracting
+            why = f" (is one of {' and of '.join(one_of)})" if one_of else ""
+            yield f"receives {units(event.received)} from the fund{why}"
+
+
 def _end_day(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     before, after = section.before, section.after
     changed = [
@@ -291,6 +316,7 @@ REPORTS: dict[str, Callable[[Trace, DayPart, bool], Iterator[str]]] = {
     "production": _production,
     "extraction": _extraction,
     "invention": _invention,
+    "taxes": _taxes,
     "end_day": _end_day,
     "consumption": _consumption,
     "shocks": _shocks,

@@ -32,6 +32,7 @@ WORDS = {
     "swaps": "gains of swaps",
     "sales": "sales of devices",
     "payments": "payments for devices",
+    "redistribution": "taxes and transfers",
     "consumption": "consumption",
     "devices": "worth of its devices",
     "other": "units made into devices",

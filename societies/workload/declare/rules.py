@@ -79,6 +79,11 @@ class Plugged:
         return bool(self.functions)
 
     @property
+    def translated(self) -> Plugged:
+        """The rules that devices carry out, too: all but those of which the host makes a table."""
+        return Plugged({n: one for n, one in self.functions.items() if not one.rule.table})
+
+    @property
     def reference(self) -> dict[str, Callable[..., Any]]:
         """Function of every replaced rule, as the reference calls it."""
         return {name: one.called() for name, one in self.functions.items()}
@@ -135,7 +140,8 @@ def _plugged(rules: Mapping[str, Rule], section: RulesSection, config: Any) -> P
     found: dict[str, PlugIn] = {}
     for name, text in texts_of(section):
         one = load_plug_in(rules[name], text)
-        one.translated(words_of(one.rule, config))  # a rule that cannot be is refused at once
+        if not one.rule.table:
+            one.translated(words_of(one.rule, config))  # a rule that cannot be is refused at once
         found[name] = one
     return Plugged(found)
 

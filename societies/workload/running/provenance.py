@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from societies import citation
 from societies.config import WorkloadConfig, quoted, read_text, to_yaml
 from societies.config.rules import MODEL, SECTION
-from societies.errors import ConfigError, DamageWarning, OutputError, option
+from societies.errors import ConfigError, DamageWarning, OutputError, command_line, option
 from societies.output.resultfile import ResultFile
 from societies.version import package_version
 from societies.workload.declare.protocol import Setup
@@ -30,6 +31,9 @@ _COMMIT = "# branch.oid "
 TABLE = "table_sha256"
 VARIED = "varied"
 """Attributes of a file whose copies have parameters of a table: the table's hash, and its keys."""
+
+LONGEST_COMMAND = 20_000
+"""Characters of a command line that a file has; HDF5 stores attributes of at most 64 KiB."""
 
 LONGER_AT_MOST, LONG = 2, 1 << 16
 """Limit of the configuration read from a file: `LONGER_AT_MOST` times the length of ours plus
@@ -49,6 +53,7 @@ def origin(setup: Setup[Any, Any]) -> dict[str, str]:
         "societies_version": package_version(),
         "git_commit": git_commit(),
         "created": now(),
+        **how_made(config.workload),
         "python": platform.python_version(),
         **{f"{key}_sha256": digest for key, digest in _digests(config).items()},
         **(
@@ -58,6 +63,15 @@ def origin(setup: Setup[Any, Any]) -> dict[str, str]:
         ),
         **setup.workload.origin(config),
         **attributes_of([setup.workload.plugged(config)]),
+    }
+
+
+def how_made(workload: str) -> dict[str, str]:
+    """Return the publication of the model, and the command line, as attributes of a file."""
+    publication, command = citation.model(workload), command_line()
+    return {
+        **({} if publication is None else {"reference": publication.text()}),
+        **({"command": command[:LONGEST_COMMAND]} if command else {}),
     }
 
 

@@ -1,0 +1,176 @@
+"""How is a published figure made again: run what is missing, draw it, compare its numbers?
+
+Files in the folder of results: ``runs/NAME.nc`` has the series of a run that figures need,
+``runs/NAME.h5`` is a run that is not complete; ``figure_N.png``, ``.svg`` and ``.csv`` are results.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from societies.config import to_yaml
+from societies.errors import ConfigError, OutputError
+from societies.output import open_results
+from societies.paths import data_directory
+from societies.reproduce.catalogue import EXPERIMENTS, SOCIETIES, Figure, Run, figures
+from societies.reproduce.claims import as_markdown, measured, write_table
+from societies.reproduce.drawing import FIGURES, Runs
+from societies.workload import Setup
+from societies.workload.declare.registry import load_config, workload
+from societies.workload.drawing.figure import STYLE
+from societies.workload.running.progress import progress_bar
+from societies.workload.running.run import run as run_config
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+DOTS_PER_INCH = 120
+CLAIMS = "claims.md"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How figures are reproduced.
+
+    Attributes
+    ----------
+    device : as for `societies.run`
+    societies : of each run
+    small : try it with few agents and days; numbers are not compared with the paper's then
+    keep : leave the result files of the runs where they are
+    quiet : show no progress
+    """
+
+    device: str = "auto"
+    societies: int = SOCIETIES
+    small: bool = False
+    keep: bool = False
+    quiet: bool = False
+
+
+def carry_out(figure: Figure, out: Path, options: Options) -> list[Path]:
+    """Reproduce a figure; return the files that were written.
+
+    Runs that the folder ``out`` already has are used again, and interrupted ones are continued.
+
+    Raises
+    ------
+    OutputError
+        If the folder has runs of another configuration or of another version of the model.
+    """
+    (out / "runs").mkdir(parents=True, exist_ok=True)
+    runs = {one.name: _series(one, out / "runs", options) for one in figure.runs}
+    name = f"figure_{figure.number:02}"
+    written = _draw(figure, runs, out / name, options)
+    if options.small:
+        return written
+    table = out / f"{name}.csv"
+    write_table(table, measured(figure.number, runs))
+    _write_claims(out)
+    return [*written, table, out / CLAIMS]
+
+
+def variables_of(run: str) -> list[str]:
+    """Return the variables that any figure needs of a run."""
+    of = [one.variables for one in figures().values() if run in [r.name for r in one.runs]]
+    return sorted({name for names in of for name in names})
+
+
+def _series(one: Run, folder: Path, options: Options) -> xr.Dataset:
+    """Return the series of a run, which is carried out or continued if they are missing."""
+    import xarray as xr
+
+    path, whole = folder / f"{one.name}.nc", folder / f"{one.name}.h5"
+    config = load_config(one.base, one.overrides(options.societies, options.small))
+    setup = Setup(workload(config.workload), config)
+    about = {
+        "configuration": to_yaml(config),
+        "model_version": str(setup.workload.version_of(config)),
+    }
+    if not path.exists():
+        bar = nullcontext() if options.quiet else progress_bar(config, options.device)
+        with bar as progress:
+            run_config(
+                config, device=options.device, out=whole, resume=whole.exists(), progress=progress
+            )
+        removed = [shock.day for shock in getattr(config, "shocks", ())]
+        _reduce(whole, path, variables_of(one.name), {**about, "removed": max(removed, default=0)})
+        if not options.keep:
+            whole.unlink()
+    with xr.open_dataset(path, engine="h5netcdf") as series:
+        if any(str(series.attrs.get(name)) != value for name, value in about.items()):
+            raise OutputError(
+                f"{path} has another configuration, number of societies or version of the model\n"
+                "name another folder with --out, or delete this file"
+            )
+        return series.load()
+
+
+def _reduce(whole: Path, path: Path, variables: list[str], about: dict[str, Any]) -> None:
+    """Write the series that figures need as 32-bit numbers."""
+    with open_results(whole) as results:
+        series = results[variables].astype("float32").load()
+        series.attrs = {**about, "device": str(results.attrs["device"])}
+    unfinished = path.with_name(f"{path.name}.partial")
+    packing = {name: {"zlib": True} for name in series.data_vars}
+    series.to_netcdf(unfinished, engine="h5netcdf", encoding=packing)
+    os.replace(unfinished, path)
+
+
+def _draw(figure: Figure, runs: Runs, where: Path, options: Options) -> list[Path]:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure as Drawing
+
+    draw, size = FIGURES[figure.number]
+    with rc_context(STYLE):
+        drawing = Drawing(figsize=size, layout="constrained")
+        draw(drawing, runs)
+        count = next((run.sizes["society"] for run in runs.values()), 0)
+        what = f": mean and range of {count} societies" if count else ""
+        trial = " (a trial with few agents and days)" if options.small else ""
+        drawing.suptitle(f"Figure {figure.number}{what}{trial}", fontsize=10)
+        paths = [where.with_suffix(ending) for ending in (".png", ".svg")]
+        for path in paths:
+            drawing.savefig(path, dpi=DOTS_PER_INCH, metadata=_undated(path))
+    return paths
+
+
+def _undated(path: Path) -> dict[str, Any] | None:
+    return {"Date": None} if path.suffix == ".svg" else None
+
+
+def _write_claims(out: Path) -> None:
+    """Write the claims of all figures that the folder has as one table."""
+    rows = []
+    for path in sorted(out.glob("figure_*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            rows += [row[:-1] for row in list(csv.reader(file))[1:]]
+    (out / CLAIMS).write_text(as_markdown(rows), encoding="utf-8")
+
+
+def carry_out_experiment(name: str, out: Path, device: str) -> int:
+    """Carry out the script of an experiment, which prints as it goes; return its exit code.
+
+    Raises
+    ------
+    ConfigError
+        If this installation has no scripts.
+    """
+    root = data_directory("experiments").parent
+    words = EXPERIMENTS[name].words(out / name, device)
+    if not (root / words[0]).is_file():
+        raise ConfigError(
+            f"{name}: {words[0]} is not in this installation\n"
+            "run it in a clone of the repository, which has the scripts of all experiments"
+        )
+    (out / name).mkdir(parents=True, exist_ok=True)
+    return subprocess.run(
+        [sys.executable, str(root / words[0]), *words[1:]], check=False
+    ).returncode

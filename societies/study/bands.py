@@ -1,0 +1,58 @@
+"""How far is a statistic from its target, in units of what counts as far?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from societies.study.statistics import Reals
+
+if TYPE_CHECKING:
+    from societies.study.targets import Target
+
+
+def distances(targets: Mapping[str, Target], values: Reals) -> Reals:
+    """Return how far statistics are from their targets, in units of their scale: 0 in the band.
+
+    Parameters
+    ----------
+    values : (..., statistic) float64
+
+    Returns
+    -------
+    (..., statistic) float64; NaN where the statistic is
+    """
+    found = np.empty_like(values)
+    for i, one in enumerate(targets.values()):
+        low, high = ends_of(one)
+        x = values[..., i]
+        if one.target is not None:
+            away = np.abs(x - one.target)
+        else:
+            away = np.maximum(np.maximum(low - x, x - high), 0.0)
+        found[..., i] = np.where(np.isnan(x), np.nan, away / scale_of(one))
+    return found
+
+
+def ends_of(target: Target) -> tuple[float, float]:
+    """Return the ends of a band; without one, the target and its scale on either side."""
+    if target.band is None:
+        if target.target is None:
+            return -np.inf, np.inf
+        wide = target.scale or 0.0
+        return target.target - wide, target.target + wide
+    low, high = target.band
+    return -np.inf if low is None else low, np.inf if high is None else high
+
+
+def scale_of(target: Target) -> float:
+    """Return the distance that counts 1: given, or half of the band, or the size of its end."""
+    if target.scale is not None:
+        return target.scale
+    low, high = ends_of(target)
+    if np.isfinite(low) and np.isfinite(high) and high > low:
+        return (high - low) / 2
+    ends = [abs(one) for one in (low, high, target.target or 0.0) if np.isfinite(one) and one]
+    return max(ends, default=1.0)

@@ -1,0 +1,84 @@
+"""How is a series prepared for a statistic? Logarithms, differences, and what a trend leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from societies.study.statistics import Reals
+
+FILTERS: dict[str, Callable[..., Reals]] = {}
+
+
+def series_filter(of: Callable[..., Reals]) -> Callable[..., Reals]:
+    """Add a filter of (copy, tick) series; a shorter result lacks the first ticks."""
+    FILTERS[of.__name__] = of
+    return of
+
+
+@series_filter
+def log(x: Reals) -> Reals:
+    """Natural logarithm."""
+    with np.errstate(all="ignore"):
+        return np.log(x)
+
+
+@series_filter
+def difference(x: Reals) -> Reals:
+    """Change from one tick to the next."""
+    return np.diff(x)
+
+
+@series_filter
+def relative_change(x: Reals) -> Reals:
+    """Change from one tick to the next, over the first of the two; over 1 where that is 0."""
+    return np.diff(x) / np.where(x[..., :-1] == 0, 1.0, x[..., :-1])
+
+
+@series_filter
+def detrend(x: Reals) -> Reals:
+    """Deviation from the least-squares line."""
+    from scipy.signal import detrend as without_line
+
+    found: Reals = without_line(x, axis=-1)
+    return found
+
+
+@series_filter
+def smooth(x: Reals, *, window: int = 5) -> Reals:
+    """Centred mean of an odd number of ticks; the ends remain as they are."""
+    half, found = window // 2, x.copy()
+    if half and x.shape[-1] >= 2 * half + 1:
+        views = np.lib.stride_tricks.sliding_window_view(x, 2 * half + 1, -1)
+        found[..., half:-half] = views.mean(-1)
+    return found
+
+
+def _trend_of(x: Reals, smoothing: float) -> Reals:
+    """Solve (1 + smoothing K'K) trend = x for second differences K (Hodrick and Prescott, 1997)."""
+    from scipy.linalg import solveh_banded
+
+    n = x.shape[-1]
+    if n < 3:
+        return x
+    second = np.diff(np.eye(3), 2, axis=0)[0]
+    band = np.zeros((3, n))
+    band[0] = 1
+    for i in range(3):
+        for j in range(i, 3):
+            band[j - i, i : n - 2 + i] += smoothing * second[i] * second[j]
+    found: Reals = solveh_banded(band, x.T, lower=True).T
+    return found
+
+
+@series_filter
+def hp_cycle(x: Reals, *, smoothing: float = 1600) -> Reals:
+    """Deviation from the trend of Hodrick and Prescott."""
+    return x - _trend_of(x, smoothing) if np.isfinite(x).all() else np.full_like(x, np.nan)
+
+
+@series_filter
+def hp_trend(x: Reals, *, smoothing: float = 1600) -> Reals:
+    """Trend of Hodrick and Prescott."""
+    return _trend_of(x, smoothing) if np.isfinite(x).all() else np.full_like(x, np.nan)

@@ -1,0 +1,393 @@
+"""How does a model answer for many parameter points at once? As an array of statistics.
+
+`simulator` is meant for calibrators of other packages, which call a function of parameters: it runs
+all points that it gets in as few launches as possible.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from societies.errors import BuildError, ConfigError, option
+from societies.study.targets import Targets, load_targets
+from societies.sweep.batch import Batch, Keep, Result, Shape, shape_of
+from societies.sweep.conduct import executor_of
+from societies.sweep.document import Sweep, load_sweep
+from societies.sweep.executors import Executor
+from societies.sweep.points import Bucket, checked_points, groups
+from societies.workload.declare.contents import contents_of
+from societies.workload.declare.protocol import Setup
+from societies.workload.declare.varying import NotVarying, found_key, varying
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MOST_OF_BATCH = 4096
+"""Most runs of a launch: their series are in memory until the statistics are computed."""
+Progress = Callable[[int, int], None]
+"""Called with (runs done, runs)."""
+
+
+@dataclass(eq=False)
+class Simulator:
+    """A model as a function of parameters: call it with points, (n, keys), to get statistics.
+
+    Attributes
+    ----------
+    sweep : the configuration that all points share, and its workload
+    keys : names of the parameters, in the order of the columns of points
+    targets : the statistics, in the order of the columns of the result
+    replicates : runs of each point, whose mean is returned
+    device, workers, scheduler : as for `societies.sweep.run`
+    failures : reasons why runs failed, with their number
+    runs_done : number of runs that were computed
+    """
+
+    sweep: Sweep
+    keys: tuple[str, ...]
+    targets: Targets
+    replicates: int = 1
+    device: str = "auto"
+    workers: int = 0
+    scheduler: str = ""
+    failures: dict[str, int] = field(default_factory=dict)
+    runs_done: int = 0
+
+    def __post_init__(self) -> None:
+        self._next = 0
+        self._executor: Executor | None = None
+        chosen, base = self.sweep.workload, self.sweep.base
+        self._repeated = "replicates" in type(base).model_fields
+        if self.replicates > 1 and not self._repeated:
+            raise ConfigError(f"{base.workload} has no random draws, so all seeds are the same")
+        setup = Setup(chosen, base)
+        require_recorded(self.targets, setup)
+        self._keep = Keep(self.targets.variables)
+        self._data = base.model_dump(mode="json")
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the statistics."""
+        return list(self.targets.statistics)
+
+    def __call__(
+        self, points: ArrayLike | Sequence[Sequence[Any]], seeds: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Return the statistics at some points, means over the replicates: (n, statistic).
+
+        Parameters
+        ----------
+        points : (n, key) or (key,) values of the keys
+        seeds : (n,) whole numbers; the same seed and point give the same bits. Default: new seeds
+            at each call
+
+        Returns
+        -------
+        (n, statistic) or (statistic,) float64; NaN where a statistic cannot be computed in any run
+        """
+        rows = points if isinstance(points, list) else np.asarray(points).tolist()
+        single = bool(rows) and not isinstance(rows[0], list | tuple)
+        rows = [rows] if single else rows
+        if seeds is None:
+            own = np.arange(self._next, self._next + len(rows), dtype=np.int64)
+            self._next += len(rows)
+        else:
+            own = np.asarray(seeds, np.int64).reshape(-1)
+            if len(own) != len(rows):
+                raise ConfigError(f"{option('seeds')}: {len(own)} seeds for {len(rows)} points")
+        numbers = own[:, None] * self.replicates + np.arange(self.replicates)
+        found = mean_of(self.runs(rows, numbers))
+        return found[0] if single else found
+
+    def runs(
+        self,
+        points: Sequence[Sequence[Any]],
+        numbers: NDArray[np.int64],
+        progress: Progress | None = None,
+    ) -> NDArray[np.float64]:
+        """Return the statistics of every run: (point, replicate, statistic).
+
+        Parameters
+        ----------
+        points : values of the keys at each point
+        numbers : (point, replicate) int64, 0 or more: they select the random draws
+        """
+        found = np.full((numbers.size, len(self.targets.statistics)), np.nan)
+        for rows, data in self.computed(points, numbers, progress):
+            found[rows] = self.targets.evaluate(data)
+        return found.reshape(*numbers.shape, found.shape[1])
+
+    def computed(
+        self,
+        points: Sequence[Sequence[Any]],
+        numbers: NDArray[np.int64],
+        progress: Progress | None = None,
+    ) -> Iterator[tuple[list[int], xr.Dataset]]:
+        """Yield the results of some runs at a time: their rows, and a dataset along ``run``.
+
+        Row ``r`` is replicate ``r % replicates`` of point ``r // replicates``. Runs that fail are
+        left out; `failures` has the reasons.
+        """
+        for point in points:
+            if len(point) != len(self.keys):
+                raise ConfigError(
+                    f"{option('points')}: {len(point)} values for {len(self.keys)} keys: "
+                    f"{', '.join(self.keys)}"
+                )
+        named = [dict(zip(self.keys, point, strict=True)) for point in points]
+        flat = numbers.reshape(-1) + self.sweep.workload.first(self.sweep.base)
+        todo = self._batches(named, flat, numbers.shape[1])
+        running: dict[Future[Result], tuple[Batch, Bucket]] = {}
+        executor, done = self._executing(len(todo)), 0
+        while todo or running:
+            while todo and len(running) < executor.slots:
+                batch, bucket = todo.popleft()
+                running[executor.submit(batch)] = batch, bucket
+            over, _ = wait(running, timeout=2.0, return_when=FIRST_COMPLETED)
+            if not over:
+                executor.require_alive()
+            for future in over:
+                batch, bucket = running.pop(future)
+                rows = list(batch.rows)
+                if (error := future.exception()) is None:
+                    yield rows, self._dataset(future.result(), bucket)
+                elif not isinstance(error, Exception):
+                    raise error
+                elif len(rows) > 1 and not isinstance(error, BuildError):
+                    half = len(rows) // 2
+                    parts = (batch.part(0, half), batch.part(half, len(rows)))
+                    todo.extendleft((part, bucket) for part in reversed(parts))
+                    continue
+                else:
+                    self._fail(" ".join(str(error).split()), len(rows))
+                done += len(rows)
+                self.runs_done += len(rows)
+                if progress:
+                    progress(done, numbers.size)
+
+    def checked(self, points: Sequence[Mapping[str, Any]], copies: int) -> list[Bucket]:
+        """Return the points that can share a launch; those that are not valid fail.
+
+        Raises
+        ------
+        ConfigError
+            If no point is valid.
+        """
+        try:
+            return checked_points(self.sweep, points, copies=copies)
+        except ConfigError:
+            good, why = [], ""
+            for number, point in enumerate(points):
+                try:
+                    checked_points(self.sweep, [point], copies=copies)
+                    good.append(number)
+                except ConfigError as error:
+                    why = str(error)
+                    self._fail(why.partition("\n")[0], 1)
+            if not good:
+                raise ConfigError(f"no point is valid: {why}") from None
+            found = checked_points(self.sweep, [points[n] for n in good], copies=copies)
+            for bucket in found:
+                bucket.points[:] = [good[n] for n in bucket.points]
+            return found
+
+    def _batches(
+        self, points: Sequence[Mapping[str, Any]], numbers: NDArray[np.int64], replicates: int
+    ) -> deque[tuple[Batch, Bucket]]:
+        found: deque[tuple[Batch, Bucket]] = deque()
+        if not points:
+            return found
+        if self.keys:
+            buckets = self.checked(points, int(numbers.max()) + 1)
+        else:
+            buckets = [Bucket({}, self.sweep.base, list(range(len(points))))]
+        workload = self.sweep.workload
+        for bucket in buckets:
+            rows = [p * replicates + r for p in bucket.points for r in range(replicates)]
+            for group in groups(workload, rows, numbers, self._repeated):
+                size = self._size(len(group))
+                for some in (group[i : i + size] for i in range(0, len(group), size)):
+                    columns = {
+                        key: np.array([points[row // replicates][key] for row in some], float)
+                        for key in bucket.columns
+                    }
+                    batch = Batch(
+                        *(workload.name, self._data, bucket.settings, columns),
+                        *(numbers[some], some, self._keep),
+                    )
+                    found.append((batch, bucket))
+        return found
+
+    def _size(self, runs: int) -> int:
+        slots = self._executing(1).slots
+        return max(1, min(MOST_OF_BATCH, -(-runs // (slots * (4 if self.workers else 1)))))
+
+    def _executing(self, programs: int) -> Executor:
+        if self._executor is None:
+            self._executor = executor_of(self.device, self.workers, self.scheduler, programs)
+        return self._executor
+
+    def _fail(self, why: str, runs: int) -> None:
+        self.failures[why] = self.failures.get(why, 0) + runs
+
+    def _dataset(self, result: Result, bucket: Bucket) -> xr.Dataset:
+        """Return the results of a batch as the dataset of a study."""
+        workload = self.sweep.workload
+        return dataset_of(result, shape_of(Setup(workload, bucket.config), self._keep), workload)
+
+    def close(self) -> None:
+        """End processes that were started for several devices."""
+        if self._executor is not None:
+            self._executor.close()
+            self._executor = None
+
+    def __enter__(self) -> Simulator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def mean_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the means over the replicates that have a number: (point, statistic)."""
+    there = np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        found: NDArray[np.float64] = np.where(there, values, 0).sum(1) / there.sum(1)
+    return found
+
+
+def dataset_of(result: Result, shape: Shape, workload: Any) -> xr.Dataset:
+    """Return the values of a batch with the names of their dimensions, units and coordinates."""
+    import xarray as xr
+
+    found = {}
+    for name, values in result.values.items():
+        one = shape.variables[name]
+        real = values if one.none is None else np.where(values == one.none, np.nan, values)
+        found[name] = (("run", *one.dims), real, {"units": one.units, "long_name": one.long_name})
+    used = {dim for dims, *_ in found.values() for dim in dims}
+    coords = {name: one.values for name, one in shape.coordinates.items() if name in used}
+    return xr.Dataset(found, coords, {"clock": workload.clock, "copies": workload.copies})
+
+
+def require_recorded(targets: Targets, setup: Setup[Any, Any]) -> None:
+    """Raise ConfigError for a variable that the configuration does not record.
+
+    The message names the key that records it, if one does.
+    """
+    there = {one.name for one in contents_of(setup).variables()}
+    for name, target in targets.statistics.items():
+        for key in ("of", "against"):
+            text = getattr(target, key)
+            for variable in _variables(text):
+                if variable not in there:
+                    message = f"{setup.workload.name} does not record '{variable}'"
+                    raise targets.refused(name, key, message + _hint(variable, setup, there))
+
+
+def _variables(text: str | None) -> list[str]:
+    from societies.study.expressions import variables_in
+
+    return variables_in(text) if text else []
+
+
+def _hint(variable: str, setup: Setup[Any, Any], there: set[str]) -> str:
+    from societies.config.problems import suggestion
+
+    data = setup.config.model_dump()
+    record = data.get("record") or {}
+    for key, value in record.items():
+        for other in (True,) if isinstance(value, bool) else (1,) if value == 0 else ():
+            try:
+                more = {**data, "record": {**record, key: other}}
+                own = Setup(setup.workload, type(setup.config).model_validate(more))
+                if variable in {one.name for one in contents_of(own).variables()}:
+                    said = "true" if other is True else "1"
+                    return f"; record.{key}: {said} records it"
+            except (ValueError, KeyError, ConfigError):
+                continue
+    return suggestion(variable, there) or f"; it records {', '.join(sorted(there))}"
+
+
+def simulator(
+    config: str | os.PathLike[str] | Mapping[str, Any],
+    keys: Sequence[str] | Mapping[str, Any],
+    statistics: str | os.PathLike[str] | Mapping[str, Any] | Targets,
+    *,
+    set: Mapping[str, Any] | None = None,
+    replicates: int = 1,
+    device: str = "auto",
+    workers: int = 0,
+    scheduler: str = "",
+) -> Simulator:
+    """Return a model as a function of parameter points, which runs all points in one launch.
+
+    Parameters
+    ----------
+    config : a YAML file, the name of a shipped configuration, or a section with its keys
+    keys : names of the parameters
+    statistics : a targets file, or statistics by name: ``{"mean_gini": {"of": "gini"}}``
+    set : further keys of the configuration
+    replicates : runs of each point, whose mean is returned
+    device, workers, scheduler : as for `societies.sweep.run`
+
+    Returns
+    -------
+    Simulator
+
+    Raises
+    ------
+    ConfigError
+        If a key, a variable or a statistic does not exist.
+    """
+    if isinstance(statistics, Targets):
+        targets = statistics
+    else:
+        given = statistics
+        if isinstance(given, Mapping) and "statistics" not in given:
+            given = {"statistics": dict(given)}
+        targets = load_targets(given)[0]
+    names = tuple(keys)
+    sweep = sweep_of(config, set or {}, names)
+    return Simulator(sweep, names, targets, replicates, device, workers, scheduler)
+
+
+def sweep_of(config: Any, set: Mapping[str, Any], keys: Sequence[str] = ()) -> Sweep:
+    """Return the base of a study whose points are made later.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration is not valid, or does not have a key.
+    """
+    base = os.fspath(config) if isinstance(config, os.PathLike) else config
+    # A sweep needs a point; a label changes no result.
+    sweep = load_sweep({"base": base, "set": dict(set), "vary": {"points": [{"label": "base"}]}})
+    data = sweep.base.model_dump()
+    for key in keys:
+        try:
+            _, _, section = found_key(type(sweep.base), data, key)
+        except NotVarying as why:
+            raise ConfigError(f"{key}: {why}") from None
+        if section is not None:
+            raise ConfigError(f"{key}: is a section; name one of its keys")
+    return sweep
+
+
+def shapes_among(sweep: Sweep, keys: Sequence[str]) -> list[str]:
+    """Return the keys whose values cannot share a launch, so that each needs a program."""
+    data, found = sweep.base.model_dump(), []
+    for key in keys:
+        try:
+            varying(type(sweep.base), data, key)
+        except NotVarying:
+            found.append(key)
+    return found

@@ -1,0 +1,340 @@
+"""What can be said of a series or of a sample in one number? The vocabulary of statistics.
+
+A statistic takes ``x``, (copy, entry) float64, and returns one number for each copy. It may also
+take ``ticks`` (entry), a second series ``other`` (copy, entry), or ``data`` (value), a column of
+observations. Its keyword-only parameters are the options of a targets file. docs/validate.md has
+every formula.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.analysis.inequality import gini as gini_of
+from societies.config.problems import suggestion
+from societies.errors import ConfigError
+
+Reals = NDArray[np.float64]
+GROUP = "societies.statistics"
+"""Entry points of statistics of other packages: f(x, ticks, **options) of one copy, (entry,)."""
+SAME, ONE, CLOCK, RATE, PER = "same", "1", "clock", "1/clock", "same/clock"
+"""Units: of the series, none, ticks, per tick, and of the series per tick."""
+INPUTS = ("x", "ticks", "other", "data")
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic:
+    """A statistic: its function, its unit, what it needs and its options.
+
+    Attributes
+    ----------
+    of : function of ``x`` and of the inputs in ``takes``
+    unit : one of the units above
+    takes : names of the inputs that it needs in addition to ``x``
+    options : default of each option; `inspect.Parameter.empty` if it must be given
+    """
+
+    name: str
+    of: Callable[..., Any]
+    unit: str
+    takes: tuple[str, ...]
+    options: Mapping[str, Any]
+
+    def unit_of(self, unit: str, clock: str) -> str:
+        """Return the unit of the result for a series with this unit."""
+        own = {SAME: unit, CLOCK: clock, RATE: f"1/{clock}", PER: f"{unit}/{clock}"}
+        return own.get(self.unit, self.unit)
+
+    def __call__(self, x: Reals, sample: bool, options: Mapping[str, Any], **inputs: Any) -> Reals:
+        """Return one number for each copy, (copy,) float64; NaN where there is none.
+
+        Missing entries of a sample (removed agents) are left out; a series with a missing tick has
+        no statistic.
+        """
+        given = {name: inputs[name] for name in self.takes}
+        found, whole = np.full(len(x), np.nan), np.isfinite(x).all(-1)
+        if "other" in given:
+            whole &= np.isfinite(given["other"]).all(-1)
+
+        def of(rows: Any, own: Reals) -> Any:
+            other = {"other": given["other"][rows]} if "other" in given else {}
+            return self.of(own, **{**given, **other}, **options)
+
+        with np.errstate(all="ignore"):
+            if whole.any() and x.shape[-1]:
+                found[whole] = of(whole, x[whole])
+            for row in np.flatnonzero(~whole) if sample and "other" not in given else ():
+                there = x[row][np.isfinite(x[row])]
+                if len(there):
+                    found[row] = of([row], there[None])[0]
+        found[~np.isfinite(found)] = np.nan
+        return found
+
+
+STATISTICS: dict[str, Statistic] = {}
+
+
+def statistic(unit: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add a function to the vocabulary under its own name."""
+
+    def add(of: Callable[..., Any]) -> Callable[..., Any]:
+        STATISTICS[of.__name__] = _declared(of.__name__, of, unit)
+        return of
+
+    return add
+
+
+def _declared(name: str, of: Callable[..., Any], unit: str) -> Statistic:
+    found = inspect.signature(of).parameters
+    takes = tuple(one for one in found if one in INPUTS[1:])
+    options = {n: p.default for n, p in found.items() if p.kind is p.KEYWORD_ONLY}
+    return Statistic(name, of, unit, takes, options)
+
+
+@cache
+def named(name: str) -> Statistic:
+    """Return the statistic of a name, of the vocabulary or of another package.
+
+    Raises
+    ------
+    ConfigError
+        If there is none.
+    """
+    if name in STATISTICS:
+        return STATISTICS[name]
+    others = {one.name: one for one in entry_points(group=GROUP)}
+    if name not in others:
+        known = [*STATISTICS, *others]
+        near = suggestion(name, known) or f"; there are {', '.join(known)}"
+        raise ConfigError(f"unknown statistic '{name}'{near}")
+    own = others[name].load()
+    declared = _declared(name, own, str(getattr(own, "unit", SAME)))
+
+    def of(x: Reals, ticks: Reals, other: Any = None, **options: Any) -> list[float]:
+        more = [{}] * len(x) if other is None else [{"other": one} for one in other]
+        return [float(own(row, ticks, **one, **options)) for row, one in zip(x, more, strict=True)]
+
+    takes = ("ticks", *(("other",) if "other" in declared.takes else ()))
+    return Statistic(name, of, declared.unit, takes, declared.options)
+
+
+def checked_options(what: str, options: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Raise ConfigError for an option that is unknown, missing or not a number."""
+    for name, value in options.items():
+        if name not in known:
+            near = suggestion(name, known) or f"; it has {', '.join(known) or 'none'}"
+            raise ConfigError(f"{what}: unknown option '{name}'{near}")
+        if known[name] is not str and isinstance(value, str) != isinstance(known[name], str):
+            raise ConfigError(f"{what}: option '{name}' needs a number, got {value!r}")
+    for name, default in known.items():
+        if default is inspect.Parameter.empty and name not in options:
+            raise ConfigError(f"{what}: needs the option '{name}'")
+
+
+# ------------------------------------------------------------------------------- moments and order
+
+
+@statistic(SAME)
+def mean(x: Reals) -> Any:
+    """Mean."""
+    return x.mean(-1)
+
+
+@statistic(SAME)
+def sd(x: Reals) -> Any:
+    """Standard deviation, divided by n."""
+    return x.std(-1)
+
+
+@statistic(ONE)
+def variation(x: Reals) -> Any:
+    """Coefficient of variation: standard deviation over mean."""
+    return x.std(-1) / x.mean(-1)
+
+
+@statistic(SAME)
+def minimum(x: Reals) -> Any:
+    """Least value."""
+    return x.min(-1)
+
+
+@statistic(SAME)
+def maximum(x: Reals) -> Any:
+    """Largest value: the peak."""
+    return x.max(-1)
+
+
+@statistic(SAME)
+def last(x: Reals) -> Any:
+    """Last value."""
+    return x[..., -1]
+
+
+@statistic(SAME)
+def quantile(x: Reals, *, q: float) -> Any:
+    """Quantile q, interpolated linearly."""
+    return np.quantile(x, q, axis=-1)
+
+
+@statistic(ONE)
+def share(x: Reals, *, above: float = -np.inf, below: float = np.inf) -> Any:
+    """Share of the entries from ``above`` to ``below``, ends included."""
+    return ((x >= above) & (x <= below)).mean(-1)
+
+
+@statistic(ONE)
+def skewness(x: Reals) -> Any:
+    """Third central moment over the 3/2 power of the second, both divided by n."""
+    far = x - x.mean(-1, keepdims=True)
+    return (far**3).mean(-1) / (far**2).mean(-1) ** 1.5
+
+
+@statistic(ONE)
+def kurtosis(x: Reals) -> Any:
+    """Excess kurtosis: fourth central moment over the square of the second, less 3."""
+    far = x - x.mean(-1, keepdims=True)
+    return (far**4).mean(-1) / (far**2).mean(-1) ** 2 - 3
+
+
+# -------------------------------------------------------------------------------- course over time
+
+
+@statistic(PER)
+def trend(x: Reals, ticks: Reals) -> Any:
+    """Slope of the least-squares line over the ticks."""
+    t = ticks - ticks.mean()
+    return (x * t).sum(-1) / (t**2).sum()
+
+
+@statistic(RATE)
+def growth(x: Reals, ticks: Reals) -> Any:
+    """Constant growth rate that leads from the first to the last value."""
+    return (x[..., -1] / x[..., 0]) ** (1 / (ticks[-1] - ticks[0])) - 1
+
+
+@statistic(ONE)
+def total_growth(x: Reals) -> Any:
+    """Last over first value, less 1."""
+    return x[..., -1] / x[..., 0] - 1
+
+
+@statistic(ONE)
+def autocorrelation(x: Reals, *, lag: int = 1) -> Any:
+    """Sum of products of deviations ``lag`` ticks apart, over the sum of their squares."""
+    far = x - x.mean(-1, keepdims=True)
+    return (far[..., lag:] * far[..., : far.shape[-1] - lag]).sum(-1) / (far**2).sum(-1)
+
+
+@statistic(ONE)
+def correlation(x: Reals, other: Reals, *, lag: int = 0, outliers: float = np.inf) -> Any:
+    """Pearson's correlation of x at t and ``other`` at t + lag.
+
+    Pairs of which either value is ``outliers`` quartile ranges outside its quartiles are left out.
+    """
+    n = x.shape[-1] - abs(lag)
+    x, other = x[..., max(0, -lag) :][..., :n], other[..., max(0, lag) :][..., :n]
+    there = np.ones(x.shape, bool)
+    for one in (x, other) if np.isfinite(outliers) else ():
+        low, high = np.quantile(one, [0.25, 0.75], axis=-1)[..., None]
+        wide = outliers * (high - low)
+        there &= (one >= low - wide) & (one <= high + wide)
+    count = there.sum(-1, keepdims=True)
+    a, b = (
+        np.where(there, one - np.where(there, one, 0).sum(-1, keepdims=True) / count, 0)
+        for one in (x, other)
+    )
+    return (a * b).sum(-1) / np.sqrt((a**2).sum(-1) * (b**2).sum(-1))
+
+
+@statistic(CLOCK)
+def first(x: Reals, ticks: Reals, *, above: float = -np.inf, below: float = np.inf) -> Any:
+    """First tick on which x lies from ``above`` to ``below``; none if it never does."""
+    there = (x >= above) & (x <= below)
+    return np.where(there.any(-1), ticks[there.argmax(-1)], np.nan)
+
+
+@statistic(CLOCK)
+def peak_tick(x: Reals, ticks: Reals) -> Any:
+    """First tick of the largest value."""
+    return ticks[x.argmax(-1)]
+
+
+@statistic(CLOCK)
+def trough_tick(x: Reals, ticks: Reals) -> Any:
+    """First tick of the least value."""
+    return ticks[x.argmin(-1)]
+
+
+@statistic(CLOCK)
+def half_life(x: Reals, ticks: Reals) -> Any:
+    """Ticks from the peak until x is at most half of it; none if it never is."""
+    at = x.argmax(-1)[..., None]
+    later = np.arange(x.shape[-1]) > at
+    there = later & (x <= np.take_along_axis(x, at, -1) / 2)
+    return np.where(there.any(-1), ticks[there.argmax(-1)] - ticks[at[..., 0]], np.nan)
+
+
+# ----------------------------------------------------------------------------------- distributions
+
+
+@statistic(ONE)
+def tail_exponent(x: Reals, *, top: float = 0.1) -> Any:
+    """Hill's exponent of the ``top`` part of the values."""
+    ordered = np.sort(x, -1)[..., ::-1]
+    k = max(1, int(top * x.shape[-1]))
+    if k >= x.shape[-1]:
+        return np.full(len(x), np.nan)
+    return 1 / np.log(ordered[..., :k] / ordered[..., k : k + 1]).mean(-1)
+
+
+@statistic(ONE)
+def gini(x: Reals) -> Any:
+    """Gini coefficient."""
+    import xarray as xr
+
+    return gini_of(xr.DataArray(x, dims=("copy", "entry")), "entry").values
+
+
+@statistic(ONE)
+def top_share(x: Reals, *, top: float = 0.1) -> Any:
+    """Share of the total that the largest ``top`` part of the values has, to a whole number."""
+    k = max(1, round(top * x.shape[-1]))
+    return np.sort(x, -1)[..., -k:].sum(-1) / x.sum(-1)
+
+
+@statistic(ONE)
+def hhi(x: Reals) -> Any:
+    """Herfindahl-Hirschman index: sum of squared shares."""
+    return ((x / x.sum(-1, keepdims=True)) ** 2).sum(-1)
+
+
+@statistic(ONE)
+def kolmogorov_smirnov(x: Reals, data: Reals) -> Any:
+    """Largest difference of the distribution functions of x and of the data."""
+    from scipy.stats import ks_2samp
+
+    return [ks_2samp(row, data, method="asymp").statistic for row in x]
+
+
+@statistic(SAME)
+def wasserstein(x: Reals, data: Reals) -> Any:
+    """Area between the distribution functions of x and of the data."""
+    from scipy.stats import wasserstein_distance
+
+    return [wasserstein_distance(row, data) for row in x]
+
+
+@statistic(SAME)
+def rmse(x: Reals, data: Reals) -> Any:
+    """Root of the mean squared difference between the series and the data, tick by tick."""
+    if x.shape[-1] != len(data):
+        raise ConfigError(f"rmse: the series has {x.shape[-1]} ticks, the data {len(data)} values")
+    return np.sqrt(((x - data) ** 2).mean(-1))

@@ -1,0 +1,374 @@
+"""Has a model the statistics that it should have? A verdict on every target over many seeds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from societies.analysis.effect_table import digits
+from societies.analysis.effects import plain
+from societies.analysis.selecting import RUN
+from societies.analysis.study_cases import point_labels, runs_done
+from societies.errors import ConfigError, SocietiesError, option
+from societies.output import open_results
+from societies.study.assumptions import Assumptions, assumptions
+from societies.study.bands import distances, ends_of
+from societies.study.forecasts import Forecast, forecasts
+from societies.study.simulate import Progress, Simulator, sweep_of
+from societies.study.statistics import Reals
+from societies.study.targets import Target, Targets, load_targets
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SEEDS = 20
+"""Seeds of a configuration if neither the targets nor the caller give their number."""
+PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
+POINTS = {PASS: 1.0, WARN: 0.5, FAIL: 0.0}
+"""What a verdict counts in the score."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """A statistic of many seeds, compared with its band.
+
+    Attributes
+    ----------
+    case, name, unit : of the statistic
+    verdict : PASS, WARN or FAIL
+    values : (seed,) the statistic of every seed; NaN where it cannot be computed
+    mean, sd : over the seeds that have a number
+    low, high : ends of the interval of the mean (Student's)
+    share : share of all seeds in the band
+    failed : seeds without a number
+    distance : of the mean from the band or the target, in units of the scale
+    tests, errors : tests of the series, and errors of forecasts, if asked for
+    """
+
+    case: str
+    name: str
+    unit: str
+    target: Target
+    verdict: str
+    values: Reals
+    mean: float
+    sd: float
+    low: float
+    high: float
+    share: float
+    failed: int
+    distance: float
+    tests: Assumptions | None = None
+    errors: list[Forecast] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data."""
+        numbers = ("mean", "sd", "low", "high", "share", "distance")
+        found: dict[str, Any] = {
+            **({"case": self.case} if self.case else {}),
+            **{"name": self.name, "verdict": self.verdict, "unit": self.unit},
+            **{name: plain(getattr(self, name)) for name in numbers},
+            "seeds": len(self.values),
+            "failed": self.failed,
+            "band": [plain(one) for one in ends_of(self.target)],
+            "target": self.target.target,
+            "weight": self.target.weight,
+        }
+        if self.target.source:
+            found["source"] = self.target.source
+        if self.tests is not None:
+            tests = {name: plain(one) for name, one in asdict(self.tests).items()}
+            found["tests"] = {**tests, "problems": self.tests.problems}
+        if self.errors:
+            found["forecasts"] = [asdict(one) for one in self.errors]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """The verdicts of a targets file."""
+
+    verdicts: list[Verdict]
+    level: float
+    failures: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """Weighted mean over the targets: 1 for PASS, 0.5 for WARN, 0 for FAIL."""
+        return score(self.verdicts)
+
+    @property
+    def cases(self) -> list[str]:
+        """Names of the cases, in order."""
+        return list(dict.fromkeys(one.case for one in self.verdicts))
+
+    @property
+    def passed(self) -> bool:
+        """Whether no target failed."""
+        return all(one.verdict != FAIL for one in self.verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        counts = {word: sum(one.verdict == word for one in self.verdicts) for word in POINTS}
+        by_case = {
+            name: score([one for one in self.verdicts if one.case == name]) for name in self.cases
+        }
+        return {
+            "score": self.score,
+            **({"scores": by_case} if len(by_case) > 1 else {}),
+            "counts": counts,
+            "level": self.level,
+            "failures": self.failures,
+            "statistics": [one.as_dict() for one in self.verdicts],
+        }
+
+
+def score(verdicts: Sequence[Verdict]) -> float:
+    """Return the weighted mean of what verdicts count."""
+    weights = [one.target.weight for one in verdicts]
+    if not sum(weights):
+        return 1.0
+    return float(np.average([POINTS[one.verdict] for one in verdicts], weights=weights))
+
+
+def validate(
+    targets: str | PathLike[str] | Mapping[str, Any] | Sequence[Targets],
+    results: str | PathLike[str] | xr.Dataset | None = None,
+    *,
+    case: str | None = None,
+    base: str | PathLike[str] | Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    replicates: int | None = None,
+    device: str = "auto",
+    level: float = 0.95,
+    tests: bool = False,
+    progress: Progress | None = None,
+) -> Validation:
+    """Compare a model with targets over many seeds.
+
+    Parameters
+    ----------
+    targets : a targets file, the name of a shipped one, or its contents
+    results : a result or study that exists; default: the configuration of the targets is run. The
+        points of a study are judged one by one
+    case : name of the only case to judge
+    base, set : another configuration than that of the targets, and keys of it to change
+    replicates : seeds, which share a launch; default: those of the targets, or 20
+    level : level of the intervals of the mean
+    tests : also test whether a mean over seeds and ticks may be taken
+
+    Returns
+    -------
+    Validation
+
+    Raises
+    ------
+    ConfigError
+        If the targets are not valid, or the results lack a variable or ticks of them.
+    """
+    if not 0 < level < 1:
+        raise ConfigError(f"{option('level', level)}: must be between 0 and 1")
+    own: list[Targets]
+    if isinstance(targets, Sequence) and not isinstance(targets, str):
+        own = list(targets)
+    else:
+        own = load_targets(targets, case)
+    required(own)
+    failures: dict[str, int] = {}
+    verdicts: list[Verdict] = []
+    if results is not None:
+        if len(own) > 1:
+            names = ", ".join(one.name for one in own)
+            raise ConfigError(f"{option('case')}: the targets have the cases {names}; choose one")
+        for name, data in _cases_of(results):
+            verdicts += judged(own[0], data, name, level, tests)
+        return Validation(verdicts, level)
+    for one in own:
+        data, more = _computed(one, base, set or {}, replicates, device, progress)
+        for why, count in more.items():
+            failures[why] = failures.get(why, 0) + count
+        verdicts += judged(one, data, one.name, level, tests)
+    return Validation(verdicts, level, failures)
+
+
+def required(targets: Sequence[Targets]) -> None:
+    """Raise ConfigError if a statistic has neither a band nor a target."""
+    for one in targets:
+        for name, target in one.statistics.items():
+            if target.band is None and target.target is None:
+                raise one.refused(name, "band", "is missing: a target needs a band or a target")
+
+
+def _cases_of(results: str | PathLike[str] | xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
+    """Yield the points of a study, or a result as a whole."""
+    opened = open_results(results) if isinstance(results, str | PathLike) else None
+    data: Any = results if opened is None else opened
+    try:
+        if RUN not in data.dims:
+            yield "", data
+            return
+        done = runs_done(data)
+        labels = point_labels(done)
+        for point, label in labels.items() if len(labels) > 1 else ():
+            yield label, done.isel({RUN: np.flatnonzero(done["point"].values == point)})
+        if len(labels) == 1:
+            yield "", done
+    finally:
+        if opened is not None:
+            opened.close()
+
+
+def _computed(
+    targets: Targets,
+    base: Any,
+    set: Mapping[str, Any],
+    replicates: int | None,
+    device: str,
+    progress: Progress | None,
+) -> tuple[xr.Dataset, dict[str, int]]:
+    """Run the configuration of a case with many seeds in one launch."""
+    import xarray as xr
+
+    named = targets.case.base if base is None else base
+    if named is None:
+        raise ConfigError(f"{targets.file}: names no base; give a result to validate, or a base")
+    if isinstance(named, str) and os.path.isfile(targets.folder / named):
+        named = targets.folder / named
+    sweep = sweep_of(named, {**targets.case.set, **set})
+    count = replicates or targets.case.replicates or SEEDS
+    if "replicates" not in type(sweep.base).model_fields:
+        count = 1
+    with Simulator(sweep, (), targets, count, device) as simulate:
+        numbers = np.arange(count, dtype=np.int64)[None, :]
+        parts = list(simulate.computed([[]], numbers, progress))
+        if not parts:
+            why = next(iter(simulate.failures), "no run was done")
+            raise SocietiesError(f"no seed could be run: {why}")
+        data = xr.concat([one for _, one in sorted(parts, key=lambda p: p[0])], RUN)
+        return data.assign_attrs(parts[0][1].attrs), simulate.failures
+
+
+def judged(
+    targets: Targets, data: xr.Dataset, case: str, level: float, tests: bool = False
+) -> list[Verdict]:
+    """Return the verdict on every target from the runs of a dataset."""
+    values = targets.evaluate(data)
+    found = []
+    for i, (name, target) in enumerate(targets.statistics.items()):
+        share = targets.case.share if target.share is None else target.share
+        more: dict[str, Any] = {}
+        if tests:
+            x, _, _, sample = targets.series(name, data)
+            more["tests"] = None if sample else assumptions(x, values[:, i])
+        if name in targets.observed and target.statistic == "rmse":
+            x, _, _, _ = targets.series(name, data)
+            more["errors"] = forecasts(np.nanmean(x, 0), targets.observed[name])
+        unit = targets.units[name]
+        found.append(_verdict(case, name, unit, target, values[:, i], share, level, more))
+    return found
+
+
+def _verdict(
+    case: str,
+    name: str,
+    unit: str,
+    target: Target,
+    values: Reals,
+    needed: float,
+    level: float,
+    more: Mapping[str, Any],
+) -> Verdict:
+    low, high = ends_of(target)
+    good = values[np.isfinite(values)]
+    failed = len(values) - len(good)
+    if not len(good):
+        nothing = (np.nan,) * 4
+        return Verdict(
+            case, name, unit, target, FAIL, values, *nothing, 0.0, failed, np.nan, **more
+        )
+    mean, sd = float(good.mean()), float(good.std(ddof=1)) if len(good) > 1 else np.nan
+    begin, end = interval(mean, sd, len(good), level)
+    inside = float(((good >= low) & (good <= high)).sum() / len(values))
+    if end < low or begin > high:
+        verdict = FAIL
+    else:
+        verdict = PASS if low <= mean <= high and inside >= needed else WARN
+    distance = float(distances({name: target}, np.array([[mean]]))[0, 0])
+    numbers = (mean, sd, begin, end, inside, failed, distance)
+    return Verdict(case, name, unit, target, verdict, values, *numbers, **more)
+
+
+def interval(mean: float, sd: float, count: int, level: float) -> tuple[float, float]:
+    """Return the interval of a mean by Student's t; the mean itself of one value."""
+    if count < 2:
+        return mean, mean
+    try:
+        from scipy.stats import t as student
+    except ImportError as error:
+        raise SocietiesError(
+            "validation needs SciPy, which is missing: pip install 'societies[study]'"
+        ) from error
+    half = float(student.ppf((1 + level) / 2, count - 1)) * sd / np.sqrt(count)
+    return mean - half, mean + half
+
+
+def table(found: Validation) -> Any:
+    """Return the verdicts as tables of rich, one for each case."""
+    from rich import box
+    from rich.console import Group
+    from rich.markup import escape
+    from rich.table import Table
+    from rich.text import Text
+
+    colours = {PASS: "green", WARN: "yellow", FAIL: "red"}
+    parts: list[Any] = []
+    for case in found.cases:
+        own = [one for one in found.verdicts if one.case == case]
+        title = f"{f'{case}: ' if case else ''}score {score(own):.2f}"
+        rows = Table(title=escape(title), title_justify="left", box=box.SIMPLE, title_style="bold")
+        interval_of = f"{100 * found.level:g} % interval"
+        columns = ["", "statistic", "mean", interval_of, "band", "in band", "seeds", "failed"]
+        tested = any(one.tests is not None for one in own)
+        for place, column in enumerate([*columns, *(["tests"] if tested else [])]):
+            rows.add_column(column, justify="right" if 1 < place < 8 else "left", no_wrap=place < 8)
+        for one in own:
+            unit = "" if one.unit == "1" else f" [{one.unit}]"
+            ends = f"{digits(plain(one.low))} to {digits(plain(one.high))}"
+            row: list[Any] = [Text(one.verdict, colours[one.verdict]), escape(f"{one.name}{unit}")]
+            row += [digits(plain(one.mean)), ends, band_text(one.target)]
+            row += [f"{100 * one.share:.0f} %", str(len(one.values)), str(one.failed or "")]
+            problems = ", ".join(one.tests.problems) or "none" if one.tests is not None else ""
+            rows.add_row(*row, *([problems] if tested else []))
+        parts.append(rows)
+        parts += [_errors(one) for one in own if one.errors]
+    if len(found.cases) > 1:
+        parts.append(f"score of all: {found.score:.2f}")
+    return Group(*parts)
+
+
+def _errors(verdict: Verdict) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    rows = Table(title=f"errors of forecasts: {verdict.name}", box=box.SIMPLE)
+    for column in ("ahead", "model", "AR", "random walk", "p (AR)", "p (walk)"):
+        rows.add_column(column, justify="right")
+    for one in verdict.errors:
+        numbers = (one.model, one.ar, one.walk, one.ar_p, one.walk_p)
+        rows.add_row(str(one.horizon), *(digits(plain(number)) for number in numbers))
+    return rows
+
+
+def band_text(target: Target) -> str:
+    """Return a band as text: ``0.04 to 0.09``, ``at most 0.2``, ``0.34``."""
+    low, high = ends_of(target)
+    if low == high:
+        return f"{low:g}"
+    if np.isinf(low):
+        return "any" if np.isinf(high) else f"at most {high:g}"
+    return f"at least {low:g}" if np.isinf(high) else f"{low:g} to {high:g}"

@@ -1,0 +1,108 @@
+"""Does the ODD of a model follow the protocol, and name all keys, phases and state variables?
+
+What must be named is taken from the models and the reference, not from docs/tables.py.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reference_py.economy import state
+from reference_py.economy.schedule import order
+from societies import config_from_dict
+from societies.config.model import Section
+from societies.workload.declare.registry import workload
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PROTOCOL = """1 Purpose and patterns; 2 Entities, state variables, and scales;
+3 Process overview and scheduling; 4 Design concepts; 4.1 Basic principles; 4.2 Emergence;
+4.3 Adaptation; 4.4 Objectives; 4.5 Learning; 4.6 Prediction; 4.7 Sensing; 4.8 Interaction;
+4.9 Stochasticity; 4.10 Collectives; 4.11 Observation; 5 Initialization; 6 Input data;
+7 Submodels"""
+"""Headings of Grimm and others (2020), table 1."""
+
+EVERYTHING: dict[str, Any] = {
+    "devices": "all",
+    "trading": {"fresh_values": True},
+    "shocks": [{"day": 3, "remove": "agent", "index": 0}],
+    "record": {"measures": True, "network": [1]},
+}
+
+
+def page(name: str) -> str:
+    return (DOCS / f"odd-{name}.md").read_text()
+
+
+def rows(name: str, part: str) -> set[str]:
+    """Return the names in the first column of a table of the page."""
+    found = re.search(rf"<!-- begin: odd-{name}-{part} -->(.*?)<!-- end", page(name), re.S)
+    assert found
+    return set(re.findall(r"^\| `(\S+)` \|", found[1], re.M))
+
+
+@pytest.mark.parametrize("name", ["economy", "bam"])
+def test_headings_are_those_of_the_protocol(name):
+    found = re.findall(r"^##+ (.+)$", page(name), re.M)
+    assert found == " ".join(PROTOCOL.split()).split("; ")
+
+
+@pytest.mark.parametrize("name", ["economy", "bam"])
+def test_every_key_stands_in_the_page(name):
+    def keys(section: Any, prefix: str) -> set[str]:
+        found = set()
+        for key, field in section.model_fields.items():
+            inner = [
+                one
+                for one in re.findall(r"[\w.]+", str(field.annotation))
+                if isinstance(section_of(one), type)
+            ]
+            found |= {f"{prefix}{key}"} if not inner else set()
+            for one in inner:
+                many = (
+                    "[]"
+                    if "list" in str(field.annotation) or "tuple" in str(field.annotation)
+                    else ""
+                )
+                found |= keys(section_of(one), f"{prefix}{key}{many}.")
+        return found
+
+    def section_of(words: str) -> Any:
+        module, _, last = words.rpartition(".")
+        if not module.startswith("societies."):
+            return None
+        cls = getattr(__import__(module, fromlist=[last]), last, None)
+        return cls if isinstance(cls, type) and issubclass(cls, Section) else None
+
+    wanted = keys(workload(name).config, "")
+    assert len(wanted) > 50
+    assert wanted <= rows(name, "keys")
+
+
+@pytest.mark.parametrize("name", ["economy", "bam"])
+def test_every_phase_stands_in_the_page_and_in_its_schedule(name):
+    one = workload(name)
+    if name == "economy":
+        p = one.parameters(config_from_dict({"workload": name, **EVERYTHING}))
+        wanted = {step.function.__name__ for day in (0, 1, 3) for step in order(p, day)}
+    else:
+        wanted = {*one.start, *one.day}
+    assert wanted <= rows(name, "phases")
+    text = page(name).partition("## 3 ")[2].partition("<!-- begin")[0]
+    assert not [phase for phase in wanted if f"`{phase}`" not in text]
+
+
+def test_every_state_variable_of_the_economy_stands_in_the_page():
+    parts = [value for key, value in vars(state).items() if key.endswith("STATE")]
+    wanted = set().union(*parts)
+    assert len(parts) == 8
+    assert wanted <= rows("economy", "state")
+
+
+def test_every_state_variable_of_bam_stands_in_the_page():
+    one = workload("bam")
+    p = one.parameters(config_from_dict({"workload": "bam"}))
+    assert set(one.fields(p)) <= rows("bam", "state")

@@ -1,0 +1,299 @@
+"""Has every statistic the value that its definition, or another library, gives?"""
+
+import inspect
+
+import numpy as np
+import pytest
+import scipy.signal
+import scipy.stats
+import statsmodels.tsa.filters.hp_filter as hp
+import statsmodels.tsa.stattools as stattools
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from statsmodels.sandbox.stats.runs import runstest_1samp
+
+from societies.errors import ConfigError
+from societies.study import assumptions, forecasts, statistics
+from societies.study.expressions import parsed, quantity
+from societies.study.filters import FILTERS
+from societies.study.statistics import STATISTICS, named
+
+RANDOM = np.random.default_rng(7)
+X = RANDOM.lognormal(0.3, 0.6, (3, 80))
+Y = 0.4 * X + RANDOM.normal(size=X.shape)
+TICKS = np.arange(11.0, 91.0)
+
+
+def of(name, x=X, sample=False, ticks=TICKS, other=None, data=None, **options):
+    inputs = {"ticks": ticks, "other": other, "data": data}
+    return named(name)(np.atleast_2d(x), sample, options, **inputs)
+
+
+def each(function, *rows):
+    return [function(*row) for row in zip(*rows, strict=True)]
+
+
+LIBRARY = {
+    "mean": lambda x: np.mean(x),
+    "sd": lambda x: np.std(x),
+    "variation": lambda x: scipy.stats.variation(x),
+    "minimum": min,
+    "maximum": max,
+    "last": lambda x: x[-1],
+    "skewness": lambda x: scipy.stats.skew(x),
+    "kurtosis": lambda x: scipy.stats.kurtosis(x),
+    "trend": lambda x: scipy.stats.linregress(TICKS, x).slope,
+    "growth": lambda x: (x[-1] / x[0]) ** (1 / 79) - 1,
+    "total_growth": lambda x: x[-1] / x[0] - 1,
+    "autocorrelation": lambda x: stattools.acf(x, nlags=1)[1],
+    "peak_tick": lambda x: TICKS[list(x).index(max(x))],
+    "trough_tick": lambda x: TICKS[list(x).index(min(x))],
+    "hhi": lambda x: sum((v / sum(x)) ** 2 for v in x),
+    "top_share": lambda x: sum(sorted(x)[-8:]) / sum(x),
+    "gini": lambda x: abs(x[:, None] - x).mean() / 2 / x.mean(),
+}
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_a_statistic_is_that_of_the_library_or_of_the_formula(name):
+    np.testing.assert_allclose(of(name), each(LIBRARY[name], X), rtol=1e-10)
+
+
+def test_statistics_with_options():
+    np.testing.assert_allclose(of("quantile", q=0.3), np.quantile(X, 0.3, axis=1))
+    expected = [np.mean((x >= 0.5) & (x <= 1.5)) for x in X]
+    np.testing.assert_allclose(of("share", above=0.5, below=1.5), expected)
+    expected = each(lambda x: stattools.acf(x, nlags=4)[4], X)
+    np.testing.assert_allclose(of("autocorrelation", lag=4), expected)
+
+
+@pytest.mark.parametrize("lag", [-3, 0, 2])
+def test_correlation_at_a_lag_pairs_x_with_the_other_later(lag):
+    first, n = max(0, -lag), 80 - abs(lag)
+    exact = [
+        scipy.stats.pearsonr(x[first : first + n], y[first + lag : first + lag + n])[0]
+        for x, y in zip(X, Y, strict=True)
+    ]
+    np.testing.assert_allclose(of("correlation", other=Y, lag=lag), exact)
+
+
+def test_correlation_without_outliers_leaves_out_the_pair():
+    x, y = np.arange(40.0), np.arange(40.0)
+    y[7] = 1e6
+    assert of("correlation", x, other=y[None])[0] < 0.5
+    assert of("correlation", x, other=y[None], outliers=1.5)[0] == pytest.approx(1.0)
+
+
+def test_distances_to_a_column_of_data():
+    data = RANDOM.normal(1, 1, 50)
+    exact = each(lambda x: scipy.stats.ks_2samp(x, data).statistic, X)
+    np.testing.assert_allclose(of("kolmogorov_smirnov", data=data), exact)
+    exact = each(lambda x: scipy.stats.wasserstein_distance(x, data), X)
+    np.testing.assert_allclose(of("wasserstein", data=data), exact)
+    np.testing.assert_allclose(of("rmse", data=X[0]), np.sqrt(np.mean((X - X[0]) ** 2, axis=1)))
+    with pytest.raises(ConfigError, match="has 80 ticks, the data 50 values"):
+        of("rmse", data=data)
+
+
+def test_hill_finds_the_exponent_of_a_pareto_tail():
+    tail = (1 - RANDOM.random(200_000)) ** (-1 / 1.7)
+    assert of("tail_exponent", tail, top=0.05)[0] == pytest.approx(1.7, rel=0.03)
+    k, ordered = 8, np.sort(X[0])[::-1]
+    by_hand = 1 / np.mean(np.log(ordered[:k] / ordered[k]))
+    assert of("tail_exponent", X[0])[0] == pytest.approx(by_hand)
+
+
+def test_events_in_time():
+    x = np.array([[0, 1, 5, 9, 6, 4, 5, 1], [3, 3, 3, 3, 3, 3, 3, 3.0]])
+    ticks = np.arange(10.0, 18.0)
+    np.testing.assert_array_equal(of("first", x, ticks=ticks, above=5), [12, np.nan])
+    np.testing.assert_array_equal(of("first", x, ticks=ticks, below=3), [10, 10])
+    np.testing.assert_array_equal(of("half_life", x, ticks=ticks), [2, np.nan])
+
+
+def test_a_missing_tick_fails_the_copy_and_a_missing_agent_is_left_out():
+    x = X.copy()
+    x[1, 5] = np.nan
+    assert np.isnan(of("mean", x)).tolist() == [False, True, False]
+    found = of("mean", x, sample=True)
+    assert found[1] == pytest.approx(np.nanmean(x[1]))
+    assert np.isnan(of("variation", np.zeros((1, 4)))).all()  # 0 / 0 is no number
+    assert np.isnan(of("mean", np.empty((2, 0)))).all()
+
+
+REALS = arrays.arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(8, 30)),
+                      elements=st.floats(0.125, 1000, width=32))  # fmt: skip
+UNIT = {"same": 3.0, "1": 1.0, "clock": 1.0, "1/clock": 1.0, "same/clock": 3.0}
+SHARED = [n for n, one in STATISTICS.items() if one.takes in ((), ("ticks",)) and n != "quantile"]
+
+
+@pytest.mark.parametrize("name", SHARED)
+@settings(max_examples=15, deadline=None)
+@given(x=REALS)
+def test_a_statistic_has_the_unit_that_it_says(name, x):
+    """Three times the values are three times the statistic, or the same one."""
+    ticks = np.arange(x.shape[1], dtype=float)
+    one, three = of(name, x, ticks=ticks), of(name, 4 * x, ticks=ticks)
+    factor = {3.0: 4.0, 1.0: 1.0}[UNIT[named(name).unit]]
+    if np.ptp(x, axis=1).min() > 1e-3:  # moments of equal values are noise
+        np.testing.assert_allclose(three, factor * one, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", SHARED)
+@settings(max_examples=10, deadline=None)
+@given(x=REALS)
+def test_copies_do_not_see_each_other(name, x):
+    ticks = np.arange(x.shape[1], dtype=float)
+    together = of(name, x, ticks=ticks)
+    alone = np.concatenate([of(name, row, ticks=ticks) for row in x])
+    np.testing.assert_allclose(together, alone, rtol=1e-9)
+
+
+# ----------------------------------------------------------------------------------------- filters
+
+
+def test_filters_are_those_of_the_libraries():
+    for row in X:
+        cycle, trend = hp.hpfilter(row, 1600)
+        np.testing.assert_allclose(FILTERS["hp_cycle"](row[None])[0], cycle, atol=1e-8)
+        np.testing.assert_allclose(FILTERS["hp_trend"](row[None])[0], trend, atol=1e-8)
+        np.testing.assert_allclose(FILTERS["detrend"](row[None])[0], scipy.signal.detrend(row))
+        smoothed = FILTERS["smooth"](row[None], window=5)[0]
+        np.testing.assert_allclose(smoothed[2:-2], np.convolve(row, np.ones(5) / 5, "valid"))
+        np.testing.assert_array_equal(smoothed[[0, 1, -2, -1]], row[[0, 1, -2, -1]])
+    np.testing.assert_allclose(FILTERS["log"](X), np.log(X))
+    np.testing.assert_allclose(FILTERS["difference"](X), np.diff(X))
+    np.testing.assert_allclose(FILTERS["relative_change"](X), X[:, 1:] / X[:, :-1] - 1)
+    assert FILTERS["relative_change"](np.array([[0.0, 3.0, 6.0]])).tolist() == [[3.0, 1.0]]
+
+
+def test_every_option_of_the_vocabulary_is_a_keyword():
+    for one in STATISTICS.values():
+        assert {*one.takes} <= {"ticks", "other", "data"}
+        assert set(inspect.signature(one.of).parameters) == {"x", *one.takes, *one.options}
+
+
+# ----------------------------------------------------------------------------- functions of others
+
+
+def spread(x, ticks, *, times=1.0):
+    """Return the range of one copy."""
+    return times * (x.max() - x.min()) + 0 * ticks[0]
+
+
+spread.unit = "same"
+
+
+class Entry:
+    name = "spread"
+
+    def load(self):
+        return spread
+
+
+def test_a_statistic_of_another_package(monkeypatch):
+    monkeypatch.setattr(statistics, "entry_points", lambda group: [Entry()])
+    named.cache_clear()
+    np.testing.assert_allclose(of("spread", times=2.0), 2 * np.ptp(X, axis=1))
+    assert named("spread").unit_of("units", "day") == "units"
+    named.cache_clear()
+
+
+def test_an_unknown_statistic_names_the_nearest():
+    with pytest.raises(ConfigError, match=r"unknown statistic 'skewnes'; did you mean 'skewness'?"):
+        named("skewnes")
+
+
+# ------------------------------------------------------------------------------------- expressions
+
+
+def test_expressions_of_variables_and_their_units():
+    data = xr.Dataset(
+        {
+            "rate": ("day", [3.0, 4.0], {"units": "1/day"}),
+            "inflation": ("day", [1.0, 1.0], {"units": "1/day"}),
+            "wage": ("day", [2, 8], {"units": "coins"}),
+        }
+    )
+    for text, values, unit in (
+        ("rate - inflation", [2, 3], "1/day"),
+        ("-(rate + 2 * inflation) / rate", [-5 / 3, -1.5], "1"),
+        ("wage / 4", [0.5, 2], "coins"),
+        ("wage * rate", [6, 32], "coins * 1/day"),
+    ):
+        found, its = quantity(text, data)
+        np.testing.assert_allclose(found, values)
+        assert its == unit, text
+    with pytest.raises(ConfigError, match="no variable 'wages'; did you mean 'wage'"):
+        quantity("wages", data)
+
+
+@pytest.mark.parametrize("text", ["__import__('os')", "a.b", "a[0]", "a ** 2", "a if b else c", ""])
+def test_an_expression_has_only_variables_numbers_and_four_signs(text):
+    with pytest.raises(ConfigError):
+        parsed(text)
+
+
+# ------------------------------------------------------------------------------------- assumptions
+
+
+def test_the_runs_test_is_that_of_statsmodels():
+    for row in RANDOM.normal(size=(5, 30)):
+        p = runstest_1samp(row, cutoff="median", correction=False)[1]
+        assert assumptions.runs_test(row) == pytest.approx(p)
+
+
+def test_white_noise_is_stationary_and_a_walk_is_not():
+    random = np.random.default_rng(1)
+    noise = random.normal(size=(20, 200))
+    good = assumptions.assumptions(noise, noise.mean(1))
+    assert good.runs_rejected <= 0.15 and good.unit_root == 0 and good.not_stationary <= 0.2
+    walk = noise.cumsum(1)
+    bad = assumptions.assumptions(walk, walk.mean(1))
+    assert {"not stationary", "unit root", "seeds differ"} <= set(bad.problems)
+    assert assumptions.assumptions(noise[:, :50], noise.mean(1)) is None
+
+
+def test_the_warm_up_ends_where_the_level_is_reached():
+    random = np.random.default_rng(2)
+    x = random.normal(size=400) + np.where(np.arange(400) < 60, 20 - np.arange(400) / 3, 0)
+    assert 50 <= assumptions.mser5(x) <= 65
+    assert assumptions.mser5(random.normal(size=400)) <= 100
+
+
+def test_two_heaps_have_several_modes():
+    random = np.random.default_rng(3)
+    one = random.normal(size=60)
+    assert assumptions.modes_p(one) > 0.05
+    assert assumptions.modes_p(np.concatenate([one, one + 9])) < 0.05
+
+
+# --------------------------------------------------------------------------------------- forecasts
+
+
+def test_a_model_that_knows_the_series_beats_a_walk():
+    random = np.random.default_rng(4)
+    path = np.sin(np.arange(120) / 6)
+    found = forecasts.forecasts(path, path + 0.1 * random.normal(size=120))
+    assert [one.horizon for one in found] == [1, 2, 4, 8, 12]
+    assert all(one.model < one.walk and one.walk_p < 0.05 for one in found[1:])
+
+
+def test_an_autoregression_finds_its_coefficients():
+    random = np.random.default_rng(5)
+    x = np.zeros(3000)
+    for t in range(1, len(x)):
+        x[t] = 2 + 0.6 * x[t - 1] + random.normal()
+    assert forecasts.ar_forecast(x, 1) == pytest.approx(2 + 0.6 * x[-1], abs=0.25)
+    assert forecasts.ar_forecast(x, 200) == pytest.approx(5, abs=0.3)
+
+
+def test_diebold_mariano_by_hand():
+    a, b = np.array([1.0, 2, 1, 3, 2, 2]), np.array([1.0, 1, 2, 2, 3, 1])
+    d = a**2 - b**2
+    value = d.mean() / np.sqrt(d.var() / 6) * np.sqrt((6 + 1 - 2) / 6)
+    expected = 2 * scipy.stats.t.sf(abs(value), 5)
+    assert forecasts.diebold_mariano(a, b, 1) == pytest.approx(expected)
+    assert forecasts.diebold_mariano(a, a, 3) == 1.0

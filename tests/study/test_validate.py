@@ -1,0 +1,233 @@
+"""Is every target judged by its definition, and every mistake in a file of targets reported?"""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from societies.errors import ConfigError
+from societies.paths import shipped_targets
+from societies.study import load_targets
+from societies.study.bands import distances, ends_of
+from societies.study.filters import FILTERS
+from societies.study.simulate import Simulator, sweep_of
+from societies.study.statistics import STATISTICS
+from societies.study.validation import FAIL, PASS, WARN, interval, judged, validate
+from societies.workload.declare.registry import workload
+
+DAYS = np.arange(1, 121)
+RANDOM = np.random.default_rng(11)
+LEVELS = np.array([1.0, 1.1, 1.2, 1.3, 2.0])
+DATA = xr.Dataset(
+    {
+        "level": (("society", "day"), LEVELS[:, None] + 0.0 * DAYS, {"units": "units"}),
+        "noise": (("society", "day"), RANDOM.normal(size=(5, 120))),
+        "line": (("society", "day"), np.outer(LEVELS, DAYS), {"units": "units"}),
+        "wealth": (("society", "agent_day", "agent"), RANDOM.random((5, 2, 30))),
+        "share": (("society", "day", "source"), RANDOM.random((5, 120, 2))),
+        "level_of": (("society", "day", "quantile"), RANDOM.random((5, 120, 3))),
+    },
+    {
+        "day": DAYS,
+        "agent_day": [60, 120],
+        "source": ["hand", "tool"],
+        "quantile": [0.25, 0.5, 1.0],
+    },
+    {"clock": "day", "copies": "society"},
+)
+
+
+def of(**target):
+    """Return the statistic of a target over the data above."""
+    return load_targets({"statistics": {"x": target}})[0].evaluate(DATA)[:, 0]
+
+
+def verdict(share=0.6, **target):
+    targets = load_targets({"share": share, "statistics": {"x": {"of": "level", **target}}})
+    return judged(targets[0], DATA, "", 0.95)[0]
+
+
+def refused(match, **target):
+    with pytest.raises(ConfigError, match=match):
+        load_targets({"statistics": {"x": {"of": "level", "band": [0, 1], **target}}})
+
+
+def test_what_a_target_selects():
+    lines = np.outer(LEVELS, DAYS)
+    np.testing.assert_allclose(of(of="line", ticks="11:20"), lines[:, 10:20].mean(1))
+    np.testing.assert_allclose(of(of="line", ticks=7, statistic="last"), lines[:, 6])
+    np.testing.assert_allclose(of(of="line", burn_in=100), lines[:, 100:].mean(1))
+    np.testing.assert_allclose(of(of="line", filter=["difference"], ticks=2), LEVELS)
+    found = of(of="line", relative_to="50:50", ticks=100, burn_in=90)
+    np.testing.assert_allclose(found, 2.0)
+    shares = DATA.share.values[:, :, 1].mean(1)
+    np.testing.assert_allclose(of(of="share", at={"source": "tool"}), shares)
+    found = of(of="level_of", at={"quantile": 0.5})
+    np.testing.assert_allclose(found, DATA.level_of.values[:, :, 1].mean(1))
+    found = of(of="share", reduce={"source": "maximum"}, statistic="minimum")
+    np.testing.assert_allclose(found, DATA.share.values.max(2).min(1))
+    found = of(of="wealth", at={"agent_day": 120}, statistic={"quantile": {"q": 0.2}})
+    np.testing.assert_allclose(found, np.quantile(DATA.wealth.values[:, 1], 0.2, axis=1))
+
+
+def test_two_series_are_paired_by_tick():
+    """The change of a day is paired with the level of this day, not of the day before."""
+    found = of(of="noise", against="noise", statistic="correlation")
+    np.testing.assert_allclose(found, 1.0)
+    targets = {"of": "line", "against": "noise", "filter_against": ["difference"]}
+    found = of(**targets, statistic="correlation", burn_in=20)
+    noise, line = DATA.noise.values[:, 20:], DATA.line.values[:, 20:]
+    exact = [np.corrcoef(a[1:], np.diff(b))[0, 1] for a, b in zip(line, noise, strict=True)]
+    np.testing.assert_allclose(found, exact)
+
+
+@pytest.mark.parametrize(
+    "band, share, expected",
+    [
+        ([1.0, 2.0], 1.0, PASS),
+        ([0.9, 1.5], 0.8, PASS),  # the mean is 1.32, four of five are inside
+        ([0.9, 1.5], 0.9, WARN),
+        ([1.35, 1.5], 0.0, WARN),  # the interval of the mean, 0.82 to 1.82, meets the band
+        ([1.9, 3.0], 0.0, FAIL),
+        ([None, 0.8], 0.0, FAIL),
+        ([1.3, None], 0.4, PASS),
+    ],
+)
+def test_a_verdict_is_from_the_share_of_seeds_and_the_interval_of_the_mean(band, share, expected):
+    found = verdict(share, band=band)
+    assert (found.verdict, found.mean) == (expected, pytest.approx(1.32))
+    assert (found.low, found.high) == pytest.approx(interval(1.32, LEVELS.std(ddof=1), 5, 0.95))
+    assert found.unit == "units"
+
+
+def test_seeds_without_a_number_are_counted_and_are_not_in_the_band():
+    found = verdict(statistic={"first": {"above": 1.15}}, band=[1, 1])
+    assert (found.failed, found.share, found.verdict) == (2, pytest.approx(0.6), PASS)
+    found = verdict(statistic={"first": {"above": 9}}, band=[1, 1])
+    assert (found.failed, found.share, found.verdict) == (5, 0.0, FAIL)
+    assert found.as_dict()["mean"] is None
+
+
+def test_the_score_weighs_the_verdicts():
+    given = {
+        "good": {"of": "level", "band": [0, 3]},
+        "bad": {"of": "level", "band": [5, 6], "weight": 3},
+    }
+    found = validate({"statistics": given}, DATA)
+    assert found.score == pytest.approx(0.25) and not found.passed
+    assert json.loads(json.dumps(found.as_dict()))["counts"] == {PASS: 1, WARN: 0, FAIL: 1}
+
+
+def test_distances_are_in_units_of_the_scale():
+    statistics = {
+        "band": {"of": "level", "band": [1, 3]},
+        "value": {"of": "level", "band": [1, 3], "target": 1.5},
+        "scaled": {"of": "level", "target": 4, "scale": 0.5},
+        "end": {"of": "level", "band": [None, 0.5]},
+    }
+    targets = load_targets({"statistics": statistics})[0].statistics
+    found = distances(targets, np.array([[2.0] * 4, [4.0] * 4, [np.nan] * 4]))
+    np.testing.assert_allclose(found[:2], [[0, 0.5, 4, 3], [1, 2.5, 0, 7]])
+    assert np.isnan(found[2]).all() and ends_of(targets["scaled"]) == (3.5, 4.5)
+
+
+def test_the_points_of_a_study_are_judged_one_by_one():
+    study = DATA.rename(society="run").assign_coords(
+        point=("run", [0, 0, 0, 1, 1]), tax=("run", [0.1, 0.1, 0.1, 0.2, 0.2])
+    )
+    found = validate({"statistics": {"x": {"of": "level", "band": [0.9, 1.25]}}}, study)
+    assert found.cases == ["tax 0.1", "tax 0.2"]
+    assert [one.verdict for one in found.verdicts] == [PASS, WARN]
+
+
+def test_a_series_of_observations_is_forecast():
+    target = {"of": "noise", "statistic": "rmse", "band": [0, 9], "data": {"values": [0.0] * 120}}
+    found = validate({"statistics": {"x": target}}, DATA, tests=True).verdicts[0]
+    assert [one.horizon for one in found.errors] == [1, 2, 4, 8, 12]
+    assert found.tests is not None and found.tests.unit_root == 0
+
+
+def test_mistakes_in_targets_are_reported_where_they_are(tmp_path):
+    file = tmp_path / "t.yaml"
+    file.write_text(
+        "base: economy/quickstart\nstatistics:\n  a: {of: gini, band: [2, 1]}\n"
+        "  b: {of: gini, statistic: meen, band: [0, 1]}\n  c: {of: 'gini(', band: [0, 1]}\n"
+        "  d: {of: gini, filter: [hp], band: [0, 1]}\n  e: {of: gini, bandd: [0, 1]}\n"
+    )
+    with pytest.raises(ConfigError) as error:
+        load_targets(file)
+    lines = str(error.value).splitlines()
+    assert [int(line.removeprefix(str(file)).split(":")[1]) for line in lines] == [3, 4, 5, 6, 7]
+    for line, text in zip(lines, ("is upside down: 2 is more than 1", "did you mean 'mean'",
+                                  "no expression", "unknown filter 'hp'", "unknown key"),
+                          strict=True):  # fmt: skip
+        assert text in line
+
+
+def test_mistakes_of_one_target():
+    refused("needs the option 'q'", statistic="quantile")
+    refused("needs a number", statistic={"quantile": {"q": "half"}})
+    refused("unknown option 'p'", statistic={"quantile": {"p": 0.5}})
+    refused("correlation needs a second series: against", statistic="correlation")
+    refused("mean has no use for a second series", against="noise")
+    refused("rmse needs observations: data", statistic="rmse")
+    refused("expected NAME or", statistic={"mean": {}, "sd": {}})
+    refused("must have at most 2 entries", band=[0, 1, 2])
+    with pytest.raises(ConfigError, match="needs statistics, or cases"):
+        load_targets({"base": "economy/quickstart"})
+    with pytest.raises(ConfigError, match="a target needs a band or a target"):
+        validate({"statistics": {"x": {"of": "level"}}}, DATA)
+
+
+@pytest.mark.parametrize(
+    "match, target",
+    [
+        ("there is no variable 'levl'; did you mean 'level'", {"of": "levl"}),
+        ("has the dimensions day, source; leave one", {"of": "share"}),
+        ("there is no 'toole'; there are hand, tool", {"of": "share", "at": {"source": "toole"}}),
+        ("there is no dimension 'kind'", {"of": "share", "at": {"kind": "tool"}}),
+        ("none of the days of the file, which are 1 to 120", {"of": "level", "ticks": "300:400"}),
+    ],
+)
+def test_what_results_lack_is_reported(match, target):
+    with pytest.raises(ConfigError, match=match):
+        of(**target)
+
+
+def test_a_variable_that_is_not_recorded_names_the_key_that_records_it():
+    sweep = sweep_of("economy/quickstart", {"agents": 6, "resources": 6})
+    targets = load_targets({"statistics": {"x": {"of": "gini_wealth"}}})[0]
+    with pytest.raises(ConfigError, match=r"does not record 'gini_wealth'; record.measures: true"):
+        Simulator(sweep, (), targets)
+
+
+def test_a_result_needs_one_case():
+    with pytest.raises(ConfigError, match="choose one"):
+        validate("economy", DATA)
+    with pytest.raises(ConfigError, match="has no case 'trad'"):
+        load_targets("economy", "trad")
+
+
+@pytest.mark.parametrize("name", ["economy", "bam"])
+def test_shipped_targets_fit_their_configurations(name):
+    """Every variable is recorded, and every tick is one of the run."""
+    assert name in shipped_targets()
+    for targets in load_targets(name):
+        sweep = sweep_of(targets.case.base, targets.case.set)
+        Simulator(sweep, (), targets)
+        ticks = workload(sweep.base.workload).ticks(sweep.base)
+        for one in targets.statistics.values():
+            last = str(one.ticks or 1).rpartition(":")[2]
+            assert int(last) <= ticks and (one.source or name == "bam")
+
+
+def test_the_page_has_every_statistic_and_every_filter():
+    page = (Path(__file__).parents[2] / "docs/validate.md").read_text()
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    named = {word for row in rows for word in re.findall(r"`(\w+)", row)}
+    assert {*STATISTICS, *FILTERS} <= named
+    options = {n for one in STATISTICS.values() for n in one.options}
+    assert options <= {word for row in rows for word in re.findall(r"\w+", row)}

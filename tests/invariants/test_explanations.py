@@ -148,7 +148,7 @@ def test_with_the_rules_as_they_are_the_report_is_what_happened(morning):
 
 
 def test_swaps_at_a_loss_are_reported_if_they_are_carried_out(morning, monkeypatch):
-    def loose(agents, held, gives, gains, min_surplus):
+    def loose(agents, held, gives, gains, min_surplus, owned):
         enough = all(units <= stock for units, stock in zip(gives, held, strict=True))
         return None if enough else ("does not have the units", agents)
 

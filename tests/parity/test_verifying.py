@@ -149,7 +149,7 @@ def test_a_short_run_is_compared_as_a_whole():
 
 def test_what_a_checkpoint_leaves_out_is_the_same_after_loading():
     """Both sides begin alike wherever the state comes from; else the first phases would differ."""
-    config = economy(days=9)
+    config = economy(days=9, agents=5, resources=4)
     p = parameters(config)
     used, unused = (DeviceEngine(choose_device("auto"), p) for _ in range(2))
     used.start()

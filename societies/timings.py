@@ -11,6 +11,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from societies.errors import OutputError, option
+from societies.output import lock
+from societies.output.files import being_written_elsewhere
 from societies.words import plural
 from societies.workload.checking.bench import Timing
 from societies.workload.running.profile import Profile
@@ -33,8 +35,11 @@ def measured(timings: Iterable[Timing], out: Path | None, *, overwrite: bool) ->
         if out is not None:
             try:
                 file = stack.enter_context(
-                    out.open("w" if overwrite else "x", newline="", encoding="utf-8")
+                    out.open("a" if overwrite else "x", newline="", encoding="utf-8")
                 )
+                if not lock.acquire(file.fileno()):
+                    raise being_written_elsewhere(out)
+                file.truncate(0)
             except FileExistsError:
                 raise OutputError(
                     f"{out}: exists already. Replace it with {option('overwrite', True)}, or "

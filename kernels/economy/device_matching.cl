@@ -20,7 +20,7 @@
 #define GROUP_MOST 256
 #endif
 
-#if !DEVICE_IS_CPU && MEMORIES_FIT
+#if !DEVICE_IS_CPU && MEMORIES_FIT && !defined(RULE_DEVICES_MARKET_PARTNER)
 #define MEETINGS_AT_ONCE 1
 #define LOOKING 32  // work-items that look for a partner: the list is short
 #else
@@ -83,7 +83,29 @@ static bool has_met(STATE_PARAMETERS, const size_t society, const uint market_ro
     return found;
 }
 
-#if MEETINGS_AT_ONCE
+#ifdef RULE_DEVICES_MARKET_PARTNER
+#include "economy/curves.cl"
+
+// How much an agent wants to meet another by the rule of a user; at least 0.
+static real liking_of(STATE_PARAMETERS, const size_t society, const uint device_type,
+                      const uint agent, const uint other, __global const int *group_of_agent_table)
+{
+    real gained = 0.0;
+    for (uint i = 0; i < PARTNERS_REMEMBERED; ++i) {
+        const int b = remembered_partner(agent, device_type, i);
+        if (b == NO_AGENT) break;  // the list ends
+        if (b != (int)other) continue;
+        for (uint day = 0; day < PARTNER_MEMORY; ++day)  // newest first
+            gained += partner_memory(agent, device_type, i, day);
+        break;
+    }
+    const real found =
+        rule_devices_market_partner(gained, agent, other, group_of(agent), group_of(other));
+    return found > 0.0 ? found : 0.0;
+}
+#define KNOWN_PARAMETERS __global const int *group_of_agent_table
+#define KNOWN group_of_agent_table
+#elif MEETINGS_AT_ONCE
 // What is known in local memory: for each agent and each partner that it remembers, the partner
 // (FORGOTTEN: the list has ended) and the gain with it; and the agents that it has met, as bits.
 #define FORGOTTEN 0xffffu
@@ -127,7 +149,16 @@ COLLECTIVE void best_remembered(STATE_PARAMETERS, const size_t society, const ui
     const uint width = min(lanes, (uint)LOOKING);
     real best = -1.0;
     uint pick = NONE;
-#if MEETINGS_AT_ONCE
+#ifdef RULE_DEVICES_MARKET_PARTNER
+    for (uint b = lid; lid < width && b < agents; b += width) {
+        if (!is_free(FREE, b) || has_met(STATE, society, market_round, agent, b)) continue;
+        const real liking = liking_of(STATE, society, device_type, agent, b, group_of_agent_table);
+        if (liking > best) {  // the lower number among equals
+            best = liking;
+            pick = b;
+        }
+    }
+#elif MEETINGS_AT_ONCE
     for (uint i = lid; lid < width && i < PARTNERS_REMEMBERED; i += width) {
         const uint place = agent * PARTNERS_REMEMBERED + i, b = known[place];
         if (b == FORGOTTEN) break;  // the list ends
@@ -192,9 +223,19 @@ INLINED uint first_unmet(STATE_PARAMETERS, const size_t society, const uint mark
     return NONE;
 }
 
+#ifdef RULE_DEVICES_MARKET_PARTNER
+#define RULE_PARAMETERS , __global const int *group_of_agent_table
+#define RULE_TABLES , TABLE_PARAMETERS
+#define RULE_ARGUMENTS , group_of_agent_table
+#else
+#define RULE_PARAMETERS
+#define RULE_TABLES
+#define RULE_ARGUMENTS
+#endif
+
 // Pair the agents of a society.
-COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS, const size_t society, const uint device_type,
-                                  const uint market_round)
+COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS RULE_PARAMETERS, const size_t society,
+                                  const uint device_type, const uint market_round)
 {
     const uint lid = LANE, lanes = LANES;
     __local uint *free_set = local_malloc(FREE_WORDS * sizeof(uint));
@@ -250,9 +291,10 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS, const size_t society, const 
 #endif
 }
 
-__kernel void device_matching(STATE_PARAMETERS, const uint device_type, const uint market_round)
+__kernel void device_matching(STATE_PARAMETERS RULE_TABLES, const uint device_type,
+                              const uint market_round)
 {
     const size_t society = get_group_id(0);
     if (!market_open()) return;
-    pair_agents(STATE, society, device_type, market_round);
+    pair_agents(STATE RULE_ARGUMENTS, society, device_type, market_round);
 }

@@ -7,6 +7,9 @@
 //
 // On a GPU that work-item draws for all rounds, and then each round's agents are put in order by a
 // work-item of its own. Local memory: 8 bytes an agent and round, up to ROUNDS_LIMIT.
+//
+// A rule of a user, which gives every agent a number, puts the agents of a round in the order of
+// their numbers.
 #include "economy/streams.cl"
 #include "primitives/permute.cl"
 
@@ -17,7 +20,32 @@
 // Entries from one round to the next: the same places of two are not in the same bank.
 #define ORDER_ROW (AGENTS | 1)
 
-__kernel void matching(STATE_PARAMETERS)
+#ifdef RULE_TRADING_MEETING
+#include "economy/curves.cl"
+
+#define NUMBER_OF(agent) rule_trading_meeting(agent, agents, group_of(agent), round)
+
+// Sort the agents of a round by their numbers; equal ones stay in the random order. One work-item
+// inserts one agent after the other.
+static void sort_round(__global int *order, const uint agents, const uint round,
+                       __global const int *group_of_agent_table)
+{
+    for (uint sorted = 1; sorted < agents; ++sorted) {
+        const int agent = order[sorted];
+        const long number = NUMBER_OF(agent);
+        uint place = sorted;
+        for (; place > 0 && NUMBER_OF(order[place - 1]) > number; --place)
+            order[place] = order[place - 1];
+        order[place] = agent;
+    }
+}
+
+#define RULED_TABLES , TABLE_PARAMETERS
+#else
+#define RULED_TABLES
+#endif
+
+__kernel void matching(STATE_PARAMETERS RULED_TABLES)
 {
     const size_t society = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
@@ -65,5 +93,10 @@ __kernel void matching(STATE_PARAMETERS)
 #endif
     }
     if (lid == 0) stream(AGENTS, PURPOSE_RESOURCE_MATCHING) = rng_pack(rng);
+#endif
+#ifdef RULE_TRADING_MEETING
+    barrier(CLK_GLOBAL_MEM_FENCE);  // the random orders, before they are sorted
+    for (uint round = lid; round < ROUNDS; round += lanes)
+        sort_round(&partners(round, 0), agents, round, group_of_agent_table);
 #endif
 }

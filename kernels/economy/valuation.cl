@@ -448,9 +448,17 @@ static real benefit(AGENT_PARAMETERS, __global used_t *uses, const uint device_t
                     const uint resource)
 {
     if (!available(resource)) return 0.0;
-    return is_extracting(device_type)
-               ? benefit_of_extracting(AGENT(agent), uses, device_type, resource)
-               : benefit_of_making(AGENT(agent), device_type, resource);
+    const real found = is_extracting(device_type)
+                           ? benefit_of_extracting(AGENT(agent), uses, device_type, resource)
+                           : benefit_of_making(AGENT(agent), device_type, resource);
+#ifdef RULE_DEVICE_WORTH
+    const real worth =
+        rule_device_worth(found, device_type, resource, device_lifetime[device_type],
+                          device_minutes(agent, device_type, resource), gain_per_minute(agent));
+    return worth > 0.0 && worth < SOFT_INFINITY ? worth : 0.0;
+#else
+    return found;
+#endif
 }
 
 // The most that the agent would pay, of which `cost` is what making one costs it. Where it cannot

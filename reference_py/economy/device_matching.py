@@ -33,7 +33,7 @@ def matched(p, s, device_type, below):
     free, order = list(range(p.agents)), []
     while len(free) > 1:
         a = free.pop(below(len(free)))
-        b = partner(s, device_type, a, free)
+        b = partner(p, s, device_type, a, free)
         met = b is None
         if met:
             b = free[below(len(free))]
@@ -44,16 +44,20 @@ def matched(p, s, device_type, below):
     return order + free
 
 
-def partner(s, device_type, agent, free):
+def partner(p, s, device_type, agent, free):
     """Return the partner whom the agent prefers of the free agents that it has not met, or None.
 
     The largest surplus remembered wins, the lower number among equals. Without any remembered it is
-    the first: to find it, no more agents are looked at than the agent has met, and one.
+    the first: to find it, no more agents are looked at than the agent has met, and one. A rule of a
+    user is asked about every free agent that was not met.
 
     Parameters
     ----------
     free : list of int, ascending
     """
+    if "devices_market.partner" in p.rules:
+        liked = [(liking(p, s, device_type, agent, b), -b) for b in free if b not in s.met[agent]]
+        return -max(liked)[1] if liked else None
     known = [
         (remembered(s, device_type, agent, b), -b)
         for b in s.remembered_partner[agent][device_type]
@@ -62,6 +66,23 @@ def partner(s, device_type, agent, free):
     if known:
         return -max(known)[1]
     return next((b for b in free if b not in s.met[agent]), None)
+
+
+def liking(p, s, device_type, agent, other):
+    """Return how much an agent wants to meet another by the rule of a user; at least 0."""
+    groups = {"group": p.group_of_agent[agent], "partner_group": p.group_of_agent[other]}
+    found = p.rules["devices_market.partner"](
+        gained=remembered(s, device_type, agent, other), agent=agent, partner=other, **groups
+    )
+    return found if found > 0.0 else 0.0
+
+
+def most_gained(gained, agent, partner, group, partner_group):
+    """Return what the agent remembers to have gained by deals with the partner.
+
+    Of agents with which it gained nothing it prefers one that it remembers to have dealt with.
+    """
+    return gained
 
 
 def is_in(free, agent):

@@ -165,8 +165,29 @@ def benefit(p, s, agent, device_type, resource):
     if not s.available[resource]:
         return 0.0
     if device_type in EXTRACTING:
-        return benefit_of_extracting(p, s, agent, device_type, resource)
-    return benefit_of_making(p, s, agent, device_type, resource)
+        found = benefit_of_extracting(p, s, agent, device_type, resource)
+    else:
+        found = benefit_of_making(p, s, agent, device_type, resource)
+    rule = p.rules.get("device.worth")
+    if rule is None:
+        return found
+    worth = rule(
+        benefit=found,
+        device_type=device_type,
+        resource=resource,
+        lifetime=p.device_lifetime[device_type],
+        owned=s.device_minutes[agent][device_type][resource],
+        gain_per_minute=s.gain_per_minute[agent],
+    )
+    return worth if 0.0 < worth < math.inf else 0.0
+
+
+def what_it_brings(benefit, device_type, resource, lifetime, owned, gain_per_minute):
+    """Return the utility of the units that one more device extracts or of the time that it saves.
+
+    It is 0 if the agent has enough of such devices.
+    """
+    return benefit
 
 
 def benefit_of_extracting(p, s, agent, device_type, resource):

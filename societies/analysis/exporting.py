@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from societies.analysis.selecting import (
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
-from societies.output.files import MAKING, already_there, explained, place, temporary_name
+from societies.output.files import MAKING, already_there, explained, written
 from societies.output.reading import event_tables
 from societies.output.tables import EVENT
 from societies.paths import kind_unless_file
@@ -170,20 +170,12 @@ def _written(writers: Mapping[Path, Writer], source: Path | None, *, overwrite: 
             raise OutputError(f"{path}: is the result itself. Choose another place.")
         if path.exists() and not overwrite:
             raise already_there(path)
-    temporary: dict[Path, Path] = {}
-    try:
+    with ExitStack() as stack:  # at its end all files get their names
         for path, write in writers.items():
+            stack.enter_context(explained(path, MAKING))
             with explained(path, MAKING):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                temporary[path] = temporary_name(path)
-                write(temporary[path])
-        for path, made in temporary.items():
-            with explained(path, MAKING):
-                place(made, path, overwrite=overwrite)
-    finally:
-        for made in temporary.values():
-            with suppress(OSError):
-                made.unlink(missing_ok=True)
+                write(stack.enter_context(written(path, overwrite=overwrite)))
     return list(writers)
 
 
@@ -299,7 +291,7 @@ def codebook(data: xr.Dataset, lists: Mapping[str, xr.Dataset]) -> pd.DataFrame:
 
 
 def _write_csv(parts: Parts, path: Path) -> None:
-    with path.open("x", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding="utf-8", newline="") as file:
         for i, part in enumerate(parts):
             part.to_csv(file, index=False, header=i == 0, lineterminator="\n")
 

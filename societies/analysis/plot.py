@@ -16,6 +16,7 @@ from societies.analysis.selecting import RUN, names, workload_of
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
+from societies.output.files import written
 from societies.paths import kind_unless_file
 from societies.workload.drawing.figure import (
     STYLE,
@@ -123,7 +124,9 @@ def save_figure(drawn: Any, folder: Path, name: str) -> list[Path]:
         try:
             for path in paths:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                drawn.savefig(path, dpi=150, metadata=_UNDATED.get(path.suffix[1:].lower()))
+                kind = path.suffix[1:].lower()
+                with written(path) as unfinished:
+                    drawn.savefig(unfinished, format=kind, dpi=150, metadata=_UNDATED.get(kind))
         except OSError as error:
             raise OutputError(
                 f"{folder}: the figure cannot be written: {error.strerror or error}. "

@@ -121,7 +121,7 @@ def utility_tables(keys: Sequence[UtilityKey], largest_holding: int) -> UtilityT
         if tables.table_is_too_long(*key, largest_holding):
             tables.utility_curve(*key, largest_holding)  # raises the error
     room = [_longest(*key, largest_holding) for key in keys]
-    start = _starts(room)
+    start = starts(room)
     lengths = np.zeros(len(keys), np.uint32)
     marginal, total = np.zeros(sum(room)), np.zeros(sum(room) + len(keys))
 
@@ -215,7 +215,7 @@ def _effort_tables(
     exact: Callable[[float, float, float, int], Decimal],
 ) -> EffortTables:
     room = [math.ceil(most) + 1 for _, _, most in keys]
-    start, length = _starts(room), np.array(room, np.uint32)
+    start, length = starts(room), np.array(room, np.uint32)
     minutes, total = np.zeros(sum(room)), np.zeros(sum(room))
     pieces = list(_pieces(room))
 
@@ -347,7 +347,7 @@ def device_effort(
     return device_effort_tables([(max_effort, min_effort, max_experience)]).curve(0)
 
 
-def _starts(lengths: Sequence[int]) -> NDArray[np.uint32]:
+def starts(lengths: Sequence[int]) -> NDArray[np.uint32]:
     """Return the first index of each of several concatenated parts.
 
     Raises

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,12 @@ from societies.economy import parameters as single
 from societies.economy.config import EconomyConfig
 from societies.economy.config.bounds import envelope, largest_holding
 from societies.economy.config.policies import in_use
-from societies.economy.curves import (
-    EffortKey,
-    EffortTables,
-    UtilityTables,
-    device_effort_tables,
-    resource_effort_tables,
-    utility_tables,
-)
+from societies.economy.config.rules import RulesConfig
+from societies.economy.curves import EffortTables, UtilityTables
+from societies.economy.curves_of_rules import Curves, Key
 from societies.workload.declare.keys import VALUE_TABLE, shapes, table_lookups, table_row, values
 from societies.workload.declare.points import Points, once
 
-Key = TypeVar("Key")
 Rows = NDArray[np.uint32]
 
 
@@ -55,6 +49,8 @@ class Ensemble(Parameters):
         Parameters of an imagined society whose numbers become larger than those of all others.
     """
 
+    _curves: Curves
+
     def __init__(self, config: EconomyConfig, points: Points) -> None:
         self._set(
             points=points,
@@ -69,9 +65,10 @@ class Ensemble(Parameters):
             numeraire=single.numeraire(config),
             network=bool(config.record.network),
             policies=in_use(config),
-            rules=single.replaced(config).reference,
+            rules=single.replaced(config).translated.reference,
             rule_text=single.rule_text(config),
             devices=None,
+            _curves=Curves(single.replaced(config)),
             _groups=len(config.group_sizes()),
             _made={},
         )
@@ -79,7 +76,9 @@ class Ensemble(Parameters):
         if config.devices != "none":
             self._set(devices=DeviceParameters(config.devices == "tools", (), (), (), ()))
         around = envelope(points.configs)
-        self._set(bounds=single.parameters(around), largest_holding=largest_holding(around))
+        # Efforts of rules are not below the key ``min_effort``, to which the built-in curve falls.
+        built_in = around.model_copy(update={"rules": RulesConfig()})
+        self._set(bounds=single.parameters(built_in), largest_holding=largest_holding(around))
 
     def _set(self, **attributes: Any) -> None:
         for name, one in attributes.items():
@@ -162,34 +161,40 @@ class Ensemble(Parameters):
         return [single.groups_of(config) for config in self.points.configs]
 
     @cached_property
-    def _utility_keys(self) -> tuple[list[Any], Rows]:
+    def _utility_keys(self) -> tuple[list[Key], Rows]:
         pairs = zip(self.points.configs, self._group_values, strict=True)
-        return _shared([single.utility_keys(config, g) for g in groups] for config, groups in pairs)
+        return _shared(
+            [single.utility_keys(config, self._curves, g) for g in groups]
+            for config, groups in pairs
+        )
 
     @cached_property
-    def _effort_keys(self) -> tuple[list[EffortKey], Rows]:
+    def _effort_keys(self) -> tuple[list[Key], Rows]:
         return self._efforts("extraction")
 
     @cached_property
-    def _making_keys(self) -> tuple[list[EffortKey], Rows]:
+    def _making_keys(self) -> tuple[list[Key], Rows]:
         return self._efforts("device")
 
-    def _efforts(self, section: str) -> tuple[list[EffortKey], Rows]:
+    def _efforts(self, section: str) -> tuple[list[Key], Rows]:
         return _shared(
-            [single.effort_keys(g, section) for g in groups] for groups in self._group_values
+            [single.effort_keys(self._curves, g, section) for g in groups]
+            for groups in self._group_values
         )
 
     @cached_property
     def _utility(self) -> UtilityTables:
-        return utility_tables(self._utility_keys[0], self.largest_holding)
+        return self._curves.utility_tables(self._utility_keys[0], self.largest_holding)
 
     @cached_property
     def _effort(self) -> EffortTables:
-        return resource_effort_tables(self._effort_keys[0])
+        return self._curves.effort_tables("extraction", self._effort_keys[0])
 
     @cached_property
     def _making(self) -> EffortTables | None:
-        return None if self.devices is None else device_effort_tables(self._making_keys[0])
+        if self.devices is None:
+            return None
+        return self._curves.effort_tables("device", self._making_keys[0])
 
     @cached_property
     def _rows(self) -> dict[str, NDArray[Any]]:

@@ -6,8 +6,7 @@ Keys that are declared as values or shapes are passed on by name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from reference_py.economy.parameters import (
     KEEP,
@@ -24,13 +23,7 @@ from societies.economy.config import EconomyConfig
 from societies.economy.config.bounds import largest_holding
 from societies.economy.config.conflicts import PER_RESOURCE
 from societies.economy.config.policies import in_use
-from societies.economy.curves import (
-    EffortKey,
-    UtilityKey,
-    device_effort,
-    resource_effort,
-    utility_curve,
-)
+from societies.economy.curves_of_rules import EFFORT, UTILITY, Curves, Key
 from societies.economy.rules import RULES
 from societies.workload.declare.keys import shapes, values
 from societies.workload.declare.rules import Plugged, plugged, words_of
@@ -38,16 +31,16 @@ from societies.workload.declare.rules import Plugged, plugged, words_of
 
 def parameters(config: EconomyConfig) -> Parameters:
     """Return the parameters of a configuration, without its table of points."""
-    groups = groups_of(config)
+    groups, curves = groups_of(config), Curves(replaced(config))
     largest = largest_holding(config)
-    utility, utility_of = _share([utility_keys(config, g) for g in groups])
-    effort, effort_of = _effort_curves(resource_effort, groups, "extraction")
+    utility, utility_of = _share([utility_keys(config, curves, g) for g in groups])
+    effort, effort_of = _effort_curves(curves, groups, "extraction")
     return Parameters(
         seed=config.seed,
         values=values(config),
         shapes=shapes(config),
         group_of_agent=group_of_agent(config),
-        utility_curves=tuple(utility_curve(*key, largest) for key in utility),
+        utility_curves=tuple(curves.utility_curve(key, largest) for key in utility),
         utility_curve_of=utility_of,
         effort_curves=effort,
         effort_curve_of=effort_of,
@@ -55,14 +48,14 @@ def parameters(config: EconomyConfig) -> Parameters:
         trade_power=of_groups(config, "trade_power"),
         largest_holding=largest,
         shocks=shocks(config),
-        devices=None if config.devices == "none" else _device_parameters(config, groups),
+        devices=None if config.devices == "none" else _device_parameters(config, curves, groups),
         first_society=config.first_society,
         societies=config.replicates,
         numeraire=numeraire(config),
         network=bool(config.record.network),
         policies=in_use(config),
         transfer_share=of_groups(config, "transfer_share", 0.0),
-        rules=replaced(config).reference,
+        rules=replaced(config).translated.reference,
         rule_text=rule_text(config),
     )
 
@@ -74,7 +67,7 @@ def replaced(config: EconomyConfig) -> Plugged:
 
 def rule_text(config: EconomyConfig) -> str:
     """Return the text in OpenCL C of the rules that are replaced."""
-    found = replaced(config).functions.values()
+    found = replaced(config).translated.functions.values()
     texts = [one.translated(words_of(one.rule, config)) for one in found]
     return "\n".join(texts)
 
@@ -112,21 +105,24 @@ def thresholds(groups: list[GroupValues]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(map(consumption_threshold, life)) for life in lives)
 
 
-def utility_keys(config: EconomyConfig, group: GroupValues) -> list[UtilityKey]:
+def utility_keys(config: EconomyConfig, curves: Curves, group: GroupValues) -> list[Key]:
     """Return the numbers that determine the utility curve of each resource."""
     floor = config.utility.min_marginal
     both = zip(group["utility", "scale"], group["utility", "exponent"], strict=True)
-    return [(scale, exponent, floor) for scale, exponent in both]
+    return curves.of_resources(UTILITY, [(scale, exponent, floor) for scale, exponent in both])
 
 
-def effort_keys(group: GroupValues, section: str) -> list[EffortKey]:
+def effort_keys(curves: Curves, group: GroupValues, section: str) -> list[Key]:
     """Return the numbers that determine the effort curve of each resource."""
     names = ("max_effort", "min_effort", "max_experience")
-    return list(zip(*(group[section, name] for name in names), strict=True))
+    keys = list(zip(*(group[section, name] for name in names), strict=True))
+    return curves.of_resources(EFFORT[section], keys)
 
 
-def _device_parameters(config: EconomyConfig, groups: list[GroupValues]) -> DeviceParameters:
-    effort, effort_of = _effort_curves(device_effort, groups, "device")
+def _device_parameters(
+    config: EconomyConfig, curves: Curves, groups: list[GroupValues]
+) -> DeviceParameters:
+    effort, effort_of = _effort_curves(curves, groups, "device")
     return DeviceParameters(
         tools_only=config.devices == "tools",
         effort_curves=effort,
@@ -137,11 +133,11 @@ def _device_parameters(config: EconomyConfig, groups: list[GroupValues]) -> Devi
 
 
 def _effort_curves(
-    curve: Callable[[float, float, float], EffortCurve], groups: list[GroupValues], section: str
+    curves: Curves, groups: list[GroupValues], section: str
 ) -> tuple[tuple[EffortCurve, ...], tuple[tuple[int, ...], ...]]:
     """Return the distinct curves, and the index of the curve of each group and resource."""
-    different, of = _share([effort_keys(group, section) for group in groups])
-    return tuple(curve(*key) for key in different), of
+    different, of = _share([effort_keys(curves, group, section) for group in groups])
+    return tuple(curves.effort_curve(section, key) for key in different), of
 
 
 def of_groups(config: EconomyConfig, name: str, without: float = 1.0) -> tuple[float, ...]:
@@ -168,9 +164,6 @@ def groups_of(config: EconomyConfig) -> list[GroupValues]:
                 values[section, key] = per_resource(base if own is None else own)
         result.append(values)
     return result
-
-
-Key = TypeVar("Key")
 
 
 def _share(keys: list[list[Key]]) -> tuple[list[Key], tuple[tuple[int, ...], ...]]:

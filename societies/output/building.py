@@ -19,7 +19,6 @@ from societies.output.layout import (
     FILL,
     FURTHER,
     LAYOUT_ATTRIBUTE,
-    LAYOUT_VERSION,
     NO_TICK,
     RESERVED_ATTRIBUTES,
     SEALS,
@@ -54,7 +53,7 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     """
     for key, value in layout.attributes.items():
         file.attrs[key] = value
-    file.attrs[LAYOUT_ATTRIBUTE] = LAYOUT_VERSION
+    file.attrs[LAYOUT_ATTRIBUTE] = layout.version
     file.attrs[CLOCK], file.attrs[COPIES] = layout.clock, layout.copies
     file.attrs[TICKS] = layout.ticks
     # One seal at each end of the file.
@@ -183,6 +182,7 @@ def read_layout(file: h5py.File) -> Layout:
         str(about[COPIES]),
         int(about[TICKS]),
         len(slots),
+        int(about[LAYOUT_ATTRIBUTE]),
     )
 
 

@@ -2,7 +2,8 @@
 
 A file has several slots for checkpoints, which take turns. The slot to be overwritten first loses
 its tick, and gets a new one only when its arrays are on the disk; meanwhile the other slots are
-complete. A checksum over the tick and all bytes detects a slot that is torn for another reason.
+complete. A checksum over the slot's number, the tick and all bytes detects a slot that is torn for
+another reason, or is that of another run.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from societies.background import in_background
 from societies.output import crc32
 from societies.output.disk import Disk
 from societies.output.layout import NO_TICK
+from societies.output.positions import beginning
 from societies.output.seal import Damage, stretch
 
 State = dict[str, NDArray[Any]]
@@ -84,7 +86,7 @@ def _intact(disk: Disk, slot: int, tick: int) -> State | None:
     """Return the arrays of a slot if its checksum fits them and the tick, else None."""
     state = load(disk, slot)
     stored = int(disk.read(f"checkpoint/{slot}/checksum"))
-    return state if checksum(tick, state) == stored else None
+    return state if checksum(tick, state, before=_before(disk, slot)) == stored else None
 
 
 def ticks(disk: Disk, slots: int, committed: int) -> dict[int, int]:
@@ -104,7 +106,8 @@ def damages(
     tick, check = _tick(disk, slot), int(disk.read(f"checkpoint/{slot}/checksum"))
     if tick == NO_TICK:
         return
-    if 0 <= tick <= committed and checksum(tick, load(disk, slot)) == check:
+    state = load(disk, slot)
+    if 0 <= tick <= committed and checksum(tick, state, before=_before(disk, slot)) == check:
         return
     if live and _tick(disk, slot) != tick:
         return
@@ -158,7 +161,7 @@ def fill(
 ) -> None:
     """Write the state at the end of ``tick`` into an empty slot, without its tick (see `mark`)."""
     place = f"checkpoint/{slot}"
-    value = in_background(checksum, tick, state, sums)
+    value = in_background(checksum, tick, state, sums, _before(disk, slot))
     begun: list[Future[None]] = []
     written = 0
     try:
@@ -175,13 +178,16 @@ def fill(
     disk.sync()  # fails as well if one of the syncs in other threads failed
 
 
-def checksum(tick: int, state: Mapping[str, NDArray[Any]], sums: Sums | None = None) -> int:
+def checksum(
+    tick: int, state: Mapping[str, NDArray[Any]], sums: Sums | None = None, before: int = 0
+) -> int:
     """Return the CRC-32 of the tick and of every array's name and bytes, in the names' order.
 
     ``sums``, if given, returns the CRC-32 of each array's bytes (`array_sum`), computed elsewhere.
+    ``before`` is that of the slot (`societies.output.positions`).
     """
     known = sums() if sums else None
-    value = zlib.crc32(tick.to_bytes(8, "little"))
+    value = zlib.crc32(tick.to_bytes(8, "little"), before)
     for name in sorted(state):
         value = zlib.crc32(name.encode(), value)
         if known is None:
@@ -194,6 +200,10 @@ def checksum(tick: int, state: Mapping[str, NDArray[Any]], sums: Sums | None = N
 def array_sum(array: NDArray[Any], before: int = 0) -> int:
     """Return the CRC-32 of an array's bytes, continued from ``before``."""
     return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, before)
+
+
+def _before(disk: Disk, slot: int) -> int:
+    return beginning(disk, f"checkpoint/{slot}")
 
 
 def _tick(disk: Disk, slot: int) -> int:

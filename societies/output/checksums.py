@@ -3,11 +3,19 @@
 Every row along the clock has a CRC-32 over the values of all copies on that tick, every event one
 over its columns, and a variable that is not along the clock one over all its values. Checksums are
 written next to the data and become valid with the same commit. CRC-32 detects every change within
-32 neighbouring bits, and misses any other with a probability of 2**-32.
+32 neighbouring bits, and misses any other with a probability of 2**-32. Each begins with its
+position (`societies.output.positions`), so data that are moved together with their checksum are
+detected as well. Every committed row has a checksum, even one that the run has never written: that
+rows are committed is known from the record of the commit, so a row is not missed if both its values
+and its checksum are lost.
 
 A variable that is not along the clock may change at any time (such as the known recipes). So its
-checksum is first withdrawn (set to zeros) on the disk, and stored again after the data are flushed.
-It is stored together with its complement, so that a flipped bit cannot make it look withdrawn.
+checksum is first withdrawn (replaced by a mark) on the disk, and stored again after the data are
+flushed. It is stored together with its complement, so that a flipped bit cannot make it look
+withdrawn.
+
+In files of layout 2 the mark is zero, checksums do not depend on the position, and rows that the
+run has not written have none.
 
 The record of a commit holds the tick and the number of events, with a checksum. There are two
 records, which take turns, so the counter of ticks always agrees with one of them.
@@ -16,7 +24,7 @@ records, which take turns, so the counter of ticks always agrees with one of the
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,12 +34,12 @@ from numpy.typing import NDArray
 from societies.output import checkpoints, sessions
 from societies.output.disk import Disk, Extent
 from societies.output.layout import CHECKSUMS, COMMITS, COUNTER, ENDED, SESSIONS, nothing
+from societies.output.positions import beginning, beginnings
 from societies.output.seal import Damage, stretch
 from societies.output.stored_seal import Seal, VariableCheck
 from societies.output.tables import EVENTS
 from societies.words import plural, ranges
 
-WITHDRAWN = (0, 0)
 LOOKS = 10
 """How often apparent damage is checked again while the file is being written."""
 _AT_ONCE = 1 << 26
@@ -39,14 +47,14 @@ _ALL = 0xFFFFFFFF
 
 
 def row_sums(
-    values: NDArray[Any], axis: int, before: NDArray[np.uint32] | None = None
+    values: NDArray[Any], axis: int, before: Sequence[int] | NDArray[np.uint32]
 ) -> NDArray[np.uint32]:
     """Return the CRC-32 of every position of an axis, continued from the checksums ``before``."""
     count = values.shape[axis]
-    start = [0] * count if before is None else before.tolist()
     if not values.size:
-        return np.array(start, np.uint32)
+        return np.array(before, np.uint32)
     rows = np.ascontiguousarray(np.moveaxis(values, axis, 0)).reshape(count, -1).view(np.uint8)
+    start = before.tolist() if isinstance(before, np.ndarray) else before
     sums = (zlib.crc32(row.data, one) for row, one in zip(rows, start, strict=True))
     return np.fromiter(sums, np.uint32, count)
 
@@ -56,21 +64,35 @@ def pair(sums: int) -> tuple[int, int]:
     return int(sums), int(sums) ^ _ALL
 
 
-def whole_sum(values: NDArray[Any]) -> int:
-    """Return the CRC-32 of all values of a variable."""
-    return zlib.crc32(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+def whole_sum(disk: Disk, name: str) -> tuple[int, int]:
+    """Return the checksum of a variable that is not along the clock, as it is stored."""
+    values = np.ascontiguousarray(disk.read(name)).reshape(-1)
+    return pair(zlib.crc32(values.view(np.uint8).data, beginning(disk, name)))
 
 
-def event_sums(columns: Iterable[NDArray[Any]]) -> NDArray[np.uint32]:
-    """Return the CRC-32 of every event, of ``columns`` in the order of their names."""
+def withdrawn(disk: Disk, name: str) -> tuple[int, int]:
+    """Return what stands for the checksum of such a variable while it is being written."""
+    return (0, 0) if disk.salt is None else pair(beginning(disk, f"{name} withdrawn"))
+
+
+def event_sums(
+    disk: Disk, place: str, first: int, columns: Iterable[NDArray[Any]]
+) -> NDArray[np.uint32]:
+    """Return the CRC-32 of consecutive events of the table at ``place``.
+
+    ``first`` is the row of the first event; the columns are in the order of their names.
+    """
     parts = [np.ascontiguousarray(one).reshape(len(one), -1).view(np.uint8) for one in columns]
-    return present(row_sums(np.concatenate(parts, axis=1), 0))
+    block = np.concatenate(parts, axis=1)
+    rows = range(first, first + len(block))
+    return present(row_sums(block, 0, beginnings(disk, place, rows)))
 
 
-def record(tick: int, ended: bool, rows: Iterable[int]) -> NDArray[np.int64]:
+def record(disk: Disk, tick: int, ended: bool, rows: Iterable[int]) -> NDArray[np.int64]:
     """Return the record of a commit."""
     content = np.array([tick, ended, *rows], np.int64)
-    return np.append(content, zlib.crc32(content.astype("<i8").tobytes(), 1))
+    start = 1 if disk.salt is None else beginning(disk, COMMITS)
+    return np.append(content, zlib.crc32(content.astype("<i8").tobytes(), start))
 
 
 @dataclass
@@ -99,7 +121,7 @@ def commits(disk: Disk, seal: Seal) -> Commits:
     intact = {
         which: one
         for which, one in enumerate(records)
-        if np.array_equal(one, record(one[0], one[1], one[2:-1]))
+        if np.array_equal(one, record(disk, one[0], one[1], one[2:-1]))
     }
     place = disk.extents[COMMITS]
     spare = [
@@ -145,12 +167,11 @@ def damages(disk: Disk, seal: Seal, state: Commits, *, live: bool = False) -> It
     for slot in range(seal.slots):
         yield from checkpoints.damages(disk, slot, seal.clock, state.tick, live=live)
     if not live:
-        for name in (SESSIONS, ENDED):
+        for name, least in ((SESSIONS, 0), (ENDED, int(state.ended))):
             place = disk.extents[name]
-            for which, one in enumerate(disk.read(name).tolist()):
-                if not sessions.intact(one):
-                    where = stretch(place.row(which).offset, place.row(which).end)
-                    yield Damage(f"record {which} of {name}", where, harmless=True)
+            for which in sessions.damaged(disk, name, least):
+                where = stretch(place.row(which).offset, place.row(which).end)
+                yield Damage(f"record {which} of {name}", where, harmless=True)
 
 
 def of_variable(
@@ -175,9 +196,9 @@ def known(disk: Disk, seal: Seal, name: str, committed: int) -> int:
 def _whole(disk: Disk, name: str, live: bool) -> Iterator[Damage]:
     extent = disk.extents[name]
     given = tuple(disk.read(f"{CHECKSUMS}/{name}").tolist())
-    if given == pair(whole_sum(disk.read(name))):
+    if given == whole_sum(disk, name):
         return
-    if given == WITHDRAWN:  # it is being written, or was when the run was killed
+    if given == withdrawn(disk, name):  # it is being written, or was when the run was killed
         where = stretch(extent.offset, extent.end)
         yield Damage(f"'{name}'", where, harmless=True, unfinished=True)
         return
@@ -195,7 +216,10 @@ def _rows(
     stop = count if live else len(ticks)
     found, empty = _scan(disk, name, series, stop)
     given = disk.read(f"{CHECKSUMS}/{name}", slice(0, stop))
-    wrong = np.where(given == 0, ~empty, given != found)
+    unwritten = given == 0
+    if disk.salt is not None:
+        unwritten[:count] = False
+    wrong = np.where(unwritten, ~empty, given != found)
     for part, unfinished in ((slice(0, count), False), (slice(count, stop), not complete)):
         if wrong[part].any():
             which = ranges(seal.clock, ticks[:stop][part][wrong[part]].tolist())
@@ -210,7 +234,7 @@ def _scan(
     extent, axis = disk.extents[name], series.axis or 0
     bits = f"u{extent.dtype.itemsize}"
     nothing_there = np.frombuffer(bytes.fromhex(series.fill), bits)
-    sums, empty = np.zeros(stop, np.uint32), np.ones(stop, bool)
+    sums, empty = np.array(beginnings(disk, name, range(stop)), np.uint32), np.ones(stop, bool)
     count = stop if axis == 0 else extent.shape[0]
     step = max(1, _AT_ONCE * extent.shape[0] // max(1, extent.nbytes))
     for low in range(0, count if stop else 0, step):
@@ -220,7 +244,7 @@ def _scan(
         same = np.moveaxis(values.view(bits) == nothing_there, axis, 0)
         same = same.all(axis=tuple(range(1, same.ndim)))
         if axis == 0:
-            sums[part], empty[part] = row_sums(values, 0), same
+            sums[part], empty[part] = row_sums(values, 0, sums[part]), same
         else:
             sums, empty = row_sums(values, axis, sums), empty & same
     return present(sums), empty
@@ -244,9 +268,11 @@ def of_events(
     for low in range(0, stop, step):
         part = slice(low, min(low + step, stop))
         values = [disk.read(f"{place}/{one}", part) for one in columns]
-        wrong[part] = np.where(
-            given[part] == 0, ~_empty(values, fills), given[part] != event_sums(values)
-        )
+        unwritten = given[part] == 0
+        if disk.salt is not None:
+            unwritten[: max(0, rows - low)] = False
+        found = event_sums(disk, place, low, values)
+        wrong[part] = np.where(unwritten, ~_empty(values, fills), given[part] != found)
     wrong[rows:] |= claimed[rows:]
     where = stretch(min(one.offset for one in extents), max(one.end for one in extents))
     passing = np.arange(len(ticks)) < rows

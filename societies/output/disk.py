@@ -65,11 +65,16 @@ class Disk:
     descriptor : int
         Of the open file; the caller closes it.
     extents : dict of name to Extent
+    salt : int, optional
+        What all checksums of the file begin with (see `societies.output.positions`); None: layout 2
     """
 
-    def __init__(self, descriptor: int, extents: dict[str, Extent]) -> None:
+    def __init__(
+        self, descriptor: int, extents: dict[str, Extent], salt: int | None = None
+    ) -> None:
         self.descriptor = descriptor
         self.extents = extents
+        self.salt = salt
         self._syncing = Lock()
         self._failed: OSError | None = None
 

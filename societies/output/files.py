@@ -15,7 +15,7 @@ import h5py
 
 from societies.errors import OutputError, option
 from societies.inputs import shown
-from societies.output.lock import being_written
+from societies.output.lock import being_written, create, release
 
 # What HDF5 says when the file is open in another process, or otherwise in this one.
 LOCKED = ("unable to lock file", "already open", "file locking flag")
@@ -220,6 +220,23 @@ def place(temporary: Path, path: Path, *, overwrite: bool) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+@contextmanager
+def written(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
+    """Yield the name under which a file is written; it gets its own name when it is complete.
+
+    So if two processes write the same file, it is that of the last one. The temporary file is
+    locked: a process that makes another file of the same stem would remove it otherwise.
+    """
+    temporary, descriptor = create(lambda: temporary_name(path))
+    try:
+        yield temporary
+        place(temporary, path, overwrite=overwrite)
+    finally:
+        release(descriptor)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def abandon(file: h5py.File) -> None:

@@ -18,7 +18,7 @@ from societies.output.layout import (
     COMMITTED,
     ENDED,
     LAYOUT_ATTRIBUTE,
-    LAYOUT_VERSION,
+    SEALED,
     SESSIONS,
     require_ours,
 )
@@ -89,7 +89,7 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
                 return Inspection(path, rows, complete, check, damages, good)
             if found is None:
                 return _without_seal(path)
-            return _inspected(path, Disk(descriptor, found.extents), found, check=check)
+            return _inspected(path, found.disk(descriptor), found, check=check)
         finally:
             os.close(descriptor)
 
@@ -123,7 +123,7 @@ def configuration(path: str | os.PathLike[str]) -> str:
 def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspection:
     damages = list(seal.damages(disk, found))
     size = os.fstat(disk.descriptor).st_size
-    rows = [("file", f"{path}, {size:,} bytes, layout {LAYOUT_VERSION}"), *_made(found.attributes)]
+    rows = [("file", f"{path}, {size:,} bytes, layout {found.layout}"), *_made(found.attributes)]
     if any(one.end > size for one in found.extents.values()):
         rows.append(("state", "the end of the file is missing"))
         return Inspection(path, rows, False, False, damages, still_good(disk, found))
@@ -179,7 +179,7 @@ def _without_seal(path: Path) -> Inspection:
     """Describe a file of an older layout, in which only checkpoints have checksums."""
     with opened(path) as file:
         version = require_ours(file, path)
-        if version == LAYOUT_VERSION:
+        if version in SEALED:
             raise OutputError(
                 f"{path}: damaged: both seals (checksums), somewhere in the file.\n"
                 "Still good: nothing for certain. Restore the file from a copy, or run it again."

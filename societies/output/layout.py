@@ -28,6 +28,7 @@ The module is long because it describes all parts of a result file together.
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,10 +43,12 @@ from societies.output.tables import EVENTS, EventTable
 Attribute = str | int | float
 StateLayout = Mapping[str, tuple[tuple[int, ...], DTypeLike]]
 
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
+SEALED = (2, 3)
+"""Layouts with seals, which can be continued."""
 LAYOUT_ATTRIBUTE, STUDY_ATTRIBUTE = "societies_layout", "societies_study"
 CLOCK, COPIES, TICKS = "clock", "copies", "ticks"
-COMMITTED = {1: "days_committed", 2: "ticks_committed"}
+COMMITTED = {1: "days_committed", 2: "ticks_committed", 3: "ticks_committed"}
 """Name of the counter of complete ticks by version of the layout."""
 COUNTER = COMMITTED[LAYOUT_VERSION]
 SESSIONS, ENDED = "provenance/sessions", "provenance/ended"
@@ -171,6 +174,7 @@ class Layout:
     clock, copies : names of a tick and of a replicate: day, society
     ticks : number of the last tick of a complete file
     slots : number of checkpoints
+    version : of the file's layout
     """
 
     coordinates: dict[str, Coordinate]
@@ -182,6 +186,23 @@ class Layout:
     copies: str = "society"
     ticks: int = 0
     slots: int = 2
+    version: int = LAYOUT_VERSION
+
+    @property
+    def salt(self) -> int | None:
+        """What all checksums of the file begin with: other values for other runs.
+
+        It depends on the configuration and the coordinates alone, so it stays the same if the file
+        is made again, and an interrupted run has that of a straight one.
+        """
+        if self.version < 3:
+            return None
+        value = zlib.crc32(str(self.attributes.get("configuration", "")).encode())
+        for name, one in sorted(self.coordinates.items()):
+            text = one.values.dtype.kind == "U"
+            content = "\0".join(one.values).encode() if text else one.values.tobytes()
+            value = zlib.crc32(content, zlib.crc32(name.encode(), value))
+        return value
 
     @property
     def lengths(self) -> dict[str, int]:

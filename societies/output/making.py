@@ -11,7 +11,7 @@ from typing import TypeVar
 import h5py
 import numpy as np
 
-from societies.output import checksums, lock, opening, seal
+from societies.output import checksums, lock, opening, seal, study_checks
 from societies.output.building import build
 from societies.output.disk import Disk
 from societies.output.files import (
@@ -24,7 +24,7 @@ from societies.output.files import (
 )
 from societies.output.layout import CHECKSUMS, COMMITS, Layout
 from societies.output.stored_seal import Seal, StudySeal
-from societies.output.study_layout import StudyLayout, build_study
+from societies.output.study_layout import CHECKSUM, StudyLayout, build_study
 
 _Sealed = TypeVar("_Sealed", Seal, StudySeal)
 
@@ -38,16 +38,19 @@ def locked_target(path: Path) -> int | None:
     Raises
     ------
     OutputError
-        If a run is writing it.
+        If a run or sweep is writing it, or has replaced it meanwhile.
     """
     for write in (True, False):  # a user may replace a file without permission to write it
         try:
             descriptor = opening.descriptor_of(path, write=write)
         except OSError:
             continue
-        if lock.acquire(descriptor, exclusive=write):
-            return descriptor
-        os.close(descriptor)
+        with suppress(FileNotFoundError):
+            if lock.acquire(descriptor, exclusive=write) and os.path.samestat(
+                os.fstat(descriptor), os.stat(path)
+            ):
+                return descriptor
+        lock.release(descriptor)
         raise being_written_elsewhere(path)
     return None
 
@@ -57,7 +60,7 @@ def made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Dis
 
     def finish(temporary: Path, disk: Disk) -> Seal:
         sealed = seal.make(temporary, disk, layout)
-        disk.extents = sealed.extents
+        disk.extents, disk.salt = sealed.extents, sealed.salt
         if old is None:
             _begin(disk, sealed)
         else:
@@ -73,8 +76,11 @@ def made_study(path: Path, layout: StudyLayout) -> tuple[Path, Disk, StudySeal]:
 
     def finish(temporary: Path, disk: Disk) -> StudySeal:
         attributes, tables = layout.attributes, layout.tables
-        sealed = seal.make_for_study(temporary, disk, layout.final, attributes, fills, tables)
-        disk.extents = sealed.extents
+        sealed = seal.make_for_study(
+            temporary, disk, layout.final, attributes, fills, tables, layout.salt
+        )
+        disk.extents, disk.salt = sealed.extents, sealed.salt
+        disk.write(CHECKSUM, study_checks.pending(disk, layout.runs))
         return sealed
 
     return _built(path, layout.nbytes, lambda file: build_study(file, layout), finish)
@@ -120,12 +126,11 @@ def _built(
 
 def _begin(disk: Disk, sealed: Seal) -> None:
     """Write the records of a file without ticks: nothing is committed, no checksum withdrawn."""
-    record = checksums.record(0, False, [0] * len(sealed.tables))
+    record = checksums.record(disk, 0, False, [0] * len(sealed.tables))
     disk.write(COMMITS, np.stack([record, record]))
     for name, series in sealed.series.items():
         if series.axis is None:
-            sums = checksums.pair(checksums.whole_sum(disk.read(name)))
-            disk.write(f"{CHECKSUMS}/{name}", sums)
+            disk.write(f"{CHECKSUMS}/{name}", checksums.whole_sum(disk, name))
 
 
 def _copy(old: Disk, new: Disk) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, seal
 from societies.output.disk import Disk
-from societies.output.layout import LAYOUT_VERSION, STUDY_ATTRIBUTE, require_ours
+from societies.output.layout import SEALED, STUDY_ATTRIBUTE, require_ours
 from societies.output.seal import Damage
 from societies.output.stored_seal import Seal, StudySeal, find
 from societies.output.study_layout import CHECKSUM, STUDY_VERSION
@@ -62,10 +62,10 @@ def sealed(path: Path, descriptor: int, *known: int) -> tuple[Disk, Seal] | None
         raise OutputError(f"{path}: is a study of `societies sweep`. Name the result of a run.")
     if found is None:
         with opened(path) as file:
-            if require_ours(file, path, *known) < LAYOUT_VERSION:
+            if require_ours(file, path, *known) < SEALED[0]:
                 return None
         raise _without_seals(path)
-    disk = Disk(descriptor, found.extents)
+    disk = found.disk(descriptor)
     wrong = list(seal.damages(disk, found))
     if wrong:
         raise damaged(path, disk, found, wrong)
@@ -79,10 +79,10 @@ def sealed_study(path: Path, descriptor: int) -> tuple[Disk, StudySeal] | None:
         raise OutputError(_NO_STUDY.format(path))
     if found is None:
         with opened(path) as file:
-            if require_study(file, path) < STUDY_VERSION:
+            if require_study(file, path) < SEALED[0]:
                 return None
         raise _without_seals(path)
-    disk = Disk(descriptor, found.extents)
+    disk = found.disk(descriptor)
     wrong = list(seal.damages(disk, found))
     if wrong:
         raise damaged_study(path, wrong, found)

@@ -37,7 +37,7 @@ from societies.output.layout import (
     COMMITS,
     COUNTER,
     ENDED,
-    LAYOUT_VERSION,
+    SEALED,
     SESSION_RECORDS,
     SESSIONS,
     Attribute,
@@ -51,6 +51,7 @@ from societies.output.layout import (
     require_ours,
 )
 from societies.output.making import locked_target, made
+from societies.output.positions import beginnings
 from societies.output.seal import Damage
 from societies.output.stored_seal import Seal
 from societies.output.tables import EventTable
@@ -96,6 +97,7 @@ class ResultFile:
         self._committed = self._commits.tick
         self._sound = set(checkpoints.ticks(disk, layout.slots, self._committed))
         self._partly: dict[str, set[int]] = {}
+        self._summed: dict[str, int] = {}  # rows from the first on that have checksums
         self._withdrawn: set[str] = set()
         self._rows = dict.fromkeys(layout.tables, 0)
         self.rewind(self._committed)
@@ -164,13 +166,15 @@ class ResultFile:
         with explained(path, MAKING):
             require_target(path, layout.nbytes_on_disk, overwrite=overwrite)
             lock.remove_stale(path)
+        # If there is no file, the new one gets its name at once, and no other run replaces it.
+        overwrite = overwrite and path.exists()
         target = locked_target(path) if overwrite else None
         try:
             temporary, disk, sealed = made(path, layout)
             try:
-                if target is None:
+                if not overwrite:
                     with explained(path, MAKING):
-                        place(temporary, path, overwrite=overwrite)
+                        place(temporary, path, overwrite=False)
                 with explained(path, READING):
                     file = cls(path, disk, sealed, layout)
             except BaseException:
@@ -182,7 +186,7 @@ class ResultFile:
             if target is not None:
                 lock.release(target)
             raise
-        if target is not None:
+        if overwrite:
             file._unplaced, file._target = temporary, target
         return file
 
@@ -212,10 +216,10 @@ class ResultFile:
             descriptor = opening.locked(path)
         try:
             with explained(path, READING):
-                found = opening.sealed(path, descriptor, LAYOUT_VERSION)
+                found = opening.sealed(path, descriptor, *SEALED)
                 assert found is not None  # refused above
                 with opened(path) as content:
-                    require_ours(content, path, LAYOUT_VERSION)
+                    require_ours(content, path, *SEALED)
                     layout = read_layout(content)
                 if coordinates is not None and variables is not None and state is not None:
                     here = declare(coordinates, variables, {}, state, clock=layout.clock)
@@ -348,7 +352,8 @@ class ResultFile:
         with self._writing():
             if axis is None and name not in self._withdrawn:
                 # A variable whose checksum a killed run withdrew may be torn until this write.
-                self._disk.write(f"{CHECKSUMS}/{name}", checksums.WITHDRAWN)
+                mark = checksums.withdrawn(self._disk, name)
+                self._disk.write(f"{CHECKSUMS}/{name}", mark)
                 self._disk.sync()
                 self._withdrawn.add(name)
             self._disk.write(name, block, *selection)
@@ -390,7 +395,8 @@ class ResultFile:
                 for name, values in columns.items():
                     self._disk.write(f"{there.place}/{name}", values, rows)
                 kept = [self._disk.read(f"{there.place}/{name}", rows) for name in sorted(columns)]
-                self._disk.write(f"{CHECKSUMS}/{there.place}", checksums.event_sums(kept), rows)
+                sums = checksums.event_sums(self._disk, there.place, first, kept)
+                self._disk.write(f"{CHECKSUMS}/{there.place}", sums, rows)
         self._rows[table] = first + count
 
     def rewind(self, tick: int) -> None:
@@ -477,7 +483,7 @@ class ResultFile:
             In a few words: which tolerance is met, that a tree is closed.
         """
         with self._writing():
-            self._disk.write(ENDED, sessions.packed(why), 0)
+            sessions.write(self._disk, ENDED, 0, why)
             self._commit(tick, ended=True)
 
     @property
@@ -490,10 +496,11 @@ class ResultFile:
 
     def _commit(self, tick: int, *, ended: bool) -> None:
         self._sum_what_is_partly_written()
+        self._sum_what_is_never_written(tick)
         further = tick > self._committed or ended != self._commits.ended
         tick, newest = max(int(tick), self._committed), 1 - self._commits.newest
         if further:
-            record = checksums.record(tick, ended, self._rows.values())
+            record = checksums.record(self._disk, tick, ended, self._rows.values())
             self._disk.write(COMMITS, record, newest)
         self._disk.sync()
         self._give_checksums()
@@ -529,7 +536,8 @@ class ResultFile:
             self._target = None
 
     def _sum(self, name: str, rows: slice, values: NDArray[Any], axis: int) -> None:
-        sums = checksums.present(checksums.row_sums(values, axis))
+        start = beginnings(self._disk, name, range(rows.start, rows.stop))
+        sums = checksums.present(checksums.row_sums(values, axis, start))
         self._disk.write(f"{CHECKSUMS}/{name}", sums, rows)
 
     def _sum_what_is_partly_written(self) -> None:
@@ -538,16 +546,34 @@ class ResultFile:
             axis = self._layout.axis(self._layout.variables[name])
             assert axis is not None
             for row in sorted(rows):
-                part = slice(row, row + 1)
-                values = self._disk.read(name, *[slice(None)] * axis, part)
-                self._sum(name, part, values, axis)
+                self._sum_from_disk(name, row, axis)
         self._partly.clear()
+
+    def _sum_from_disk(self, name: str, row: int, axis: int) -> None:
+        part = slice(row, row + 1)
+        values = self._disk.read(name, *[slice(None)] * axis, part)
+        self._sum(name, part, values, axis)
+
+    def _sum_what_is_never_written(self, tick: int) -> None:
+        """Store checksums of all rows up to a tick that the run has not written."""
+        if self._disk.salt is None:
+            return
+        for name, variable in self._layout.variables.items():
+            axis = self._layout.axis(variable)
+            if axis is None:
+                continue
+            ticks = self._layout.coordinates[variable.dims[axis]].values
+            first = self._summed.get(name, 0)
+            stop = max(first, int((ticks <= tick - variable.lag).sum()))
+            given = self._disk.read(f"{CHECKSUMS}/{name}", slice(first, stop))
+            for row in (first + np.flatnonzero(given == 0)).tolist():
+                self._sum_from_disk(name, row, axis)
+            self._summed[name] = stop
 
     def _give_checksums(self) -> None:
         """Store again the checksums that were withdrawn; the data have been flushed."""
         for name in sorted(self._withdrawn):
-            sums = checksums.pair(checksums.whole_sum(self._disk.read(name)))
-            self._disk.write(f"{CHECKSUMS}/{name}", sums)
+            self._disk.write(f"{CHECKSUMS}/{name}", checksums.whole_sum(self._disk, name))
         self._withdrawn.clear()
 
     def checkpoint(
@@ -694,7 +720,7 @@ class ResultFile:
         """
         with self._writing():
             position = min(len(self.sessions), SESSION_RECORDS - 1)
-            self._disk.write(SESSIONS, sessions.packed(text), position)
+            sessions.write(self._disk, SESSIONS, position, text)
             self._disk.sync()
 
     def close(self) -> None:

@@ -95,6 +95,7 @@ def make(path: Path, disk: Disk, layout: Layout) -> Seal:
         ticks=layout.ticks,
         slots=layout.slots,
         series=series,
+        salt=layout.salt,
     )
     _write(disk, made)
     return made
@@ -107,6 +108,7 @@ def make_for_study(
     attributes: Mapping[str, Attribute],
     fills: Mapping[str, float | int | None],
     tables: Mapping[str, EventTable],
+    salt: int,
 ) -> StudySeal:
     """Seal a study, whose structures are final; ``disk`` has no extents yet.
 
@@ -114,10 +116,11 @@ def make_for_study(
     ----------
     final : datasets whose values never change
     fills : of the variables
+    salt : what all checksums of the study begin with
     """
     common = _common(path, disk, final, attributes)
     variables = {name: fill_of(fill, common["extents"][name]) for name, fill in fills.items()}
-    made = StudySeal(**common, variables=variables, tables=_columns(tables))
+    made = StudySeal(**common, variables=variables, tables=_columns(tables), salt=salt)
     _write(disk, made)
     return made
 

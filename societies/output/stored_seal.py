@@ -13,13 +13,13 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from societies.output.disk import Extent
+from societies.output.disk import Disk, Extent
 from societies.output.layout import (
     CHECKSUMS,
     COMMITS,
     COUNTER,
     ENDED,
-    LAYOUT_VERSION,
+    SEALED,
     SESSION_BYTES,
     SESSION_RECORDS,
     SESSIONS,
@@ -35,7 +35,6 @@ from societies.output.study_layout import (
     POINTS,
     RUN,
     STATUS,
-    STUDY_VERSION,
     WALL_TIME,
 )
 from societies.output.tables import EVENTS
@@ -84,6 +83,7 @@ class AnySeal:
     fixed : all other bytes except the seals
     seals : offsets and sizes of the seals themselves
     tables : names of the columns of each table of events
+    salt : what all checksums begin with (see `societies.output.positions`); None: layout 2
     """
 
     size: int
@@ -92,6 +92,16 @@ class AnySeal:
     fixed: tuple[Fixed, ...]
     seals: tuple[tuple[int, int], ...]
     tables: dict[str, tuple[str, ...]]
+    salt: int | None = field(default=None, kw_only=True)
+
+    @property
+    def layout(self) -> int:
+        """Version of the file's layout, of a run or a study."""
+        return SEALED[0] if self.salt is None else SEALED[1]
+
+    def disk(self, descriptor: int) -> Disk:
+        """Return the raw data of the file that is open as ``descriptor``."""
+        return Disk(descriptor, self.extents, self.salt)
 
 
 @dataclass(frozen=True)
@@ -150,8 +160,10 @@ def packed(seal: AnySeal, room: int) -> bytes:
         "extents": {
             name: [one.offset, one.dtype.str, list(one.shape)] for name, one in seal.extents.items()
         },
-        "layout": STUDY_VERSION if isinstance(seal, StudySeal) else LAYOUT_VERSION,
+        "layout": seal.layout,
     }
+    if seal.salt is None:
+        del data["salt"]
     text = zlib.compress(json.dumps(data, separators=(",", ":"), default=vars).encode())
     content = MAGIC + room.to_bytes(8, "little") + len(text).to_bytes(8, "little") + text
     if len(content) + DIGEST > room:
@@ -194,6 +206,7 @@ class _Stored(BaseModel):
     fixed: tuple[Fixed, ...]
     seals: tuple[tuple[_Count, _Count], ...]
     tables: dict[str, tuple[str, ...]]
+    salt: Annotated[int, Field(ge=0, lt=1 << 32)] | None = None
 
 
 class _StoredOfRun(_Stored):
@@ -215,8 +228,6 @@ def _understood(packed: bytes | bytearray) -> Seal | StudySeal | None:
     decompressor = zlib.decompressobj()
     stored = _EITHER.validate_json(decompressor.decompress(packed, _LARGEST))
     study = isinstance(stored, _StoredOfStudy)
-    if stored.layout != (STUDY_VERSION if study else LAYOUT_VERSION):
-        return None
     kind: type[Seal | StudySeal] = StudySeal if study else Seal
     data = {name: getattr(stored, name) for name in kind.__dataclass_fields__}
     data["extents"] = {
@@ -224,6 +235,8 @@ def _understood(packed: bytes | bytearray) -> Seal | StudySeal | None:
         for name, (offset, dtype, shape) in stored.extents.items()
     }
     seal = kind(**data)
+    if stored.layout != seal.layout:
+        return None
     places = [(one.offset, one.nbytes) for one in seal.extents.values()]
     places += [(one.offset, one.nbytes) for one in seal.fixed]
     if any(offset + nbytes > seal.size for offset, nbytes in (*places, *seal.seals)):

@@ -32,10 +32,10 @@ from societies.output.files import (
     require_target,
 )
 from societies.output.layout import nothing
-from societies.output.making import made_study
+from societies.output.making import locked_target, made_study
 from societies.output.run_events import Columns, RunEvents, stretches
 from societies.output.stored_seal import StudySeal
-from societies.output.study_checks import DAMAGED, Checker
+from societies.output.study_checks import DAMAGED, Checker, pending
 from societies.output.study_layout import (
     CHECKSUM,
     DONE,
@@ -101,17 +101,23 @@ class StudyFile:
         with explained(path, MAKING):
             require_target(path, layout.nbytes, overwrite=overwrite)
             lock.remove_stale(path)
-        temporary, disk, sealed = made_study(path, layout)
+        overwrite = overwrite and path.exists()
+        target = locked_target(path) if overwrite else None
         try:
-            with explained(path, MAKING):
-                place(temporary, path, overwrite=overwrite)
-            with explained(path, READING):
-                return cls(path, disk, sealed)
-        except BaseException:
-            lock.release(disk.descriptor)
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
+            temporary, disk, sealed = made_study(path, layout)
+            try:
+                with explained(path, MAKING):
+                    place(temporary, path, overwrite=overwrite)
+                with explained(path, READING):
+                    return cls(path, disk, sealed)
+            except BaseException:
+                lock.release(disk.descriptor)
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
+                raise
+        finally:
+            if target is not None:
+                lock.release(target)
 
     @classmethod
     def resume(cls, path: Path) -> Self:
@@ -345,8 +351,9 @@ class StudyFile:
         over = [row for row in rows if self.status[row] != PENDING]
         if over:
             self._mark(over, PENDING)
-            for row in over:
-                self._disk.write(CHECKSUM, 0, row)
+            sums = pending(self._disk, self.runs[over])
+            for row, one in zip(over, sums, strict=True):
+                self._disk.write(CHECKSUM, one, row)
             self._disk.sync()
 
     def _conclude(self, rows: Sequence[int], state: int) -> None:

@@ -1,10 +1,12 @@
 """Are the runs of a study as they were written, and which of them are done?
 
-Each run has a CRC-32 over its wall time, its error, its part of all variables, its events, and its
-status. It is written when all of these are on the disk, and the status is written after it. So the
-checksum alone determines the state of a run: done, failed, or pending, for which it is 0. If the
-recorded status differs from this, either a killed sweep had no time to write it (it is still
-``pending``), or it is damaged.
+Each run has a CRC-32 over its number, its wall time, its error, its part of all variables, its
+events, and its status. It is written when all of these are on the disk, and the status is written
+after it. So the checksum alone determines the state of a run: done, failed, or pending, for which
+it covers the number and the status alone. If the recorded status differs from this, either a killed
+sweep had no time to write it (it is still ``pending``), or it is damaged. As a pending run has a
+checksum of its own, runs that are swapped, copied or lost together with their checksums are
+detected. In layout 2 checksums do not cover the number, and that of a pending run is 0.
 
 Values of runs that are pending must be empty. If they are not, a killed sweep has left them half
 written: they are not valid, readers do not see them, and resuming overwrites them.
@@ -22,6 +24,7 @@ from numpy.typing import NDArray
 
 from societies.output.checksums import LOOKS
 from societies.output.disk import Disk
+from societies.output.positions import beginnings
 from societies.output.run_events import RunEvents, stretches
 from societies.output.seal import Damage, stretch
 from societies.output.study_layout import (
@@ -30,6 +33,7 @@ from societies.output.study_layout import (
     ERROR,
     FAILED,
     PENDING,
+    RUN,
     STATES,
     STATUS,
     WALL_TIME,
@@ -125,7 +129,7 @@ class Checker:
         for first, stop in stretches(range(count), longest=max(1, min(1024, AT_ONCE // each))):
             rows = slice(first, stop)
             sums, empty = self._bytes(rows)
-            state[rows][given[rows] == 0] = PENDING
+            state[rows][given[rows] == pending(self.disk, self.runs[rows])] = PENDING
             for one in (DONE, FAILED):
                 state[rows][given[rows] == _of_state(sums, one)] = one
             half[rows] = (state[rows] == PENDING) & ~empty
@@ -162,12 +166,20 @@ class Checker:
             each = fill.ljust(values.dtype.itemsize, b"\0")
             nothing.append(np.frombuffer(each * values.shape[1], np.uint8))
         block, fill_row = np.concatenate(blocks, axis=1), np.concatenate(nothing)
-        sums = [zlib.crc32(row.data) for row in block]
+        starts = beginnings(self.disk, RUN, self.runs[rows].tolist())
+        sums = [zlib.crc32(row.data, start) for row, start in zip(block, starts, strict=True)]
         empty = (block == fill_row).all(axis=1)
         for name in sorted(self.events):
             empty &= ~self.events[name].places[rows].any(axis=1)
             sums = self.events[name].checksums(rows, sums)
         return sums, empty
+
+
+def pending(disk: Disk, runs: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """Return the checksums of pending runs, by their numbers."""
+    if disk.salt is None:
+        return np.zeros(len(runs), np.uint32)
+    return _of_state(beginnings(disk, RUN, runs.tolist()), PENDING)
 
 
 def _of_state(sums: Iterable[int], state: int) -> NDArray[np.uint32]:

@@ -22,7 +22,6 @@ from societies.output.study_layout import (
     POINTS,
     STATES,
     STATUS,
-    STUDY_VERSION,
     extents_of,
 )
 from societies.output.tables import read_tables
@@ -49,7 +48,7 @@ def inspected(
 
     The last value says what is still good. ``found`` is the seal; None: the study has layout 1.
     """
-    layout = 1 if found is None else STUDY_VERSION
+    layout = 1 if found is None else found.layout
     rows: Rows = [("study", f"{path}, {path.stat().st_size:,} bytes, layout {layout}")]
     damages: list[Damage] = []
     if found is None:
@@ -57,7 +56,7 @@ def inspected(
             opening.require_study(file, path)
         disk, content = Disk(descriptor, extents_of(path)), None
     else:
-        disk = Disk(descriptor, found.extents)
+        disk = found.disk(descriptor)
         damages += seal.damages(disk, found)
         if any(one.end > os.fstat(descriptor).st_size for one in found.extents.values()):
             rows += [*_made(found.attributes), ("state", "the end of the file is missing")]

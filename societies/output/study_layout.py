@@ -13,8 +13,9 @@ Values that a sweep writes have one checksum per run (`societies.output.study_ch
 ``/<variable>``              the results, the run first
 ``/events/<table>``          a group: columns of events, with the number of the run of each
 ``/study/events/<table>``    int64 (run, 2): first row and number of rows of each run in the table
-``/study/checksum``          uint32 of each run: CRC-32 of its wall time, its error, its part of all
-                             variables, by name, its rows of all tables, and its status; 0: pending
+``/study/checksum``          uint32 of each run: CRC-32 of its number, its wall time, its error, its
+                             part of all variables, by name, its rows of all tables, and its status;
+                             of a pending run: of its number and its status
 ``/study/points``            the points as JSON, UTF-8 bytes
 ``/study/definition``        what the sweep is, as JSON, UTF-8 bytes
 ``/provenance/seal/{0,1}``   checksums of all that never changes, and the places of all that does
@@ -24,6 +25,7 @@ Values that a sweep writes have one checksum per run (`societies.output.study_ch
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +39,7 @@ from societies.output.building import build_table, describe, describe_missing, r
 from societies.output.disk import Extent
 from societies.output.files import READING, explained
 from societies.output.layout import (
+    SEALED,
     SEALS,
     STUDY_ATTRIBUTE,
     Coordinate,
@@ -46,7 +49,7 @@ from societies.output.layout import (
 from societies.output.tables import EVENT, EventTable, none_of, read_tables
 from societies.output.trust import opened
 
-STUDY_VERSION = 2
+STUDY_VERSION = SEALED[-1]
 PENDING, DONE, FAILED = 0, 1, 2
 STATES = ("pending", "done", "failed")
 RUN, STATUS, ERROR, WALL_TIME = "run", "status", "error", "wall_time"
@@ -88,6 +91,11 @@ class StudyLayout:
     def shape(self, variable: Variable) -> tuple[int, ...]:
         """Return the lengths of a variable's dimensions, without the runs."""
         return tuple(len(self.coordinates[dim].values) for dim in variable.dims)
+
+    @property
+    def salt(self) -> int:
+        """What all checksums of the study begin with: other values for other sweeps."""
+        return zlib.crc32(json.dumps(self.definition, sort_keys=True).encode())
 
     @property
     def lengths(self) -> dict[str, int]:

@@ -16,6 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -23,12 +25,14 @@ from typing import Any
 from societies.inputs import PYTHON_FUNCTION, read_text, shown
 from societies.translate.calls import translate_function
 from societies.translate.files import PlugInError, load_module
-from societies.translate.frames import Frame, Instance
+from societies.translate.frames import Instance, Namespace
 from societies.translate.function import Function
 from societies.translate.messages import RuleError, TranslationError
+from societies.translate.names import in_c
 from societies.translate.source import LARGEST_FILE, SourceFile, definition, files_of, rules_sha256
-from societies.translate.unit import Declared, Unit
+from societies.translate.unit import Declared, TranslatedProgram
 from societies.translate.values import CALLED, FIXED, INT, REAL, Known, Number, Value
+from societies.translate.whole_numbers import TEST, within_64_bits
 
 WORD, WHOLE_NUMBER, REAL_NUMBER = "a word", "a whole number", "a real number"
 """Kinds of parameters and results of rules, as messages and lists call them."""
@@ -61,6 +65,9 @@ class Rule:
     result : kind of the result
     key : key of the configuration whose word chooses between built-in rules, and which a parameter
         of kind `WORD` receives; "": none
+    table : whether the host makes a table of the function's results before the first tick: it is
+        never translated, may use all of Python, and may leave a real number as it finds it (a
+        whole number, `decimal.Decimal`, one of NumPy)
     """
 
     name: str
@@ -69,6 +76,7 @@ class Rule:
     parameters: Mapping[str, str]
     result: str
     key: str = ""
+    table: bool = False
 
     @property
     def kernel(self) -> str:
@@ -93,6 +101,7 @@ class Rule:
             f"    def {self.signature}",
             *textwrap.wrap(self.meaning, 92, initial_indent="    ", subsequent_indent="    "),
             f"    {listed}; result: {self.result}",
+            *(["    carried out before the first tick, and may use all of Python"] * self.table),
             f"    built in: {self.function.__name__} of {file}",
             *(textwrap.indent(part, "        ") for part in doc),
         ]
@@ -140,16 +149,29 @@ class PlugIn:
             given = {name: values[name] for name in wanted}
             try:
                 with _bounded(self) if loops else nullcontext():
-                    result = function(**given)
+                    result = within_64_bits(function(**given))
             except RuleError:
                 raise
             except Exception as error:
                 raise self._explained(error, given) from error
+            if rule.table and isinstance(result, Real | Decimal) and not isinstance(result, bool):
+                result = float(result)
             if type(result) is not kind:
                 raise self._wrong(f"returns {result!r}, which is not {rule.result}", given)
             return result
 
         return carried_out
+
+    def require_pure(self, result: float, **values: Any) -> None:
+        """Raise RuleError unless another call with the same arguments has the same result."""
+        again = self.called()(**values)
+        if again != result:
+            raise self.refused(f"returns {again!r} now and {result!r} before: {PURE}", **values)
+
+    def refused(self, what: str, **values: Any) -> RuleError:
+        """Return an error that says what is wrong with the function's result for some arguments."""
+        wanted = inspect.signature(self.function).parameters
+        return self._wrong(what, {name: values[name] for name in wanted if name in values})
 
     def translated(self, words: Mapping[str, str]) -> str:
         """Return the text of the function in OpenCL C, under the name that kernels call.
@@ -163,11 +185,11 @@ class PlugIn:
         TranslationError
             If it cannot be translated, is not pure, or returns another kind of value.
         """
-        unit = Unit(Declared({}, {}))
+        unit = TranslatedProgram(Declared({}, {}))
         unit.private, unit.most_steps, unit.pure = LONGEST_LIST, MOST_STEPS, self.rule.name
         node, file = definition(self.function)
         names = self.function.__globals__
-        outside = Frame(node, file, names, {}, Counter())
+        outside = Namespace(node, file, names, {}, Counter())
         caller = Function(unit, outside, unit.instance("caller"), {})
         values: dict[str, Value] = {}
         for name in inspect.signature(self.function).parameters:
@@ -178,7 +200,7 @@ class PlugIn:
             raise self._error(
                 file, node, "a rule has no decorator", "Write the function without it."
             )
-        name = f"{node.name}_of_{file.path.stem}"
+        name = in_c(f"{node.name}__{file.path.stem}")
         try:
             made = translate_function(caller, node, file, names, values, None, name, False)
         except TranslationError as error:
@@ -282,10 +304,11 @@ def load_plug_in(rule: Rule, text: str) -> PlugIn:
         reason = f"rules.{rule.name}: expected FILE.py:FUNCTION, got {text!r}"
         raise PlugInError(reason)
     path = Path(parts[0])
-    module = load_module(path, f"rules.{rule.name}: ")
+    module = load_module(path, f"rules.{rule.name}: ", tests=True)
     function = getattr(module, parts[1], None)
     if not isinstance(function, FunctionType):
-        known = [name for name, one in vars(module).items() if isinstance(one, FunctionType)]
+        found = {name: one for name, one in vars(module).items() if name != TEST}
+        known = [name for name, one in found.items() if isinstance(one, FunctionType)]
         near = difflib.get_close_matches(parts[1], known, n=1)
         also = f"; did you mean '{near[0]}'?" if near else ""
         what = "is no function" if hasattr(module, parts[1]) else "no such function"
@@ -343,6 +366,8 @@ def _bounded(plug_in: PlugIn) -> Iterator[None]:
 
     def follow(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal count
+        if frame.f_code is within_64_bits.__code__:
+            return None
         count += event == "line"
         if count > MOST_STEPS:
             code: CodeType = frame.f_code

@@ -89,6 +89,7 @@ def test_check_verbose_prints_a_configuration_that_means_the_same(shell, small):
     assert load_config("resolved.yaml") == load_config("small.yaml", ["seed=9"])
 
 
+@pytest.mark.ci
 def test_schema_accepts_the_shipped_configurations(shell):
     import yaml
 
@@ -131,6 +132,7 @@ def test_a_missing_configuration_is_told_where_the_shipped_ones_are_listed(shell
     assert err.count("\n") == 2
 
 
+@pytest.mark.ci
 def test_shipped_configurations_and_sweeps_are_listed_and_guessed(shell):
     out = shell("list")[1]
     for name in (*shipped_configurations(), *shipped_sweeps()):

@@ -157,7 +157,7 @@ def study_outcome(path: Path, before: dict[str, object]) -> tuple[str, str]:
         found = inspect(path, check=True)
     except OutputError as error:
         lines = str(error)
-        assert "damaged: " in lines
+        assert "damaged" in lines
     else:
         lines = "; ".join(map(str, found.damages))
         half = next((value for label, value in found.rows if label == "half written"), "")
@@ -171,7 +171,7 @@ def study_outcome(path: Path, before: dict[str, object]) -> tuple[str, str]:
         try:
             use(path)
         except OutputError as error:
-            if "damaged: " not in str(error) or len(str(error).splitlines()) > 2:
+            if "damaged" not in str(error) or len(str(error).splitlines()) > 2:
                 return "wrong", f"info {lines}, then: {error}"
         else:
             return "wrong", f"info {lines}, but it was read"
@@ -181,7 +181,7 @@ def study_outcome(path: Path, before: dict[str, object]) -> tuple[str, str]:
             if not file.damaged and not file.mended:
                 return "wrong", f"info {lines}, not on resuming"
     except OutputError as error:
-        if "damaged: " not in str(error):
+        if "damaged" not in str(error):
             return "wrong", f"info {lines}, on resuming: {error}"
         return "reported", lines
     after = study_contents(path)
@@ -223,7 +223,7 @@ def outcome(path: Path, before: dict[str, str]) -> tuple[str, str]:
     try:
         found = inspect(path, check=True)
     except OutputError as error:
-        reported, lines = "damaged: " in str(error), str(error)
+        reported, lines = "damaged" in str(error), str(error)
     else:
         reported, lines = bool(found.damages), "; ".join(map(str, found.damages))
         half = [value for label, value in found.rows if label == "half written"]
@@ -234,13 +234,13 @@ def outcome(path: Path, before: dict[str, str]) -> tuple[str, str]:
         with ResultFile.resume(path) as file:
             refused = bool(file.damages)
     except OutputError as error:
-        refused = "damaged: " in str(error) and len(str(error).splitlines()) <= 2
+        refused = "damaged" in str(error) and len(str(error).splitlines()) <= 2
     if reported != refused:
         return "wrong", f"info {reported}, resume {refused}: {lines}"
     try:
         same = contents(path).items() <= before.items()
     except OutputError as error:
-        same = reported and "damaged: " in str(error)
+        same = reported and "damaged" in str(error)
     if not same or (not reported and state(path) != before["state"]):
         return "wrong", f"other contents were read: {lines}"
     return ("reported", lines) if reported else ("unused", "")

@@ -4,16 +4,21 @@ The scripts next to this one run them at length; their summaries are in README.m
 """
 
 import os
+from pathlib import Path
 
 import configurations_at_random
 import files_at_random
 import pytest
 import societies_at_random
 import tables_at_random
+import variants_at_random
 from flips import flip_bytes, make_files, make_studies
 from kills import kill, stop_some
+from swaps import make_pairs, swap_pieces
 
 SEED = int(os.environ.get("SOCIETIES_TEST_SEED", "20240611"))
+
+STORED = Path(__file__).parents[1] / "data/files/study-layout-3.h5"
 
 SIGNALS = ("INT", "HUP", "KILL")
 """What else ends a command than SIGTERM; by hundreds in `kills.py --signal`."""
@@ -29,6 +34,30 @@ def test_no_flipped_byte_is_silently_wrong(tmp_path, make):
         outcomes, wrong = flip_bytes(path, 12, SEED + number)
         assert wrong == []
         assert outcomes["reported"] >= 4, outcomes
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("what", ["runs", "studies"])
+def test_nothing_that_is_moved_is_silently_wrong(tmp_path, what):
+    for number, (path, other) in enumerate(make_pairs(tmp_path, what)):
+        outcomes, wrong = swap_pieces(path, 12, SEED + number, other)
+        assert wrong == []
+        assert outcomes["reported"] >= 8, outcomes
+
+
+def test_nothing_that_is_moved_in_a_study_is_silently_wrong(tmp_path):
+    path = tmp_path / "study.h5"
+    path.write_bytes(STORED.read_bytes())
+    outcomes, wrong = swap_pieces(path, 6, SEED)
+    assert wrong == []
+    assert outcomes["reported"] >= 4, outcomes
+
+
+@pytest.mark.parametrize("kind", variants_at_random.KINDS)
+def test_a_file_of_another_program_is_read_as_it_is_meant(tmp_path, kind):
+    outcomes, wrong = variants_at_random.compare(kind, 200, 1, tmp_path)
+    assert wrong == []
+    assert min(outcomes["read"], outcomes["refused"]) > 15, outcomes
 
 
 @pytest.mark.ci

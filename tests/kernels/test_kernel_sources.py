@@ -30,6 +30,7 @@ from source_rules import (
 from societies import config_from_dict
 from societies.economy import source
 from societies.economy.parameters import parameters
+from societies.economy.rules import RULES
 from societies.kerneltext.source import AmalgamatedText, Generated, amalgamate, without_comments
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
@@ -98,6 +99,11 @@ _ECONOMY = {
 _LARGE = {"agents": 5000, "resources": 1024, "groups": []}
 _LARGE["trading"] = {"menu_size": 40, "fresh_values": False}
 _PLAIN = {**_ECONOMY, "devices": "none"}
+_RULED = {
+    rule.name: f"{Path(__file__).with_name('every_rule.py')}:{rule.name.rpartition('.')[2]}"
+    for rule in RULES.values()
+    if not rule.table
+}
 COMPILED = {
     **{
         f"{name} on a {kind}": (name, None, kind) for name in _PRIMITIVES for kind in ("CPU", "GPU")
@@ -107,6 +113,7 @@ COMPILED = {
     "economy without devices on a GPU": ("economy", _PLAIN, "GPU"),
     "large economy on a GPU": ("economy", {**_ECONOMY, "agents": 500, "groups": []}, "GPU"),
     "economy on a GPU": ("economy", _ECONOMY, "GPU"),
+    "economy with rules on a GPU": ("economy", {**_ECONOMY, "rules": _RULED}, "GPU"),
     **{
         f"{name} on a GPU, form {number}": (name, small(name, **settings), "GPU")
         for name in names()
@@ -269,10 +276,9 @@ def test_only_exact_functions_are_called():
     # parameters of macros: the name of a function, and a place in a list; and what notes faults
     of_macros = {"name", "AT", "fail"}
     allowed = {FUSED: {"fma", "half_recip"}, "kernels/translate/python.cl": of_macros}
-    # what a user's function becomes, by the translator
-    allowed["kernels/economy/bargaining.cl"] = {"rule_trading_price"}
-    allowed["kernels/economy/trading.cl"] = {"rule_trading_score", "rule_trading_choice"}
-    assert offenders(lambda name: calls(TEXTS[name], own_names() | allowed.get(name, set()))) == {}
+    # what functions of a user become, by the translator
+    of_rules = own_names() | {rule.kernel for rule in RULES.values()}
+    assert offenders(lambda name: calls(TEXTS[name], of_rules | allowed.get(name, set()))) == {}
 
 
 def test_every_barrier_says_what_it_orders():
@@ -444,6 +450,7 @@ def test_the_parity_tests_compare_every_phase_of_the_economy():
     assert "verify(" in parity and "fresh_values" in parity and "SHOCKS" in parity
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("folder", ["societies", "reference_py", "experiments", "benchmarks"])
 def test_no_kernel_text_is_in_python_strings(folder):
     problems = {

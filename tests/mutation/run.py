@@ -43,7 +43,7 @@ import pytest
 import yaml
 from _pytest.runner import runtestprotocol
 from covering import ALL_IMPORTED, QUIET, alone, covered, find_functions, in_processes, swap
-from mutated import OF_ALL, TESTS, planted
+from mutated import OF_ALL, TESTS, on_a_device, planted
 from planting import ROOT, file_of, mutants, planted_code
 
 SURVIVORS = Path(__file__).parent / "survivors.yaml"
@@ -104,8 +104,14 @@ class Campaign:
             reach = {*reach, *(name for name in self.seconds if name in OF_ALL)}
         killers, seconds = self.killers[mutant.module, mutant.function], self.seconds
         nearby = self.killers[mutant.module]
+        first = OF_ALL if mutant.at_import else ()
         order = sorted(
-            reach, key=lambda n: (-(killers[n] + 0.1 * nearby[n]) / (0.02 + seconds[n]), seconds[n])
+            reach,
+            key=lambda n: (
+                n not in first,
+                -(killers[n] + 0.1 * nearby[n]) / (0.02 + seconds[n]),
+                seconds[n],
+            ),
         )
         total, chosen = 0.0, []
         for name in order:
@@ -171,7 +177,8 @@ class Campaign:
             def pytest_collection_finish(self, session):
                 alone()
 
-        return int(pytest.main([*QUIET, *ALL_IMPORTED, "-x", *names], plugins=[Plugin()]) != 0)
+        of_these = (*QUIET, "-m", self.options.marks, *ALL_IMPORTED, "-x", *names)
+        return int(pytest.main([*of_these], plugins=[Plugin()]) != 0)
 
     def begin(self, name, pipe):
         """Note which test is run, and allow it its time."""
@@ -281,6 +288,7 @@ def parsed():
     parser.add_argument("--budget", type=float, default=8.0, help="seconds of tests for a mutant")
     parser.add_argument("--longest", type=float, default=10.0, help="seconds of the longest test")
     parser.add_argument("--tests", nargs="*", default=list(TESTS), help="instead of the quick ones")
+    parser.add_argument("--marks", default="", help="of tests that are tried, default: all")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="what is kept between runs")
     return parser.parse_args()
 
@@ -350,7 +358,15 @@ def main():
     os.environ.setdefault("SOCIETIES_CACHE_DIR", str(options.folder / "builds"))
     kept.touch()
     sources = planted(options.modules)
-    chosen = [mutant for path in sources for mutant in mutants(path)]
+    chosen = [
+        one
+        for path in sources
+        for one in mutants(path)
+        if not on_a_device(one.module, one.function)
+        for path in sources
+        for one in mutants(path)
+        if not on_a_device(one.module, one.function)
+    ]
     if options.function:
         chosen = [mutant for mutant in chosen if mutant.function == options.function]
     if options.sample:
@@ -384,14 +400,17 @@ def main():
             print(f"without {name}")
     of_all = options.modules and options.tests == list(TESTS)  # what is covered serves others too
     every = planted(["reference_py", "societies"]) if of_all else sources
-    coverage = covered(every, options.tests, options.folder, options.longest, options.processes)
+    coverage = covered(
+        every, options.tests, options.folder, options.longest, options.processes, options.marks
+    )
     campaign = Campaign(tried, coverage, options, kept)
     if any(not one.at_import for one in tried):
         if os.fork() == 0:
             find_functions({file_of(one.module) for one in tried})
             tests = sorted({name for one in tried for name in campaign.choose(one)})
             files = [*dict.fromkeys(name.partition("::")[0] for name in tests)]
-            pytest.main([*QUIET, *ALL_IMPORTED, *files], plugins=[Planting(campaign)])
+            of_these = (*QUIET, "-m", options.marks, *ALL_IMPORTED, *files)
+            pytest.main([*of_these], plugins=[Planting(campaign)])
             os._exit(0)
         os.wait()
     past = [json.loads(line) for line in kept.read_text().splitlines()]

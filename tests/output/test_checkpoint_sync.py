@@ -17,7 +17,7 @@ class Failing:
     """
 
     def __init__(self, which, tick=3):
-        self.which, self.syncs, self.calls = which, 0, []
+        self.which, self.syncs, self.calls, self.salt = which, 0, [], None
         self.values = {"checkpoint/0/tick": tick}
 
     def read(self, name):

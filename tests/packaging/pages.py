@@ -164,6 +164,12 @@ CHANGES = (
     ),
     Change(
         "tests/faults/README.md",
+        "--swaps 300 --seed 1",
+        "--swaps 3 --seed 1",
+        "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
+    ),
+    Change(
+        "tests/faults/README.md",
         "--kills 200 --seed 101",
         "--kills 2 --seed 101",
         "minutes to hours; tests/faults/test_faults.py runs a few of each as well",

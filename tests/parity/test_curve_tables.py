@@ -157,9 +157,9 @@ def test_a_single_curve_is_that_of_the_tables():
 
 
 def test_tables_of_2_to_the_32_entries_are_refused():
-    assert curves._starts([2**31, 5, 2**31 - 6]).tolist() == [0, 2**31, 2**31 + 5]
+    assert curves.starts([2**31, 5, 2**31 - 6]).tolist() == [0, 2**31, 2**31 + 5]
     with pytest.raises(ValueError, match="4294967296 entries"):
-        curves._starts([2**31, 2**31])
+        curves.starts([2**31, 2**31])
 
 
 # -- twice the digits of a double

@@ -43,6 +43,7 @@ def test_the_twin_against_fractions(dtype):
     assert (found != separate).sum() > 100  # else rounding twice would pass as well
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_triples_hold_every_case(dtype):
     a, b, c = fused.triples(dtype)
@@ -101,6 +102,7 @@ def test_the_device(device, dtype, contracts):
         assert (result.get().ravel().view(bits) == expected.view(bits)).all(), kernel
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("first", ["0x1p-126", "0x1p+0", "0x1p+125"])
 def test_every_inverse_of_a_single(device, first):
     """As a GPU finds it; all that have an exponent, of which one has no digit but ones."""

@@ -116,27 +116,27 @@ def test_over_the_rounds_of_a_day_everybody_meets_everybody():
 
 
 def test_the_partner_remembered_best_is_preferred_and_the_first_of_equals():
-    _, s = started(agents=5)
+    p, s = started(agents=5)
     remember(s, 1, TOOL, {4: [0.0, 3.0, 0.0, 0.0, 4.0], 3: [7.0, 0.0, 0.0, 0.0, 0.0]})
-    assert partner(s, TOOL, 1, [0, 2, 3, 4]) == 3
+    assert partner(p, s, TOOL, 1, [0, 2, 3, 4]) == 3
     remember(s, 1, TOOL, {3: [7.0, 0.0, 0.0, 0.0, 0.0], 4: [0.0, 3.0, 0.0, 0.0, 4.0]})
-    assert partner(s, TOOL, 1, [0, 2, 3, 4]) == 3
-    assert partner(s, TOOL, 1, [0, 2, 4]) == 4
+    assert partner(p, s, TOOL, 1, [0, 2, 3, 4]) == 3
+    assert partner(p, s, TOOL, 1, [0, 2, 4]) == 4
     s.partner_memory[1][TOOL][1][0] = 0.5
-    assert partner(s, TOOL, 1, [0, 2, 3, 4]) == 4
-    assert partner(s, TOOL, 1, [0, 2, 3]) == 3
-    assert partner(s, MACHINE, 1, [0, 2, 3, 4]) == 0
+    assert partner(p, s, TOOL, 1, [0, 2, 3, 4]) == 4
+    assert partner(p, s, TOOL, 1, [0, 2, 3]) == 3
+    assert partner(p, s, MACHINE, 1, [0, 2, 3, 4]) == 0
     assert [remembered(s, TOOL, 1, b) for b in (4, 3, 0)] == [7.5, 7.0, 0.0]
     s.met[1][:3] = [4, 0, 3]
-    assert partner(s, TOOL, 1, [0, 2, 3, 4]) == 2
-    assert partner(s, TOOL, 1, [0, 3, 4]) is None
+    assert partner(p, s, TOOL, 1, [0, 2, 3, 4]) == 2
+    assert partner(p, s, TOOL, 1, [0, 3, 4]) is None
 
 
 def test_the_slightest_surplus_remembered_is_one():
-    _, s = started(agents=4)
+    p, s = started(agents=4)
     remember(s, 0, TOOL, {2: [1e-20, 0.0, 0.0, 0.0, 0.0], 3: [0.0, 1e-20, 1e-20, 0.0, 0.0]})
-    assert partner(s, TOOL, 0, [1, 2, 3]) == 3
-    assert partner(s, TOOL, 0, [1, 2]) == 2
+    assert partner(p, s, TOOL, 0, [1, 2, 3]) == 3
+    assert partner(p, s, TOOL, 0, [1, 2]) == 2
 
 
 def test_what_deals_of_a_day_bring_is_added_up():
@@ -479,6 +479,7 @@ UNLIKE = [
 ]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("agents", ["alike", "unlike"])
 def test_deals_are_those_of_the_text(agents):
     """Random states, in which there is a deal, or none for one reason or another."""

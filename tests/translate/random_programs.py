@@ -314,10 +314,10 @@ class Program:
         ]
 
     def appended(self, d):
-        how = self.random.choice(["p.append(V)", "p.insert(W, V)"])
-        how = how.replace("V", f"({self.number()}) % 1009").replace(
-            "W", f"{self.number(3)} % 9 - 4"
-        )
+        insert = self.random.random() < 0.5
+        value = f"({self.number()}) % 1009"
+        where = f"{self.number(3)} % 9 - 4"
+        how = f"p.insert({where}, {value})" if insert else f"p.append({value})"
         return ["if len(p) < 20:", f"    {how}"]
 
     def popped(self, d):

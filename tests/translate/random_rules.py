@@ -1,32 +1,43 @@
-"""Verify random programs: python tests/translate/random_rules.py --programs 5000 --out FILE.
+"""Verify random programs: python tests/translate/random_rules.py --programs 5000 --processes 16.
 
-Each round writes some programs (`random_programs`) into one file, and verifies its phases for
-some days, in the plain build and in the checked one; Python itself is the reference.
+Each round writes the programs of a seed (`random_programs`) into one file, and verifies its phases
+for some days, in the plain build and in the checked one; Python itself is the reference. The files
+in random_rules/ are summaries of such runs (option --out).
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import os
+import platform
+import re
+import resource
+import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from random import Random
 from types import ModuleType
-from typing import Literal
+from typing import Any, Literal
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from random_programs import AGENTS, COLUMNS, HEAD, ROWS, program
 
 from societies.model import DailyConfig, Field, Model, key
+from societies.opencl import choose_device
 from societies.translate import TranslationError
 from societies.workload import Setup
 from societies.workload.checking.verify import verify
 
 DAYS, SOCIETIES = 4, 5
+
+GRACE = 40.0
+"""Seconds after the end of the time that a round may take to end."""
 
 
 class RandomConfig(DailyConfig):
@@ -75,7 +86,7 @@ def module_of(text: str, folder: Path) -> ModuleType:
     return module
 
 
-def outcome(texts: list[str], folder: Path) -> tuple[str, int]:
+def outcome(texts: list[str], folder: Path, device: str = "auto") -> tuple[str, int]:
     """Verify some programs: what differs, or ""; and how many were compared.
 
     Raises
@@ -88,7 +99,7 @@ def outcome(texts: list[str], folder: Path) -> tuple[str, int]:
     config = RandomConfig(workload="random_rules", replicates=SOCIETIES, days=DAYS)
     if refused := model.untranslated(config):
         raise next(iter(refused.values()))
-    report = verify(Setup(model, config), ticks=DAYS)
+    report = verify(Setup(model, config), device=device, ticks=DAYS)
     return "" if report.identical else str(report), len(names)
 
 
@@ -97,39 +108,162 @@ def programs(random: Random, count: int) -> list[str]:
     return [program(random, f"run{i}") for i in range(count)]
 
 
-def main() -> int:
-    """Verify programs until the number is reached, and write a summary."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--each", type=int, default=20, help="programs in a file")
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    done, seed, bad, began = 0, options.seed, [], time.process_time()
+def round_of(seed: int, each: int, device: str) -> list[dict[str, str]]:
+    """Verify the programs of a seed, plain and checked, and return what differs."""
+    texts = programs(Random(seed), each)
+    found = []
     with tempfile.TemporaryDirectory() as folder:
-        while done < options.programs:
-            texts = programs(Random(seed), options.each)
-            for mode in ("", "checked"):
-                os.environ["SOCIETIES_DEBUG"] = mode
-                try:
-                    differs, _ = outcome(texts, Path(folder))
-                except TranslationError as error:
-                    differs = f"refused: {error}"
-                except Exception as error:
-                    differs = f"{type(error).__name__}: {error}"
-                if differs:
-                    bad.append(f"seed {seed} {mode or 'plain'}: {differs}")
-                    print(bad[-1], flush=True)
-            done, seed = done + len(texts), seed + 1
-            if seed % 2 == 0:
-                print(f"{done} programs, {len(bad)} rounds differ", flush=True)
-    lines = [f"{done} programs of seeds {options.seed} to {seed - 1}, {SOCIETIES} societies, "
-             f"{DAYS} days, plain and checked: {len(bad)} rounds differ",
-             f"{time.process_time() - began:.0f} s of processor time", *bad]  # fmt: skip
-    print("\n".join(lines[:2]))
+        for mode in ("plain", "checked"):
+            os.environ["SOCIETIES_DEBUG"] = "" if mode == "plain" else mode
+            try:
+                differs, _ = outcome(texts, Path(folder), device)
+            except TranslationError as error:
+                differs = f"refused: {error}"
+            except Exception as error:
+                differs = f"{type(error).__name__}: {error}"
+            if differs:
+                of = re.search(r"\brun(\d+)\b", differs)
+                text = texts[int(of[1])] if of else ""
+                found.append({"seed": str(seed), "mode": mode, "said": differs, "program": text})
+    return found
+
+
+def work(each: int, device: str) -> None:
+    """Answer each seed of the standard input by a line of JSON: a process that may crash."""
+    chosen = choose_device(device)
+    print(json.dumps(f"{chosen.name}, {chosen.platform_version}, {chosen.driver}"), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(round_of(int(line), each, device)), flush=True)
+
+
+class Campaign:
+    """Processes that verify rounds of programs, and what they found.
+
+    A process that dies in a round, as by an access out of bounds, is replaced by another.
+    """
+
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self.options, self.folder = options, folder
+        self.began = time.monotonic()
+        self.end = options.seed - (-options.programs // options.each)
+        self.seeds = iter(range(options.seed, self.end))
+        self.done, self.found, self.unfinished, self.device = 0, [], [], ""
+        self.lock = threading.Lock()
+
+    def run(self) -> None:
+        """Verify all rounds, or as many as the time allows."""
+        count = self.options.processes
+        threads = [threading.Thread(target=self._supply, args=(i,)) for i in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _late(self) -> bool:
+        return time.monotonic() - self.began > self.options.seconds
+
+    def _supply(self, number: int) -> None:
+        process = None
+        while not self._late():
+            with self.lock:
+                seed = next(self.seeds, None)
+            if seed is None:
+                break
+            if process is None:
+                process = self._process(number)
+                self.device = json.loads(process.stdout.readline() or '"no device"')
+            # The last rounds may end late by a grace; one that has not ended then does not count.
+            grace = self.options.seconds + GRACE - (time.monotonic() - self.began)
+            timer = threading.Timer(grace, process.kill)
+            timer.start()
+            try:
+                process.stdin.write(f"{seed}\n")
+                process.stdin.flush()
+                answer = process.stdout.readline()
+            except BrokenPipeError:
+                answer = ""
+            if not answer and not timer.is_alive() and self._late():
+                with self.lock:
+                    self.unfinished.append(seed)
+                break
+            timer.cancel()
+            if answer:
+                found = json.loads(answer)
+            else:
+                said = f"the process ended in this round with status {process.wait()}"
+                found, process = [{"seed": str(seed), "mode": "", "said": said}], None
+            with self.lock:
+                self.done += self.options.each
+                self.found += found
+                for one in found:
+                    print(f"seed {one['seed']} {one['mode']}: {one['said']}", flush=True)
+                if self.done // self.options.each % 10 == 0:
+                    spent = time.monotonic() - self.began
+                    print(f"{spent:.0f} s: {self.done} programs, {len(self.found)} found")
+        if process is not None:
+            process.stdin.close()
+            process.wait()
+
+    def _process(self, number: int) -> subprocess.Popen[str]:
+        """Start a process with caches of its own, and one thread."""
+        caches = self.folder / str(number)
+        caches.mkdir(exist_ok=True)
+        own = {"POCL_CACHE_DIR": str(caches), "SOCIETIES_CACHE_DIR": str(caches)}
+        own |= {"CUDA_CACHE_DISABLE": "1", "PYOPENCL_NO_CACHE": "1"}
+        if self.options.processes > 1:
+            own |= {"POCL_MAX_PTHREAD_COUNT": "1", "CL_CONFIG_CPU_TBB_NUM_WORKERS": "1"}
+        options = ("--each", str(self.options.each), "--device", self.options.device)
+        words = [sys.executable, __file__, "--work", *options]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            words, env=os.environ | own, stdin=pipe, stdout=pipe, text=True, bufsize=1
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return what was verified, where, and what was found."""
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return {
+            "date": time.strftime("%Y-%m-%d"),
+            "device": self.device,
+            "python": platform.python_version(),
+            "programs": self.done,
+            "seeds": [self.options.seed, next(self.seeds, self.end) - 1],
+            "programs of a seed": self.options.each,
+            "societies": SOCIETIES,
+            "days": DAYS,
+            "builds": ["plain", "checked"],
+            "processes": self.options.processes,
+            "processor seconds": round(used.ru_utime + used.ru_stime),
+            "seconds": round(time.monotonic() - self.began),
+            "seeds not finished in time": self.unfinished,
+            "found": self.found,
+        }
+
+
+def main() -> int:
+    """Verify programs until the number is reached or the time is over; write a summary."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--programs", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1, help="of the first round")
+    parser.add_argument("--each", type=int, default=20, help="programs of a round")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no round later")
+    parser.add_argument("--out", type=Path, help="JSON file of the summary")
+    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.work:
+        work(options.each, options.device)
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        campaign = Campaign(options, Path(folder))
+        campaign.run()
+    summary = campaign.summary()
+    print(json.dumps({**summary, "found": len(campaign.found)}))
     if options.out:
-        options.out.write_text("\n".join(lines) + "\n")
-    return bool(bad)
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(json.dumps(summary, indent=1) + "\n")
+    return bool(campaign.found)
 
 
 if __name__ == "__main__":

@@ -9,16 +9,18 @@ import numpy as np
 import pytest
 import village
 from gpu_form import form
+from small import GROUPS, SMALL
 
 import societies
 from societies.cli import main
 from societies.economy.rules import RULES
 from societies.economy.workload import WORKLOAD
-from societies.errors import ConfigError
+from societies.errors import ConfigError, TranslationWarning
 from societies.output import open_results
 from societies.translate import RuleError, TranslationError
 from societies.workload import Setup
 from societies.workload.checking import verify as verifying
+from societies.workload.declare.protocol import Source
 from societies.workload.running import verified
 from societies.workload.running.engines import ReferenceEngine
 
@@ -67,7 +69,48 @@ def none_at_all(most_a):
 
 def built_in(rule, most_a, least_b):
     return 1.0 if rule == "unit" else 2.0 / (most_a + least_b)
+
+
+def meeting(agent, agents, group, market_round):
+    """Neighbours meet in the first round; later the two halves are apart."""
+    return agent // 2 if market_round == 0 else (2 * agent) // agents + 2 * group
+
+
+def subsistence(unit, scale, resource):
+    """The first units are needed to live; the others are worth less and less."""
+    from fractions import Fraction
+
+    return 100 + resource if unit <= 5 else Fraction(int(scale), unit)
+
+
+def stages(experience, max_effort, min_effort, max_experience):
+    """It needs three times the least effort until half of all experience is gained."""
+    return 3.0 * min_effort if experience < max_experience / 2 else min_effort
+
+
+def tired(experience, min_effort, max_effort):
+    return min_effort + (experience % 7) * 0.25
+
+
+def worth(benefit, device_type, owned, lifetime, gain_per_minute):
+    if device_type == 0 and owned > 0.0:
+        return 0.0
+    return 2.0 * benefit - gain_per_minute * lifetime / 4.0
+
+
+def partner(gained, agent, partner, group, partner_group):
+    """Who is near is liked, and of the own group more."""
+    near = 1.0 / float(abs(agent - partner))
+    return gained + near + (0.5 if group == partner_group else 0.0)
 '''
+
+TABLES = {"utility.marginal": "subsistence", "extraction.effort": "stages"}
+OF_DEVICES = {
+    "device.effort": "tired",
+    "device.worth": "worth",
+    "devices_market.partner": "partner",
+    "trading.meeting": "meeting",
+}
 
 BAD = {
     "missing.py": ("missing.py:price", "", "missing.py: no such file"),
@@ -146,7 +189,16 @@ def rules(tmp_path, monkeypatch):
 
 def economy(*more, **rules):
     given = {f"trading.{name}": text for name, text in rules.items()}
-    return societies.config_from_dict({**ECONOMY, "rules": given}, more)
+    return with_rules(given, ECONOMY, more)
+
+
+def with_rules(rules, base=ECONOMY, more=()):
+    """A rule is a function of the file, or a text that names more."""
+    bare = {name: text for name, text in rules.items() if str(text).isidentifier()}
+    words = {"geometric", "geometrik", "unit", "None"}
+    named = {n: f"my_rules.py:{text}" for n, text in bare.items() if str(text) not in words}
+    rules = {**rules, **named}
+    return societies.config_from_dict({**base, "rules": rules}, more)
 
 
 def written(folder, **more):
@@ -161,16 +213,40 @@ def written(folder, **more):
 ALL = {name: f"my_rules.py:{name}" for name in ("price", "score", "choice")}
 
 
-def test_a_rule_with_a_loop_has_the_bits_of_python(rules):
-    report = societies.verify(economy(**ALL), ticks=9)
+@pytest.mark.ci
+def test_rules_of_trade_and_curves_have_the_bits_of_python(rules):
+    """The price has a loop."""
+    named = {**{f"trading.{name}": text for name, text in ALL.items()}, **TABLES}
+    report = societies.verify(with_rules({**named, "trading.meeting": "meeting"}), ticks=9)
     assert report.identical, str(report)
     assert report.coverage.counts["swaps"] > 20
 
 
 @pytest.mark.ci
-def test_rules_have_the_bits_of_python_in_the_form_for_gpus(rules, monkeypatch):
-    from societies.workload.declare.protocol import Source
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+def test_rules_of_devices_have_the_bits_of_python(rules, monkeypatch, kind):
+    if kind == "gpu":
+        as_on_gpus(monkeypatch)
+    config = with_rules({**OF_DEVICES, **TABLES}, {**SMALL["economy"], "workload": "economy"})
+    report = societies.verify(config, ticks=9)
+    assert report.identical, str(report)
+    assert report.coverage.counts["selling a tool"] > 20
 
+
+@pytest.mark.ci
+def test_tables_of_rules_are_those_of_each_society_of_an_ensemble(rules):
+    """Societies differ in keys that the rules read."""
+    base = {**ECONOMY, "replicates": 3, "groups": GROUPS}
+    table = {"utility.scale": [30.0, 50.0, 70.0], "extraction.min_effort": [1.0, 2.0, 1.5]}
+    report = societies.verify(
+        with_rules({**TABLES, "trading.meeting": "meeting"}, base), ticks=7, table=table
+    )
+    assert report.identical, str(report)
+    assert report.coverage.counts["swaps"] > 20
+
+
+def as_on_gpus(monkeypatch):
+    """Let kernels have their form for GPUs."""
     source = type(WORKLOAD).source
 
     def of_gpus(self, p):
@@ -178,6 +254,11 @@ def test_rules_have_the_bits_of_python_in_the_form_for_gpus(rules, monkeypatch):
         return Source({**made.macros, **form(0)}, made.header, made.arguments)
 
     monkeypatch.setattr(type(WORKLOAD), "source", of_gpus)
+
+
+@pytest.mark.ci
+def test_rules_have_the_bits_of_python_in_the_form_for_gpus(rules, monkeypatch):
+    as_on_gpus(monkeypatch)
     report = societies.verify(economy(**ALL), ticks=9)
     assert report.identical, str(report)
     assert report.coverage.counts["swaps"] > 20
@@ -215,6 +296,82 @@ def test_every_rule_matters_and_none_is_the_economy_of_before(rules):
     scored = reference_state(economy(score=ALL["score"]), 14)["held"]
     both = reference_state(economy(score=ALL["score"], choice=ALL["choice"]), 14)["held"]
     assert not np.array_equal(scored, both)
+
+
+def test_curves_of_rules_are_what_the_functions_return(rules):
+    p = Setup(WORKLOAD, with_rules({**TABLES, "trading.meeting": "meeting"})).p
+    curve = p.utility_curves[p.utility_curve_of[0][3]]
+    scale, floor = 600.0, p.min_marginal
+    assert curve.marginal[:7] == (103.0,) * 5 + (100.0, 600 / 7)
+    assert len(curve.marginal) == max(u for u in range(1, 2000) if scale / u > floor)
+    assert curve.total[:3] == (0.0, 103.0, 206.0) and curve.floor == floor
+    assert len(p.utility_curves) == 7  # the rule asks for the resource
+    (effort,) = p.effort_curves
+    assert effort.minutes == (9.0,) * 30 + (3.0,) * 31
+    assert effort.total[-1] == 30 * 9.0 + 30 * 3.0
+    assert effort.max_experience == 60.0
+
+
+def test_who_meets_whom_follows_from_the_rule(rules):
+    setup = Setup(WORKLOAD, economy("agents=8", meeting="my_rules.py:meeting"))
+    engine = ReferenceEngine(WORKLOAD, setup.p)
+    engine.start()
+    engine.run_ticks(1, 3)
+    first, second = engine.state()["partners"][0]
+    assert sorted(first.tolist()) == sorted(second.tolist()) == list(range(8))
+    assert (first // 2).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert (second // 4).tolist() == [0] * 4 + [1] * 4
+
+
+BAD_TABLES = {
+    "rises": (
+        "utility.marginal",
+        "return 2.0 * unit",
+        "returns 4.0, which is more than 2.0 of the unit before",
+    ),
+    "infinite": ("utility.marginal", "return float('inf')", "returns inf"),
+    "too little": (
+        "utility.marginal",
+        "return 0.0",
+        "returns 0.0, which is not above utility.min_marginal (1)",
+    ),
+    "text": ("utility.marginal", "return 'much'", "returns 'much', which is not a real number"),
+    "long": ("utility.marginal", "return 5.0", "needs a table of more than 1,000 units"),
+    "raises": ("utility.marginal", "return 9.0 / (unit != 3)", "ZeroDivisionError"),
+    "impure": (
+        "utility.marginal",
+        "seen.append(unit); return 9.0 / len(seen)",
+        "now and 9.0 before: The result of a rule follows from its arguments alone",
+    ),
+    "fast": ("extraction.effort", "return 0.25", "extraction.min_effort is 3, and no effort is"),
+    "device": ("device.effort", "return float('nan')", "device.min_effort is"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TABLES)
+def test_bad_tables_are_said_with_their_line(rules, monkeypatch, case):
+    name, body, said = BAD_TABLES[case]
+    parameter = "unit" if name == "utility.marginal" else "experience"
+    (rules / "my_rules.py").write_text(f"seen = []\n\ndef f({parameter}):\n    {body}\n")
+    monkeypatch.setattr("societies.economy.curves_of_rules.LONGEST_TABLE", 1000)
+    with pytest.raises(RuleError) as error:
+        _ = Setup(WORKLOAD, with_rules({name: "f"}, {**ECONOMY, "devices": "all"})).p
+    assert said in str(error.value)
+    assert str(error.value).startswith("my_rules.py:4" if case == "raises" else "my_rules.py:3")
+
+
+def test_rules_of_what_is_absent_are_told(rules):
+    config = with_rules({"device.worth": "worth"})
+    (told,) = config.warnings()
+    assert told.message == "has no effect in this configuration (devices: none)"
+    assert told.path == ("rules", "device", "worth")
+    quiet = with_rules({"device.worth": "worth"}, {**ECONOMY, "devices": "all"})
+    assert not list(quiet.warnings())
+
+
+def test_tables_are_not_translated_and_so_never_unverified(rules):
+    assert not WORKLOAD.translated_sha256(with_rules(TABLES))
+    assert WORKLOAD.version_of(with_rules(TABLES)).startswith(f"{WORKLOAD.version} rules ")
 
 
 def test_a_price_that_is_none_lets_no_swap_happen(rules):
@@ -277,6 +434,17 @@ def test_an_unknown_rule_is_said_with_the_nearest(rules):
             "while most_a > 0.0:\n        most_a += 1.0\n    return 1.0",
             "more than 100,000 lines",
         ),
+        (
+            "n = 1 << 40\n    return 1.0 + (n * n > 0)",
+            "my_rules.py:3: OverflowError",
+        ),
+        (
+            "n = 3\n    for _ in range(6):\n        n *= n\n    return float(n > 0)",
+            r"my_rules.py:4: OverflowError: a whole number of 102 bits; a device has 64",
+        ),
+        ("n = -(2**62)\n    return float(abs(n + n - 5) > 0)", "my_rules.py:3: OverflowError"),
+        ("return float(sum([2**62, 2**62]) > 0)", "my_rules.py:2: OverflowError"),
+        ("return [1.0, 2.0][int(most_a * 0.0) + 2]", "my_rules.py:2: IndexError"),
     ],
 )
 def test_what_the_reference_meets_has_its_line(rules, body, said):
@@ -284,6 +452,18 @@ def test_what_the_reference_meets_has_its_line(rules, body, said):
     with pytest.raises(RuleError, match=said) as error:
         reference_state(economy(price="my_rules.py:price"), 14)
     assert "in the rule trading.price" in str(error.value)
+
+
+def test_the_least_and_the_largest_whole_number_pass(rules):
+    body = "n = 2**62 - 1 + 2**62\n    m = -n - 1\n    return float(n + m) + 2.0"
+    (rules / "my_rules.py").write_text(f"def price():\n    {body}\n")
+    reference_state(economy(price="my_rules.py:price"), 14)
+
+
+def test_a_checked_build_says_that_it_does_not_look_into_rules(rules, monkeypatch):
+    monkeypatch.setenv("SOCIETIES_DEBUG", "checked")
+    with pytest.warns(TranslationWarning, match=r"rules.trading.price, .*does not look into these"):
+        _ = Setup(WORKLOAD, economy(price="my_rules.py:price", choice="my_rules.py:choice")).p
 
 
 def test_a_loop_that_never_ends_ends_on_a_device(rules):
@@ -324,6 +504,7 @@ def shell(*words):
     return end.value.code
 
 
+@pytest.mark.ci
 def test_a_file_of_other_rules_is_neither_resumed_nor_branched_off(rules, capsys):
     path, on = written(rules), ("--device", "reference", "--out", "r.h5", "-q")
     rule = ("--rule", "trading.price=my_rules.py:price")

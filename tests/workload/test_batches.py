@@ -55,6 +55,7 @@ def test_batches_change_nothing(at_once, tmp_path, batch):
     same_files(out, at_once.path)
 
 
+@pytest.mark.ci
 def test_batches_of_the_reference_change_nothing():
     table = {key: numbers[2:5] for key, numbers in TABLE.items()}
     config = with_table(ensemble(days=5), table)
@@ -72,6 +73,7 @@ NUMBERS = np.array([3, 4, 3, 5, 4, 3, 4])
 """Of seven copies; those of one number draw the same, as in a sweep with common numbers."""
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("device", ["reference", "auto"])
 @pytest.mark.parametrize("batch", [None, 3])
 def test_copies_of_one_number_draw_the_same_in_every_batch(device, batch):
@@ -182,6 +184,7 @@ def test_batches_are_of_nearly_one_size():
     assert batch_size(1, 1, 64) == 1
 
 
+@pytest.mark.ci
 def test_more_than_fit_run_in_batches_by_themselves(tmp_path, monkeypatch):
     config = small("economy", replicates=7)
     room = Room(Setup(workload("economy"), config), choose_device("auto"))

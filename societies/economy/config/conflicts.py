@@ -158,15 +158,17 @@ def _per_resource_values(config: EconomyKeys) -> dict[Path, PerResource[float]]:
 def _curve_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     values = _per_resource_values(config)
     floor = config.utility.min_marginal
+    built_in = config.rules.utility.marginal is None  # else its table is checked as it is made
     for path, value in values.items():
         if isinstance(value, tuple) and len(value) != config.resources:
             message = f"has {counted(len(value), 'number')} for {config.resources} resources"
             yield Conflict(path, message, (("resources",),))
         for place, number in _each(path, value):
-            if path[-1] == "scale" and number <= floor:
+            if path[-1] == "scale" and number <= floor and built_in:
                 message = f"must be more than utility.min_marginal ({floor:g}), got {number:g}"
                 yield Conflict(place, message, (("utility", "min_marginal"),))
-            if path[-1] == "exponent" and number > 1 and _too_long(config, number, floor, values):
+            curved = path[-1] == "exponent" and number > 1 and built_in
+            if curved and _too_long(config, number, floor, values):
                 message = (
                     f"{number:g} needs a table of more than {LONGEST_TABLE} units down to "
                     f"utility.min_marginal ({floor:g}); raise that"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from societies.config.model import key
+from societies.config.model import Conflict, key
 from societies.workload.declare.rules import RulesSection, RuleText, rule_key
 
 PRICES = ("geometric", "inverse_geometric", "unit")
@@ -17,12 +18,54 @@ class TradingRules(RulesSection):
     price: RuleText(*PRICES) = rule_key("Price of a swap")  # type: ignore[valid-type]
     score: RuleText() = rule_key("How promising a swap is")  # type: ignore[valid-type]
     choice: RuleText() = rule_key("Choice among swaps of equal scores")  # type: ignore[valid-type]
+    meeting: RuleText() = rule_key("Who meets whom in a round")  # type: ignore[valid-type]
+
+
+class UtilityRules(RulesSection):
+    """Rules of utility."""
+
+    marginal: RuleText() = rule_key("Utility of one more unit")  # type: ignore[valid-type]
+
+
+class ExtractionRules(RulesSection):
+    """Rules of extraction."""
+
+    effort: RuleText() = rule_key("Minutes for a unit")  # type: ignore[valid-type]
+
+
+class DeviceRules(RulesSection):
+    """Rules of tools, machines, factories and industries."""
+
+    effort: RuleText() = rule_key("Minutes for making one")  # type: ignore[valid-type]
+    worth: RuleText() = rule_key("What one more is worth")  # type: ignore[valid-type]
+
+
+class DeviceMarketRules(RulesSection):
+    """Rules of the market of devices."""
+
+    partner: RuleText() = rule_key("Choice of a partner")  # type: ignore[valid-type]
 
 
 class RulesConfig(RulesSection):
     """Functions of Python files that replace rules of the economy."""
 
+    utility: UtilityRules = key(UtilityRules(), "Rules of utility")
+    extraction: ExtractionRules = key(ExtractionRules(), "Rules of extraction")
     trading: TradingRules = key(TradingRules(), "Rules of the resource market")
+    device: DeviceRules = key(DeviceRules(), "Rules of devices")
+    devices_market: DeviceMarketRules = key(DeviceMarketRules(), "Rules of the device market")
+
+
+def rules_without_effect(config: Any) -> Iterator[Conflict]:
+    """Yield the rules of markets and devices that a configuration does not have."""
+    absent = {} if config.trade else {"trading": "trade: false"}
+    if config.devices == "none":
+        absent |= dict.fromkeys(("device", "devices_market"), "devices: none")
+    for section, why in absent.items():
+        for name, text in getattr(config.rules, section):
+            if text is not None:
+                message = f"has no effect in this configuration ({why})"
+                yield Conflict(("rules", section, name), message)
 
 
 def with_words(data: Any) -> Any:

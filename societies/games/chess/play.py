@@ -14,6 +14,7 @@ from societies.errors import ConfigError, option
 from societies.games.chess.game import NAMES, UNDECIDED, ChessGame, pgn, read_pgn
 from societies.games.chess.searcher import MOST_DEPTH, ChessSearcher, FoundMove
 from societies.games.terminal import TerminalGame, read_side, require_new, saved_game
+from societies.output.files import written
 from societies.words import counted
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def play(
             ("White", players[WHITE]),
             ("Black", players[BLACK]),
         ]
-        save.write_text(pgn(game, tags, game.result()[0]))
+        with written(save) as unfinished:
+            unfinished.write_text(pgn(game, tags, game.result()[0]))
         end += f"; written to {save}"
     return end
 

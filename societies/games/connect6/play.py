@@ -11,6 +11,7 @@ from reference_py.games.connect6.text import turn_text
 from societies.games.connect6.game import BLACK, NAMES, WHITE, Connect6Game
 from societies.games.connect6.searcher import Connect6Searcher, FoundTurn
 from societies.games.terminal import TerminalGame, read_side, require_new, saved_game
+from societies.output.files import written
 
 if TYPE_CHECKING:
     from societies.games.connect6.config import Connect6Config
@@ -39,7 +40,8 @@ def play(
     saved = saved_game(moves)
     end = table.played(moves) if saved is None else table.replayed(moves, saved.split())
     if save is not None:
-        save.write_text(f"{game.record()}\n")
+        with written(save) as unfinished:
+            unfinished.write_text(f"{game.record()}\n")
         end += f"; written to {save}"
     return end
 

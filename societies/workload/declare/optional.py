@@ -92,7 +92,7 @@ class Replaceable(Generic[C]):
 
     def translated_sha256(self, config: C) -> str:
         """Return the hash of the rules that are translated from Python; "" if none are."""
-        return self.plugged(config).sha256
+        return self.plugged(config).translated.sha256
 
     def version_of(self, config: C) -> str:
         """Return the version of the model, with a hash of the rules that are replaced."""

@@ -23,7 +23,7 @@ from societies.output import ResultFile, checkpoints, checksums, opening
 from societies.output.building import read_layout
 from societies.output.disk import Disk
 from societies.output.files import READING, explained
-from societies.output.layout import LAYOUT_VERSION, Layout, require_ours
+from societies.output.layout import SEALED, Layout, require_ours
 from societies.output.stored_seal import Seal
 from societies.output.trust import opened
 from societies.words import one_of, plural
@@ -89,11 +89,11 @@ def parent_of(setup: Setup[Any, Any], path: Path, tick: int | None) -> Iterator[
         descriptor = opening.descriptor_of(path)
     try:
         with explained(path, READING):
-            whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
+            whole = opening.sealed(path, descriptor, *SEALED)
             assert whole is not None  # older layouts are refused
             disk, seal = whole
             with opened(path) as file:
-                require_ours(file, path, LAYOUT_VERSION)
+                require_ours(file, path, *SEALED)
                 layout = read_layout(file)
             commits = checksums.commits(disk, seal)
             wrong = [one for one in checksums.damages(disk, seal, commits) if not one.unfinished]
@@ -260,7 +260,7 @@ def last_tick(path: Path) -> int:
     with explained(path, READING):
         descriptor = opening.descriptor_of(path)
         try:
-            whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
+            whole = opening.sealed(path, descriptor, *SEALED)
             assert whole is not None  # older layouts are refused
             return checksums.commits(*whole).tick
         finally:

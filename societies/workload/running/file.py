@@ -14,7 +14,7 @@ from societies.errors import OutputError, option, override
 from societies.output import ResultFile, checkpoints, checksums, opening
 from societies.output.checkpoints import slots
 from societies.output.files import READING, explained, require_allowed, require_target
-from societies.output.layout import LAYOUT_VERSION, declare, require_ours
+from societies.output.layout import SEALED, declare, require_ours
 from societies.output.ranges import Expected, Within, refusal, require_state
 from societies.output.trust import opened
 from societies.words import plural
@@ -107,11 +107,11 @@ def checkpoint_of(
     with explained(path, READING):
         descriptor = opening.descriptor_of(path)
         try:
-            whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
+            whole = opening.sealed(path, descriptor, *SEALED)
             assert whole is not None  # older layouts are refused
             disk, seal = whole
             with opened(path) as file:
-                require_ours(file, path, LAYOUT_VERSION)
+                require_ours(file, path, *SEALED)
                 attributes = dict(file.attrs)
             committed = checksums.commits(disk, seal).tick
             found = checkpoints.latest(disk, seal.slots, committed, last)

@@ -145,7 +145,7 @@ class Course:
         if tick != self.tick or not self._fresh:
             wanted = max(0, tick - WEEK) if self.linked else tick
             if tick <= self.tick:
-                # A state that is loaded lacks what a tick computes anew: begin before it.
+                # A state that is loaded lacks what each tick computes: begin before it.
                 begin = max(one for one in self._snapshots if one <= min(wanted, max(tick - 1, 0)))
                 self._load(begin)
             while self.tick < min(tick, self.ticks) and not self.ended:

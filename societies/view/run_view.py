@@ -87,7 +87,8 @@ class RunView:
         self._scene = workload.scene(self._setup.p)
         self._keys = _steerable(config, self._scene)
         self._spread = spread_fields(self._setup.fields, self._scene)
-        self._course = Course(self._setup, device, ready=tuple(self._keys))
+        first = [key for key in self._scene.steer if key in self._keys]
+        self._course = Course(self._setup, device, ready=first or tuple(self._keys))
         if self._scene.network:
             self._course.linked = self._scene.network.taker, self._scene.network.weight
         self._other: Course | None = None
@@ -242,7 +243,7 @@ class RunView:
 
     def _shot(self, state: Panes, courses: Sequence[Course]) -> Shot:
         for course in courses:
-            course.go(course.tick)  # after a change, what a tick computes anew is missing
+            course.go(course.tick)  # after a snapshot is loaded, what a tick computes is missing
         panes = tuple(self._pane(state, course) for course in courses)
         clock = self._setup.workload.clock
         facts: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What of a run does a page draw while it runs? A workload says so in a few lines.
+"""What of a run does a page draw while it runs? A workload declares it in a few lines.
 
 Without a declaration the page draws every series, and the numbers of every agent of which there is
 one each. A model adds a network, a grid, or the keys that deserve a slider (`Workload.scene`).
@@ -69,7 +69,7 @@ class Scene:
     alive : field that is not 0 for agents that take part; "": all do
     network : Network, if agents are drawn as one
     grid : Grid, if there is one
-    steer : value keys that are offered first; (): the first ones
+    steer : value keys that are offered first, whose change needs no other program; (): all keys
     """
 
     series: tuple[str, ...] = ()

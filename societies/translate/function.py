@@ -204,6 +204,8 @@ class Function:
         if place not in self.frames[0].scope:
             self.instance.captures.append((frame, name))
             declarations, value = self.parameter(name, found)
+            if isinstance(found, Number | Variable) and isinstance(value, Variable):
+                value = replace(value, known=found.known)
             self.instance.parameters += declarations
             self.frames[0].scope[place] = value
         return self.frames[0].scope[place]
@@ -318,7 +320,8 @@ class Function:
         if isinstance(value, Number):
             return value
         if isinstance(value, Variable):
-            return Number(value.cname, value.kind, value.life, value.low, value.high)
+            place = value.low, value.high, value.known
+            return Number(value.cname, value.kind, value.life, *place)
         if isinstance(value, Known):
             if value.value is None:
                 return NOTHING

@@ -21,8 +21,8 @@ from societies.model.carried import FAULT, NUMBER, note_number, on_host, require
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
+    TranslatedProgram,
     TranslationError,
-    Unit,
     entry_of,
     files_of,
     rules_sha256,
@@ -158,7 +158,7 @@ class Model(Workload[C, P]):
         """Return the phases whose kernels are translated from Python."""
         return [name for name in self.unit(p).kernels if name in self.rules()]
 
-    def unit(self, p: P) -> Unit:
+    def unit(self, p: P) -> TranslatedProgram:
         """Return the translation of all phases that can be translated."""
         return _translated(self, p)[0]
 
@@ -191,7 +191,7 @@ class Model(Workload[C, P]):
         rows = unit.text_of([phase]).split("\n")
         return "\n".join(row for row in rows if not row.startswith("#line"))
 
-    def _launch(self, unit: Unit, name: str, copies: int, file: Generated) -> Launch:
+    def _launch(self, unit: TranslatedProgram, name: str, copies: int, file: Generated) -> Launch:
         kernel = unit.kernels[name]
         entries = unit.declared.lengths[kernel.entry] if kernel.entry else 1
         items = copies * entries
@@ -346,14 +346,20 @@ def _declared(model: Model[Any, Any], p: Any) -> Declared:
     )
 
 
-def _translated(model: Model[Any, Any], p: Any) -> tuple[Unit, dict[str, TranslationError]]:
+def _translated(
+    model: Model[Any, Any], p: Any
+) -> tuple[TranslatedProgram, dict[str, TranslationError]]:
     """Return the translation of a model's phases, and why some cannot be translated."""
-    made: Callable[[Any], tuple[Unit, dict[str, TranslationError]]] = partial(_translate, model)
+    made: Callable[[Any], tuple[TranslatedProgram, dict[str, TranslationError]]] = partial(
+        _translate, model
+    )
     return once(p, f"translation {model.name} {checked_mode()}", made)
 
 
-def _translate(model: Model[Any, Any], p: Any) -> tuple[Unit, dict[str, TranslationError]]:
-    unit = Unit(_declared(model, p), checked=checked_mode())
+def _translate(
+    model: Model[Any, Any], p: Any
+) -> tuple[TranslatedProgram, dict[str, TranslationError]]:
+    unit = TranslatedProgram(_declared(model, p), checked=checked_mode())
     refused: dict[str, TranslationError] = {}
     by_hand = set(model.kernels(p, 1))
     for name, function in model.rules().items():

@@ -22,7 +22,8 @@ from societies.translate.values import (
     MOST,
     REAL,
     WORD,
-    Events,
+    CVariable,
+    EventList,
     Inner,
     Known,
     List,
@@ -32,7 +33,6 @@ from societies.translate.values import (
     Society,
     Stream,
     Value,
-    Variable,
     literal,
 )
 from societies.translate.walks import slice_of
@@ -53,7 +53,7 @@ def _constant(f: Function, node: ast.Constant, name: str) -> Value:
 @handles(ast.Name)
 def _name(f: Function, node: ast.Name, name: str) -> Value:
     found = f.lookup(node.id, node)
-    if isinstance(found, Variable):
+    if isinstance(found, CVariable):
         return f.number(found, node)
     large = isinstance(found, Number) and found.literal and isinstance(found.known, int)
     if large and not LEAST < found.known <= MOST:  # type: ignore[union-attr,operator]
@@ -68,7 +68,7 @@ def _attribute(f: Function, node: ast.Attribute, name: str) -> Value:
         return _setting(f, owner, node)
     if isinstance(owner, Society):
         return _of_society(f, node)
-    if isinstance(owner, List | Stream | Events):
+    if isinstance(owner, List | Stream | EventList):
         return Method(owner, node.attr)
     if isinstance(owner, Known) and isinstance(owner.value, ModuleType | type):
         if not hasattr(owner.value, node.attr):
@@ -197,7 +197,7 @@ def _of_society(f: Function, node: ast.Attribute) -> Value:
         f.use(numbers, f"__global const uint *{numbers}")
         return Number(f"(long){numbers}[copy]", INT, FIXED, 0, 2**32 - 1)
     if node.attr in declared.events:
-        return Events(node.attr)
+        return EventList(node.attr)
     if node.attr == "series":
         f.error(node, "the series cannot be read", "Keep the number in a field.")
     made = lists.field_list(f, node.attr, node)
@@ -252,7 +252,7 @@ def _of_dictionary(f: Function, values: dict[Any, Any], i: Value, node: ast.AST)
 @handles(ast.Tuple)
 def _tuple(f: Function, node: ast.Tuple, name: str) -> Value:
     return tuple(
-        f.number(one, node) if isinstance(one, Variable) else one for one in f.ordered(node.elts)
+        f.number(one, node) if isinstance(one, CVariable) else one for one in f.ordered(node.elts)
     )
 
 

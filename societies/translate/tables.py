@@ -16,8 +16,8 @@ from societies.translate.values import (
     LEAST,
     MOST,
     REAL,
-    Column,
     List,
+    ListColumn,
 )
 
 
@@ -50,7 +50,7 @@ def table(f: Function, values: Any, node: ast.AST, name: str = "") -> List:
         c = _argument(f, name, i, width, np.array(numbers, "float64" if real else "int64"))
         ctype = "real" if real else "long"
         f.use(c, f"__global const {ctype} *{c}")
-        columns.append(Column(c, ctype, REAL if real else INT))
+        columns.append(ListColumn(c, ctype, REAL if real else INT))
     low, high = bounds
     return List(tuple(columns), "table", str(len(rows)), len(rows), low=low, high=high)
 

@@ -9,11 +9,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, Protocol
 
-from societies.translate.frames import Again, Frame, Instance, Line, bindings_of
+from societies.translate.frames import Again, CLine, Instance, Namespace, bindings_of
 from societies.translate.function import Function
 from societies.translate.messages import TranslationError
 from societies.translate.names import PRELUDE, in_c, word_of_opencl
@@ -22,10 +22,10 @@ from societies.translate.source import SourceFile, definition, without_docstring
 from societies.translate.values import (
     FIXED,
     INT,
+    CVariable,
     List,
     Settings,
     Society,
-    Variable,
 )
 
 PRIVATE = 64
@@ -81,14 +81,14 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class TranslatedPhase:
     """A translated phase.
 
     Attributes
     ----------
     phase, name : of the phase, and of its kernel
     entry : dimension of which each entry is a work-item; "": a work-item is a copy
-    words : entries of scratch memory for each work-item
+    words : entries of scratch memory for each work-item, in a program of all phases of the unit
     instance : the function that carries it out
     """
 
@@ -101,7 +101,7 @@ class Kernel:
     line: int
 
 
-class Unit:
+class TranslatedProgram:
     """A program of translated phases.
 
     Parameters
@@ -125,7 +125,7 @@ class Unit:
         self.finished: list[Instance] = []
         self.structures: dict[str, str] = {}
         self.arguments: dict[str, Any] = {}
-        self.kernels: dict[str, Kernel] = {}
+        self.kernels: dict[str, TranslatedPhase] = {}
         self.files: dict[str, SourceFile] = {}
         self.sites: list[tuple[SourceFile, int, str]] = []
         self.settings: dict[str, str] = {}  # names in C of settings, by their path
@@ -141,7 +141,7 @@ class Unit:
 
     # ---------------------------------------------------------------- phases
 
-    def phase(self, function: Callable[..., None], name: str = "") -> Kernel:
+    def phase(self, function: Callable[..., None], name: str = "") -> TranslatedPhase:
         """Translate a phase.
 
         Raises
@@ -173,7 +173,7 @@ class Unit:
         self.entry = entry
         while True:
             made = self.instance(f"{name}_alone")
-            frame = Frame(node, file, function.__globals__, {}, bindings_of(node))
+            frame = Namespace(node, file, function.__globals__, {}, bindings_of(node))
             f = Function(self, frame, made, facts)
             try:
                 self._carry_out(f, names, entry)
@@ -186,17 +186,31 @@ class Unit:
         require_one_name(made.accesses)
         if entry:
             require_no_races(made.accesses, entry)
-        order = self.reachable([made])
-        words = self._place(order)
-        if words > MOST_WORDS:
+        self.kernels[name] = TranslatedPhase(
+            name, f"{made.name[:-6]}_kernel", entry, 0, made, file, node.lineno
+        )
+        self._measure()
+        kernel = self.kernels[name]
+        if kernel.words > MOST_WORDS:
+            del self.kernels[name]
+            self._measure()
             raise TranslationError(
                 file.path.name, node.lineno, file.line(node.lineno),
-                f"the lists of {name} need {words * 8:,} bytes for each work-item",
+                f"the lists of {name} need {kernel.words * 8:,} bytes for each work-item",
                 "Make their bounds smaller, or use fields.",
             )  # fmt: skip
-        kernel = Kernel(name, f"{made.name[:-6]}_kernel", entry, words, made, file, node.lineno)
-        self.kernels[name] = kernel
         return kernel
+
+    def _measure(self) -> None:
+        """Set the scratch memory of every kernel.
+
+        A function that several phases call has one place, behind the lists of all its callers; so
+        another phase may move it, and all kernels that call it need more.
+        """
+        bases = self._bases(self.reachable([one.instance for one in self.kernels.values()]))
+        for name, kernel in self.kernels.items():
+            ends = (bases[one.number] + one.words for one in self.reachable([kernel.instance]))
+            self.kernels[name] = replace(kernel, words=max(ends, default=0))
 
     def _carry_out(self, f: Function, names: Sequence[str], entry: str) -> None:
         """Translate the body of a phase."""
@@ -219,7 +233,7 @@ class Unit:
             else:
                 high = None
                 f.use(c, f"const int {c}")
-            scope[name] = Variable(c, INT, line, FIXED, 0 if name == entry else None, high)
+            scope[name] = CVariable(c, INT, line, FIXED, 0 if name == entry else None, high)
             if rebound:
                 f.error(f.frame.node, f"'{name}' is given to the phase", "Use another name for it.")
         f.frame.assigned = set(names)
@@ -250,7 +264,7 @@ class Unit:
         for what, ctype in f.declared.items():
             plain = "=" in what or "[" in what or (ctype == "rng_t" and what[0] != "*")
             initial = "" if plain else " = 0"
-            declared.append(Line(f"    {ctype} {what}{initial};", file.name, line))
+            declared.append(CLine(f"    {ctype} {what}{initial};", file.name, line))
         made.lines = [*declared, *f.out]
         self.files[file.name] = file
         self.finished.append(made)
@@ -265,12 +279,8 @@ class Unit:
                 waiting += one.calls
         return [one for one in reversed(self.finished) if one.number in wanted]
 
-    def _place(self, order: Sequence[Instance]) -> int:
-        """Return the entries of scratch memory of some functions: callees lie behind callers."""
-        bases = self._bases(order)
-        return max((bases[one.number] + one.words for one in order), default=0)
-
     def _bases(self, order: Sequence[Instance]) -> dict[int, int]:
+        """Return the first entry of the lists of each function: callees lie behind callers."""
         bases: dict[int, int] = {}
         for one in order:
             base = bases.setdefault(one.number, 0)
@@ -314,9 +324,11 @@ class Unit:
 
     def scratch_words(self, functions: Sequence[Instance]) -> int:
         """Return the entries of scratch memory that some functions and all that they call need."""
-        return self._place(self.reachable(functions))
+        order = self.reachable(functions)
+        bases = self._bases(order)
+        return max((bases[one.number] + one.words for one in order), default=0)
 
-    def text_of(self, phases: Sequence[str] | Mapping[str, Kernel]) -> str:
+    def text_of(self, phases: Sequence[str] | Mapping[str, TranslatedPhase]) -> str:
         """Return the text of some phases."""
         kernels = [self.kernels[name] for name in phases]
         order = self.reachable([one.instance for one in kernels])
@@ -335,7 +347,7 @@ class Unit:
         text = _WORD.sub(position, "\n\n".join(parts)) + "\n"
         return text.replace("§width§", str(len(self.columns)))
 
-    def _shell(self, kernel: Kernel) -> str:
+    def _shell(self, kernel: TranslatedPhase) -> str:
         """Return the kernel: which work-item carries out the phase for which copy and entry.
 
         On a CPU the phase itself stays a function. PoCL promises its optimiser that the work-items
@@ -388,7 +400,7 @@ def entry_of(function: Callable[..., Any], declared: Declared) -> str:
 
 def _with_lines(one: Instance) -> str:
     """Return the text of a function, in which every line says where it comes from."""
-    first = one.lines[0] if one.lines else Line("", "", 1)
+    first = one.lines[0] if one.lines else CLine("", "", 1)
     alone = one.name.endswith("_alone")
     head = one.head.replace("static ", "WHOLE ", 1) if alone else one.head
     parts, at = [f'#line {first.number} "{first.file}"', head, "{"], (first.file, first.number + 2)

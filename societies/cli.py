@@ -59,6 +59,7 @@ from societies.options import (
     RULE,
     ConfigCommand,
     ExportCommand,
+    InfoCommand,
     MemberCommand,
     PlotCommand,
     RuleTexts,
@@ -1089,6 +1090,134 @@ def validate(
         raise typer.Exit(1)
 
 
+@app.command()
+def calibrate(
+    context: typer.Context,
+    file: Annotated[
+        Path, typer.Argument(metavar="CALIBRATION", help="Parameters, targets and a method.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Default: CALIBRATION's name + .nc.")
+    ] = None,
+    device: Device = "auto",
+    resume: Annotated[bool, typer.Option("--resume", help="Continue FILE.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    recover: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            parser=from_1,
+            help="Calibrate on data of N true points instead: are the intervals right?",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=at_most_workers, help="Compute in N processes, by Dask."),
+    ] = None,
+    scheduler: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Compute on a cluster of Dask.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print numbers as JSON.")] = False,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also draw parameters, targets, pairs.")
+    ] = None,
+) -> None:
+    """Search the parameters with which a model has the statistics of its targets.
+
+    Every trial is in FILE, which is safe to kill and can be resumed.
+    """
+    from societies.study import calibration as of
+    from societies.study.calibration import figures
+
+    own = of.load_calibration(file)
+    for line in own.sweep.python:
+        print(printable(line), file=sys.stderr)
+    if own.shapes:
+        warn(f"{', '.join(own.shapes)}: each of its values is a program to compile")
+    places: dict[str, Any] = {"device": device, "workers": workers or 0, "scheduler": scheduler}
+    begun = "calibrations done" if recover else "trials"
+    with doing("calibrating", "trial") as note:
+        watch = lambda done, least: note(done, done, f"calibrating ({begun} {least:.4g})")  # noqa: E731
+        if recover:
+            found: Any = of.recover(own, recover, progress=watch, **places)
+        else:
+            words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
+            again = shlex.join(["societies", *words, "--resume"])
+            try:
+                found = of.calibrate(
+                    own, out=out, resume=resume, overwrite=overwrite, progress=watch, **places
+                )
+            except Interrupted as error:
+                raise error.followed_by(f"continue with: {again}") from error
+    if as_json:
+        print(json.dumps(found.as_dict() if recover else dict(found.rows)))
+    else:
+        print_rows(found.rows, Console())
+    for text in () if recover else found.notes:
+        warn(text)
+    if figure is not None:
+        name = file.stem
+        if recover:
+            _save_drawn(lambda: figures.draw_recovery(found), figure, f"{name}_recovery", as_json)
+            return
+        _save_drawn(lambda: figures.draw_calibration(found.data), figure, name, as_json)
+        if len(own.priors) > 1:
+            _save_drawn(lambda: figures.draw_pairs(found.data), figure, f"{name}_pairs", as_json)
+
+
+@app.command()
+def keys(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A YAML file, or a name.")],
+    matter: Annotated[
+        bool, typer.Option("--matter", help="Change each key a little in twins: what differs?")
+    ] = False,
+    override: Override = None,
+    rule: RuleTexts = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="KEY[=VALUE]", help="Only this key; repeatable.")
+    ] = None,
+    variables: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
+    ] = None,
+    change: Annotated[float, typer.Option(metavar="X", help="Relative change of a number.")] = 0.05,
+    replicates: Annotated[
+        int, typer.Option(metavar="N", parser=from_1, help="Twins of each change.")
+    ] = 4,
+    device: Device = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+) -> None:
+    """Print the keys of CONFIG that matter: when does a small change show, and how much at the end?
+
+    Without --matter the keys are listed with their values.
+    """
+    from societies.analysis.selecting import names
+    from societies.study import matter as of
+
+    settings = _settings([*(override or ()), *of_rules(rule)])
+    if not matter:
+        listed = of.listed(config, settings)
+        print(json.dumps(dict(listed))) if as_json else print_rows(
+            [(key, str(value)) for key, value in listed], Console()
+        )
+        return
+    with doing("running", "run") as note:
+        clock, found, left_out = of.matter(
+            config,
+            set=settings,
+            keys=only,
+            variables=None if variables is None else names(variables),
+            change=change,
+            replicates=replicates,
+            device=device,
+            progress=lambda done, runs: note(done, runs, "running"),
+        )
+    for text in left_out:
+        warn(f"not changed: {text}")
+    plain = lambda: [one.as_dict() for one in found]  # noqa: E731
+    _print_found(plain if as_json else None, lambda: of.table(clock, found))
+
+
 def _settings(overrides: Sequence[str] | None) -> dict[str, Any]:
     """Return the values of --set by key."""
     from societies.config import read_text
@@ -1319,7 +1448,7 @@ def export(
         print(path)
 
 
-@app.command()
+@app.command(cls=InfoCommand)
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
     check: Annotated[
@@ -1327,6 +1456,25 @@ def info(
     ] = False,
     config: Annotated[
         bool, typer.Option("--config", help="Print the configuration alone, as YAML.")
+    ] = False,
+    accounts: Annotated[
+        bool, typer.Option("--accounts", help="Print who paid whom; rows and columns add up to 0.")
+    ] = False,
+    ticks: Annotated[
+        str | None,
+        typer.Option(
+            "--ticks",
+            "--tick",
+            metavar="RANGE",
+            help="Of --accounts: 100 or 97:100; default: the last.",
+        ),
+    ] = None,
+    copy: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=from_0, help="Of --accounts: which; default: the first."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Of --accounts: print the table as JSON.")
     ] = False,
 ) -> None:
     """Say what FILE is, how it was made, whether it is complete, and whether it is damaged.
@@ -1336,6 +1484,15 @@ def info(
     from societies.output import inspect
     from societies.output.inspection import configuration
 
+    if accounts:
+        from societies.analysis import accounts as payments
+
+        flows = payments.flows(file, ticks=ticks, copy=copy)
+        _print_found(flows.as_dict if as_json else None, lambda: payments.table(flows))
+        return
+    for name, given in (("ticks", ticks), ("copy", copy), ("json", as_json or None)):
+        if given is not None:
+            raise ConfigError(f"--{name}: is for --accounts")
     found = inspect(file, check=check)
     if config:
         print(printable(configuration(file).rstrip()))

@@ -38,7 +38,7 @@ ONE, MANY = "--tick", "--ticks"
 """General options for a tick and for a number of ticks, if the clock's name is not used."""
 
 
-class Line(NamedTuple):
+class CommandLine(NamedTuple):
     """The words of a command line, read before the options of its workload are known.
 
     Attributes
@@ -130,7 +130,7 @@ class ConfigCommand(typer.core.TyperCommand):
                 error.param_hint = f"'{as_typed(error.param.name)}'"  # type: ignore[union-attr]
             raise
 
-    def read(self, ctx: Any, args: Sequence[str]) -> Line:
+    def read(self, ctx: Any, args: Sequence[str]) -> CommandLine:
         """Return the words as the parser reads them without an error for unknown options."""
         lenient = copy(self)
         lenient.params = [one for one in self.params if one.param_type_name == "option"]
@@ -146,9 +146,9 @@ class ConfigCommand(typer.core.TyperCommand):
             else:
                 after_unknown = before[:2] == "--" and "=" not in before
                 (doubtful if after_unknown else operands).append(word)
-        return Line(given, operands, doubtful, unknown)
+        return CommandLine(given, operands, doubtful, unknown)
 
-    def workload(self, config: Path | None, line: Line) -> Workload[Any, Any] | None:
+    def workload(self, config: Path | None, line: CommandLine) -> Workload[Any, Any] | None:
         """Return the workload of the configuration on the line, or None."""
         if config is None:
             return None
@@ -156,7 +156,7 @@ class ConfigCommand(typer.core.TyperCommand):
 
         return workload(named_workload(config) or load_config(config).workload)
 
-    def speak_of(self, workload: Workload[Any, Any], line: Line) -> None:
+    def speak_of(self, workload: Workload[Any, Any], line: CommandLine) -> None:
         """Add the names of a workload's clock to the options."""
         own = {ONE: workload.clock, MANY: workload.clock_plural}
         for parameter in self.params:
@@ -167,7 +167,7 @@ class ConfigCommand(typer.core.TyperCommand):
                 generic = line.given.get(parameter.name) is not None and clock not in line.unknown
                 typed(word[2:], word[2:] if generic else own[word])
 
-    def require_known(self, found: Workload[Any, Any] | None, line: Line) -> None:
+    def require_known(self, found: Workload[Any, Any] | None, line: CommandLine) -> None:
         """Explain an unknown option: CONFIG is missing, or the option is another clock's name."""
         known = {opt for parameter in self.params for opt in parameter.opts}
         strange = [word for word in line.unknown if word not in known]
@@ -198,7 +198,7 @@ class MemberCommand(ConfigCommand):
         }
         return rest
 
-    def speak_of(self, workload: Workload[Any, Any], line: Line) -> None:
+    def speak_of(self, workload: Workload[Any, Any], line: CommandLine) -> None:
         """Add the options of the member; one with the clock's name is also ``--tick``."""
         super().speak_of(workload, line)
         from societies.members import options
@@ -211,17 +211,58 @@ class MemberCommand(ConfigCommand):
             if not taken & set(option.opts):
                 self.params.insert(1, option)
 
-    def member_of(self, workload: Workload[Any, Any], line: Line) -> Callable[..., Any] | None:
+    def member_of(
+        self, workload: Workload[Any, Any], line: CommandLine
+    ) -> Callable[..., Any] | None:
         """Return the member, None if the command needs none."""
         from societies.members import member_of
 
         return member_of(workload, str(self.name))
 
 
-class PlotCommand(MemberCommand):
+class ResultCommand(ConfigCommand):
+    """A command with a FILE, which accepts the names of the clock and copies of its workload."""
+
+    only_with = ""
+    """Parameter without which the workload is not looked for, as opening a file takes time."""
+
+    def workload(self, config: Path | None, line: CommandLine) -> Workload[Any, Any] | None:
+        """Return the workload that made the file on the line."""
+        if self.only_with and not line.given.get(self.only_with):
+            return None
+        from societies.analysis.selecting import workload_of
+        from societies.output import open_results
+
+        for word in line.files:
+            with suppress(SocietiesError), open_results(word) as results:
+                return workload_of(results)
+        return None
+
+    def speak_of(self, workload: Workload[Any, Any], line: CommandLine) -> None:
+        """Add the names of the clock, and of a copy."""
+        super().speak_of(workload, line)
+        for parameter in self.params:
+            if "--copy" in parameter.opts and workload.copies != "copy":
+                parameter.opts.insert(0, f"--{workload.copies}")
+                generic = line.given.get("copy") is not None
+                typed("copy", "copy" if generic else workload.copies)
+
+    def require_known(self, found: Workload[Any, Any] | None, line: CommandLine) -> None:
+        """Leave unknown options to typer."""
+
+
+class InfoCommand(ResultCommand):
+    """The command that describes a file, with the words of its workload for ``--accounts``."""
+
+    only_with = "accounts"
+
+
+class PlotCommand(ResultCommand, MemberCommand):
     """The command with the options of a figure: the workload's overview, or ``--figure``."""
 
-    def member_of(self, workload: Workload[Any, Any], line: Line) -> Callable[..., Any] | None:
+    def member_of(
+        self, workload: Workload[Any, Any], line: CommandLine
+    ) -> Callable[..., Any] | None:
         """Return the function that draws the figure, None if it is unknown."""
         from societies.analysis.figures import FIGURES
         from societies.analysis.plot import OVERVIEW
@@ -232,24 +273,13 @@ class PlotCommand(MemberCommand):
             return getattr(workload, "figure", None) or series_figure
         return FIGURES.get("series" if name == OVERVIEW else name)
 
-    def workload(self, config: Path | None, line: Line) -> Workload[Any, Any] | None:
-        """Return the workload that made the file on the line."""
-        from societies.analysis.selecting import workload_of
-        from societies.output import open_results
-
-        for word in line.files:
-            with suppress(SocietiesError), open_results(word) as results:
-                return workload_of(results)
-        return None
-
-    def require_known(self, found: Workload[Any, Any] | None, line: Line) -> None:
-        """Leave unknown options to typer."""
-
 
 class ExportCommand(PlotCommand):
     """The command with the options of the format, if the workload defines this format."""
 
-    def member_of(self, workload: Workload[Any, Any], line: Line) -> Callable[..., Any] | None:
+    def member_of(
+        self, workload: Workload[Any, Any], line: CommandLine
+    ) -> Callable[..., Any] | None:
         """Return the function that writes the format, None if the workload does not define it."""
         from societies.analysis.exporting import formats_of
 

@@ -6,6 +6,8 @@ Python takes long for, or in which a phase has nothing to do, and for forms that
 word, or of which fewer say as much.
 """
 
+from copy import deepcopy
+from functools import cache
 from typing import Literal, get_args, get_origin
 
 from societies import config_from_dict, load_config
@@ -287,6 +289,11 @@ FORMS = {
                 "holdings_tax": {"rate": 0.05, "middle_from": 20, "middle_rate": 0.1},
                 "income_tax": {"rate": 0.1},
                 "sales_tax": {"rate": 0.2},
+                "quota_of": 2,
+                "quota": 3,
+                "price_of": 3,
+                "price_floor": 0.8,
+                "price_cap": 1.5,
                 "transfer": {"equal": 0.2, "poorest": 0.5, "least_extracting": 0.1},
             },
             "record": {"measures": True, "agent": 1, "network": [5]},
@@ -363,16 +370,23 @@ FORMS = {
 """Changes of the small configuration that compile and launch other text; else `words` says them."""
 
 
+@cache
+def quickstarts():
+    """Return the settings of all shipped quickstarts, by the name of their workload."""
+    configs = (
+        load_config(shipped)
+        for shipped in shipped_configurations()
+        if shipped.rpartition("/")[2] == "quickstart"
+    )
+    return {config.workload: config.model_dump(exclude_unset=True) for config in configs}
+
+
 def quickstart(name):
     """Return the shipped quickstart of a workload, as a dict."""
-    for shipped in shipped_configurations():
-        if shipped.rpartition("/")[2] == "quickstart":
-            config = load_config(shipped)
-            if config.workload == name:
-                settings = config.model_dump(exclude_unset=True)
-                settings.pop("replicates", None)  # tests say how many copies they have
-                return settings
-    raise AssertionError(f"ship a quickstart.yaml of {name}, or add it to tests/small.py")
+    assert name in quickstarts(), f"ship a quickstart.yaml of {name}, or add it to tests/small.py"
+    settings = deepcopy(quickstarts()[name])
+    settings.pop("replicates", None)  # tests say how many copies they have
+    return settings
 
 
 def small(name, **more):

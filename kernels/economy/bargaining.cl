@@ -10,6 +10,7 @@
 #define ECONOMY_BARGAINING_CL
 
 #include "economy/curves.cl"
+#include "economy/limits.cl"
 #include "economy/network.cl"
 #include "economy/team.cl"
 #include "primitives/softmath.cl"
@@ -174,8 +175,8 @@ typedef struct {
 static bargain_t bargain_of(MEETING_PARAMETERS, const uint give, const uint take)
 {
     bargain_t s;
-    s.stock_given = held(a, give);
-    s.stock_taken = held(b, take);
+    s.stock_given = tradable(a, give);
+    s.stock_taken = tradable(b, take);
     s.side_a = side(STATE, TABLES, society, a, take, give);
     s.side_b = side(STATE, TABLES, society, b, give, take);
     const side_t side_a = s.side_a, side_b = s.side_b;
@@ -184,6 +185,9 @@ static bargain_t bargain_of(MEETING_PARAMETERS, const uint give, const uint take
     const real least_b = marginal_of(TABLES, side_b.lose_curve, (int)side_b.lose_held - 1) /
                          marginal_of(TABLES, side_b.get_curve, (int)side_b.get_held);
     s.rate = price(most_a, least_b, trade_power_table[of_group(a)], trade_power_table[of_group(b)]);
+#if POLICIES
+    s.rate = limited(STATE, society, give, take, s.rate);
+#endif
     return s;
 }
 
@@ -344,7 +348,7 @@ INLINED deal_t deal_proposed(TABLE_PARAMETERS, const bargain_t s, const int prop
 static deal_t bargain(MEETING_PARAMETERS, const uint give, const uint take)
 {
     deal_t deal = {0, 0};
-    if (held(a, give) == 0 || held(b, take) == 0) return deal;
+    if (tradable(a, give) == 0 || tradable(b, take) == 0) return deal;
     const bargain_t s = bargain_of(MEETING, give, take);
     for (int proposer = 0; proposer < 2 && deal.given == 0; ++proposer)
         deal = deal_proposed(TABLES, s, proposer, P(min_surplus));
@@ -356,7 +360,7 @@ INLINED deal_t half_bargain(MEETING_PARAMETERS, const uint give, const uint take
                             const int proposer)
 {
     const deal_t none = {0, 0};
-    if (held(a, give) == 0 || held(b, take) == 0) return none;
+    if (tradable(a, give) == 0 || tradable(b, take) == 0) return none;
     return deal_proposed(TABLES, bargain_of(MEETING, give, take), proposer, P(min_surplus));
 }
 #endif

@@ -5,6 +5,7 @@
 #define ECONOMY_MENU_CL
 
 #define SELECT_MOST RESOURCES
+#include "economy/limits.cl"
 #include "economy/team.cl"
 #include "primitives/select.cl"
 
@@ -34,7 +35,7 @@ typedef struct {
 #if DEVICE_IS_CPU || RANKED
 static real key_of(STATE_PARAMETERS, const size_t society, const uint agent, const uint resource)
 {
-    return held(agent, resource) == 0 ? UNHELD : value(agent, resource);
+    return tradable(agent, resource) == 0 ? UNHELD : value(agent, resource);
 }
 
 static bool ranks_before(const real key, const uint resource, const real other_key,
@@ -282,7 +283,7 @@ COLLECTIVE void choose_menu(STATE_PARAMETERS, __global menu_t *menus, const size
     __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
     for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) {
         key[r] = value(agent, r);
-        mask[r] = held(agent, r) == 0;
+        mask[r] = tradable(agent, r) == 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // the agent's values, before they are ranked
     n_smallest(key, mask, resources, menu_size, menu, scratch);

@@ -11,6 +11,7 @@ import math
 
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.end_day import refresh
+from reference_py.economy.limits import limited, tradable
 from reference_py.economy.listener import notify
 from reference_py.economy.measures import account_swap
 from reference_py.economy.network import link_swap
@@ -61,7 +62,7 @@ def meet(p, s, agent_a, agent_b):
 
 def menu(p, s, agent):
     """Return the held resources that the agent remembers as least valuable, as a set."""
-    masked = [units == 0 for units in s.held[agent]]
+    masked = [tradable(p, s, agent, r) == 0 for r in range(p.resources)]
     return {r for r in n_smallest(s.value[agent], masked, p.menu_size) if r is not None}
 
 
@@ -117,8 +118,11 @@ def no_preference(wanted, given):
 def bargain(p, s, agent_a, agent_b, give, take):
     """Let A, then B, propose quantities; carry out the first that both gain from."""
     held_a, held_b = s.held[agent_a], s.held[agent_b]
-    if held_a[give] == 0 or held_b[take] == 0:
-        refused = "one of the two no longer holds the resource", ()
+    stock = (tradable(p, s, agent_a, give), tradable(p, s, agent_b, take))
+    if 0 in stock:
+        lacks = held_a[give] == 0 or held_b[take] == 0
+        why = "no longer holds the resource" if lacks else "may give no more of the resource today"
+        refused = f"one of the two {why}", ()
         notify(s, "bargain", a=agent_a, b=agent_b, give=give, take=take, refused=refused)
         return False
     curve_a_give, curve_a_take = (utility_curve(p, agent_a, r) for r in (give, take))
@@ -141,6 +145,7 @@ def bargain(p, s, agent_a, agent_b, give, take):
     rate = p.rule("trading.price", price)(rule=p.price, **limits)
     if not 0.0 < rate < math.inf:  # a user's rule: no price, at which nothing can be proposed
         rate = math.nan
+    rate = limited(p, give, take, rate)
     if s.listener is not None:
         more_a = [marginal_utility(curve_a_give, held_a[give])]
         more_a.append(marginal_utility(curve_a_take, held_a[take]))
@@ -149,12 +154,13 @@ def bargain(p, s, agent_a, agent_b, give, take):
         terms = {"most_a": most_a, "least_b": least_b, "rate": rate}
         values = {"value_a": more_a, "value_b": more_b}
         notify(s, "bargain", a=agent_a, b=agent_b, give=give, take=take, **terms, **values)
-    agents, stock = (agent_a, agent_b), (held_a[give], held_b[take])
+    agents = (agent_a, agent_b)
     for by, surplus in zip(agents, (surplus_a, surplus_b), strict=True):
         taken, given, best = proposal(surplus, rate, *stock, p.min_surplus)
         gain_a = best if by == agent_a else surplus_a(taken, given)
         gain_b = best if by == agent_b else surplus_b(taken, given)
-        refused = refusal(agents, stock, (given, taken), (gain_a, gain_b), p.min_surplus)
+        gains, owned = (gain_a, gain_b), (held_a[give], held_b[take])
+        refused = refusal(agents, stock, (given, taken), gains, p.min_surplus, owned)
         if s.listener is not None:
             offer = {"given": given, "taken": taken, "surplus_a": gain_a, "surplus_b": gain_b}
             notify(s, "proposal", by=by, **offer, refused=refused)
@@ -191,19 +197,21 @@ def bargain(p, s, agent_a, agent_b, give, take):
     return False
 
 
-def refusal(agents, held, gives, gains, min_surplus):
+def refusal(agents, stock, gives, gains, min_surplus, owned=None):
     """Return why a proposal is not carried out; None if it is.
 
     Parameters
     ----------
-    agents, held, gives, gains : (A's, B's)
-        Who they are, what each holds of what it gives, would give, and would gain.
+    agents, stock, gives, gains : (A's, B's)
+        Who they are, what each may give, would give, and would gain.
     min_surplus : float, util
+    owned : (A's, B's), what each holds of what it gives, if that may be more than it may give
     """
-    if gives[1] > held[1]:
-        return "does not have the units", agents[1:]
-    if gives[0] > held[0]:
-        return "does not have the units", agents[:1]
+    for i in (1, 0):
+        if gives[i] > stock[i]:
+            lacks = owned is None or gives[i] > owned[i]
+            why = "does not have the units" if lacks else "may not give that many units today"
+            return why, agents[i : i + 1]
     a_gains, b_gains = gains[0] > min_surplus, gains[1] > min_surplus
     if a_gains and b_gains:
         return None

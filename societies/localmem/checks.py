@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from societies.errors import BuildError
-from societies.localmem.clang import Function, SyntaxNode, TranslationUnit
+from societies.localmem.clang import ParsedFunction, SyntaxNode, TranslationUnit
 from societies.localmem.divergence import Divergence, DivergentCall
 from societies.localmem.frames import LocalFrame
 from societies.localmem.reuse import Reuse
@@ -17,7 +17,7 @@ from societies.localmem.stack import FREE, MALLOC
 
 
 def require_all_come(
-    unit: TranslationUnit, kernels: Sequence[Function], frames: Mapping[str, LocalFrame]
+    unit: TranslationUnit, kernels: Sequence[ParsedFunction], frames: Mapping[str, LocalFrame]
 ) -> None:
     """Raise BuildError if some work-items of a group may not come to an allocation."""
     divergence = Divergence({MALLOC, FREE, *(frame.function.name for frame in frames.values())})
@@ -27,7 +27,7 @@ def require_all_come(
 
 
 def reuse_warnings(
-    unit: TranslationUnit, kernels: Sequence[Function], frames: Mapping[str, LocalFrame]
+    unit: TranslationUnit, kernels: Sequence[ParsedFunction], frames: Mapping[str, LocalFrame]
 ) -> tuple[str, ...]:
     """Return a message for each two allocations that share space without a barrier between."""
     reuse = Reuse(frames)
@@ -44,7 +44,7 @@ def reuse_warnings(
     return tuple(found)
 
 
-def _divergent(unit: TranslationUnit, kernel: Function, finding: DivergentCall) -> BuildError:
+def _divergent(unit: TranslationUnit, kernel: ParsedFunction, finding: DivergentCall) -> BuildError:
     node, source = finding.node, unit.places.source
     what = node.name if node.name in (MALLOC, FREE) else f"{node.name}, which allocates,"
     cause = unit.places.at(finding.cause.start)

@@ -178,7 +178,7 @@ def tree(unit: TranslationUnit, cursor: Any) -> SyntaxNode:
     return root
 
 
-class Function:
+class ParsedFunction:
     """A function of the text: all its declarations, and its definition if there is one."""
 
     def __init__(self, unit: TranslationUnit, name: str, usr: str):
@@ -244,7 +244,7 @@ class TranslationUnit:
         )
         self._check()
         self.types: dict[tuple[int | None, ...], Any] = {}
-        self.functions: dict[str, Function] = {}
+        self.functions: dict[str, ParsedFunction] = {}
         previous = 0
         for cursor in self.parsed.cursor.get_children():
             file = cursor.location.file
@@ -271,7 +271,7 @@ class TranslationUnit:
 
     def _declare(self, cursor: Any, previous: int) -> None:
         usr = cursor.get_usr()
-        function = self.functions.setdefault(usr, Function(self, cursor.spelling, usr))
+        function = self.functions.setdefault(usr, ParsedFunction(self, cursor.spelling, usr))
         function.declarations.append(cursor)
         if cursor.is_definition():
             function.definition = cursor
@@ -280,7 +280,7 @@ class TranslationUnit:
         function.is_kernel |= bool(re.search(r"\b(?:__)?kernel\b", before))
         function.is_noinline |= bool(re.search(r"\b(?:__)?noinline(?:__)?\b", before))
 
-    def function(self, node: SyntaxNode) -> Function | None:
+    def function(self, node: SyntaxNode) -> ParsedFunction | None:
         """Return the function of the text that a call calls or a name names."""
         declared = node.declared
         if declared is None or declared.kind is not Kind.FUNCTION_DECL:

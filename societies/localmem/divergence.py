@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 
 from societies.localmem.clang import (
     LITERALS,
-    Function,
     Kind,
+    ParsedFunction,
     SyntaxNode,
     in_local_memory,
     is_array,
@@ -129,19 +129,19 @@ class Divergence:
         self._known: dict[_Context, _DivergenceSummary] = {}
         self._led: dict[tuple[str, bool], tuple[set[int], dict[int, set[int]]]] = {}
 
-    def findings(self, kernel: Function) -> list[DivergentCall]:
+    def findings(self, kernel: ParsedFunction) -> list[DivergentCall]:
         """Return the collective calls of a kernel, and below, that not all may reach."""
         uniform = (False,) * len(kernel.parameters)
         return self.summary(kernel, _Context(kernel.usr, uniform, uniform, False)).findings
 
-    def summary(self, function: Function, context: _Context) -> _DivergenceSummary:
+    def summary(self, function: ParsedFunction, context: _Context) -> _DivergenceSummary:
         """Return what a function does when it is called in this way."""
         known = self._known.get(context)
         if known is None:
             known = self._known[context] = _DivergenceWalk(self, function, context).run()
         return known
 
-    def led(self, function: Function, shared: bool) -> tuple[set[int], dict[int, set[int]]]:
+    def led(self, function: ParsedFunction, shared: bool) -> tuple[set[int], dict[int, set[int]]]:
         """Return a function's escaped variables, and to which its variables may lead."""
         known = self._led.get((function.usr, shared))
         if known is None:
@@ -152,7 +152,7 @@ class Divergence:
 
 
 class _DivergenceWalk(Flow[_DivergenceState]):
-    def __init__(self, whole: Divergence, function: Function, context: _Context):
+    def __init__(self, whole: Divergence, function: ParsedFunction, context: _Context):
         super().__init__()
         self._whole, self._function, self._context = whole, function, context
         self._conditions: list[SyntaxNode | None] = []

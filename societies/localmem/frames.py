@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from societies.localmem.clang import Function, SyntaxNode
+from societies.localmem.clang import ParsedFunction, SyntaxNode
 
 DEFAULT_ALIGNMENT = 16
 """Alignment of an allocation that stays a ``void *``, so that its use does not say one."""
@@ -43,7 +43,7 @@ class LocalFrame:
     Nothing lies below ``start``, so a caller's blocks may reach up to it.
     """
 
-    function: Function
+    function: ParsedFunction
     start: int = 0
     reserved: int = 0
     requested: int = 0

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from societies.kerneltext.source import AmalgamatedText
-from societies.localmem.clang import Function, Kind, TranslationUnit
+from societies.localmem.clang import Kind, ParsedFunction, TranslationUnit
 from societies.localmem.frames import LocalFrame, StackBlock
 from societies.localmem.planned import Allocation, CallSite, FunctionPlan, KernelPlan, PlannedText
 from societies.localmem.preprocess import preprocess
@@ -51,7 +51,7 @@ def make_plan(
 
 def _frames(unit: TranslationUnit, leaks: str) -> dict[str, LocalFrame]:
     """Return the frames of all functions that allocate or call one that does."""
-    by_name: dict[str, list[Function]] = {}
+    by_name: dict[str, list[ParsedFunction]] = {}
     for function in unit.functions.values():
         if function.definition is not None:
             by_name.setdefault(function.name, []).append(function)
@@ -70,18 +70,20 @@ def _frames(unit: TranslationUnit, leaks: str) -> dict[str, LocalFrame]:
     return frames
 
 
-def _callees_first(unit: TranslationUnit, by_name: Mapping[str, list[Function]]) -> list[Function]:
+def _callees_first(
+    unit: TranslationUnit, by_name: Mapping[str, list[ParsedFunction]]
+) -> list[ParsedFunction]:
     """Return the functions in an order in which each comes after those that it calls.
 
     The names in a body are found quickly and are nearly always calls. The syntax trees are searched
     only if, by these names, functions call each other in a circle.
     """
 
-    def named(function: Function) -> list[Function]:
+    def named(function: ParsedFunction) -> list[ParsedFunction]:
         names = sorted(function.words & by_name.keys())
         return [callee for name in names for callee in by_name[name]]
 
-    def called(function: Function) -> list[Function]:
+    def called(function: ParsedFunction) -> list[ParsedFunction]:
         return [callee for callee in named(function) if _calls(function, callee)]
 
     functions = [f for same in by_name.values() for f in same]
@@ -96,14 +98,14 @@ def _callees_first(unit: TranslationUnit, by_name: Mapping[str, list[Function]])
 
 
 def _ordered(
-    functions: Sequence[Function], callees: Callable[[Function], list[Function]]
-) -> tuple[list[Function], list[Function]]:
+    functions: Sequence[ParsedFunction], callees: Callable[[ParsedFunction], list[ParsedFunction]]
+) -> tuple[list[ParsedFunction], list[ParsedFunction]]:
     """Return the functions, callees first, and the functions of a circle of calls, if any."""
-    ordered: list[Function] = []
-    way: list[Function] = []
-    circle: list[Function] = []
+    ordered: list[ParsedFunction] = []
+    way: list[ParsedFunction] = []
+    circle: list[ParsedFunction] = []
 
-    def visit(function: Function) -> None:
+    def visit(function: ParsedFunction) -> None:
         if function in way:
             circle[:] = [*way[way.index(function) :], function]
         if circle or function in done:
@@ -115,13 +117,13 @@ def _ordered(
         done.add(function)
         ordered.append(function)
 
-    done: set[Function] = set()
+    done: set[ParsedFunction] = set()
     for function in functions:
         visit(function)
     return ordered, circle
 
 
-def _calls(function: Function, callee: Function) -> bool:
+def _calls(function: ParsedFunction, callee: ParsedFunction) -> bool:
     """Return whether a function refers to another: the name may also be that of a variable."""
     return any(
         function.unit.function(node) is callee
@@ -138,7 +140,7 @@ def _allocations(unit: TranslationUnit, blocks: list[StackBlock]) -> tuple[Alloc
     return tuple(Allocation(unit.places.at(b.site), b.bytes, b.alignment, b.offset) for b in blocks)
 
 
-def _kernel_plan(unit: TranslationUnit, kernel: Function, frame: LocalFrame) -> KernelPlan:
+def _kernel_plan(unit: TranslationUnit, kernel: ParsedFunction, frame: LocalFrame) -> KernelPlan:
     return KernelPlan(
         unit.places.at(kernel.start),
         frame.requested,

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Set
 from typing import Any
 
 from societies.localmem.clang import (
-    Function,
     Kind,
+    ParsedFunction,
     SyntaxNode,
     TypeKind,
     is_array,
@@ -27,7 +27,7 @@ ANYWHERE = 1 << 40
 """Stands for every variable whose address is taken: what a pointer read from memory leads to."""
 
 
-def escaped_variables(function: Function) -> set[int]:
+def escaped_variables(function: ParsedFunction) -> set[int]:
     """Return the variables whose address is taken, and those that callers hand over."""
     escaped = {-n.variable for n in function.parameters if reaches_private(n.type)}
     for node in function.body.walk():
@@ -38,7 +38,7 @@ def escaped_variables(function: Function) -> set[int]:
     return escaped - {ANYWHERE}
 
 
-def targets_of(function: Function, escaped: Set[int], shared: bool) -> dict[int, set[int]]:
+def targets_of(function: ParsedFunction, escaped: Set[int], shared: bool) -> dict[int, set[int]]:
     """Return for each variable the variables that it may lead to (of a parameter: minus itself).
 
     Pointers whose own address is taken may be changed unseen: they lead `ANYWHERE`.

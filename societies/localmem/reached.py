@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from societies.kerneltext.source import AmalgamatedText
-from societies.localmem.clang import Function, Kind, SyntaxNode, TranslationUnit
+from societies.localmem.clang import Kind, ParsedFunction, SyntaxNode, TranslationUnit
 from societies.localmem.preprocess import preprocess
 
 
@@ -36,7 +36,7 @@ def arrays_used(
 
 
 def _used(
-    unit: TranslationUnit, function: Function, known: dict[str, frozenset[int]]
+    unit: TranslationUnit, function: ParsedFunction, known: dict[str, frozenset[int]]
 ) -> frozenset[int]:
     """Return the places of the parameters that a function uses; OpenCL has no recursion."""
     if function.definition is None:

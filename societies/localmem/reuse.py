@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from societies.localmem.clang import (
     LOCAL_SPACE,
-    Function,
     Kind,
+    ParsedFunction,
     SyntaxNode,
     evaluate,
     is_pointer,
@@ -109,7 +109,7 @@ class Reuse:
         self.pairs: dict[SharedSpace, None] = {}
         self._known: dict[str, _ReuseSummary] = {}
 
-    def summary(self, function: Function) -> _ReuseSummary:
+    def summary(self, function: ParsedFunction) -> _ReuseSummary:
         """Return what a call of a function does; `pairs` grows by those inside it."""
         known = self._known.get(function.usr)
         if known is None:
@@ -118,7 +118,7 @@ class Reuse:
 
 
 class _ReuseWalk(Flow[_Box]):
-    def __init__(self, whole: Reuse, function: Function):
+    def __init__(self, whole: Reuse, function: ParsedFunction):
         super().__init__()
         self._whole, self._function = whole, function
         frame = whole.frames.get(function.usr) or LocalFrame(function)
@@ -320,7 +320,7 @@ def _leads_to_local(node: SyntaxNode) -> bool:
     return is_pointer(kind) and bool(kind.get_pointee().get_address_space() == LOCAL_SPACE)
 
 
-def _names(function: Function) -> dict[int, set[int]]:
+def _names(function: ParsedFunction) -> dict[int, set[int]]:
     """Return for each variable the blocks (sites) and parameters that it may lead to."""
     names: dict[int, set[int]] = {}
     for number, node in enumerate(function.parameters):

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from societies.errors import BuildError
 from societies.localmem.clang import (
-    Function,
     Kind,
+    ParsedFunction,
     SyntaxNode,
     evaluate,
     is_pointer,
@@ -29,7 +29,7 @@ _WRAPPERS = frozenset(
 )
 
 
-def frame_of(function: Function, frames: Mapping[str, LocalFrame], leaks: str) -> LocalFrame:
+def frame_of(function: ParsedFunction, frames: Mapping[str, LocalFrame], leaks: str) -> LocalFrame:
     """Return the frame of a function; those of the functions it calls are known.
 
     A function begins at a multiple of its largest alignment, and small blocks in front of a wide
@@ -76,7 +76,7 @@ class StackWalk(Flow[_Stack]):
     """A walk that works out the frame of one function, whose blocks begin at ``start``."""
 
     def __init__(
-        self, function: Function, frames: Mapping[str, LocalFrame], leaks: str, start: int = 0
+        self, function: ParsedFunction, frames: Mapping[str, LocalFrame], leaks: str, start: int = 0
     ):
         super().__init__()
         self._function, self._frames, self._inherit = function, frames, leaks == "inherit"

@@ -14,14 +14,14 @@ from reference_py.copies import Copy
 from societies.translate import (
     Declared,
     RuleError,
-    Unit,
+    TranslatedProgram,
 )
 from societies.workload import (
     Field,
     Workload,
 )
 
-FAULT = "fault"
+FAULT = "python_fault"
 """Field of a checked build: the number of the first place where a rule went wrong; 0: none."""
 
 NUMBER = "python_number"
@@ -100,7 +100,11 @@ def on_host(
 
 
 def require_no_fault(
-    unit: Unit, model: Workload[Any, Any], arrays: Mapping[str, Any], tick: int, **arguments: int
+    unit: TranslatedProgram,
+    model: Workload[Any, Any],
+    arrays: Mapping[str, Any],
+    tick: int,
+    **arguments: int,
 ) -> None:
     """Raise RuleError if a phase noted a fault."""
     faults = arrays[FAULT].get()

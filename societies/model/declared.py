@@ -20,8 +20,8 @@ from societies.model.carried import FAULT, NUMBER, note_number, on_host, require
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
+    TranslatedProgram,
     TranslationError,
-    Unit,
     entry_of,
     files_of,
     rules_sha256,
@@ -154,7 +154,7 @@ class Model(Workload[C, P]):
         """Return the phases whose kernels are translated from Python."""
         return [name for name in self.unit(p).kernels if name in self.rules()]
 
-    def unit(self, p: P) -> Unit:
+    def unit(self, p: P) -> TranslatedProgram:
         """Return the translation of all phases that can be translated."""
         return _translated(self, p)[0]
 
@@ -187,7 +187,7 @@ class Model(Workload[C, P]):
         rows = unit.text_of([phase]).split("\n")
         return "\n".join(row for row in rows if not row.startswith("#line"))
 
-    def _launch(self, unit: Unit, name: str, copies: int, file: Generated) -> Launch:
+    def _launch(self, unit: TranslatedProgram, name: str, copies: int, file: Generated) -> Launch:
         kernel = unit.kernels[name]
         entries = unit.declared.lengths[kernel.entry] if kernel.entry else 1
         items = copies * entries
@@ -291,8 +291,32 @@ def _number(config: Any, path: str) -> float:
     return float(config)
 
 
+_TAKEN = {
+    "index": "it is the number of the {copies}",
+    "series": "it is where a day's series are written",
+    FAULT: "checked builds have a field of this name",
+    NUMBER: "phases that Python carries out have a field of this name",
+}
+"""Names that fields cannot have, since rules read or write something else by them."""
+
+
+def _require_free_names(model: Model[Any, Any], fields: Mapping[str, Field], p: Any) -> None:
+    """Raise ConfigError if a field has a name by which rules mean something else."""
+    taken = {**_TAKEN, **dict.fromkeys(model.events(p), "it is a list of events")}
+    for name in fields:
+        if name in taken or not name.isascii():
+            why = taken.get(name, "names of fields have the letters a to z, digits and _")
+            code = type(model).fields.__code__
+            place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+            raise ConfigError(
+                f"{place}: the model {model.name} cannot have a field '{name}': "
+                f"{why.format(copies=model.copies)}"
+            )
+
+
 def _declared(model: Model[Any, Any], p: Any) -> Declared:
     fields = dict(model.fields(p))
+    _require_free_names(model, fields, p)
     fields[FAULT] = Field((), "int32", "1", "fault")
     fields[NUMBER] = Field((), "uint32", "1", "number")
     made = p._made if isinstance(p, Copies) else [p]
@@ -311,14 +335,20 @@ def _declared(model: Model[Any, Any], p: Any) -> Declared:
     )
 
 
-def _translated(model: Model[Any, Any], p: Any) -> tuple[Unit, dict[str, TranslationError]]:
+def _translated(
+    model: Model[Any, Any], p: Any
+) -> tuple[TranslatedProgram, dict[str, TranslationError]]:
     """Return the translation of a model's phases, and why some cannot be translated."""
-    made: Callable[[Any], tuple[Unit, dict[str, TranslationError]]] = partial(_translate, model)
+    made: Callable[[Any], tuple[TranslatedProgram, dict[str, TranslationError]]] = partial(
+        _translate, model
+    )
     return once(p, f"translation {model.name} {checked_mode()}", made)
 
 
-def _translate(model: Model[Any, Any], p: Any) -> tuple[Unit, dict[str, TranslationError]]:
-    unit = Unit(_declared(model, p), checked=checked_mode())
+def _translate(
+    model: Model[Any, Any], p: Any
+) -> tuple[TranslatedProgram, dict[str, TranslationError]]:
+    unit = TranslatedProgram(_declared(model, p), checked=checked_mode())
     refused: dict[str, TranslationError] = {}
     by_hand = set(model.kernels(p, 1))
     for name, function in model.rules().items():

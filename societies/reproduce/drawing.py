@@ -119,7 +119,7 @@ def figure_9(figure: Any, runs: Runs) -> None:
     axes.stackplot(run.day.values, shares.values, colors=SHADES, labels=names, linewidth=0)
     finish(axes, run.extraction_share, "share of the units extracted")
     axes.set_ylim(0, 1)
-    axes.legend(loc="center right", reverse=True)
+    axes.legend(loc="center right", reverse=True, frameon=True)
 
 
 def figure_10(figure: Any, runs: Runs) -> None:

@@ -8,7 +8,7 @@ from societies.translate import builtin, expressions, loops, statements, truth
 from societies.translate.messages import RuleError, TranslationError
 from societies.translate.plugins import REAL_NUMBER, WHOLE_NUMBER, WORD, PlugIn, Rule
 from societies.translate.source import files_of, rules_sha256
-from societies.translate.unit import Declared, Kernel, Unit, entry_of
+from societies.translate.unit import Declared, TranslatedPhase, TranslatedProgram, entry_of
 
 LANGUAGE = (builtin, expressions, loops, statements, truth)
 """Modules that register what they translate."""
@@ -18,12 +18,12 @@ __all__ = [
     "WHOLE_NUMBER",
     "WORD",
     "Declared",
-    "Kernel",
     "PlugIn",
     "Rule",
     "RuleError",
+    "TranslatedPhase",
+    "TranslatedProgram",
     "TranslationError",
-    "Unit",
     "entry_of",
     "files_of",
     "rules_sha256",

@@ -26,7 +26,7 @@ from societies.translate.values import (
     FIXED,
     INT,
     REAL,
-    Events,
+    EventList,
     Known,
     List,
     Method,
@@ -300,7 +300,7 @@ def _method(f: Function, method: Method, node: ast.Call, name: str) -> Value:
     owner = method.owner
     if isinstance(owner, Stream):
         return draw(f, owner, method.name, node)
-    if isinstance(owner, Events):
+    if isinstance(owner, EventList):
         if method.name != "append" or len(node.args) != 1:
             f.error(node, "events are appended", f"Write .append(({f.unit.declared.clock}, ...)).")
         storing.events_append(f, owner, f.expression(node.args[0]), node)

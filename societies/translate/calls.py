@@ -10,13 +10,14 @@ from types import FunctionType
 from typing import Any
 
 from societies.translate import lists
-from societies.translate.frames import Again, Frame, Instance, bindings_of
+from societies.translate.frames import Again, Instance, Namespace, bindings_of
 from societies.translate.function import Function, handles, known
 from societies.translate.messages import (
     FROM_CONFIG,
     STATEMENTS,
     TranslationError,
 )
+from societies.translate.names import in_c
 from societies.translate.results import end_of_function, returns_number, structure
 from societies.translate.source import SourceFile, definition, without_docstring
 from societies.translate.statements import store, store_name
@@ -24,7 +25,8 @@ from societies.translate.values import (
     CTYPES,
     FIXED,
     READ,
-    Events,
+    CVariable,
+    EventList,
     Inner,
     Known,
     List,
@@ -33,10 +35,9 @@ from societies.translate.values import (
     Settings,
     Society,
     Value,
-    Variable,
 )
 
-UNSEEN = Known | Settings | Society | Inner | Events
+UNSEEN = Known | Settings | Society | Inner | EventList
 """Values that are known while translating, so that nothing is handed on for them."""
 
 DEEPEST = 60
@@ -57,12 +58,12 @@ def call_user(f: Function, function: FunctionType | Inner, node: ast.Call, name:
     definition_, file, names = _definition(f, function, node)
     values = _arguments(f, function, definition_, node)
     if isinstance(function, Inner):
-        outer: tuple[Function, Frame] | None = (function.owner, _frame_of(function))
+        outer: tuple[Function, Namespace] | None = (function.owner, _frame_of(function))
         identity: Any = (definition_, function.owner)
     else:
         outer, identity = None, function
     called = getattr(definition_, "name", "lambda")
-    name_in_c = f"{called}_of_{file.path.stem}"
+    name_in_c = in_c(f"{called}__{file.path.stem}")
     exact = identity in f.unit.exact
     key = (identity, *(_key(f, one, exact) for one in values.values()))
     if key in f.unit.active or len(f.unit.active) > DEEPEST:
@@ -82,9 +83,9 @@ def call_user(f: Function, function: FunctionType | Inner, node: ast.Call, name:
     return _called(f, f.unit.instances[key], values, node, name)
 
 
-def _frame_of(inner: Inner) -> Frame:
+def _frame_of(inner: Inner) -> Namespace:
     """Return the frame in which an inner function is defined."""
-    frames: list[Frame] = inner.owner.frames
+    frames: list[Namespace] = inner.owner.frames
     for frame in frames:
         if any(one is inner.node for one in ast.walk(frame.node)):
             return frame
@@ -184,7 +185,7 @@ def translate_function(
     file: SourceFile,
     names: Mapping[str, Any],
     values: Mapping[str, Value],
-    outer: tuple[Function, Frame] | None,
+    outer: tuple[Function, Namespace] | None,
     name: str,
     exact: bool,
 ) -> Instance:
@@ -193,7 +194,7 @@ def translate_function(
     active = list(f.unit.active)
     while True:
         made: Instance = f.unit.instance(name)
-        frame = Frame(node, file, dict(names), {}, bindings_of(node), outer)
+        frame = Namespace(node, file, dict(names), {}, bindings_of(node), outer)
         inside = Function(f.unit, frame, made, facts)
         inside.returned = partial(returns_number, inside)
         try:
@@ -236,7 +237,7 @@ def _body(
             continue
         declarations, made = f.parameter(name, value)
         f.instance.parameters += declarations
-        if isinstance(value, Number) and isinstance(made, Variable):
+        if isinstance(value, Number) and isinstance(made, CVariable):
             known = value.known if exact or not value.literal else None
             low = 0 if value.positive else None
             made = Number(made.cname, made.kind, FIXED, low, None, known)
@@ -310,7 +311,7 @@ def inlined(
         f.error(node, f"{function.__name__} has more than one plain yield, or a return",
                 "Write the statements before and after the block.")  # fmt: skip
     values = _arguments(f, function, made, call)
-    inner = Frame(made, file, function.__globals__, {}, bindings_of(made))
+    inner = Namespace(made, file, function.__globals__, {}, bindings_of(made))
     inner.assigned = set(values)
     for name, value in values.items():
         number = f.kept(value) if isinstance(value, Number) else value

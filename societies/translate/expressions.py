@@ -21,7 +21,8 @@ from societies.translate.values import (
     MOST,
     REAL,
     WORD,
-    Events,
+    CVariable,
+    EventList,
     Inner,
     Known,
     List,
@@ -31,7 +32,6 @@ from societies.translate.values import (
     Society,
     Stream,
     Value,
-    Variable,
     literal,
 )
 from societies.translate.walks import slice_of
@@ -52,7 +52,7 @@ def _constant(f: Function, node: ast.Constant, name: str) -> Value:
 @handles(ast.Name)
 def _name(f: Function, node: ast.Name, name: str) -> Value:
     found = f.lookup(node.id, node)
-    if isinstance(found, Variable):
+    if isinstance(found, CVariable):
         return f.number(found, node)
     large = isinstance(found, Number) and found.literal and isinstance(found.known, int)
     if large and not LEAST < found.known <= MOST:  # type: ignore[union-attr,operator]
@@ -67,7 +67,7 @@ def _attribute(f: Function, node: ast.Attribute, name: str) -> Value:
         return _setting(f, owner, node)
     if isinstance(owner, Society):
         return _of_society(f, node)
-    if isinstance(owner, List | Stream | Events):
+    if isinstance(owner, List | Stream | EventList):
         return Method(owner, node.attr)
     if isinstance(owner, Known) and isinstance(owner.value, ModuleType | type):
         if not hasattr(owner.value, node.attr):
@@ -101,7 +101,7 @@ def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
             kind = WORD
         if kind == INT and _kind(owner.value, node.attr) == SHAPE:
             return literal(value)
-        c = f"config_{path.replace('.', '_')}"
+        c = f.unit.setting(path)
         f.use(c, f"const {CTYPES[kind]} {c}")
         f.unit.arguments[c] = value
         low, high = _limits(owner.value, node.attr) if kind == INT else (None, None)
@@ -111,7 +111,7 @@ def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
             f.error(
                 node, f"the list '{path}' is empty", "Ask for its length in Python, on the host."
             )
-        return table(f, value, node, f"config_{path.replace('.', '_')}")
+        return table(f, value, node, path)
     if callable(value):
         f.error(node, f"'{node.attr}' is a method of the configuration",
                 "Make it a property that returns a number, or a list of numbers.")  # fmt: skip
@@ -184,7 +184,7 @@ def _of_society(f: Function, node: ast.Attribute) -> Value:
         f.use(numbers, f"__global const uint *{numbers}")
         return Number(f"(long){numbers}[copy]", INT, FIXED, 0, 2**32 - 1)
     if node.attr in declared.events:
-        return Events(node.attr)
+        return EventList(node.attr)
     if node.attr == "series":
         f.error(node, "the series cannot be read", "Keep the number in a field.")
     made = lists.field_list(f, node.attr, node)
@@ -239,7 +239,7 @@ def _of_dictionary(f: Function, values: dict[Any, Any], i: Value, node: ast.AST)
 @handles(ast.Tuple)
 def _tuple(f: Function, node: ast.Tuple, name: str) -> Value:
     return tuple(
-        f.number(one, node) if isinstance(one, Variable) else one for one in f.ordered(node.elts)
+        f.number(one, node) if isinstance(one, CVariable) else one for one in f.ordered(node.elts)
     )
 
 

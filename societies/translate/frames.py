@@ -16,7 +16,7 @@ from societies.translate.values import (
 Definition = ast.FunctionDef | ast.Lambda
 
 
-class Line(NamedTuple):
+class CLine(NamedTuple):
     """A line of C, and the line of Python that it belongs to."""
 
     text: str
@@ -43,7 +43,7 @@ class Again(Exception):
 
 
 @dataclass(eq=False)
-class Frame:
+class Namespace:
     """The names of one function of Python.
 
     Attributes
@@ -59,7 +59,7 @@ class Frame:
     names: dict[str, Any]
     scope: dict[str, Value]
     bindings: Counter[str]
-    outer: tuple[Any, Frame] | None = None
+    outer: tuple[Any, Namespace] | None = None
     assigned: set[str] | None = field(default_factory=set)
 
 
@@ -79,10 +79,10 @@ class Instance:
     name: str
     number: int
     head: str = ""
-    lines: list[Line] = field(default_factory=list)
+    lines: list[CLine] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
     uses: dict[str, str] = field(default_factory=dict)
-    captures: list[tuple[Frame, str]] = field(default_factory=list)
+    captures: list[tuple[Namespace, str]] = field(default_factory=list)
     result: str | tuple[str, ...] | List | None = None
     words: int = 0
     accesses: list[Access] = field(default_factory=list)

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from societies.translate.frames import Access, Again, Frame, Instance, Line
+from societies.translate.frames import Access, Again, CLine, Instance, Namespace
 from societies.translate.messages import EXPRESSIONS, STATEMENTS, TEXT, TranslationError
+from societies.translate.names import is_reserved
 from societies.translate.values import (
     BOOL,
     CALLED,
@@ -27,6 +28,7 @@ from societies.translate.values import (
     NOTHING,
     READ,
     REAL,
+    CVariable,
     Inner,
     Known,
     List,
@@ -35,7 +37,6 @@ from societies.translate.values import (
     Society,
     Stream,
     Value,
-    Variable,
     literal,
 )
 
@@ -51,10 +52,12 @@ class Function:
     facts : what earlier passes have learnt of its names
     """
 
-    def __init__(self, unit: Any, frame: Frame, instance: Instance, facts: dict[Any, Any]) -> None:
+    def __init__(
+        self, unit: Any, frame: Namespace, instance: Instance, facts: dict[Any, Any]
+    ) -> None:
         self.unit, self.frame, self.instance, self.facts = unit, frame, instance, facts
         self.frames = [frame]
-        self.out: list[Line] = []
+        self.out: list[CLine] = []
         self.declared: dict[str, str] = {}
         self.indent = 1
         self.loops = 0  # how many loops of the frame are around the present place
@@ -92,11 +95,11 @@ class Function:
     def emit(self, text: str) -> None:
         """Add a line of C."""
         number = getattr(self.now, "lineno", self.frame.node.lineno)
-        self.out.append(Line("    " * self.indent + text, self.frame.file.name, number))
+        self.out.append(CLine("    " * self.indent + text, self.frame.file.name, number))
         if self.unit.most_steps and text.startswith(("for (", "while (")) and text.endswith("{"):
             counted = f"if (++*{self.use('steps', 'long *steps')} > {self.unit.most_steps}) break;"
             line = "    " * (self.indent + 1) + counted
-            self.out.append(Line(line, self.frame.file.name, number))
+            self.out.append(CLine(line, self.frame.file.name, number))
 
     @contextmanager
     def block(self, head: str, tail: str = "}") -> Iterator[None]:
@@ -108,7 +111,7 @@ class Function:
         self.emit(tail)
 
     @contextmanager
-    def aside(self) -> Iterator[list[Line]]:
+    def aside(self) -> Iterator[list[CLine]]:
         """Collect the lines that are emitted inside, instead of adding them."""
         before, self.out = self.out, []
         lines = self.out
@@ -117,7 +120,7 @@ class Function:
         finally:
             self.out = before
 
-    def splice(self, lines: Sequence[Line], deeper: int = 0) -> None:
+    def splice(self, lines: Sequence[CLine], deeper: int = 0) -> None:
         """Add collected lines."""
         pad = "    " * deeper
         self.out += [line._replace(text=pad + line.text) for line in lines]
@@ -125,8 +128,7 @@ class Function:
     def cname(self, name: str) -> str:
         """Return a name in C that nothing else has in this function."""
         base = name if name.isascii() else "name"
-        reserved = base in self.unit.reserved or base.isupper()
-        if reserved or base.startswith(("state_", "config_", "_")) or base.endswith("_"):
+        if is_reserved(base) or base in self.unit.reserved:
             base = f"own_{base.strip('_') or 'value'}"
         made, count = base, 1
         while made in self.cnames:
@@ -186,7 +188,7 @@ class Function:
             return Known(getattr(builtins, name))
         self.error(node, f"'{name}' is not known here")
 
-    def around(self, outer: tuple[Function, Frame], name: str, node: ast.AST) -> Value | None:
+    def around(self, outer: tuple[Function, Namespace], name: str, node: ast.AST) -> Value | None:
         """Return what a name stands for in the functions around; None: nothing."""
         owner, frame = outer
         if name in frame.scope:
@@ -195,7 +197,7 @@ class Function:
             return self.captured(frame, name)
         return owner.around(frame.outer, name, node) if frame.outer is not None else None
 
-    def captured(self, frame: Frame, name: str) -> Value:
+    def captured(self, frame: Namespace, name: str) -> Value:
         """Return a variable of a function around, which becomes a parameter of this one."""
         found = frame.scope[name]
         if frame in self.frames or isinstance(found, Known | Settings | Society | Inner):
@@ -215,9 +217,9 @@ class Function:
             return [f"rng_t *{c}"], Stream(c)
         if isinstance(value, List):
             return self._list_parameter(c, value)
-        assert isinstance(value, Number | Variable)
+        assert isinstance(value, Number | CVariable)
         low = 0 if value.low is not None and value.low >= 0 else None
-        made = Variable(c, value.kind, self.frame.node.lineno, FIXED, low)
+        made = CVariable(c, value.kind, self.frame.node.lineno, FIXED, low)
         return [f"const {CTYPES[value.kind]} {c}"], made
 
     def _list_parameter(self, c: str, value: List) -> tuple[list[str], List]:
@@ -261,7 +263,7 @@ class Function:
             elif not value.dims:
                 texts.append(value.length)
             return texts
-        if isinstance(value, Variable):
+        if isinstance(value, CVariable):
             return [value.cname]
         assert isinstance(value, Number)
         return [value.text]
@@ -317,7 +319,7 @@ class Function:
         """Return a value as a number, or raise the error that it is none."""
         if isinstance(value, Number):
             return value
-        if isinstance(value, Variable):
+        if isinstance(value, CVariable):
             return Number(value.cname, value.kind, value.life, value.low, value.high)
         if isinstance(value, Known):
             if value.value is None:
@@ -372,7 +374,7 @@ class Function:
 
     def called(self, value: Value) -> str:
         """Return how messages call a value."""
-        if isinstance(value, Number | Variable):
+        if isinstance(value, Number | CVariable):
             return CALLED[value.kind]
         if isinstance(value, List):
             return "a list"

@@ -24,8 +24,8 @@ from societies.translate.values import (
     READ,
     REAL,
     WORD,
-    Column,
     List,
+    ListColumn,
     Number,
     Value,
     bare,
@@ -73,7 +73,7 @@ def new(
     columns = []
     for i, kind in enumerate(kinds):
         pointer = c if i == 0 else f.cname(f"{c}_{i}")
-        columns.append(Column(pointer, LISTED[kind], kind))
+        columns.append(ListColumn(pointer, LISTED[kind], kind))
         _room(f, space, LISTED[kind], pointer, size)
     lengths = ""
     if inner:
@@ -205,7 +205,7 @@ def field_list(f: Function, name: str, node: ast.AST) -> List:
     pointer = f.use(f"state_{name}", f"__global {ctype} *state_{name}")
     low, high = LIMITS.get(one.dtype, (None, None))
     length = str(dims[0]) if dims else "1"
-    column = Column(pointer, ctype, kind)
+    column = ListColumn(pointer, ctype, kind)
     return List((column,), "field", length, dims[0] if dims else 1, dims=dims, field=name,
                 own=False, low=low, high=high)  # fmt: skip
 

@@ -15,11 +15,11 @@ from societies.translate.values import (
     FIXED,
     INT,
     READ,
+    CVariable,
     Known,
     List,
     Number,
     Value,
-    Variable,
     bare,
     wide,
 )
@@ -59,7 +59,7 @@ def _counted(f: Function, node: ast.For, name: str, span: Span) -> None:
         low, high = span.stop.low, span.start.high
         inside = (None if low is None else low + 1, high)
     hidden = f.frame.scope.get(name)
-    f.frame.scope[name] = Variable(c, INT, node.lineno, FIXED, *inside)
+    f.frame.scope[name] = CVariable(c, INT, node.lineno, FIXED, *inside)
     compare = "<" if span.step > 0 else ">"
     move = {1: f"++{c}", -1: f"--{c}"}.get(span.step, f"{c} += {span.step}")
     head = f"for (long {c} = {bare(wide(start)).removesuffix('L')}; {c} {compare} {bare(wide(stop))}; {move})"  # noqa: E501
@@ -129,16 +129,18 @@ def _loops_of(node: ast.AST, name: str, loop: ast.For) -> list[ast.AST]:
     """
     found: list[ast.AST] = [loop.target]
     for one in ast.walk(node):
-        if one is not loop and any(sub is loop for sub in ast.walk(one)):
+        parts: list[ast.AST]
+        if isinstance(one, ast.For):
+            parts = [one.target, *one.body]
+            named = isinstance(one.target, ast.Name) and one.target.id == name
+        elif isinstance(one, ast.ListComp | ast.GeneratorExp):
+            parts = [one]
+            names = (sub for part in one.generators for sub in ast.walk(part.target))
+            named = any(isinstance(sub, ast.Name) and sub.id == name for sub in names)
+        else:
             continue
-        if isinstance(one, ast.For) and isinstance(one.target, ast.Name) and one.target.id == name:
-            found.append(one.target)
-            found += [sub for statement in one.body for sub in ast.walk(statement)]
-        if isinstance(one, ast.ListComp | ast.GeneratorExp):
-            targets = [g.target for g in one.generators]
-            names = [sub.id for t in targets for sub in ast.walk(t) if isinstance(sub, ast.Name)]
-            if name in names:
-                found += list(ast.walk(one))
+        if named and (one is loop or all(sub is not loop for sub in ast.walk(one))):
+            found += [sub for part in parts for sub in ast.walk(part)]
     return found
 
 
@@ -207,7 +209,7 @@ def _local(f: Function, target: ast.expr, item: Value, node: ast.AST) -> None:
         c = f.cname(target.id)
         f.emit(f"const {CTYPES[item.kind]} {c} = {bare(item.text)};")
         line = getattr(node, "lineno", 0)
-        item = Variable(c, item.kind, line, FIXED, item.low, item.high)
+        item = CVariable(c, item.kind, line, FIXED, item.low, item.high)
     elif isinstance(item, tuple):
         item = tuple(f.kept(one) if isinstance(one, Number) else one for one in item)
     f.frame.scope[target.id] = item

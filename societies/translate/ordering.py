@@ -22,12 +22,12 @@ from societies.translate.values import (
     NONE,
     READ,
     REAL,
+    CVariable,
     Inner,
     Known,
     List,
     Number,
     Value,
-    Variable,
     wide,
 )
 from societies.translate.walks import walk
@@ -197,7 +197,7 @@ def _lambda_of(f: Function, node: ast.Lambda, value: Value, at: ast.AST) -> Valu
     if isinstance(value, Number):
         value = f.kept(value)
         line = getattr(at, "lineno", 0)
-        inner: Value = Variable(value.text, value.kind, line, FIXED, value.low, value.high)
+        inner: Value = CVariable(value.text, value.kind, line, FIXED, value.low, value.high)
     else:
         inner = f.steady(value)
     frame.scope[names[0]] = inner

@@ -25,12 +25,14 @@ from typing import Any
 from societies.inputs import PYTHON_FUNCTION, read_text, shown
 from societies.translate.calls import translate_function
 from societies.translate.files import PlugInError, load_module
-from societies.translate.frames import Frame, Instance
+from societies.translate.frames import Instance, Namespace
 from societies.translate.function import Function
 from societies.translate.messages import RuleError, TranslationError
+from societies.translate.names import in_c
 from societies.translate.source import LARGEST_FILE, SourceFile, definition, files_of, rules_sha256
-from societies.translate.unit import Declared, Unit
+from societies.translate.unit import Declared, TranslatedProgram
 from societies.translate.values import CALLED, FIXED, INT, REAL, Known, Number, Value
+from societies.translate.whole_numbers import TEST, within_64_bits
 
 WORD, WHOLE_NUMBER, REAL_NUMBER = "a word", "a whole number", "a real number"
 """Kinds of parameters and results of rules, as messages and lists call them."""
@@ -147,7 +149,7 @@ class PlugIn:
             given = {name: values[name] for name in wanted}
             try:
                 with _bounded(self) if loops else nullcontext():
-                    result = function(**given)
+                    result = within_64_bits(function(**given))
             except RuleError:
                 raise
             except Exception as error:
@@ -183,11 +185,11 @@ class PlugIn:
         TranslationError
             If it cannot be translated, is not pure, or returns another kind of value.
         """
-        unit = Unit(Declared({}, {}))
+        unit = TranslatedProgram(Declared({}, {}))
         unit.private, unit.most_steps, unit.pure = LONGEST_LIST, MOST_STEPS, self.rule.name
         node, file = definition(self.function)
         names = self.function.__globals__
-        outside = Frame(node, file, names, {}, Counter())
+        outside = Namespace(node, file, names, {}, Counter())
         caller = Function(unit, outside, unit.instance("caller"), {})
         values: dict[str, Value] = {}
         for name in inspect.signature(self.function).parameters:
@@ -198,7 +200,7 @@ class PlugIn:
             raise self._error(
                 file, node, "a rule has no decorator", "Write the function without it."
             )
-        name = f"{node.name}_of_{file.path.stem}"
+        name = in_c(f"{node.name}__{file.path.stem}")
         try:
             made = translate_function(caller, node, file, names, values, None, name, False)
         except TranslationError as error:
@@ -302,10 +304,11 @@ def load_plug_in(rule: Rule, text: str) -> PlugIn:
         reason = f"rules.{rule.name}: expected FILE.py:FUNCTION, got {text!r}"
         raise PlugInError(reason)
     path = Path(parts[0])
-    module = load_module(path, f"rules.{rule.name}: ")
+    module = load_module(path, f"rules.{rule.name}: ", tests=True)
     function = getattr(module, parts[1], None)
     if not isinstance(function, FunctionType):
-        known = [name for name, one in vars(module).items() if isinstance(one, FunctionType)]
+        found = {name: one for name, one in vars(module).items() if name != TEST}
+        known = [name for name, one in found.items() if isinstance(one, FunctionType)]
         near = difflib.get_close_matches(parts[1], known, n=1)
         also = f"; did you mean '{near[0]}'?" if near else ""
         what = "is no function" if hasattr(module, parts[1]) else "no such function"
@@ -363,6 +366,8 @@ def _bounded(plug_in: PlugIn) -> Iterator[None]:
 
     def follow(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal count
+        if frame.f_code is within_64_bits.__code__:
+            return None
         count += event == "line"
         if count > MOST_STEPS:
             code: CodeType = frame.f_code

@@ -18,7 +18,8 @@ from societies.translate.values import (
     NAME,
     NONE,
     REAL,
-    Events,
+    CVariable,
+    EventList,
     Inner,
     Known,
     List,
@@ -28,7 +29,6 @@ from societies.translate.values import (
     Society,
     Stream,
     Value,
-    Variable,
     bare,
 )
 
@@ -139,7 +139,7 @@ def _several(
         f.error(at, "* cannot be translated", "Write a slice: rest = values[1:].")
     if len(target.elts) != len(found):
         f.error(at, f"{len(found)} values for {len(target.elts)} names")
-    return [f.kept(f.number(v, at)) if isinstance(v, Number | Variable) else v for v in found]
+    return [f.kept(f.number(v, at)) if isinstance(v, Number | CVariable) else v for v in found]
 
 
 def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
@@ -149,7 +149,7 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
     elif isinstance(target, ast.Subscript):
         if isinstance(target.slice, ast.Slice):
             f.error(target, "a slice cannot be assigned", "Write a loop over the entries.")
-        if isinstance(value, Number | Variable | Known):
+        if isinstance(value, Number | CVariable | Known):
             value = f.number(value, node)
         with f.aside() as lines:
             where, place = f.ordered([target.value, target.slice])
@@ -185,7 +185,7 @@ def store_name(f: Function, name: str, value: Value, node: ast.AST) -> None:
         _store_number(f, name, f.number(value, node), node)
     elif isinstance(value, Stream):
         _store_stream(f, name, value, node)
-    elif isinstance(value, Known | Settings | Society | Inner | Events | Method):
+    elif isinstance(value, Known | Settings | Society | Inner | EventList | Method):
         if several:
             f.error(node, f"'{name}' stands for several things", "Give each a name of its own.")
         scope[name] = value
@@ -193,7 +193,7 @@ def store_name(f: Function, name: str, value: Value, node: ast.AST) -> None:
         if several:
             f.error(node, f"the tuple '{name}' is assigned again", "Write one name for each part.")
         scope[name] = tuple(
-            f.kept(f.number(v, node)) if isinstance(v, Number | Variable) else v for v in value
+            f.kept(f.number(v, node)) if isinstance(v, Number | CVariable) else v for v in value
         )
     else:
         _store_number(f, name, f.number(value, node), node)
@@ -223,7 +223,7 @@ def _assigned(f: Function, name: str) -> None:
 
 def _store_number(f: Function, name: str, value: Number, node: ast.AST) -> None:
     variable = f.frame.scope.get(name)
-    if not isinstance(variable, Variable):
+    if not isinstance(variable, CVariable):
         if variable is not None:
             was = f.called(variable)
             f.error(node, f"'{name}' stood for {was} before", "Give the number another name.")
@@ -231,7 +231,7 @@ def _store_number(f: Function, name: str, value: Number, node: ast.AST) -> None:
         line = getattr(node, "lineno", 0)
         single = f.frame.bindings[name] == 1
         bounds = (value.low, value.high) if single else (None, None)
-        variable = Variable(f.cname(name), kind, line, NAME, *bounds)
+        variable = CVariable(f.cname(name), kind, line, NAME, *bounds)
         f.frame.scope[name] = variable
     if variable.kind != value.kind:
         both = {variable.kind, value.kind}

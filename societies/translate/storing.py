@@ -17,7 +17,7 @@ from societies.translate.values import (
     MAYBE,
     NONE,
     REAL,
-    Events,
+    EventList,
     List,
     Number,
     Value,
@@ -256,7 +256,7 @@ def returned(f: Function, value: List, node: ast.AST) -> None:
     f.emit("return;")
 
 
-def events_append(f: Function, events: Events, value: Value, node: ast.AST) -> None:
+def events_append(f: Function, events: EventList, value: Value, node: ast.AST) -> None:
     """Append a row to a list of events."""
     name, columns = events.name, f.unit.declared.events[events.name]
     parts = value if isinstance(value, tuple) else ()

@@ -10,13 +10,14 @@ import numpy as np
 from societies.config.model import Section
 from societies.translate.function import Function
 from societies.translate.messages import TOO_LARGE
+from societies.translate.names import in_c
 from societies.translate.values import (
     INT,
     LEAST,
     MOST,
     REAL,
-    Column,
     List,
+    ListColumn,
 )
 
 
@@ -49,14 +50,14 @@ def table(f: Function, values: Any, node: ast.AST, name: str = "") -> List:
         c = _argument(f, name, i, width, np.array(numbers, "float64" if real else "int64"))
         ctype = "real" if real else "long"
         f.use(c, f"__global const {ctype} *{c}")
-        columns.append(Column(c, ctype, REAL if real else INT))
+        columns.append(ListColumn(c, ctype, REAL if real else INT))
     low, high = bounds
     return List(tuple(columns), "table", str(len(rows)), len(rows), low=low, high=high)
 
 
 def _argument(f: Function, name: str, i: int, width: int, values: Any) -> str:
     """Return the name of a kernel's argument with these values."""
-    base = (name or "fixed") + (f"_{i}" if width > 1 else "")
+    base = in_c(f"table_{name or 'fixed'}" + (f"_{i}" if width > 1 else ""))
     count, c = 1, base
     while c in f.unit.arguments and not np.array_equal(f.unit.arguments[c], values):
         count += 1

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterable
 from dataclasses import replace
 
-from societies.translate.frames import Line
+from societies.translate.frames import CLine
 from societies.translate.function import TRUTHS, Function, handles
 from societies.translate.membership import contains
 from societies.translate.messages import WRITE_REAL
@@ -68,7 +68,7 @@ def _all_or_any(f: Function, node: ast.BoolOp) -> Number | bool:
 
 
 def _then(
-    f: Function, result: Number, lines: Iterable[Line], value: Number | None, conj: bool
+    f: Function, result: Number, lines: Iterable[CLine], value: Number | None, conj: bool
 ) -> Number:
     """Return a truth value after further lines, which run only if they decide it."""
     flag = f.fresh()
@@ -81,7 +81,7 @@ def _then(
 
 
 def _forced(
-    f: Function, result: Number, lines: Iterable[Line], value: bool, conj: bool
+    f: Function, result: Number, lines: Iterable[CLine], value: bool, conj: bool
 ) -> Number | bool:
     """Return a truth value that a known part decides; what is before it still happens."""
     lines = list(lines)
@@ -225,8 +225,10 @@ def _bool_op(f: Function, node: ast.BoolOp, name: str) -> Value:
             continue
         with f.aside() as lines:
             value = f.expression(one)
+        if not conj and isinstance(before, Number) and before.kind == MAYBE:
+            before = replace(before, kind=INT, low=None, high=None)  # it is true, so not None
         pair = (value, before) if conj else (before, value)
-        sides: tuple[list[Line], list[Line]] = (lines, []) if conj else ([], lines)
+        sides: tuple[list[CLine], list[CLine]] = (lines, []) if conj else ([], lines)
         result = chosen(f, test, pair, sides, node)
     assert result is not None
     return result
@@ -245,7 +247,7 @@ def _if_exp(f: Function, node: ast.IfExp, name: str) -> Value:
 
 
 def chosen(
-    f: Function, test: Number, values: tuple[Value, Value], lines: tuple[list[Line], list[Line]],
+    f: Function, test: Number, values: tuple[Value, Value], lines: tuple[list[CLine], list[CLine]],
     node: ast.AST,
 ) -> Number:  # fmt: skip
     """Return the first value if a test holds, else the second; each after its own lines."""

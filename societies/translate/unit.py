@@ -9,23 +9,23 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, Protocol
 
-from societies.translate.frames import Again, Frame, Instance, Line, bindings_of
+from societies.translate.frames import Again, CLine, Instance, Namespace, bindings_of
 from societies.translate.function import Function
 from societies.translate.messages import TranslationError
-from societies.translate.names import PRELUDE, reserved_names
+from societies.translate.names import PRELUDE, in_c, word_of_opencl
 from societies.translate.races import require_no_races, require_one_name
 from societies.translate.source import SourceFile, definition, without_docstring
 from societies.translate.values import (
     FIXED,
     INT,
+    CVariable,
     List,
     Settings,
     Society,
-    Variable,
 )
 
 PRIVATE = 64
@@ -33,6 +33,8 @@ PRIVATE = 64
 
 MOST_WORDS = 2**31 // 8
 """Largest number of entries of the lists of a phase, of 8 bytes each, for one work-item."""
+
+_OF_EVENTS = ("log", "count", "rows")
 
 _WORD = re.compile(r"§(\d+):(\d+)§")
 
@@ -81,14 +83,14 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class TranslatedPhase:
     """A translated phase.
 
     Attributes
     ----------
     phase, name : of the phase, and of its kernel
     entry : dimension of which each entry is a work-item; "": a work-item is a copy
-    words : entries of scratch memory for each work-item
+    words : entries of scratch memory for each work-item, in a program of all phases of the unit
     instance : the function that carries it out
     """
 
@@ -101,7 +103,7 @@ class Kernel:
     line: int
 
 
-class Unit:
+class TranslatedProgram:
     """A program of translated phases.
 
     Parameters
@@ -118,14 +120,16 @@ class Unit:
 
     def __init__(self, declared: Declared, *, checked: bool = False) -> None:
         self.declared, self.checked = declared, checked
-        self.reserved = reserved_names()
+        of_events = [f"{name}_{what}" for name in declared.events for what in _OF_EVENTS]
+        self.reserved = {*of_events, f"{declared.copies}_numbers"}  # names of parameters
         self.instances: dict[Any, Instance] = {}
         self.finished: list[Instance] = []
         self.structures: dict[str, str] = {}
         self.arguments: dict[str, Any] = {}
-        self.kernels: dict[str, Kernel] = {}
+        self.kernels: dict[str, TranslatedPhase] = {}
         self.files: dict[str, SourceFile] = {}
         self.sites: list[tuple[SourceFile, int, str]] = []
+        self.settings: dict[str, str] = {}  # names in C of settings, by their path
         self.columns: list[str] = []  # paths of settings that differ between copies
         self.active: list[Any] = []
         self.exact: set[Any] = set()  # functions whose text depends on numbers that are written
@@ -138,7 +142,7 @@ class Unit:
 
     # ---------------------------------------------------------------- phases
 
-    def phase(self, function: Callable[..., None], name: str = "") -> Kernel:
+    def phase(self, function: Callable[..., None], name: str = "") -> TranslatedPhase:
         """Translate a phase.
 
         Raises
@@ -170,7 +174,7 @@ class Unit:
         self.entry = entry
         while True:
             made = self.instance(f"{name}_alone")
-            frame = Frame(node, file, function.__globals__, {}, bindings_of(node))
+            frame = Namespace(node, file, function.__globals__, {}, bindings_of(node))
             f = Function(self, frame, made, facts)
             try:
                 self._carry_out(f, names, entry)
@@ -183,17 +187,31 @@ class Unit:
         require_one_name(made.accesses)
         if entry:
             require_no_races(made.accesses, entry)
-        order = self.reachable([made])
-        words = self._place(order)
-        if words > MOST_WORDS:
+        self.kernels[name] = TranslatedPhase(
+            name, f"{made.name[:-6]}_kernel", entry, 0, made, file, node.lineno
+        )
+        self._measure()
+        kernel = self.kernels[name]
+        if kernel.words > MOST_WORDS:
+            del self.kernels[name]
+            self._measure()
             raise TranslationError(
                 file.path.name, node.lineno, file.line(node.lineno),
-                f"the lists of {name} need {words * 8:,} bytes for each work-item",
+                f"the lists of {name} need {kernel.words * 8:,} bytes for each work-item",
                 "Make their bounds smaller, or use fields.",
             )  # fmt: skip
-        kernel = Kernel(name, f"{name}_kernel", entry, words, made, file, node.lineno)
-        self.kernels[name] = kernel
         return kernel
+
+    def _measure(self) -> None:
+        """Set the scratch memory of every kernel.
+
+        A function that several phases call has one place, behind the lists of all its callers; so
+        another phase may move it, and all kernels that call it need more.
+        """
+        bases = self._bases(self.reachable([one.instance for one in self.kernels.values()]))
+        for name, kernel in self.kernels.items():
+            ends = (bases[one.number] + one.words for one in self.reachable([kernel.instance]))
+            self.kernels[name] = replace(kernel, words=max(ends, default=0))
 
     def _carry_out(self, f: Function, names: Sequence[str], entry: str) -> None:
         """Translate the body of a phase."""
@@ -201,7 +219,11 @@ class Unit:
         scope[names[0]] = Settings(self.declared.settings)
         scope[names[1]] = Society()
         for name in names[2:]:
-            c = f.cname(name)
+            c = f.cname(name) if name == entry else name  # the host knows others by their name
+            if name != entry and (word_of_opencl(name) or not name.isascii()):
+                f.error(f.frame.node, f"the kernel cannot have an argument '{name}'",
+                        "It is a word of OpenCL C or of kernels: choose another.")  # fmt: skip
+            f.cnames[c] += name != entry
             rebound = f.frame.bindings[name] > 0
             if name == entry:
                 f.entry = c
@@ -211,8 +233,8 @@ class Unit:
                     f.error(f.frame.node, f"'{name}' is the entry of the work-item and stays it")
             else:
                 high = None
-                f.use(c if not rebound else f"given_{c}", f"const int {c}")
-            scope[name] = Variable(c, INT, line, FIXED, 0 if name == entry else None, high)
+                f.use(c, f"const int {c}")
+            scope[name] = CVariable(c, INT, line, FIXED, 0 if name == entry else None, high)
             if rebound:
                 f.error(f.frame.node, f"'{name}' is given to the phase", "Use another name for it.")
         f.frame.assigned = set(names)
@@ -221,12 +243,23 @@ class Unit:
 
     # ---------------------------------------------------------------- functions
 
+    def setting(self, path: str) -> str:
+        """Return the name in C of a key of the configuration, which no other key has."""
+        base, count = in_c(f"config_{path}"), 1
+        name = self.settings.get(path, base)
+        while path not in self.settings and name in self.settings.values():
+            count += 1
+            name = f"{base}__{count}"
+        self.settings[path] = name
+        return name
+
     def instance(self, name: str) -> Instance:
         """Return a new function in C, of a name that no other has."""
         self._numbers += 1
+        name = in_c(name)
         self.names[name] += 1
         count = self.names[name]
-        return Instance(name if count == 1 else f"{name}_{count}", self._numbers)
+        return Instance(name if count == 1 else f"{name}__{count}", self._numbers)
 
     def finish(self, f: Function, kind: str, file: SourceFile, line: int) -> None:
         """Complete the text of a function after its statements."""
@@ -242,7 +275,7 @@ class Unit:
         for what, ctype in f.declared.items():
             plain = "=" in what or "[" in what or (ctype == "rng_t" and what[0] != "*")
             initial = "" if plain else " = 0"
-            declared.append(Line(f"    {ctype} {what}{initial};", file.name, line))
+            declared.append(CLine(f"    {ctype} {what}{initial};", file.name, line))
         made.lines = [*declared, *f.out]
         self.files[file.name] = file
         self.finished.append(made)
@@ -257,12 +290,8 @@ class Unit:
                 waiting += one.calls
         return [one for one in reversed(self.finished) if one.number in wanted]
 
-    def _place(self, order: Sequence[Instance]) -> int:
-        """Return the entries of scratch memory of some functions: callees lie behind callers."""
-        bases = self._bases(order)
-        return max((bases[one.number] + one.words for one in order), default=0)
-
     def _bases(self, order: Sequence[Instance]) -> dict[int, int]:
+        """Return the first entry of the lists of each function: callees lie behind callers."""
         bases: dict[int, int] = {}
         for one in order:
             base = bases.setdefault(one.number, 0)
@@ -306,9 +335,11 @@ class Unit:
 
     def scratch_words(self, functions: Sequence[Instance]) -> int:
         """Return the entries of scratch memory that some functions and all that they call need."""
-        return self._place(self.reachable(functions))
+        order = self.reachable(functions)
+        bases = self._bases(order)
+        return max((bases[one.number] + one.words for one in order), default=0)
 
-    def text_of(self, phases: Sequence[str] | Mapping[str, Kernel]) -> str:
+    def text_of(self, phases: Sequence[str] | Mapping[str, TranslatedPhase]) -> str:
         """Return the text of some phases."""
         kernels = [self.kernels[name] for name in phases]
         order = self.reachable([one.instance for one in kernels])
@@ -327,7 +358,7 @@ class Unit:
         text = _WORD.sub(position, "\n\n".join(parts)) + "\n"
         return text.replace("§width§", str(len(self.columns)))
 
-    def _shell(self, kernel: Kernel) -> str:
+    def _shell(self, kernel: TranslatedPhase) -> str:
         """Return the kernel: which work-item carries out the phase for which copy and entry.
 
         On a CPU the phase itself stays a function. PoCL promises its optimiser that the work-items
@@ -340,6 +371,8 @@ class Unit:
         given.setdefault("copies", "const uint copies")
         if declared.ended:
             given.setdefault("state_ended", "__global int *state_ended")
+        if "fault" in given:
+            given["fault"] = "__global int *state_python_fault"
         lines = [f"__kernel void {kernel.name}({', '.join(given.values())})", "{"]
         lines.append("    const size_t item = get_global_id(0);")
         arguments = list(made.uses)
@@ -364,7 +397,7 @@ class Unit:
         if "scratch" in given:
             lines.append(f"    scratch += FIRST_WORD(item, {max(kernel.words, 1)}ul);")
         if "fault" in given:
-            lines.append("    fault += copy;")
+            lines.append("    __global int *fault = state_python_fault + copy;")
         lines.append(f"    {made.name}({', '.join(arguments)});")
         return "\n".join([*lines, "}"])
 
@@ -379,7 +412,7 @@ def entry_of(function: Callable[..., Any], declared: Declared) -> str:
 
 def _with_lines(one: Instance) -> str:
     """Return the text of a function, in which every line says where it comes from."""
-    first = one.lines[0] if one.lines else Line("", "", 1)
+    first = one.lines[0] if one.lines else CLine("", "", 1)
     alone = one.name.endswith("_alone")
     head = one.head.replace("static ", "WHOLE ", 1) if alone else one.head
     parts, at = [f'#line {first.number} "{first.file}"', head, "{"], (first.file, first.number + 2)

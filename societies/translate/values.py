@@ -115,7 +115,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Events:
+class EventList:
     """A list of events of the copy, to which rows can be appended."""
 
     name: str
@@ -138,7 +138,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Column:
+class ListColumn:
     """One number of each entry of a list."""
 
     pointer: str
@@ -168,7 +168,7 @@ class List:
     low, high : bounds that whole numbers in it have in any case
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[ListColumn, ...]
     space: str
     length: str
     most: int
@@ -213,7 +213,7 @@ class List:
 
 
 @dataclass(frozen=True)
-class Variable:
+class CVariable:
     """A variable in C: its name, the kind of its numbers, the line of its first assignment."""
 
     cname: str
@@ -225,7 +225,7 @@ class Variable:
 
 
 Value: TypeAlias = (
-    "Number | Known | Settings | Society | Stream | Events | Inner | Method | List | Variable "
+    "Number | Known | Settings | Society | Stream | EventList | Inner | Method | List | CVariable "
     "| tuple[Value, ...]"
 )
 

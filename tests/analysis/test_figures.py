@@ -552,6 +552,7 @@ def test_no_settings_of_matplotlib_are_changed():
     assert dict(matplotlib.rcParams) == before
 
 
+@pytest.mark.ci
 def test_every_figure_is_an_option_of_the_command(tmp_path, shell):
     help_text = re.sub(r"[\s│]+", " ", shell("plot", "--help")[1])
     for name in ("overview", *FIGURES):

@@ -116,6 +116,7 @@ def logged(tmp_path_factory):
     return trade_network(run(tmp_path_factory.mktemp("log") / "log.h5", log))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("device", ["reference", pytest.param("auto", marks=pytest.mark.thorough)])
 def test_a_recorded_network_is_that_of_the_trade_log(logged, tmp_path, device):
     path = run(tmp_path / "network.h5", {"network": [8, 5]}, device)

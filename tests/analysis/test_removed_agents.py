@@ -93,6 +93,7 @@ def test_what_is_missing_are_the_removed_agents_for_every_reader(recorded):
         assert all(np.isnan(raw[name][...]).any() for name in names)
 
 
+@pytest.mark.ci
 def test_what_analysis_makes_of_the_agents_is_what_the_file_says_of_the_living(recorded):
     """But on a day at whose end one is removed, when the file's series still counts it."""
     run, expected = societies.open_results(recorded), gone(recorded)

@@ -121,6 +121,7 @@ def test_options_have_the_names_that_the_command_line_gives_them():
     assert option("resume", True) == "resume=True"
 
 
+@pytest.mark.ci
 def test_no_text_of_the_library_names_an_option():
     """Only `option` may: every other text would be wrong in Python."""
     commands = typer.main.get_command(app).commands.values()

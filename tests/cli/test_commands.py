@@ -131,6 +131,7 @@ def test_a_missing_configuration_is_told_where_the_shipped_ones_are_listed(shell
     assert err.count("\n") == 2
 
 
+@pytest.mark.ci
 def test_shipped_configurations_and_sweeps_are_listed_and_guessed(shell):
     out = shell("list")[1]
     for name in (*shipped_configurations(), *shipped_sweeps()):

@@ -111,6 +111,7 @@ def test_verify_begins_with_the_checkpoint_of_a_result(shell, monkeypatch):
     assert set(days) == {3}
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -130,6 +131,7 @@ def test_verify_refuses_a_file_that_is_no_result(shell, folder):
     assert_refused(shell("verify", "run.yaml", "--from", "text.h5"), 4, "text.h5")
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("phase", "day", "array", "index", "change"),
     [
@@ -263,6 +265,7 @@ def test_the_largest_file_size(folder):
     assert sorted(os.listdir()) == ["run.h5", "run.yaml"]
 
 
+@pytest.mark.ci
 def test_a_table_that_cannot_be_printed():
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")

@@ -19,6 +19,7 @@ COMMANDS = sorted(typer.main.get_command(app).commands)
 SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 3\n"
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=" ".join)
 def test_switches_show_no_type(command, shell, monkeypatch):
     """Found in use: ``--quiet <bool>``, which takes no value."""

@@ -70,6 +70,7 @@ def reported():
     return days[1:]
 
 
+@pytest.mark.ci
 def test_every_day_is_that_of_the_reference(lived, reported):
     swapped = dealt = invented = 0
     for day, events in zip(lived.days, reported, strict=True):
@@ -188,6 +189,7 @@ def thinned():
     return config, evenings
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("agent", [2, 3, 4])
 def test_others_are_the_living_and_are_overtaken_by_wealth(thinned, agent):
     """Means, ranks and who left whom behind, from the wealth of all on every evening."""

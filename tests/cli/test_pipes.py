@@ -51,6 +51,7 @@ def pipe(tmp_path, monkeypatch):
         timer.cancel()
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_pipe_is_refused_at_once(pipe, command, capsys):
     if command.startswith("plot run.h5"):

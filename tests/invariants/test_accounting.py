@@ -284,6 +284,7 @@ def test_units_traded_twice_the_deals_at_least(steps):
         assert np.all(before["units_sold"].sum(axis=1) >= 2 * before["deals"].sum(axis=1))
 
 
+@pytest.mark.ci
 def test_a_resource_for_itself_moves_nothing(device, p, monkeypatch):
     """Sale lists grow over a meeting, so a resource can be on both: A may give r for r.
 

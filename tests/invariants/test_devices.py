@@ -23,7 +23,8 @@ from societies.workload.declare.fields import state_hash
 
 pytestmark = pytest.mark.xdist_group("devices")  # its runs are shared
 
-AGENTS, RESOURCES, DAYS = 5, 6, 45
+AGENTS, RESOURCES, DAYS = 5, 6, 28
+RESOURCE_REMOVED_ON, AGENT_REMOVED_ON = 20, 24
 COMPONENT_OF = {1: 0, 2: 1, 3: 2, 4: 0, 5: 4}
 
 SETTINGS = {
@@ -44,8 +45,8 @@ SETTINGS = {
         "min_made_for_device_maker": 1,
     },
     "shocks": [
-        {"day": 30, "remove": "resource", "index": 3, "holdings": "lose"},
-        {"day": 38, "remove": "agent", "index": 2},
+        {"day": RESOURCE_REMOVED_ON, "remove": "resource", "index": 3, "holdings": "lose"},
+        {"day": AGENT_REMOVED_ON, "remove": "agent", "index": 2},
     ],
 }
 
@@ -408,7 +409,7 @@ def test_what_is_removed_takes_its_devices_along(steps):
     for day, step, before, after in steps:
         if step.phase != "shocks":
             continue
-        if day == 30:
+        if day == RESOURCE_REMOVED_ON:
             assert before["device_minutes"][:, :, 3].any()
             assert not after["device_minutes"][:, :, 3].any()
             assert np.array_equal(before["device_experience"], after["device_experience"])

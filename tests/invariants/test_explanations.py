@@ -148,7 +148,7 @@ def test_with_the_rules_as_they_are_the_report_is_what_happened(morning):
 
 
 def test_swaps_at_a_loss_are_reported_if_they_are_carried_out(morning, monkeypatch):
-    def loose(agents, held, gives, gains, min_surplus):
+    def loose(agents, held, gives, gains, min_surplus, owned):
         enough = all(units <= stock for units, stock in zip(gives, held, strict=True))
         return None if enough else ("does not have the units", agents)
 
@@ -169,6 +169,7 @@ def test_a_new_reason_against_swaps_is_given_in_its_words(morning, monkeypatch):
     assert not any("would gain too little" in words for _, words in found)
 
 
+@pytest.mark.ci
 def test_surpluses_are_those_that_decided(morning, monkeypatch):
     before = [one.swap for events, _ in everybody(morning) for _, one in swaps(events)]
     monkeypatch.setattr(trading, "loss", lambda curve, held, units: 0.0)
@@ -226,6 +227,7 @@ def test_devices_that_nobody_sells_are_refused_for_the_reason_given(morning, mon
     assert any("the market is closed" in words for _, words in found)
 
 
+@pytest.mark.ci
 def test_the_device_chosen_is_the_one_reported(morning, monkeypatch):
     monkeypatch.setattr(device_trading, "choice", lambda p, s, t, buyer, goods: (goods[-1], 9e9))
     compared(morning)
@@ -234,6 +236,7 @@ def test_the_device_chosen_is_the_one_reported(morning, monkeypatch):
     assert all(one.resource == one.goods[-1] and one.worth == 9e9 for one in sold)
 
 
+@pytest.mark.ci
 def test_what_an_agent_makes_for_itself_follows_the_rule(morning, monkeypatch):
     unwanted = own_use.unwanted
 
@@ -257,6 +260,7 @@ def test_what_an_agent_makes_for_itself_follows_the_rule(morning, monkeypatch):
 # -- inventions ----------------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 def test_the_probability_reported_is_the_one_drawn_against(morning, monkeypatch):
     summed = invention.summed
     monkeypatch.setattr(invention, "summed", lambda *facts: 1e9 * summed(*facts))

@@ -1,7 +1,9 @@
-"""Do taxes and transfers take and give what their rates say, and is no unit lost in between?
+"""Do taxes take, transfers give and limits of trade allow what they say? Is no unit lost?
 
 On the reference alone; `tests/parity` compares it with devices (`tests/small.py` has all policies).
 """
+
+import math
 
 import numpy as np
 import pytest
@@ -11,8 +13,10 @@ from hypothesis import strategies as st
 from small import small
 
 import societies
+from reference_py.economy.limits import limited
 from reference_py.economy.policies import average_rate, collect_taxes, first_part, pay_transfers
 from reference_py.economy.society import new_society
+from reference_py.economy.trading import refusal
 from societies import config_from_dict
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
@@ -183,6 +187,56 @@ def test_a_branch_may_tax_where_its_parent_does_not(tmp_path):
     assert branched.state_sha256 == straight.state_sha256
 
 
+def test_a_quota_is_not_exceeded_and_a_ban_stops_all_trade_of_a_resource():
+    """Day after day, of a society in which the resource is traded without the policy."""
+    sizes = {"agents": 4, "resources": 6, "trading": {"menu_size": 2, "rounds": 6}, "days": 5}
+    effort, most = [4.0] * 3 + [9.0] * 3, {}
+    kinds = [("a", effort), ("b", effort[::-1])]
+    sizes["groups"] = [
+        {"name": name, "count": 2, "extraction": {"max_effort": efforts}} for name, efforts in kinds
+    ]
+    for quota in (0, 3, 10**6):
+        policies = {"quota_of": 4, "quota": quota}
+        p = parameters(config_from_dict({"workload": "economy", **sizes, "policies": policies}))
+        engine, given = ReferenceEngine(p), []
+        engine.start()
+        for day in range(1, 6):
+            for step in engine.steps(day):
+                engine.step(step, day)
+                if step.phase == "trading":
+                    given.append(engine.arrays("units_given")["units_given"][0])
+        most[quota] = np.max(given, axis=0)[:, 4].max()
+        others = np.max(given, axis=0)[:, [0, 1, 2, 3, 5]]
+        assert others.max() > 3  # they have no quota
+    assert most[0] == 0 and most[3] == 3 < most[10**6]
+
+
+@pytest.mark.parametrize(
+    ("policies", "give", "rate", "allowed"),
+    [
+        ({}, 0, 50.0, 50.0),
+        ({"price_cap": 2.0}, 0, 5.0, 2.0),
+        ({"price_cap": 2.0}, 0, 0.1, 0.5),  # of the other resource 10 are above the cap
+        ({"price_cap": 2.0}, 0, math.nan, math.nan),
+        ({"price_cap": 3.0, "price_floor": 2.0, "price_of": 0}, 0, 1.0, 2.0),
+        ({"price_cap": 3.0, "price_floor": 2.0, "price_of": 0}, 0, 4.0, 3.0),
+        ({"price_cap": 4.0, "price_floor": 2.0, "price_of": 1}, 0, 1.0, 0.5),
+        ({"price_cap": 4.0, "price_floor": 2.0, "price_of": 1}, 0, 0.1, 0.25),
+        ({"price_cap": 4.0, "price_floor": 2.0, "price_of": 2}, 0, 9.0, 9.0),
+    ],
+)
+def test_prices_stay_within_their_limits(policies, give, rate, allowed):
+    p = settled(policies={"quota_of": 0, **policies})
+    assert limited(p, give, 1, rate) == pytest.approx(allowed, rel=1e-15, nan_ok=True)
+
+
+def test_a_refusal_says_whether_the_units_or_the_quota_are_too_few():
+    lacking = refusal((8, 3), (2, 9), (5, 1), (1.0, 1.0), 0.1, owned=(4, 9))
+    limited_ = refusal((8, 3), (2, 9), (4, 1), (1.0, 1.0), 0.1, owned=(4, 9))
+    assert lacking == ("does not have the units", (8,))
+    assert limited_ == ("may not give that many units today", (8,))
+
+
 def test_an_intervention_taxes_from_its_day_on():
     change = {"day": 2, "until": 4, "set": {"policies.income_tax.rate": 0.5}}
     config = config_from_dict(
@@ -226,6 +280,16 @@ def test_a_society_without_policies_has_nothing_of_them():
             r"policies.transfer: pays out 1.1 of the fund; .* add up to at most 1",
         ),
         ({"transfer": {"poorest_part": 0}}, r"policies.transfer.poorest_part: must be more than 0"),
+        ({"quota_of": 48}, r"policies.quota_of: there is no resource 48: they are 0 to 47"),
+        ({"quota": -1}, r"policies.quota: must be at least 0, got -1"),
+        (
+            {"price_of": 3, "price_floor": 2.0, "price_cap": 1.5},
+            r"policies.price_cap: 1.5 is below price_floor \(2\)",
+        ),
+        (
+            {"price_cap": 0.5},
+            r"policies.price_cap: no swap has prices of 1e-12 to 0.5 for both of its resources",
+        ),
         ({"incom_tax": {"rate": 0.1}}, r"unknown key; did you mean 'income_tax'"),
     ],
 )

@@ -106,6 +106,7 @@ class Deals:
         return agreed
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("market", MARKETS)
 def test_both_gain_more_than_the_least_surplus(market, monkeypatch, endow):
     deals = Deals(monkeypatch)

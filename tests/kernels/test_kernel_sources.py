@@ -450,6 +450,7 @@ def test_the_parity_tests_compare_every_phase_of_the_economy():
     assert "verify(" in parity and "fresh_values" in parity and "SHOCKS" in parity
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("folder", ["societies", "reference_py", "experiments", "benchmarks"])
 def test_no_kernel_text_is_in_python_strings(folder):
     problems = {

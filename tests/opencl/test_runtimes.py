@@ -21,6 +21,7 @@ __kernel void sums(__global const real *x, __global real *out, const uint n)
 """
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("own, stride", [(1, 7), (13, 1), (1, 16), (0, 3)])
 @pytest.mark.parametrize("workgroup", [1, 7, 16, 31])
 def test_a_loop_adds_in_the_order_written(device, kernel_file, own, stride, workgroup):

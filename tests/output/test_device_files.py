@@ -61,6 +61,7 @@ def days():
     return np.array(rows), states
 
 
+@pytest.mark.ci
 def test_the_series_are_in_the_file_by_their_dimensions(tmp_path, days):
     path = tmp_path / "devices.h5"
     run(configuration(), device="reference", out=path)

@@ -113,6 +113,7 @@ def test_device_trades_add_up_to_the_series(whole, data):
             assert sold == series.devices_traded.values.tolist()
 
 
+@pytest.mark.ci
 def test_both_sides_of_every_trade_gain(whole):
     swaps, deals = (tables(whole)[name] for name in TABLES)
     assert (swaps.surplus_a > 0.1).all()
@@ -136,6 +137,7 @@ def test_marginal_utilities_move_with_the_units(whole):
             assert (deals[f"value_{side}_{when}"].notnull() == paid).all()
 
 
+@pytest.mark.ci
 def test_plain_xarray_and_pandas_read_the_tables(whole):
     with xr.open_dataset(whole, group="events/resource_trades") as plain:
         frame = plain.to_dataframe()

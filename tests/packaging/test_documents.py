@@ -97,6 +97,16 @@ ILLUSTRATIONS = {
     ("docs/validate.md", '[project.entry-points."societies.statistics"]'): "of another package",
     ("docs/validate.md", "$ societies validate economy --case no_trade"): "500 days",
     (
+        "experiments/economy/calibration/README.md",
+        "$ societies calibrate experiments/economy/calibration/figure_9.yaml --out figure_9.nc "
+        "--figure results",
+    ): "takes minutes on a GPU",
+    (
+        "experiments/economy/calibration/README.md",
+        "$ societies calibrate experiments/economy/calibration/recovery.yaml --recover 50 "
+        "--figure results",
+    ): "takes ten minutes",
+    (
         "experiments/economy/scenarios/README.md",
         "$ societies validate economy --figure validation.png",
     ): "takes half an hour",

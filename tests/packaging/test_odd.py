@@ -29,6 +29,7 @@ EVERYTHING: dict[str, Any] = {
     "devices": "all",
     "trading": {"fresh_values": True},
     "shocks": [{"day": 3, "remove": "agent", "index": 0}],
+    "policies": {"transfer": {"equal": 1.0}},
     "record": {"measures": True, "network": [1]},
 }
 
@@ -98,7 +99,7 @@ def test_every_phase_stands_in_the_page_and_in_its_schedule(name):
 def test_every_state_variable_of_the_economy_stands_in_the_page():
     parts = [value for key, value in vars(state).items() if key.endswith("STATE")]
     wanted = set().union(*parts)
-    assert len(parts) == 8
+    assert len(parts) == 10
     assert wanted <= rows("economy", "state")
 
 

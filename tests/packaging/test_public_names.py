@@ -9,7 +9,8 @@ from pathlib import Path
 
 import societies
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/python-api.md").read_text()
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/python-api.md").read_text()
 
 
 def test_the_surface_is_small():
@@ -38,3 +39,14 @@ def test_the_page_shows_every_parameter_and_its_default():
         assert ast.unparse(shown.args) == ast.unparse(
             ast.parse(f"def {name}{inspect.Signature(plain)}: ...").body[0].args  # type: ignore[attr-defined]
         )
+
+
+def test_a_class_name_stands_for_one_class():
+    """Models that `societies new` writes are templates of one model, each with the same names."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "societies").rglob("*.py")):
+        if "scaffold" not in path.parts:
+            for name in re.findall(r"^\s*class (\w+)", path.read_text(), re.M):
+                found.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
+    assert len(found) > 400
+    assert {name: files for name, files in found.items() if len(files) > 1} == {}

@@ -10,6 +10,7 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from pages import FENCE, pages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,6 +137,7 @@ def unusual(path: Path, allowed: str = "") -> list[str]:
     return found
 
 
+@pytest.mark.ci
 def test_words_are_those_of_the_field():
     folders = ("societies", "kernels", "reference_py", "docs", "configs", "experiments", "tests")
     names = {"README.md", "CONTRIBUTING.md"}

@@ -120,6 +120,7 @@ LONG = (
 )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", thorough_but({"shocks"}, [n for n in LONG if n in QUICK]))
 def test_many_societies(name):
     checked(CASES[name], days=15, replicates=5)

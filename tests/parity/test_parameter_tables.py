@@ -145,6 +145,7 @@ def test_every_key_that_may_vary_does_here():
     assert there <= named
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("device", ["auto", "reference"])
 def test_a_table_of_equal_rows_changes_nothing(device):
     """What kernels read from a table has the bits of what the compiler sees."""
@@ -269,6 +270,7 @@ def test_traces_and_trade_logs_know_the_table(tmp_path):
     assert json.loads(text)["society"] == 1
 
 
+@pytest.mark.ci
 def test_what_runs_a_table_takes_it():
     config, table = ensemble(), {"day_length": [600.0, 500.0]}
     assert ("societies", "2 (numbers 0 to 1)") in societies.plan(config, table=table).rows

@@ -47,6 +47,7 @@ def drawn(p, state):
     return found
 
 
+@pytest.mark.ci
 def test_measures_of_any_evening_are_the_references():
     chosen, config = workload("economy"), small("economy", **forms("economy")[1])
     p = chosen.parameters(config)

@@ -142,14 +142,14 @@ def test_days_of_a_long_run_are_those_of_the_straight_run():
 
 
 def test_a_short_run_is_compared_as_a_whole():
-    report = verify_economy(economy(days=ALL_TICKS))
+    report = verify_economy(economy(days=ALL_TICKS, agents=5, resources=4))
     assert (report.ticks, report.windows) == (ALL_TICKS, ((1, ALL_TICKS),))
     assert str(report).startswith(f"identical: {ALL_TICKS} days, ")
 
 
 def test_what_a_checkpoint_leaves_out_is_the_same_after_loading():
     """Both sides begin alike wherever the state comes from; else the first phases would differ."""
-    config = economy(days=9)
+    config = economy(days=9, agents=5, resources=4)
     p = parameters(config)
     used, unused = (DeviceEngine(choose_device("auto"), p) for _ in range(2))
     used.start()

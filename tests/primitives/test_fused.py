@@ -43,6 +43,7 @@ def test_the_twin_against_fractions(dtype):
     assert (found != separate).sum() > 100  # else rounding twice would pass as well
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_triples_hold_every_case(dtype):
     a, b, c = fused.triples(dtype)

@@ -209,6 +209,7 @@ def test_extremes_by_their_own_names(device, space):
         assert function(values, 5, local_size=4, uniform=True) == expected
 
 
+@pytest.mark.sample
 def test_large_arrays(device, program, workgroup):
     generator = np.random.default_rng(workgroup)
     sizes = [0, 1, 2, 3, 5, 31, 32, 33, 255, 256, 257, 1000, 3499, 3500, 5000]

@@ -203,6 +203,7 @@ def test_five_thousand_leaves(device):
             assert nodes.tolist() == expected
 
 
+@pytest.mark.ci
 def test_local_totals_by_their_own_names(device):
     program = Program(device, "primitives/tree.cl")
     for name, expected in [

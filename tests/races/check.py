@@ -81,6 +81,12 @@ CRASHES = {("molecular_dynamics", "cpu")}
 """Variants that Oclgrind 21.10 cannot simulate: it ends with a segmentation fault where an atom's
 neighbours are taken in vectors (lanes.cl)."""
 
+QUICK_TICKS = {"schelling": 3, "sugarscape": 3, "zero_intelligence": 3}
+"""Ticks of workloads with `--quick`: all of their kernels have been launched by then."""
+
+ONE_KIND = {("tictactoe", 4): ("gpu",)}
+"""Kinds of devices that a form, which takes minutes, is tried with by `--quick`."""
+
 LONG = ("connect6", "connect6_match")
 """Workloads that are simulated with ``--long`` only: their table of classes, of a million entries,
 takes minutes in every case. Each entry of it is one work-item's, without local memory and barriers;
@@ -318,7 +324,8 @@ def one_workload(
     """
     config, chosen = small.small(name, **settings), workload(name)
     p, numbers = chosen.parameters(config), {"first": chosen.first(config), "copies": 2}
-    last = TICKS.get(name, chosen.ticks(config))
+    few = TICKS | QUICK_TICKS if quick else TICKS
+    last = few.get(name, chosen.ticks(config))
     reference = engines.ReferenceEngine(chosen, p, **numbers)
     to_the_end(reference, last)
     expected = reference.state()
@@ -716,11 +723,10 @@ def parts(*, only: str | None, quick: bool, long: bool) -> list[Part]:
             if name in LONG and not long:
                 print(f"{name} is left out: it takes minutes; --long simulates it")
             elif name != "economy":
-                given = {"name": name, "kinds": KINDS, "quick": quick}
-                chosen += [
-                    partial(one_workload, settings=settings, form=form, **given)
-                    for form, settings in enumerate(small.forms(name))
-                ]
+                for form, settings in enumerate(small.forms(name)):
+                    kinds = ONE_KIND.get((name, form), KINDS) if quick else KINDS
+                    given = {"settings": settings, "form": form, "kinds": kinds, "quick": quick}
+                    chosen.append(partial(one_workload, name=name, **given))
         chosen.sort(key=lambda part: part.keywords["name"] not in TICKS)  # type: ignore[attr-defined]
     if only in (None, "economy"):
         chosen += [
@@ -777,7 +783,7 @@ def run_parts(chosen: list[Part], jobs: int) -> tuple[Checks, set[str], set[str]
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer sizes")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes, ticks and forms")
     parser.add_argument("--long", action="store_true", help=f"{' and '.join(LONG)} as well")
     parser.add_argument(
         "--only", choices=("economy", "others", "primitives"), help="one part, no coverage"

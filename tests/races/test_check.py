@@ -119,12 +119,14 @@ def test_a_barrier_taken_out_of_a_primitive_is_found():
     assert "accounted for" in process.stdout
 
 
+@pytest.mark.ci
 def test_a_file_that_is_not_there_has_no_mutants():
     process = under_oclgrind(HERE / "check.py", "--mutants", "kernels/scan.cl")
     assert process.returncode == 1
     assert process.stderr.startswith("--mutants: no kernel file is called kernels/scan.cl;")
 
 
+@pytest.mark.ci
 def test_kernels_that_were_not_run_are_named():
     code = f"import sys; sys.path.insert(0, {str(HERE)!r}); import check; "
     process = under_oclgrind("-c", code + "print(*check.uncovered({'real.cl'}, set()), sep='\\n')")

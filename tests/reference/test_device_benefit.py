@@ -34,6 +34,7 @@ def exact_use(curve, experience, time, end, factor, learning):
     return units, experience, time
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("factor", "learning"),
     [
@@ -143,6 +144,7 @@ def test_benefit_is_that_of_the_exact_loop(device):
     assert compared > 10
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(("device", "made"), [(4, 0), (5, 1)])
 def test_time_saved_is_that_of_the_exact_loop(device, made):
     p = setting()

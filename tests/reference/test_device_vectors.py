@@ -55,6 +55,7 @@ def device_of(vector):
     return TYPES.index(vector["type"].lower())
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", RECORDED)
 def test_extraction(name):
     p, vectors = setting(name), load(name, "extraction")

@@ -6,19 +6,27 @@ import numpy as np
 import pytest
 import scipy.signal
 import scipy.stats
-import statsmodels.tsa.filters.hp_filter as hp
-import statsmodels.tsa.stattools as stattools
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from statsmodels.sandbox.stats.runs import runstest_1samp
 
 from societies.errors import ConfigError
 from societies.study import assumptions, forecasts, statistics
 from societies.study.expressions import parsed, quantity
 from societies.study.filters import FILTERS
 from societies.study.statistics import STATISTICS, named
+
+
+def autocorrelation(row, lag):
+    """Return the autocorrelation that statsmodels finds.
+
+    The library takes seconds to import, also in processes that have other tests.
+    """
+    from statsmodels.tsa.stattools import acf
+
+    return acf(row, nlags=lag)[lag]
+
 
 RANDOM = np.random.default_rng(7)
 X = RANDOM.lognormal(0.3, 0.6, (3, 80))
@@ -47,7 +55,7 @@ LIBRARY = {
     "trend": lambda x: scipy.stats.linregress(TICKS, x).slope,
     "growth": lambda x: (x[-1] / x[0]) ** (1 / 79) - 1,
     "total_growth": lambda x: x[-1] / x[0] - 1,
-    "autocorrelation": lambda x: stattools.acf(x, nlags=1)[1],
+    "autocorrelation": lambda x: autocorrelation(x, 1),
     "peak_tick": lambda x: TICKS[list(x).index(max(x))],
     "trough_tick": lambda x: TICKS[list(x).index(min(x))],
     "hhi": lambda x: sum((v / sum(x)) ** 2 for v in x),
@@ -65,7 +73,7 @@ def test_statistics_with_options():
     np.testing.assert_allclose(of("quantile", q=0.3), np.quantile(X, 0.3, axis=1))
     expected = [np.mean((x >= 0.5) & (x <= 1.5)) for x in X]
     np.testing.assert_allclose(of("share", above=0.5, below=1.5), expected)
-    expected = each(lambda x: stattools.acf(x, nlags=4)[4], X)
+    expected = each(lambda x: autocorrelation(x, 4), X)
     np.testing.assert_allclose(of("autocorrelation", lag=4), expected)
 
 
@@ -155,6 +163,8 @@ def test_copies_do_not_see_each_other(name, x):
 
 
 def test_filters_are_those_of_the_libraries():
+    from statsmodels.tsa.filters import hp_filter as hp
+
     for row in X:
         cycle, trend = hp.hpfilter(row, 1600)
         np.testing.assert_allclose(FILTERS["hp_cycle"](row[None])[0], cycle, atol=1e-8)
@@ -240,6 +250,8 @@ def test_an_expression_has_only_variables_numbers_and_four_signs(text):
 
 
 def test_the_runs_test_is_that_of_statsmodels():
+    from statsmodels.sandbox.stats.runs import runstest_1samp
+
     for row in RANDOM.normal(size=(5, 30)):
         p = runstest_1samp(row, cutoff="median", correction=False)[1]
         assert assumptions.runs_test(row) == pytest.approx(p)

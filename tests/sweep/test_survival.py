@@ -129,6 +129,7 @@ def test_a_run_that_fails_does_not_stop_the_others(tmp_path, straight, monkeypat
     same(study, straight)
 
 
+@pytest.mark.ci
 def test_a_point_too_large_for_the_device_fails_and_is_retried(tmp_path, monkeypatch, shell):
     path, study = tmp_path / "plates.yaml", tmp_path / "plates.h5"
     path.write_text(
@@ -176,6 +177,7 @@ def test_parts_are_merged(tmp_path, straight):
         sweep.merge([parts[0], straight], tmp_path / "twice.h5")
 
 
+@pytest.mark.ci
 def test_what_is_damaged_is_computed_again(tmp_path, straight):
     study = tmp_path / "s.h5"
     study.write_bytes(straight.read_bytes())
@@ -226,6 +228,7 @@ def test_a_table_that_is_full_becomes_longer(tmp_path, straight, monkeypatch):
     assert not inspect(study, check=True).damages
 
 
+@pytest.mark.ci
 def test_what_a_killed_process_left_of_events_counts_for_nothing(tmp_path, straight, monkeypatch):
     """Killed after events were written and before their runs had checksums."""
     study = tmp_path / "s.h5"

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from societies.model import Field
-from societies.translate import Declared, TranslationError, Unit
+from societies.translate import Declared, TranslatedProgram, TranslationError
 
 HEAD = """import collections
 import math
@@ -79,7 +79,7 @@ def translated(tmp_path, request):
         sys.modules[name] = module
         request.addfinalizer(lambda: sys.modules.pop(name))
         spec.loader.exec_module(module)
-        unit = Unit(DECLARED)
+        unit = TranslatedProgram(DECLARED)
         unit.phase(module.phase)
         return unit
 

@@ -120,7 +120,13 @@ def corners(config, society, day):
         return v + by + at
 
     society.wide[3] += twice(shifted, day) + twice(lambda v: v * v, 3)
+    society.wide[4] += (odd(day) or 2 * day) + 100 * ((odd(day) or at) != 2.5)
     society.stream = rng.pack()
+
+
+def odd(v):
+    """Return an odd number, or None for an even one."""
+    return v if v % 2 else None
 
 
 def twice(function, v):

@@ -72,6 +72,7 @@ NUMBERS = np.array([3, 4, 3, 5, 4, 3, 4])
 """Of seven copies; those of one number draw the same, as in a sweep with common numbers."""
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("device", ["reference", "auto"])
 @pytest.mark.parametrize("batch", [None, 3])
 def test_copies_of_one_number_draw_the_same_in_every_batch(device, batch):

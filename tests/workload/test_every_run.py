@@ -128,6 +128,7 @@ def test_interrupted_and_resumed(name, straight, tmp_path):
     assert everything(path) == content
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", names())
 def test_what_is_complete_is_left_as_it_is(name, straight, tmp_path):
     path, (expected, _) = tmp_path / "run.h5", straight(name)

@@ -128,6 +128,7 @@ def test_a_key_may_differ_or_the_refusal_says_why(name):
             assert str(why.value) == reasons[kind]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(("name", "key"), CASES)
 def test_two_copies_with_different_values_are_two_runs_alone(name, key):
     config, now, other = of_two(name, key)

@@ -22,7 +22,7 @@ from societies.workload.running.engines import DeviceEngine
 from societies.workload.running.waiting import Waiting
 
 DAYS = 60
-CONFIG = {"workload": "economy", "agents": 6, "resources": 5, "days": DAYS, "seed": 3}
+CONFIG = {"workload": "economy", "agents": 5, "resources": 4, "days": DAYS, "seed": 3}
 
 
 @pytest.fixture

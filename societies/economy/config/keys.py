@@ -225,7 +225,9 @@ class EconomyKeys(WorkloadConfig):
     device: DeviceConfig = key(DeviceConfig(), "What devices take and bring")
     invention: InventionConfig = key(InventionConfig(), "How likely inventions are")
     groups: ListOf[GroupConfig] = key((), "Groups of unlike agents; empty: all are alike")
-    policies: PoliciesConfig = key(PoliciesConfig(), "Taxes in kind, and transfers")
+    policies: PoliciesConfig = key(
+        PoliciesConfig(), "Taxes in kind, transfers of what they bring, and limits of trade"
+    )
     rules: RulesConfig = key(RulesConfig(), "Functions of Python files that replace rules")
     shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
     interventions: ListOf[EconomyIntervention] = INTERVENTIONS

@@ -1,4 +1,4 @@
-"""Which keys configure policies that redistribute: taxes in kind, and transfers of what they bring?
+"""Which keys configure policies: taxes in kind, transfers of what they bring, limits of trade?
 
 Every key is a number that tables, sweeps and interventions may change. Without any of them the run
 has no phases of policies.
@@ -11,7 +11,16 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from societies.config.model import LARGEST_REAL, Conflict, Section, key, value
+from societies.config.model import (
+    LARGEST_INTEGER,
+    LARGEST_REAL,
+    SMALLEST_REAL,
+    Conflict,
+    Section,
+    key,
+    value,
+)
+from societies.economy.config.ranges import MOST_RESOURCES
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 Units = Annotated[float, Field(ge=0, le=LARGEST_REAL)]
@@ -50,7 +59,7 @@ class TransferConfig(Section):
 
 
 class PoliciesConfig(Section):
-    """Taxes in kind, collected every evening into a fund, and transfers from the fund."""
+    """Taxes in kind, transfers of what they bring, and limits of trade."""
 
     holdings_tax: TaxConfig = value(TaxConfig(), "Tax on the units held")
     income_tax: TaxConfig = value(
@@ -61,6 +70,41 @@ class PoliciesConfig(Section):
     )
     transfer: TransferConfig = value(
         TransferConfig(), "What is paid out of the fund", symbol="fund_shares"
+    )
+    quota_of: int = value(
+        -1,
+        "Resource of which an agent may give away at most `quota` units a day; -1: none",
+        "index",
+        ge=-1,
+        le=MOST_RESOURCES - 1,
+    )
+    quota: int = value(
+        0,
+        "Units of this resource that an agent may give away in a day; 0: its trade is banned",
+        "units",
+        ge=0,
+        le=LARGEST_INTEGER,
+    )
+    price_of: int = value(
+        -1,
+        "Resource whose price in swaps is limited; -1: those of all",
+        "index",
+        ge=-1,
+        le=MOST_RESOURCES - 1,
+    )
+    price_floor: float = value(
+        SMALLEST_REAL,
+        "Least price in swaps, in units received for a unit",
+        "units/unit",
+        ge=SMALLEST_REAL,
+        le=LARGEST_REAL,
+    )
+    price_cap: float = value(
+        LARGEST_REAL,
+        "Highest price in swaps, in units received for a unit",
+        "units/unit",
+        ge=SMALLEST_REAL,
+        le=LARGEST_REAL,
     )
 
 
@@ -87,6 +131,7 @@ def policy_conflicts(config: Any) -> Iterator[Conflict]:
                 f"{tax.top_from:g} is below middle_from ({tax.middle_from:g}); brackets ascend",
                 ((PREFIX, name, "middle_from"),),
             )
+    yield from _limit_conflicts(config)
     transfer = config.policies.transfer
     parts = [transfer.equal, transfer.poorest, transfer.least_extracting]
     parts += [group.transfer_share for group in config.groups]
@@ -98,3 +143,27 @@ def policy_conflicts(config: Any) -> Iterator[Conflict]:
             "add up to at most 1",
             (("groups",),),
         )
+
+
+def _limit_conflicts(config: Any) -> Iterator[Conflict]:
+    """Yield limits of trade for resources that do not exist, and limits of prices that exclude all.
+
+    Of a swap the price of one resource is the inverse of that of the other.
+    """
+    policies = config.policies
+    for name in ("quota_of", "price_of"):
+        number = getattr(policies, name)
+        if number >= config.resources:
+            message = f"there is no resource {number}: they are 0 to {config.resources - 1}"
+            yield Conflict((PREFIX, name), message, (("resources",),))
+    floor, cap = policies.price_floor, policies.price_cap
+    needs = tuple((PREFIX, name) for name in ("price_floor", "price_of"))
+    if cap < floor:
+        message = f"{cap:g} is below price_floor ({floor:g})"
+        yield Conflict((PREFIX, "price_cap"), message, needs)
+    elif policies.price_of < 0 and not floor <= 1.0 <= cap:
+        message = (
+            f"no swap has prices of {floor:g} to {cap:g} for both of its resources: 1 must be "
+            "between them, or name one resource with price_of"
+        )
+        yield Conflict((PREFIX, "price_cap"), message, needs)

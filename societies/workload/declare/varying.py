@@ -64,7 +64,7 @@ def field_of(model: Any, key: str) -> Any:
     """Return the type of the value of an existing key."""
     annotation: Any = model
     for part in key.split("."):
-        section = _section(annotation)
+        section = section_of(annotation)
         if section is not None and part in section.model_fields:
             annotation = section.model_fields[part].annotation
     return annotation
@@ -96,7 +96,7 @@ def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any
         field = section.model_fields[part]
         extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
         kind = str(extra.get("kind", "")) or kind
-        section = _section(field.annotation)
+        section = section_of(field.annotation)
         path, data = (*path, part), data.get(part) if isinstance(data, dict) else None
     return path, kind, section
 
@@ -132,7 +132,7 @@ def unit_and_meaning(model: Any, key: str) -> tuple[str, str]:
         if model is not None and part in model.model_fields:
             field = model.model_fields[part]
             unit = str((field.json_schema_extra or {}).get("unit", ""))
-            meaning, model = field.description or "", _section(field.annotation)
+            meaning, model = field.description or "", section_of(field.annotation)
     return unit, meaning
 
 
@@ -144,11 +144,11 @@ def _why_not(kind: str, section: Any) -> str:
     return SHARED
 
 
-def _section(annotation: Any) -> Any:
+def section_of(annotation: Any) -> Any:
     """Return the section class that a type is or contains; None if there is none."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
         return annotation
-    return next((found for one in get_args(annotation) if (found := _section(one))), None)
+    return next((found for one in get_args(annotation) if (found := section_of(one))), None)
 
 
 def changed(config: Any, base: Mapping[str, Any], settings: Mapping[Path, Any]) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from societies.errors import DeviceError
+from societies.kerneltext.source import Generated
 from societies.opencl.throttle import Throttle
 from societies.workload.declare.phases import (
     TICK,
@@ -31,6 +32,7 @@ from societies.workload.running.launches import (
 
 if TYPE_CHECKING:
     from societies.opencl import BoundKernel, DeviceArray, Kernel, Program
+    from societies.opencl.argtypes import Parameter
 
 
 class BoundPhases:
@@ -172,19 +174,25 @@ class BoundPhases:
         if one.before or one.host:
             return frozenset(self.arrays)
         kernels = [self._program.kernel(launch.kernel or name) for launch in one.launches]
-        pointers = [p for kernel in kernels for p in kernel.parameters if not p.const]
+        written = [
+            self._array_name(launch, p)
+            for launch, kernel in zip(one.launches, kernels, strict=True)
+            for p in kernel.parameters
+            if not p.const
+        ]
         swapped = [array for pair in one.swaps for array in pair]
-        return frozenset([*swapped, *(self._array_name(p.name) for p in pointers)])
+        return frozenset([*swapped, *written])
 
     def _bound(self, phase: str, launch: Launch, count: str = "") -> BoundLaunch:
         """Return a launch with its arguments set; ``count`` names a further changing argument."""
         kernel = self._program.kernel(launch.kernel or phase)
         local, whole, size = self._sizes(launch)
         given = {
-            p.name: 1 if p.name == count else self._given(kernel, phase, launch, p.name)
+            p.name: 1 if p.name == count else self._given(kernel, phase, launch, p)
             for p in kernel.parameters
         }
-        swapped = {p: a for p in given if (a := self._array_name(p)) in self._swapping}
+        of_arrays = {p.name: self._array_name(launch, p) for p in kernel.parameters}
+        swapped = {p: a for p, a in of_arrays.items() if a in self._swapping}
         # The functions must not refer to `self`: a reference cycle would delay freeing all arrays.
         arrays = self.arrays
 
@@ -195,7 +203,8 @@ class BoundPhases:
         def arrangement() -> tuple[int, ...]:
             return tuple([id(arrays[array]) for array in swapped.values()])
 
-        own = {*launch.arguments, *launch.scratch, *self.arrays}
+        arrays_given = [name for name, array in of_arrays.items() if array in self.arrays]
+        own = {*launch.arguments, *launch.scratch, *arrays_given}
         changes = (*self._changing, count)
         changing = [name for name in given if name in changes and name not in own]
         wait = self._program.device.finish
@@ -241,17 +250,27 @@ class BoundPhases:
         grid = (groups,) if isinstance(groups, int) else groups
         return local, tuple(g * n for g, n in zip(grid, local, strict=True)), None
 
-    def _array_name(self, parameter: str) -> str:
-        """Return the name of the array that a parameter would stand for (``state_held``: held)."""
-        return parameter if parameter in self.arrays else parameter.removeprefix("state_")
+    def _array_name(self, launch: Launch, parameter: Parameter) -> str:
+        """Return the name of the array that a parameter would stand for (``state_held``: held).
 
-    def _given(self, kernel: Kernel, phase: str, launch: Launch, name: str) -> Any:
+        "" for a number, which may have the name of an array. Arrays have the prefix in generated
+        text, where other parameters have none.
+        """
+        name, prefix = parameter.name, "state_"
+        if not parameter.pointer:
+            return ""
+        if isinstance(launch.file, Generated):
+            return name.removeprefix(prefix) if name.startswith(prefix) else ""
+        return name if name in self.arrays else name.removeprefix(prefix)
+
+    def _given(self, kernel: Kernel, phase: str, launch: Launch, parameter: Parameter) -> Any:
         """Return the value of a kernel's parameter."""
+        name = parameter.name
         if name in launch.arguments:
             return launch.arguments[name]
         if name in launch.scratch:
             return self.memory[scratch_name(phase, launch, name)]
-        if (array := self._array_name(name)) in self.arrays:
+        if (array := self._array_name(launch, parameter)) in self.arrays:
             return self.arrays[array]
         if name in self._changing or (launch.each and name == launch.each[0]):
             return 0

@@ -1,0 +1,235 @@
+"""What does the file of a calibration say: parameters with priors, targets, a method?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from societies.config.check import validated
+from societies.config.document import Document, from_mapping
+from societies.config.load import find_config, read_document
+from societies.config.model import LARGEST_INTEGER, WorkloadConfig, key
+from societies.config.problems import Problem, config_error, suggestion
+from societies.errors import ConfigError
+from societies.study.bands import ends_of, scale_of
+from societies.study.calibration.methods import COMMON, METHODS, Answer, Reals, options_of
+from societies.study.simulate import Simulator, mean_of, shapes_among, sweep_of
+from societies.study.targets import Targets, load_targets
+from societies.study.validation import required
+from societies.sweep.document import Sweep, digest
+from societies.sweep.ranges import Range, Wrong, range_of
+
+FAR = 0.001
+"""Probability at whose quantiles a prior without ends is compared with the range of its key."""
+
+
+class CalibrationConfig(WorkloadConfig):
+    """The contents of a calibration's file."""
+
+    workload: Literal["calibration"] = key("calibration", "Kind of the file")
+    base: Any = key(None, "A YAML file, the name of a shipped configuration, or a section")
+    set: dict[str, Any] = key({}, "Keys of the base to change")
+    parameters: dict[str, Any] = key(..., "Keys with their priors", examples=[{}])
+    targets: Any = key(..., "A targets file, or a section of statistics", examples=[{}])
+    case: str | None = key(None, "Case of the targets")
+    replicates: int = key(1, "Seeds of each trial", "runs", ge=1, le=LARGEST_INTEGER)
+    method: dict[str, Any] | str = key("abc_smc", "Name, or {NAME: {OPTION: VALUE}}")
+    common_random_numbers: bool | None = key(
+        None, "Whether all trials have the same draws; default: as the method needs"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A checked calibration.
+
+    Attributes
+    ----------
+    name : name of the file
+    base, changes : configuration that all trials share, as the file names it, and changed keys
+    sweep : configuration that all trials share
+    priors : ranges of the parameters by key
+    targets : what the model must show
+    method, options : how trials are chosen
+    replicates, common : seeds of a trial, and whether they are those of every trial
+    shapes : parameters whose values cannot share a launch
+    definition : plain data that identify the calibration
+    """
+
+    name: str
+    base: Any
+    changes: Mapping[str, Any]
+    sweep: Sweep
+    priors: Mapping[str, Range]
+    targets: Targets
+    method: str
+    options: Mapping[str, Any]
+    replicates: int
+    common: bool
+    shapes: list[str]
+    definition: Mapping[str, Any]
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the definition."""
+        return digest(self.definition)
+
+    def values(self, unit: Reals) -> list[list[Any]]:
+        """Return the values of the parameters at points of the unit cube: (n, parameter)."""
+        columns = [one.values(unit[:, i]) for i, one in enumerate(self.priors.values())]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def numbers(self, first: int, count: int) -> Any:
+        """Return the numbers that select the draws of some trials: (trial, replicate) int64."""
+        own = np.arange(first, first + count, dtype=np.int64)[:, None] * (not self.common)
+        return own * self.replicates + np.arange(self.replicates, dtype=np.int64)
+
+    def simulator(self, device: str, workers: int, scheduler: str) -> Simulator:
+        """Return the model as a function of the parameters."""
+        names = tuple(self.priors)
+        more = (device, workers, scheduler)
+        return Simulator(self.sweep, names, self.targets, self.replicates, *more)
+
+    def answer(self, runs: Reals, aim: Targets | None = None) -> Answer:
+        """Return how far trials are from the targets; ``runs`` is (trial, replicate, statistic)."""
+        return answer_of(mean_of(runs), (aim or self.targets))
+
+
+def answer_of(statistics: Reals, aim: Targets) -> Answer:
+    """Return how far statistics, (trial, statistic), are from targets."""
+    own = list(aim.statistics.values())
+    residuals = np.empty_like(statistics)
+    for i, one in enumerate(own):
+        low, high = ends_of(one)
+        x = statistics[:, i]
+        away = x - one.target if one.target is not None else x - np.clip(x, low, high)
+        residuals[:, i] = away / scale_of(one)
+    weights = np.array([one.weight for one in own])
+    with np.errstate(invalid="ignore"):
+        square = (weights * residuals**2).sum(1) / (weights.sum() or 1.0)
+        scales = np.array([scale_of(one) for one in own])
+        cells = np.floor(np.nan_to_num(statistics) / scales).astype(np.int64)
+    distance = np.where(np.isnan(square), np.inf, np.sqrt(square))
+    return Answer(distance, residuals, statistics, cells)
+
+
+def load_calibration(source: str | os.PathLike[str] | Mapping[str, Any]) -> Calibration:
+    """Read and check the file of a calibration.
+
+    Raises
+    ------
+    ConfigError
+        With one line ``file.yaml:12:5  key.path: message`` per problem.
+    """
+    if isinstance(source, Mapping):
+        name, document, folder = "calibration", from_mapping(source), Path()
+    else:
+        path = find_config(source)
+        name, document, folder = str(path), read_document(path, "base: CONFIG"), path.parent
+    if isinstance(document.data, dict):
+        document.data.setdefault("workload", "calibration")
+    config = validated(document, CalibrationConfig)
+    assert isinstance(config, CalibrationConfig)
+    method, options = _method(document, config)
+    said = config.targets
+    if isinstance(said, dict) and "statistics" not in said:
+        said = {"statistics": said}
+    if isinstance(said, str) and os.path.isfile(folder / said):
+        said = folder / said
+    several = load_targets(said, config.case)
+    if len(several) > 1:
+        names = ", ".join(one.name for one in several)
+        raise _refused(document, "case", f"the targets have the cases {names}; choose one")
+    targets = several[0]
+    required([targets])
+    base = config.base if config.base is not None else targets.case.base
+    if base is None:
+        raise _refused(document, "base", "is missing: neither the file nor its targets name one")
+    near = folder if config.base is not None else targets.folder
+    if isinstance(base, str) and os.path.isfile(near / base):
+        base = near / base
+    changes = config.set if config.base is not None else {**targets.case.set, **config.set}
+    sweep = sweep_of(base, changes)
+    priors = _priors(document, config, sweep)
+    if config.replicates > 1 and "replicates" not in type(sweep.base).model_fields:
+        raise _refused(document, "replicates", f"{sweep.base.workload} has no random draws")
+    common = config.common_random_numbers
+    common = method in COMMON if common is None else common
+    trials = options.get("population", options.get("points", options.get("batch", 1 << 30)))
+    if trials <= len(priors):
+        message = f"{method} begins with {trials} trials, fewer than needed for {len(priors)}"
+        raise _refused(document, "method", f"{message} parameters")
+    definition = {
+        "base": sweep.base.model_dump(mode="json"),
+        "model_version": sweep.workload.version_of(sweep.base),
+        "parameters": config.parameters,
+        "targets": targets.case.model_dump(mode="json"),
+        "observed": {name: one.tolist() for name, one in targets.observed.items()},
+        "method": {method: dict(options)},
+        "replicates": config.replicates,
+        "common_random_numbers": common,
+    }
+    shapes = shapes_among(sweep, list(priors))
+    more = (config.replicates, common, shapes, definition)
+    return Calibration(name, base, changes, sweep, priors, targets, method, options, *more)
+
+
+def _refused(document: Document, key: str, message: str) -> ConfigError:
+    return config_error([Problem(document.place((key,)), (key,), message)])
+
+
+def _method(document: Document, config: CalibrationConfig) -> tuple[str, dict[str, Any]]:
+    said = config.method if isinstance(config.method, dict) else {config.method: {}}
+    if len(said) != 1:
+        raise _refused(document, "method", "name one method")
+    ((name, given),) = said.items()
+    if name not in METHODS:
+        near = suggestion(str(name), METHODS) or f"; there are {', '.join(METHODS)}"
+        raise _refused(document, "method", f"unknown method '{name}'{near}")
+    known = options_of(name)
+    for option, value in (given or {}).items():
+        if option not in known:
+            near = suggestion(option, known) or f"; it has {', '.join(known)}"
+            raise _refused(document, "method", f"{name}: unknown option '{option}'{near}")
+        whole = type(known[option]) is int
+        fits = type(value) is type(known[option]) or (not whole and type(value) is int)
+        if not fits or (value is not True and value is not False and value <= 0):
+            number = "a whole number" if whole else "a number"
+            raise _refused(document, "method", f"{name}.{option}: needs {number} above 0")
+    return str(name), {**known, **(given or {})}
+
+
+def _priors(document: Document, config: CalibrationConfig, sweep: Sweep) -> dict[str, Range]:
+    """Return the priors; every end must be allowed for its key."""
+    from societies.sweep.points import checked_points
+
+    problems: list[Problem] = []
+    found: dict[str, Range] = {}
+    for name, said in config.parameters.items():
+        place = document.place(("parameters", name))
+        try:
+            sweep_of(sweep.base.model_dump(mode="json"), {}, [name])
+            found[name] = range_of(said)
+            ends = np.array(
+                [0.0, 1 - 1e-12] if "low" in said and "high" in said else [FAR, 1 - FAR]
+            )
+            for value in found[name].values(ends):
+                checked_points(sweep, [{name: value}])
+        except Wrong as error:
+            path = ("parameters", name, *([error.key] if error.key else []))
+            problems.append(Problem(document.place(path), path, str(error)))
+        except ConfigError as error:
+            message = str(error).split("\n", 1)[0].rpartition("  ")[2].removeprefix(f"{name}: ")
+            problems.append(Problem(place, ("parameters", name), message))
+    if not config.parameters:
+        problems.append(
+            Problem(document.place(("parameters",)), ("parameters",), "needs a key with a prior")
+        )
+    if problems:
+        raise config_error(problems)
+    return found

@@ -1,0 +1,146 @@
+"""How is a calibration drawn: its parameters, its targets, its progress, and what it recovers?"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from societies.analysis.drawing import GREY, new_panels
+from societies.workload.drawing.figure import COLOURS, words
+from societies.workload.drawing.lettering import fit
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.study.calibration.recover import Recovery
+
+MOST_PAIRS = 15
+
+
+def draw_calibration(data: xr.Dataset) -> Any:
+    """Draw a panel for each parameter, one for each target, and the trace of the search.
+
+    A parameter shows its posterior; or its profile, the least distance at each value; or else the
+    distances of all trials.
+    """
+    names, statistics = data["parameter"].values, data["statistic"].values
+    figure, panels = new_panels(len(names) + len(statistics) + 1)
+    for i, (axes, name) in enumerate(zip(panels, names, strict=False)):
+        _parameter(axes, data, i, str(name))
+    for i, axes in enumerate(panels[len(names) : -1]):
+        _target(axes, data, i)
+    last = panels[-1]
+    last.plot(np.arange(1, data.sizes["batch"] + 1), data["trace"].values, "o-", color=COLOURS[0])
+    traced = {"abc_smc": "tolerance", "pattern_space": "patterns"}
+    last.set_title(traced.get(str(data.attrs["method"]), "least distance"))
+    last.set_xlabel("batch")
+    note = f"{data.attrs['method']}, {data.sizes['trial']} trials. Line: nearest trial. "
+    note += "Shaded: band of the target."
+    return _finished(figure, note)
+
+
+def draw_pairs(data: xr.Dataset) -> Any:
+    """Draw the draws of the posterior, or the nearest tenth of the trials, for each pair."""
+    names = list(map(str, data["parameter"].values))
+    pairs = list(combinations(range(len(names)), 2))[:MOST_PAIRS]
+    figure, panels = new_panels(max(1, len(pairs)))
+    posterior = bool(data.sizes["draw"])
+    word = "draw" if posterior else "value"
+    distance = data["distance"].values
+    near = slice(None) if posterior else np.argsort(distance)[: max(20, len(distance) // 10)]
+    for axes, (i, j) in zip(panels, pairs, strict=False):
+        x, y = (_numbers(data[f"{word}_{names[k]}"].values)[near] for k in (i, j))
+        axes.plot(x, y, ".", color=COLOURS[0], alpha=0.4, markersize=4)
+        axes.set_xlabel(words(names[i]))
+        axes.set_ylabel(words(names[j]))
+    what = "Draws of the posterior" if posterior else "The nearest tenth of the trials"
+    return _finished(figure, f"{what}.")
+
+
+def _parameter(axes: Any, data: xr.Dataset, place: int, name: str) -> None:
+    every = _numbers(data[f"value_{name}"].values)
+    distance = data["distance"].values
+    best = every[int(np.argmin(distance))]
+    if data.sizes["draw"]:
+        bins = _bins(every)
+        draws = _numbers(data[f"draw_{name}"].values)
+        axes.hist(draws, bins, density=True, color=COLOURS[0], alpha=0.6)
+        axes.set_ylabel("density")
+    elif data.sizes["bin"]:
+        least = data["profile"].values[place]
+        edges = np.quantile(every, np.linspace(0, 1, len(least) + 1))
+        axes.stairs(np.where(np.isfinite(least), least, np.nan), edges, color=COLOURS[0], lw=2)
+        axes.set_ylabel("least distance")
+    else:
+        axes.plot(every, distance, ".", color=COLOURS[0], alpha=0.4, markersize=4)
+        axes.set_ylabel("distance")
+    axes.axvline(best, color=GREY, linewidth=1)
+    unit = str(data[f"value_{name}"].attrs.get("units", ""))
+    axes.set_title(words(name, 50))
+    axes.set_xlabel("" if unit in ("", "1") else words(unit))
+
+
+def _bins(values: Any) -> Any:
+    """Return the edges of the bins of a histogram."""
+    low, high = min(values), max(values)
+    wide = 0.0 if high > low else 0.5 + abs(low)
+    return np.linspace(low - wide, high + wide, 30)
+
+
+def _numbers(values: Any) -> Any:
+    """Return values as numbers; words are numbered."""
+    if values.dtype.kind in "iuf":
+        return values.astype(float)
+    return np.unique(values.astype(str), return_inverse=True)[1].astype(float)
+
+
+def _target(axes: Any, data: xr.Dataset, place: int) -> None:
+    chosen = data["chosen"].values
+    distance = data["distance"].values
+    rows = chosen if len(chosen) else np.argsort(distance)[:100]
+    x = data["statistics"].values[rows, place]
+    every = data["statistics"].values[:, place]
+    low, high = float(data["low"][place]), float(data["high"][place])
+    known = [*every[np.isfinite(every)], *(one for one in (low, high) if np.isfinite(one))]
+    bins = _bins(known)
+    ends = bins[0], bins[-1]
+    begin, end = max(low, ends[0]), min(high, ends[1])
+    axes.axvspan(begin, end, color=COLOURS[2], alpha=0.25, linewidth=0 if end > begin else 2)
+    axes.hist(every[np.isfinite(every)], bins, density=True, color=GREY, alpha=0.25)
+    axes.hist(x[np.isfinite(x)], bins, density=True, color=COLOURS[0], alpha=0.6)
+    axes.axvline(every[int(np.argmin(distance))], color=GREY, linewidth=1)
+    axes.set_title(words(str(data["statistic"].values[place]).replace("_", " "), 50))
+    unit = str(data["unit_of"].values[place])
+    axes.set_xlabel("" if unit in ("", "1") else words(unit))
+
+
+def draw_recovery(found: Recovery) -> Any:
+    """Draw the ranks of the truth among the draws, uniform if the calibration is right."""
+    from scipy.stats import binom
+
+    from societies.study.calibration.recover import BINS, LEVELS
+
+    figure, panels = new_panels(len(found.names))
+    points = len(found.truth)
+    low, high = binom.ppf([0.025, 0.975], points, 1 / BINS)
+    for i, (axes, name) in enumerate(zip(panels, found.names, strict=True)):
+        axes.axhspan(low, high, color=COLOURS[2], alpha=0.25, linewidth=0)
+        axes.hist(found.ranks[:, i], np.linspace(0, 1, BINS + 1), color=COLOURS[0], alpha=0.7)
+        shares = ", ".join(
+            f"{100 * level:g} %: {one:.2f}"
+            for level, one in zip(LEVELS, found.coverage[:, i], strict=True)
+        )
+        axes.set_title(words(name, 50))
+        axes.set_xlabel(words(f"rank of the truth; coverage {shares}", 80))
+        axes.set_ylabel("points")
+    return _finished(
+        figure, f"{points} true points. Shaded: 95 % of the counts if ranks are uniform."
+    )
+
+
+def _finished(figure: Any, note: str) -> Any:
+    figure.supxlabel(note, x=0.01, ha="left", fontsize=7.5, color=GREY)
+    fit(figure)
+    return figure

@@ -1,0 +1,341 @@
+"""Which points does a calibration try next, given how far those before were from the targets?
+
+Every method is a generator in the unit cube, which the quantiles of the priors map to values: it
+yields points, (n, parameter), and receives an `Answer`. It draws all random numbers from its own
+seed, so that a calibration that is resumed asks for the same points again.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import SocietiesError
+
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What came of some points.
+
+    Attributes
+    ----------
+    distance : (n,) weighted root mean square of the residuals; infinite if a statistic failed
+    residuals : (n, statistic) signed distances from the targets, in units of their scale
+    statistics : (n, statistic)
+    cells : (n, statistic) int64, the statistics in whole units of their scale
+    """
+
+    distance: Reals
+    residuals: Reals
+    statistics: Reals
+    cells: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a method ends with.
+
+    Attributes
+    ----------
+    draws : (draw, parameter) draws of the posterior; empty if the method has none
+    trace : a value of progress after each batch: tolerance, least distance, number of cells
+    profile : (parameter, bin) least distance; empty if the method has none
+    trials : numbers of the trials that the result is made of: the last population, one of each cell
+    notes : what the user should know, one sentence each
+    """
+
+    draws: Reals
+    trace: list[float]
+    profile: Reals
+    trials: NDArray[np.int64]
+    notes: list[str]
+
+
+Method = Generator[Reals, Answer, Found]
+NO_DRAWS = np.empty((0, 0))
+NO_TRIALS = np.empty(0, np.int64)
+
+
+def _spread(random: np.random.Generator, count: int, dims: int) -> Reals:
+    """Return a Latin hypercube: (count, dims)."""
+    places = random.permuted(np.tile(np.arange(count), (dims, 1)), axis=1).T
+    return (places + random.random((count, dims))) / count
+
+
+def _reflected(x: Reals) -> Reals:
+    """Return points that left the unit cube, reflected at its faces."""
+    x = np.abs(x) % 2
+    return np.clip(np.where(x > 1, 2 - x, x), 1e-9, 1 - 1e-9)
+
+
+def abc_smc(
+    dims: int,
+    *,
+    population: int = 100,
+    generations: int = 6,
+    quantile: float = 0.5,
+    least_accepted: float = 0.03,
+    regression: bool = True,
+    draws: int = 400,
+    seed: int = 1,
+) -> Method:
+    """Approximate Bayesian computation by population Monte Carlo (Beaumont et al., 2009).
+
+    The tolerance of a generation is a quantile of the distances of the last one. Points are those
+    of the last population, moved by a normal kernel with twice its covariance. At the end draws
+    are adjusted by a local linear regression on the residuals (Beaumont et al., 2002).
+    """
+    random, notes, trace = np.random.default_rng(seed), [], []
+    asked = 0
+    points = _spread(random, 2 * population, dims)
+    answer = yield points
+    order = np.argsort(answer.distance, kind="stable")[:population]
+    x, distance, residuals = points[order], answer.distance[order], answer.residuals[order]
+    trials, asked = order.astype(np.int64), len(points)
+    weights: Any = np.full(population, 1 / population)
+    trace.append(float(distance.max()))
+    rate = 0.5
+    for _ in range(generations - 1):
+        tolerance = float(np.quantile(distance, quantile, method="lower"))
+        if not np.isfinite(tolerance) or ((distance <= tolerance).all() and tolerance == 0):
+            break
+        root = _root(x, weights)
+        got: list[tuple[Reals, Any, Reals, Any]] = []
+        accepted = tried = 0
+        while accepted < population:
+            if tried and accepted / tried < least_accepted:
+                break
+            size = int(np.clip((population - accepted) / rate, population / 2, 4 * population))
+            parents = x[random.choice(population, size, p=weights)]
+            moved = parents + random.normal(size=(size, dims)) @ root.T
+            bad = ((moved <= 0) | (moved >= 1)).any(1)
+            while bad.any():  # the prior is 0 outside of the cube
+                again = random.choice(population, int(bad.sum()), p=weights)
+                moved[bad] = x[again] + random.normal(size=(int(bad.sum()), dims)) @ root.T
+                bad = ((moved <= 0) | (moved >= 1)).any(1)
+            answer = yield moved
+            good = np.flatnonzero(answer.distance <= tolerance)
+            got.append((moved[good], answer.distance[good], answer.residuals[good], asked + good))
+            asked, tried, accepted = asked + size, tried + size, accepted + len(good)
+            rate = max(accepted / tried, 0.02)
+        if accepted < population:
+            notes.append(f"stopped at the tolerance {trace[-1]:.3g}: fewer trials than "
+                         f"{100 * least_accepted:g} % came nearer")  # fmt: skip
+            break
+        new, distance, residuals, trials = (
+            np.concatenate(parts)[:population] for parts in zip(*got, strict=True)
+        )
+        density = _kernel(new, x, root) @ weights
+        x, weights = new, 1 / density
+        weights = weights / weights.sum()
+        trace.append(tolerance)
+    chosen = random.choice(population, draws, p=weights)
+    found = x[chosen]
+    # Where nothing came near, a linear model would lead far away from all trials.
+    near = np.isfinite(residuals).all() and float(distance.max()) <= 1
+    if regression and near and population > 3 * dims:
+        found = _adjusted(x, residuals, distance, weights)[chosen]
+    return Found(found, trace, NO_DRAWS, trials.astype(np.int64), notes)
+
+
+def _root(x: Reals, weights: Reals) -> Reals:
+    covariance: Any = 2 * np.atleast_2d(np.cov(x.T, aweights=weights)) + 1e-10 * np.eye(x.shape[1])
+    return np.asarray(np.linalg.cholesky(covariance), np.float64)
+
+
+def _kernel(new: Reals, x: Reals, root: Reals) -> Reals:
+    """Return the density of each new point around each old one, without its constant."""
+    far = np.linalg.solve(root, (new[:, None, :] - x[None]).reshape(-1, x.shape[1]).T)
+    found: Reals = np.exp(-0.5 * (far**2).sum(0)).reshape(len(new), len(x))
+    return found
+
+
+def _adjusted(x: Reals, residuals: Reals, distance: Reals, weights: Reals) -> Reals:
+    """Return points moved to where a linear model expects them at residuals of 0.
+
+    The regression is that of the logits, so that points remain in the cube.
+    """
+    near = weights * np.maximum(1 - (distance / (distance.max() * 1.001 + 1e-300)) ** 2, 0)
+    logit = np.log(x / (1 - x))
+    design = np.column_stack([np.ones(len(x)), residuals])
+    root = np.sqrt(near)[:, None]
+    slopes = np.linalg.lstsq(root * design, root * logit, rcond=1e-8)[0][1:]
+    moved = np.clip(logit - residuals @ slopes, -30, 30)
+    found: Reals = 1 / (1 + np.exp(-moved))
+    return found
+
+
+def surrogate(
+    dims: int, *, points: int = 50, batch: int = 10, rounds: int = 8, seed: int = 1
+) -> Method:
+    """Bayesian optimisation: a Gaussian process of the distance, and expected improvement.
+
+    The points of a batch keep away from each other: the improvement expected near one that is
+    chosen already is discounted.
+    """
+    import xarray as xr
+    from scipy.stats import norm
+
+    from societies.analysis.emulation import emulator
+
+    random, names = np.random.default_rng(seed), [f"p{i}" for i in range(dims)]
+    x = _spread(random, max(points, dims + 2), dims)
+    y = (yield x).distance
+    trace = [float(y.min())]
+    for _ in range(rounds):
+        there = np.isfinite(y)
+        if there.sum() < dims + 2:
+            new = random.random((batch, dims))
+        else:
+            known = np.log1p(y[there])
+            coords = {name: ("run", x[there][:, i]) for i, name in enumerate(names)}
+            process = emulator(xr.DataArray(known, coords, ("run",), "distance"), names, restarts=1)
+            best = x[np.argmin(np.where(there, y, np.inf))]
+            near = _reflected(best + 0.1 * random.normal(size=(500, dims)))
+            candidates = np.concatenate([random.random((1500, dims)), near])
+            said = process.predict(dict(zip(names, candidates.T, strict=True)))
+            mean, sd = said["mean"].values, np.maximum(said["sd"].values, 1e-9)
+            z = (known.min() - mean) / sd
+            gain = sd * (z * norm.cdf(z) + norm.pdf(z))
+            chosen = []
+            for _ in range(batch):
+                chosen.append(candidates[int(np.argmax(gain))])
+                away = ((candidates - chosen[-1]) ** 2).sum(1)
+                gain = gain * (1 - np.exp(-away / (2 * 0.1**2 * dims)))
+            new = np.array(chosen)
+        answer = yield new
+        x, y = np.concatenate([x, new]), np.concatenate([y, answer.distance])
+        trace.append(float(y.min()))
+    nearest = np.argsort(y, kind="stable")[:batch].astype(np.int64)
+    return Found(NO_DRAWS, trace, NO_DRAWS, nearest, [])
+
+
+def least_squares(
+    dims: int, *, starts: int = 8, iterations: int = 10, step: float = 0.02, seed: int = 1
+) -> Method:
+    """Levenberg and Marquardt's least squares, from several starts in the same launches.
+
+    Derivatives are differences of runs with the same random draws.
+    """
+    random = np.random.default_rng(seed)
+    x = _spread(random, starts, dims)
+    damping = np.full(starts, 1e-2)
+    answer = yield x
+    r, best = np.nan_to_num(answer.residuals, nan=1e3), answer.distance
+    trace = [float(best.min())]
+    for _ in range(iterations):
+        steps = np.where(x + step < 1, step, -step)
+        moved = x[:, None, :] + steps[:, :, None] * np.eye(dims)
+        answer = yield moved.reshape(-1, dims)
+        changed = np.nan_to_num(answer.residuals, nan=1e3).reshape(starts, dims, -1)
+        slopes = (changed - r[:, None, :]) / steps[:, :, None]
+        tried = np.empty_like(x)
+        for k in range(starts):
+            normal = slopes[k] @ slopes[k].T
+            diagonal = damping[k] * np.diag(np.diag(normal) + 1e-9)
+            move = np.linalg.lstsq(normal + diagonal, slopes[k] @ r[k], rcond=None)[0]
+            tried[k] = np.clip(x[k] - move, 1e-6, 1 - 1e-6)
+        answer = yield tried
+        better = answer.distance < best
+        x, best = np.where(better[:, None], tried, x), np.where(better, answer.distance, best)
+        r = np.where(better[:, None], np.nan_to_num(answer.residuals, nan=1e3), r)
+        damping = np.where(better, damping / 3, damping * 4)
+        trace.append(float(best.min()))
+    return Found(NO_DRAWS, trace, NO_DRAWS, NO_TRIALS, [])
+
+
+def profiles(
+    dims: int, *, bins: int = 10, batch: int = 100, rounds: int = 20, seed: int = 1
+) -> Method:
+    """Calibration profiles (Reuillon et al., 2015): how near can each value of a parameter come?
+
+    For each parameter and each interval of its values the nearest point is remembered. New points
+    are such points, moved, with one parameter set into an interval chosen at random.
+    """
+    random = np.random.default_rng(seed)
+    least, where = np.full((dims, bins), np.inf), np.full((dims, bins, dims), np.nan)
+    best_trial, asked, trace = np.full((dims, bins), -1, np.int64), 0, []
+    x = _spread(random, max(batch, bins), dims)
+    for turn in range(rounds):
+        answer = yield x
+        for trial, (point, distance) in enumerate(zip(x, answer.distance, strict=True), asked):
+            for i, place in enumerate(np.minimum((point * bins).astype(int), bins - 1)):
+                if distance < least[i, place]:
+                    least[i, place], where[i, place] = distance, point
+                    best_trial[i, place] = trial
+        asked += len(x)
+        trace.append(float(np.where(np.isfinite(least), least, 0).mean()))
+        known = where[np.isfinite(least)]
+        if not len(known) or turn + 1 == rounds:
+            x = random.random((batch, dims))
+            continue
+        mothers, fathers = (known[random.integers(len(known), size=batch)] for _ in range(2))
+        mixed = np.where(random.random((batch, dims)) < 0.7, mothers, fathers)
+        x = _reflected(mixed + 0.08 * random.normal(size=(batch, dims)))
+        which, place = random.integers(dims, size=batch), random.integers(bins, size=batch)
+        x[np.arange(batch), which] = (place + random.random(batch)) / bins
+    used = best_trial[best_trial >= 0]
+    return Found(NO_DRAWS, trace, least, np.unique(used), [])
+
+
+def pattern_space(dims: int, *, batch: int = 100, rounds: int = 20, seed: int = 1) -> Method:
+    """Pattern space exploration (Cherel et al., 2015): which statistics can the model have at all?
+
+    Statistics are rounded to whole scales; a combination is a cell. New points are moved ones of
+    cells that few trials have hit.
+    """
+    random = np.random.default_rng(seed)
+    hits: dict[tuple[int, ...], int] = {}
+    example: dict[tuple[int, ...], tuple[Reals, int]] = {}
+    trace: list[float] = []
+    asked, x = 0, _spread(random, batch, dims)
+    for _ in range(rounds):
+        answer = yield x
+        for trial, (point, cell) in enumerate(zip(x, answer.cells, strict=True), asked):
+            if not np.isfinite(answer.statistics[trial - asked]).all():
+                continue
+            name = tuple(int(one) for one in cell)
+            hits[name] = hits.get(name, 0) + 1
+            example.setdefault(name, (point, trial))
+        asked += len(x)
+        trace.append(float(len(hits)))
+        if not hits:
+            x = random.random((batch, dims))
+            continue
+        names = list(hits)
+        rare = 1 / np.array([hits[name] for name in names], float)
+        chosen = random.choice(len(names), batch, p=rare / rare.sum())
+        parents = np.array([example[names[k]][0] for k in chosen])
+        x = _reflected(parents + 0.15 * random.normal(size=(batch, dims)))
+    trials = np.array(sorted(trial for _, trial in example.values()), np.int64)
+    return Found(NO_DRAWS, trace, NO_DRAWS, trials, [f"{len(hits)} patterns were found"])
+
+
+METHODS: Mapping[str, Callable[..., Method]] = {
+    one.__name__: one for one in (abc_smc, surrogate, least_squares, profiles, pattern_space)
+}
+COMMON = ("surrogate", "least_squares", "profiles")
+"""Methods whose trials all have the same random draws, by default."""
+
+
+def options_of(method: str) -> dict[str, Any]:
+    """Return the options of a method with their defaults."""
+    found = inspect.signature(METHODS[method]).parameters
+    return {name: one.default for name, one in found.items() if one.kind is one.KEYWORD_ONLY}
+
+
+def require_scipy() -> None:
+    """Raise SocietiesError if SciPy is not installed."""
+    try:
+        import scipy  # noqa: F401
+    except ImportError as error:
+        raise SocietiesError(
+            "a calibration needs SciPy, which is missing: pip install 'societies[study]'"
+        ) from error

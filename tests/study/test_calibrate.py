@@ -1,0 +1,258 @@
+"""Does every method of calibration find what is known, and is every trial in the file, once?
+
+The model is a function here, made up so that the posterior, the minimum and the profile are known.
+"""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from societies.errors import ConfigError, Interrupted, OutputError, SocietiesError
+from societies.study.calibration import calibrate, load_calibration, recover
+from societies.study.calibration.document import Calibration
+from societies.study.calibration.recover import recovered
+
+ROWS = 2  # statistics
+PRIORS = {
+    "extraction.max_effort": {"low": 6, "high": 12},
+    "utility.exponent": {"low": 2, "high": 3},
+}
+TARGETS = {
+    "units": {"of": "units_extracted", "target": 9, "scale": 0.5},
+    "gini": {"of": "gini", "target": 2.25, "scale": 0.1},
+}
+
+
+class Made:
+    """A model whose statistics are its parameters with noise."""
+
+    def __init__(self, noise=0.0, fail=lambda x: False, stop_after=10**9):
+        self.noise, self.fail, self.stop_after = noise, fail, stop_after
+        self.failures, self.asked = {}, 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def runs(self, points, numbers):
+        self.asked += len(points)
+        if self.asked > self.stop_after:
+            raise KeyboardInterrupt
+        found = np.empty((*numbers.shape, ROWS))
+        for i, point in enumerate(points):
+            for r, number in enumerate(numbers[i]):
+                noise = np.random.default_rng(int(number)).normal(size=ROWS)
+                found[i, r] = np.array(point[:ROWS]) + self.noise * noise * [1, 0.2]
+                if self.fail(point):
+                    found[i, r, 1] = np.nan
+        return found
+
+
+def calibration(**more):
+    given = {"base": "economy/quickstart", "parameters": PRIORS, "targets": TARGETS, **more}
+    return load_calibration(given)
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Return a function that puts a made-up model in the place of the economy."""
+
+    def put(**options):
+        model = Made(**options)
+        monkeypatch.setattr(Calibration, "simulator", lambda self, *_: model)
+        return model
+
+    return put
+
+
+def values(found, name):
+    return found.data[f"draw_{name}"].values
+
+
+def test_abc_has_the_posterior_of_the_data(made, tmp_path):
+    """With noise of sd 0.3 and 0.06 the posterior is normal around the data, nearly."""
+    made(noise=0.3)
+    method = {"abc_smc": {"population": 150, "generations": 6}}
+    found = calibrate(calibration(method=method), out=tmp_path / "a.nc")
+    effort, exponent = (values(found, name) for name in PRIORS)
+    assert abs(effort.mean() - 9) < 0.15 and 0.2 < effort.std() < 0.45
+    assert abs(exponent.mean() - 2.25) < 0.03 and 0.04 < exponent.std() < 0.1
+    trace = found.data["trace"].values
+    assert len(trace) == 6 and (np.diff(trace) < 0).all()
+
+
+@pytest.mark.ci
+def test_intervals_of_abc_contain_the_truth_as_often_as_they_say(made):
+    made(noise=0.3)
+    method = {"abc_smc": {"population": 60, "generations": 5}}
+    found = recover(calibration(method=method), 40)
+    assert found.right, found.rows
+    assert (found.p > 0.01).all() and found.trials > 40 * 200
+
+
+def test_recovery_notices_intervals_that_are_too_narrow():
+    random = np.random.default_rng(3)
+    truth = random.random((60, 2))
+    right = truth[:, None] + random.normal(size=(60, 1, 2)) + random.normal(size=(60, 200, 2))
+    narrow = truth[:, None] + random.normal(size=(60, 1, 2)) + random.normal(size=(60, 200, 2)) / 4
+    assert recovered(["a", "b"], truth, right, 0).right
+    assert not recovered(["a", "b"], truth, narrow, 0).right
+
+
+@pytest.mark.parametrize(
+    ("method", "within"),
+    [
+        ({"least_squares": {"starts": 3, "iterations": 4}}, 1e-3),
+        ({"surrogate": {"points": 20, "batch": 5, "rounds": 4}}, 0.15),
+        ({"profiles": {"batch": 60, "rounds": 12}}, 0.3),
+    ],
+)
+def test_the_nearest_trial_is_near_the_minimum(method, within, made, tmp_path):
+    made()
+    found = calibrate(calibration(method=method), out=tmp_path / "a.nc")
+    best = int(np.argmin(found.data["distance"].values))
+    assert found.data["distance"].values[best] < within
+    name = "extraction.max_effort"
+    assert abs(found.data[f"value_{name}"].values[best] - 9) < 0.6 * within
+
+
+def test_a_profile_has_the_least_distance_at_each_value(made, tmp_path):
+    """If the other parameter is at its best, the distance is that of this one alone."""
+    made()
+    method = {"profiles": {"bins": 8, "batch": 100, "rounds": 25}}
+    found = calibrate(calibration(method=method), out=tmp_path / "a.nc")
+    edges = np.linspace(6, 12, 9)
+    nearest = np.clip(9, edges[:-1], edges[1:])
+    exact = np.abs(nearest - 9) / 0.5 / np.sqrt(2)
+    assert found.data["profile"].values[0] == pytest.approx(exact, abs=0.25)
+
+
+def test_patterns_are_found_that_a_sample_misses(made, tmp_path):
+    """A statistic that nearly all points share leaves most cells to a search for the rare."""
+    own = calibration(method={"pattern_space": {"batch": 50, "rounds": 8}})
+    made()
+    found = calibrate(own, out=tmp_path / "a.nc")
+    cells = {tuple(row) for row in np.floor(found.data["statistics"].values / [0.5, 0.1])}
+    assert int(found.data["trace"].values[-1]) == len(cells) == found.data.sizes["choice"]
+    assert len(cells) > 100  # of 12 times 10
+
+
+def test_a_killed_calibration_continues_with_the_same_trials(made, tmp_path):
+    own = calibration(method={"abc_smc": {"population": 20, "generations": 4}}, replicates=2)
+    whole = tmp_path / "whole.nc"
+    model = made(noise=0.3)
+    first = calibrate(own, out=whole)
+    total = model.asked
+    killed = tmp_path / "killed.nc"
+    made(noise=0.3, stop_after=total // 2)
+    with pytest.raises(Interrupted, match=r"trials are in .*; resume=True continues"):
+        calibrate(own, out=killed)
+    with xr.open_dataset(killed, engine="h5netcdf") as data:
+        done = data.sizes["trial"]
+        assert 0 < done < total and not data.attrs["complete"]
+    model = made(noise=0.3)
+    second = calibrate(own, out=killed, resume=True)
+    assert model.asked == total - done == second.computed
+    assert first.data.equals(second.data)
+    model = made(noise=0.3)
+    assert calibrate(own, out=killed, resume=True).computed == model.asked == 0
+
+
+def test_a_file_of_another_calibration_is_left_alone(made, tmp_path):
+    path = tmp_path / "a.nc"
+    made()
+    method = {"least_squares": {"starts": 3, "iterations": 1}}
+    calibrate(calibration(method=method), out=path)
+    before = path.read_bytes()
+    with pytest.raises(OutputError, match="exists"):
+        calibrate(calibration(method=method), out=path)
+    with pytest.raises(OutputError, match="another calibration"):
+        calibrate(calibration(), out=path, resume=True)
+    assert path.read_bytes() == before
+    path.write_bytes(before[:100])
+    with pytest.raises(OutputError, match="no calibration"):
+        calibrate(calibration(method=method), out=path, resume=True)
+
+
+def test_the_command_runs_the_nearest_trial_with_its_seeds(made, tmp_path):
+    made(noise=0.3)
+    own = calibration(
+        method={"abc_smc": {"population": 10, "generations": 2}}, replicates=3, set={"days": 7}
+    )
+    found = calibrate(own, out=tmp_path / "a.nc")
+    best = int(np.argmin(found.data["distance"].values))
+    words = found.data.attrs["command"].split(" ")
+    assert words[:3] == ["societies", "run", "economy/quickstart"]
+    effort = float(found.data["value_extraction.max_effort"].values[best])
+    expected = {f"first_society={3 * best}", "replicates=3", "days=7"}
+    assert {*expected, f"extraction.max_effort={json.dumps(effort)}"} <= set(words)
+
+
+def test_failed_trials_are_counted_and_never_the_best(made, tmp_path):
+    made(fail=lambda point: point[0] > 8.9)
+    own = calibration(method={"surrogate": {"points": 20, "batch": 5, "rounds": 2}})
+    found = calibrate(own, out=tmp_path / "a.nc")
+    assert any("trials failed" in note for note in found.notes)
+    best = int(np.argmin(found.data["distance"].values))
+    assert found.data["value_extraction.max_effort"].values[best] <= 8.9
+    made(fail=lambda point: True)
+    with pytest.raises(SocietiesError, match="all 30 trials failed"):
+        calibrate(own, out=tmp_path / "b.nc")
+
+
+def test_targets_that_no_trial_came_near_are_named_with_what_would_help(made, tmp_path):
+    made()
+    far = {**TARGETS, "units": {"of": "units_extracted", "target": 20, "scale": 0.5}}
+    method = {"least_squares": {"starts": 3, "iterations": 5}}
+    found = calibrate(calibration(targets=far, method=method), out=tmp_path / "a.nc")
+    (note,) = [one for one in found.notes if one.startswith("units: no trial came near")]
+    assert note.endswith("widen the prior of extraction.max_effort")
+
+
+def test_a_parameter_that_the_targets_do_not_identify_is_named(made, tmp_path):
+    made()
+    own = calibration(
+        parameters={**PRIORS, "extraction.min_effort": {"low": 2, "high": 4}},
+        method={"abc_smc": {"population": 60, "generations": 4}},
+    )
+    notes = calibrate(own, out=tmp_path / "a.nc").notes
+    wide = [note for note in notes if "as wide as its prior" in note]
+    assert [note.partition(":")[0] for note in wide] == ["extraction.min_effort"]
+
+
+@pytest.mark.parametrize(
+    ("more", "match"),
+    [
+        (
+            {"parameters": {"extraction.max_effort": {"low": -1, "high": 3}}},
+            "max_effort.*must be at least 1e-12",
+        ),
+        ({"parameters": {"extraction.max_efort": {"low": 1, "high": 3}}}, "did you mean"),
+        ({"parameters": {"utility.exponent": {"low": 3, "high": 2}}}, "low must be less than high"),
+        ({"parameters": {}}, "needs a key with a prior"),
+        ({"method": "abc"}, "unknown method 'abc'; did you mean 'abc_smc'"),
+        ({"method": {"abc_smc": {"populaton": 3}}}, "did you mean 'population'"),
+        ({"method": {"abc_smc": {"population": -3}}}, "needs a whole number above 0"),
+        ({"method": {"abc_smc": {"population": 2}}}, "begins with 2 trials, fewer than needed"),
+        ({"targets": {"x": {"of": "gini"}}}, "needs a band or a target"),
+        ({"targets": "economy"}, "has the cases|have the cases"),
+    ],
+)
+def test_mistakes_are_reported_before_anything_runs(more, match):
+    with pytest.raises(ConfigError, match=match):
+        calibration(**more)
+
+
+def test_a_shape_among_the_priors_is_named():
+    own = calibration(parameters={**PRIORS, "agents": {"low": 4, "high": 8, "whole": True}})
+    assert own.shapes == ["agents"]
+
+
+def test_a_method_without_a_posterior_recovers_nothing(made):
+    made()
+    with pytest.raises(ConfigError, match="surrogate has no posterior"):
+        recover(calibration(method="surrogate"), 5)

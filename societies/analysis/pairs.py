@@ -99,8 +99,10 @@ def first_difference(a: xr.Dataset, b: xr.Dataset) -> int:
     firsts = {
         str(name): _first(one, two, a[clock].values)
         for name in a.data_vars
-        if name in b and clock in a[name].dims and a[name].dims == b[name].dims
-        for one, two in [(_values(a[name], clock), _values(b[name], clock))]
+        if name in b and clock in a[name].dims and {*a[name].dims} == {*b[name].dims}
+        for one, two in [
+            (_values(a[name], clock), _values(b[name].transpose(*a[name].dims), clock))
+        ]
         if one.shape == two.shape
     }
     found = {name: one for name, one in firsts.items() if one != NEVER}

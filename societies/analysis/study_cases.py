@@ -79,11 +79,13 @@ def point_labels(study: xr.Dataset, keys: list[str] | None = None) -> dict[int, 
 
 def _with_interventions(case: xr.Dataset) -> xr.Dataset:
     """Return the runs of a point with the interventions of the point in their configuration."""
+    import yaml
+
     if "interventions" not in case.coords:
         return case
     own = json.loads(str(case["interventions"].values[0]))
     said = {**configuration_of(case), "interventions": own}
-    return case.assign_attrs(configuration=json.dumps(said))
+    return case.assign_attrs(configuration=yaml.safe_dump(said, sort_keys=False))
 
 
 def _left_out(study: xr.Dataset, done: xr.Dataset) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError, TranslationWarning
-from societies.kerneltext.source import Generated
+from societies.kerneltext.source import Generated, amalgamate, without_comments
 from societies.model.carried import FAULT, NUMBER, note_number, on_host, require_no_fault, whole
 from societies.opencl.debug import checked_mode
 from societies.translate import (
@@ -77,11 +78,9 @@ class Model(Workload[C, P]):
     def kernels(self, p: P, copies: int) -> Mapping[str, Phase]:
         """Return the phases that have kernels written by hand, instead of translated ones.
 
-        Default: those of `by_hand`, with a workgroup for each society; where configurations differ
-        between copies, all phases are translated.
+        Default: those of `by_hand`, with a workgroup for each society, but for a kernel that reads
+        a key (``KEY_...``) which differs between copies: a macro has one value for all of them.
         """
-        if isinstance(p, Copies):
-            return {}
         for name in self.by_hand:
             if name not in self.rules():
                 raise ConfigError(
@@ -89,7 +88,12 @@ class Model(Workload[C, P]):
                     f"{', '.join(self.rules())}"
                 )
         folder = Path(str(sys.modules[type(self).__module__].__file__)).parent
-        return {name: phase(str(folder / file), copies) for name, file in self.by_hand.items()}
+        differ = {f"KEY_{name.upper()}" for name in p._differ} if isinstance(p, Copies) else set()
+        return {
+            name: phase(str(folder / file), copies)
+            for name, file in self.by_hand.items()
+            if not differ or differ.isdisjoint(_words_of(folder / file))
+        }
 
     by_hand: ClassVar[Mapping[str, str]] = {}
     """Files of OpenCL C in the folder of the model, by the phase that each carries out in place of
@@ -241,8 +245,10 @@ class Model(Workload[C, P]):
         macros: dict[str, Any] = {f"LENGTH_{n.upper()}": v for n, v in self.lengths(p).items()}
         columns = chain.from_iterable(self.columns(p).values())
         macros |= {f"SERIES_{name}": place for place, name in enumerate(columns)}
-        for name, number in dict(p).items():  # type: ignore[call-overload]
-            if isinstance(number, bool | int | float):
+        first: Any = p._made[0] if isinstance(p, Copies) else p
+        differ = p._differ if isinstance(p, Copies) else ()
+        for name, number in dict(first).items():
+            if isinstance(number, bool | int | float) and name not in differ:
                 macros[f"KEY_{name.upper()}"] = number
         return Source(macros, arguments=arguments)
 
@@ -263,6 +269,11 @@ class Model(Workload[C, P]):
     def work_done(self, config: C, ticks: int) -> float:
         """Return the days of all societies."""
         return float(ticks * self.count(config))
+
+
+def _words_of(kernel: Path) -> set[str]:
+    """Return the words of a kernel's text, with the files that it includes."""
+    return set(re.findall(r"\w+", without_comments(amalgamate([kernel]).text)))
 
 
 _LISTED: dict[tuple[str, ...], tuple[Step, ...]] = {}

@@ -12,6 +12,7 @@ from societies.translate import lists, storing
 from societies.translate.function import Function, handles, known
 from societies.translate.membership import whole
 from societies.translate.messages import TOO_LARGE
+from societies.translate.names import in_c
 from societies.translate.tables import table
 from societies.translate.values import (
     CTYPES,
@@ -101,7 +102,7 @@ def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
             kind = WORD
         if kind == INT and _kind(owner.value, node.attr) == SHAPE:
             return literal(value)
-        c = f.unit.setting(path)
+        c = _setting_in_c(f, path)
         f.use(c, f"const {CTYPES[kind]} {c}")
         f.unit.arguments[c] = value
         low, high = _limits(owner.value, node.attr) if kind == INT else (None, None)
@@ -116,6 +117,18 @@ def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
         f.error(node, f"'{node.attr}' is a method of the configuration",
                 "Make it a property that returns a number, or a list of numbers.")  # fmt: skip
     return Settings(value, path)
+
+
+def _setting_in_c(f: Function, path: str) -> str:
+    """Return the name in C of a key of the configuration, which no other key has."""
+    given: dict[str, str] = f.unit.settings
+    base, count = in_c(f"config_{path}"), 1
+    name = given.get(path, base)
+    while path not in given and name in given.values():
+        count += 1
+        name = f"{base}__{count}"
+    given[path] = name
+    return name
 
 
 def _differs(f: Function, path: str, owner: Settings, name: str, value: Any) -> bool:

@@ -206,6 +206,8 @@ class Function:
         if place not in self.frames[0].scope:
             self.instance.captures.append((frame, name))
             declarations, value = self.parameter(name, found)
+            if isinstance(found, Number | CVariable) and isinstance(value, CVariable):
+                value = replace(value, known=found.known)
             self.instance.parameters += declarations
             self.frames[0].scope[place] = value
         return self.frames[0].scope[place]
@@ -320,7 +322,8 @@ class Function:
         if isinstance(value, Number):
             return value
         if isinstance(value, CVariable):
-            return Number(value.cname, value.kind, value.life, value.low, value.high)
+            place = value.low, value.high, value.known
+            return Number(value.cname, value.kind, value.life, *place)
         if isinstance(value, Known):
             if value.value is None:
                 return NOTHING

@@ -53,10 +53,11 @@ def _counted(f: Function, node: ast.For, name: str, span: Span) -> None:
     """Translate a loop over a range whose variable is used only inside, as a loop of C."""
     start, stop = f.kept(span.start) if span.start.life == READ else span.start, f.kept(span.stop)
     c = f.cname(name)
-    low, high = span.start.low, span.stop.high
+    first, last = span.start.limits, span.stop.limits
+    low, high = first[0], last[1]
     inside = (low, None if high is None else high - 1)
     if span.step < 0:
-        low, high = span.stop.low, span.start.high
+        low, high = last[0], first[1]
         inside = (None if low is None else low + 1, high)
     hidden = f.frame.scope.get(name)
     f.frame.scope[name] = CVariable(c, INT, node.lineno, FIXED, *inside)

@@ -42,7 +42,7 @@ mem_fence read_mem_fence write_mem_fence prefetch printf wait_group_events ndran
 enqueue_marker is_valid_event retain_event release_event create_user_event set_user_event_status
 capture_event_profiling_info reserve_read_pipe reserve_write_pipe commit_read_pipe
 commit_write_pipe is_valid_reserve_id"""
-"""Functions of OpenCL C, other than those that `_PATTERN` describes."""
+"""Functions of OpenCL C, without those that `_PATTERN` describes."""
 
 
 _PATTERN = re.compile(

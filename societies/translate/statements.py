@@ -230,7 +230,8 @@ def _store_number(f: Function, name: str, value: Number, node: ast.AST) -> None:
         kind = f.fact("kind", name) or value.kind
         line = getattr(node, "lineno", 0)
         single = f.frame.bindings[name] == 1
-        bounds = (value.low, value.high) if single else (None, None)
+        same = single and kind == value.kind
+        bounds = (value.low, value.high, value.known if same else None) if single else ()
         variable = CVariable(f.cname(name), kind, line, NAME, *bounds)
         f.frame.scope[name] = variable
     if variable.kind != value.kind:

@@ -34,8 +34,6 @@ PRIVATE = 64
 MOST_WORDS = 2**31 // 8
 """Largest number of entries of the lists of a phase, of 8 bytes each, for one work-item."""
 
-_OF_EVENTS = ("log", "count", "rows")
-
 _WORD = re.compile(r"§(\d+):(\d+)§")
 
 
@@ -120,7 +118,8 @@ class TranslatedProgram:
 
     def __init__(self, declared: Declared, *, checked: bool = False) -> None:
         self.declared, self.checked = declared, checked
-        of_events = [f"{name}_{what}" for name in declared.events for what in _OF_EVENTS]
+        ends = ("log", "count", "rows")
+        of_events = [f"{name}_{end}" for name in declared.events for end in ends]
         self.reserved = {*of_events, f"{declared.copies}_numbers"}  # names of parameters
         self.instances: dict[Any, Instance] = {}
         self.finished: list[Instance] = []
@@ -242,16 +241,6 @@ class TranslatedProgram:
         f.statements(without_docstring(f.frame.node))
 
     # ---------------------------------------------------------------- functions
-
-    def setting(self, path: str) -> str:
-        """Return the name in C of a key of the configuration, which no other key has."""
-        base, count = in_c(f"config_{path}"), 1
-        name = self.settings.get(path, base)
-        while path not in self.settings and name in self.settings.values():
-            count += 1
-            name = f"{base}__{count}"
-        self.settings[path] = name
-        return name
 
     def instance(self, name: str) -> Instance:
         """Return a new function in C, of a name that no other has."""
@@ -386,8 +375,7 @@ class TranslatedProgram:
             lines.append("    const size_t copy = item, stride = copies;")
         lines.append("    if (copy >= copies) return;")
         if declared.ended:
-            at = "state_ended[copy]" if declared.ended else ""
-            lines.append(f"    if ({at} >= 0) return;")
+            lines.append("    if (state_ended[copy] >= 0) return;")
         for name in given:
             if name.startswith("state_") and name in made.uses:
                 one = declared.fields.get(name.removeprefix("state_"))

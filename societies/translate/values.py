@@ -80,6 +80,11 @@ class Number:
         return self.low is not None and self.low >= 0
 
     @property
+    def limits(self) -> tuple[int | None, int | None]:
+        """Least and largest value, as far as they are known."""
+        return (self.known, self.known) if isinstance(self.known, int) else (self.low, self.high)
+
+    @property
     def most(self) -> int | None:
         """Largest value, if it follows from the configuration."""
         if isinstance(self.known, int):
@@ -214,7 +219,10 @@ class List:
 
 @dataclass(frozen=True)
 class CVariable:
-    """A variable in C: its name, the kind of its numbers, the line of its first assignment."""
+    """A variable in C: its name, the kind of its numbers, the line of its first assignment.
+
+    ``known`` is as for `Number`: that of the only value that the variable ever gets.
+    """
 
     cname: str
     kind: str
@@ -222,6 +230,7 @@ class CVariable:
     life: int = NAME
     low: int | None = None
     high: int | None = None
+    known: int | float | None = None
 
 
 Value: TypeAlias = (

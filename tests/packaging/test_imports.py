@@ -61,6 +61,7 @@ LONGER = {
     "societies/opencl/function.py",
     "societies/opencl/kernel.py",
     "societies/translate/function.py",
+    "societies/translate/unit.py",
     # one command line, one format, one table, one protocol
     "societies/cli.py",
     "societies/output/layout.py",

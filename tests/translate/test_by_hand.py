@@ -13,6 +13,7 @@ from societies.workload import Setup
 from societies.workload.checking.bench import bench_phases, worth_a_kernel
 from societies.workload.declare import registry
 from societies.workload.running.profile import PhaseTimes, Profile
+from societies.workload.running.request import setup_of as setup_with_table
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "make-a-phase-faster.md"
 
@@ -79,8 +80,34 @@ def test_societies_of_other_configurations_have_translated_kernels(model):
     config = societies.config_from_dict(
         {"workload": "payments", "model": "payments.py", "agents": 30, "replicates": 2}
     )
+    assert "exchange" in translated_of(config, {"amount": [3, 9]})
     report = societies.verify(config, ticks=2, table={"amount": [3, 9]})
     assert report.identical, str(report)
+
+
+def translated_of(config, table):
+    """Return the translated phases of societies that differ in keys of a table."""
+    setup = setup_with_table(config, table, called="verify")
+    return setup.workload.translated_phases(setup.p)
+
+
+@pytest.mark.ci
+def test_a_kernel_is_used_for_societies_that_do_not_differ_in_its_keys(model):
+    path = Path("payments.py")
+    line = "    amount: int = key("
+    model()
+    text = path.read_text().replace(
+        line, f'    tax: int = value(1, "A key", "units", ge=0)\n{line}'
+    )
+    path.write_text(text.replace("    key,\n", "    key,\n    value,\n"))
+    config = societies.config_from_dict(
+        {"workload": "payments", "model": "payments.py", "agents": 30, "replicates": 2}
+    )
+    table = {"tax": [3, 9]}
+    assert "exchange" not in translated_of(config, table)
+    report = societies.verify(config, ticks=2, table=table)
+    assert report.identical, str(report)
+    assert report.coverage.counts["payments"] > 0
 
 
 @pytest.mark.parametrize(

@@ -261,3 +261,33 @@ def test_words_of_opencl_are_names_of_python(translated, body):
         body = "fail = 3\n" + body.replace("\nfail = 3", "")
     unit = translated(body)
     assert "own_" in unit.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "n = config.agents\nx = [0] * n",
+        "n = config.agents + 2\nm = 2 * n\nx = [i for i in range(m - n)]",
+        "n, m = config.agents, 3\nx = [0] * (n * m)",
+        "n = config.agents\nx = Bounded(n)\nx.append(1)",
+        "n = config.agents\ndef made(k):\n    return [0] * k\nx = made(n)",
+        "n = config.agents\ndef inner():\n    return [0] * n\nx = inner()",
+        "x = [0]\nfor n in range(config.agents):\n    x = [1] * n",
+    ],
+)
+def test_the_bound_of_a_list_may_have_a_name(translated, body):
+    """A key that is no shape has a value of its own in every configuration."""
+    assert "state_money[0] = " in translated(f"{body}\nsociety.money[0] = len(x)").text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "n = config.agents\nn = society.money[1]\nx = [0] * n",
+        "n = config.agents\nn += society.money[1]\nx = [0] * n",
+        "n = config.agents\nwhile n < society.money[1]:\n    n = n + 1\nx = [0] * n",
+    ],
+)
+def test_a_name_that_gets_another_value_is_no_bound(translated, body):
+    with pytest.raises(TranslationError, match="must follow from the configuration"):
+        translated(f"{body}\nsociety.money[0] = len(x)")

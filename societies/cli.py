@@ -59,6 +59,7 @@ from societies.options import (
     RULE,
     ConfigCommand,
     ExportCommand,
+    InfoCommand,
     MemberCommand,
     PlotCommand,
     RuleTexts,
@@ -1447,7 +1448,7 @@ def export(
         print(path)
 
 
-@app.command()
+@app.command(cls=InfoCommand)
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
     check: Annotated[
@@ -1455,6 +1456,25 @@ def info(
     ] = False,
     config: Annotated[
         bool, typer.Option("--config", help="Print the configuration alone, as YAML.")
+    ] = False,
+    accounts: Annotated[
+        bool, typer.Option("--accounts", help="Print who paid whom; rows and columns add up to 0.")
+    ] = False,
+    ticks: Annotated[
+        str | None,
+        typer.Option(
+            "--ticks",
+            "--tick",
+            metavar="RANGE",
+            help="Of --accounts: 100 or 97:100; default: the last.",
+        ),
+    ] = None,
+    copy: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=from_0, help="Of --accounts: which; default: the first."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Of --accounts: print the table as JSON.")
     ] = False,
 ) -> None:
     """Say what FILE is, how it was made, whether it is complete, and whether it is damaged.
@@ -1464,6 +1484,15 @@ def info(
     from societies.output import inspect
     from societies.output.inspection import configuration
 
+    if accounts:
+        from societies.analysis import accounts as payments
+
+        flows = payments.flows(file, ticks=ticks, copy=copy)
+        _print_found(flows.as_dict if as_json else None, lambda: payments.table(flows))
+        return
+    for name, given in (("ticks", ticks), ("copy", copy), ("json", as_json or None)):
+        if given is not None:
+            raise ConfigError(f"--{name}: is for --accounts")
     found = inspect(file, check=check)
     if config:
         print(printable(configuration(file).rstrip()))

@@ -220,7 +220,44 @@ class MemberCommand(ConfigCommand):
         return member_of(workload, str(self.name))
 
 
-class PlotCommand(MemberCommand):
+class ResultCommand(ConfigCommand):
+    """A command with a FILE, which accepts the names of the clock and copies of its workload."""
+
+    only_with = ""
+    """Parameter without which the workload is not looked for, as opening a file takes time."""
+
+    def workload(self, config: Path | None, line: CommandLine) -> Workload[Any, Any] | None:
+        """Return the workload that made the file on the line."""
+        if self.only_with and not line.given.get(self.only_with):
+            return None
+        from societies.analysis.selecting import workload_of
+        from societies.output import open_results
+
+        for word in line.files:
+            with suppress(SocietiesError), open_results(word) as results:
+                return workload_of(results)
+        return None
+
+    def speak_of(self, workload: Workload[Any, Any], line: CommandLine) -> None:
+        """Add the names of the clock, and of a copy."""
+        super().speak_of(workload, line)
+        for parameter in self.params:
+            if "--copy" in parameter.opts and workload.copies != "copy":
+                parameter.opts.insert(0, f"--{workload.copies}")
+                generic = line.given.get("copy") is not None
+                typed("copy", "copy" if generic else workload.copies)
+
+    def require_known(self, found: Workload[Any, Any] | None, line: CommandLine) -> None:
+        """Leave unknown options to typer."""
+
+
+class InfoCommand(ResultCommand):
+    """The command that describes a file, with the words of its workload for ``--accounts``."""
+
+    only_with = "accounts"
+
+
+class PlotCommand(ResultCommand, MemberCommand):
     """The command with the options of a figure: the workload's overview, or ``--figure``."""
 
     def member_of(
@@ -235,19 +272,6 @@ class PlotCommand(MemberCommand):
         if name == OVERVIEW and len(line.operands) <= 1:
             return getattr(workload, "figure", None) or series_figure
         return FIGURES.get("series" if name == OVERVIEW else name)
-
-    def workload(self, config: Path | None, line: CommandLine) -> Workload[Any, Any] | None:
-        """Return the workload that made the file on the line."""
-        from societies.analysis.selecting import workload_of
-        from societies.output import open_results
-
-        for word in line.files:
-            with suppress(SocietiesError), open_results(word) as results:
-                return workload_of(results)
-        return None
-
-    def require_known(self, found: Workload[Any, Any] | None, line: CommandLine) -> None:
-        """Leave unknown options to typer."""
 
 
 class ExportCommand(PlotCommand):

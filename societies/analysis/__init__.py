@@ -4,6 +4,7 @@ Functions take and return xarray arrays: dimensions that a measure does not use 
 and meanings are attributes.
 """
 
+from societies.analysis.accounts import Flows, flows
 from societies.analysis.effects import effect
 from societies.analysis.emulation import Emulator, emulator
 from societies.analysis.exporting import export
@@ -24,10 +25,12 @@ from societies.analysis.structure import (
 
 __all__ = [
     "Emulator",
+    "Flows",
     "atkinson",
     "effect",
     "emulator",
     "export",
+    "flows",
     "gini",
     "hhi",
     "interdependence",

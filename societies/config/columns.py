@@ -112,6 +112,7 @@ def _rows(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
     except csv.Error as error:
         line = max(reader.line_num, 1)
         said = str(error).replace("unexpected end of data", "a quotation mark is never closed")
+        said = said.replace("'\t'", "a tab")
         raise ConfigError(f"{name}:{line}  cannot be read as CSV ({said})") from None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,38 +11,39 @@ from numpy.typing import NDArray
 
 from societies.output import ResultFile
 from societies.workload.declare.contents import SeriesAndDetail
-from societies.workload.declare.fields import SERIES
 from societies.workload.declare.protocol import Block
 
 
 class UntilTheEnd(SeriesAndDetail):
     """Contents in which series are missing (NaN) after the tick in the field ``ended`` of a copy.
 
-    Means over copies leave them out.
+    Means over copies leave them out. Logged fields have their `Field.none` after that tick, or NaN
+    or, of integers that cannot be missing, 0. The detail is the state, which no longer changes.
     """
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Write the series of a block, and the state at its end if it is recorded."""
-        super().write(file, _until_the_end(block))
+        super().write(file, self._until_the_end(block))
 
     def means(self, block: Block) -> dict[str, float]:
         """Return means over the copies that had not ended before the block's last tick."""
-        return super().means(_until_the_end(block))
+        return super().means(self._until_the_end(block))
 
     def _mean(self, name: str, numbers: NDArray[Any]) -> float:
         there = numbers[~np.isnan(numbers)]
         return super()._mean(name, there) if there.size else math.nan
 
-
-def _until_the_end(block: Block) -> Block:
-    """Return a block without the series of ticks after the end of a copy."""
-    ended = block.state()["ended"]
-    if not (ended >= 0).any():
-        return block
-    ticks = np.arange(block.first, block.last + 1)
-    over = (ended[:, None] >= 0) & (ticks[None] > ended[:, None])
-    logs: Mapping[str, NDArray[Any]] = {
-        **block.logs,
-        SERIES: np.where(over[:, :, None], math.nan, block.logs[SERIES]),
-    }
-    return replace(block, logs=logs)
+    def _until_the_end(self, block: Block) -> Block:
+        """Return a block without the logs of ticks after the end of a copy."""
+        ended = block.state()["ended"]
+        if not (ended >= 0).any():
+            return block
+        ticks = np.arange(block.first, block.last + 1)
+        over = (ended[:, None] >= 0) & (ticks[None] > ended[:, None])
+        logs: dict[str, NDArray[Any]] = {}
+        for name, log in block.logs.items():
+            none = self.setup.fields[name].none
+            missing = math.nan if log.dtype.kind == "f" else none or 0
+            after = over.reshape(over.shape + (1,) * (log.ndim - 2))
+            logs[name] = np.where(after, np.array(missing, log.dtype), log)
+        return replace(block, logs=logs)

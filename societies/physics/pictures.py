@@ -163,12 +163,14 @@ def _picture(path: str, image: Image.Image, every_frame: bool) -> Picture:
         if frame.width * frame.height > max(PLAUSIBLE, PIXELS_OF_A_BYTE * size):
             raise ValueError(f"{frame.width} x {frame.height} pixels in a file of {size} bytes")
         lost, bits = lost or _lost(frame), _bits(frame)  # unknown after loading
-        negative = _is_negative(frame)
+        negative, with_alpha = _is_negative(frame), _is_grey_with_alpha(frame)
         before = frame.getexif().get(ORIENTATION_TAG)
         frame.load()
         after = frame.getexif().get(ORIENTATION_TAG)  # Pillow may have turned a TIFF itself
         sideways = before in SIDEWAYS or after in SIDEWAYS
         pixels = _pixels_of(frame, bits)
+        if with_alpha:
+            pixels = pixels[:, :, [0, -1]]
         if after in TURNED:
             pixels = TURNED[after](pixels)
         frames.append(np.ascontiguousarray(np.moveaxis(np.atleast_3d(pixels), 2, 0)))
@@ -322,6 +324,11 @@ def _is_negative(frame: Image.Image) -> bool:
     tags = getattr(frame, "tag_v2", {})
     deep = frame.mode == "F" or frame.mode.startswith("I")
     return deep and tags.get(PHOTOMETRIC_TAG) == WHITE_IS_ZERO
+
+
+def _is_grey_with_alpha(frame: Image.Image) -> bool:
+    """Return whether a frame is grey with alpha of 16 bits, which Pillow shows as colours."""
+    return any(str(tile[-1]).startswith("LA;16") for tile in getattr(frame, "tile", ()) or ())
 
 
 def _lost(frame: Image.Image) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from types import ModuleType
 from societies.inputs import Stamp, nearest_file, read_text, shown, stamp
 from societies.translate.messages import TranslationError
 from societies.translate.source import LARGEST_FILE
+from societies.translate.whole_numbers import TEST, tested, within_64_bits
 
 
 class PlugInError(TranslationError):
@@ -25,8 +26,10 @@ class PlugInError(TranslationError):
         self.args = (text,)
 
 
-def load_module(path: Path, prefix: str = "") -> ModuleType:
+def load_module(path: Path, prefix: str = "", *, tests: bool = False) -> ModuleType:
     """Import a file that a user names; again if it has changed.
+
+    ``tests``: every result is tested for 64 bits (`societies.translate.whole_numbers`).
 
     Raises
     ------
@@ -39,11 +42,11 @@ def load_module(path: Path, prefix: str = "") -> ModuleType:
         also = f"; did you mean '{near}'?" if near else ""
         raise PlugInError(f"{prefix}{shown(path)}: {what}{also}")
     found = path.resolve()
-    return _imported(found, shown(path), stamp(found))
+    return _imported(found, shown(path), stamp(found), tests)
 
 
 @lru_cache(maxsize=64)
-def _imported(path: Path, name: str, _of: Stamp) -> ModuleType:
+def _imported(path: Path, name: str, _of: Stamp, with_tests: bool) -> ModuleType:
     text = read_text(path, LARGEST_FILE)
     digest = hashlib.sha256(f"{path} {text}".encode()).hexdigest()[:8]
     spec = spec_from_file_location(f"{path.stem}_{digest}", path)
@@ -51,7 +54,9 @@ def _imported(path: Path, name: str, _of: Stamp) -> ModuleType:
     module = module_from_spec(spec)
     sys.modules[module.__name__] = module
     try:
-        code = compile(text, str(path), "exec", dont_inherit=True)
+        content = tested(text, str(path)) if with_tests else text
+        code = compile(content, str(path), "exec", dont_inherit=True)
+        vars(module)[TEST] = within_64_bits
         with _neighbours(path.parent):
             exec(code, module.__dict__)
     except (Exception, SystemExit) as error:

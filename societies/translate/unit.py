@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -90,7 +90,7 @@ class TranslatedPhase:
     ----------
     phase, name : of the phase, and of its kernel
     entry : dimension of which each entry is a work-item; "": a work-item is a copy
-    words : entries of scratch memory for each work-item
+    words : entries of scratch memory for each work-item, in a program of all phases of the unit
     instance : the function that carries it out
     """
 
@@ -187,19 +187,31 @@ class TranslatedProgram:
         require_one_name(made.accesses)
         if entry:
             require_no_races(made.accesses, entry)
-        order = self.reachable([made])
-        words = self._place(order)
-        if words > MOST_WORDS:
+        self.kernels[name] = TranslatedPhase(
+            name, f"{made.name[:-6]}_kernel", entry, 0, made, file, node.lineno
+        )
+        self._measure()
+        kernel = self.kernels[name]
+        if kernel.words > MOST_WORDS:
+            del self.kernels[name]
+            self._measure()
             raise TranslationError(
                 file.path.name, node.lineno, file.line(node.lineno),
-                f"the lists of {name} need {words * 8:,} bytes for each work-item",
+                f"the lists of {name} need {kernel.words * 8:,} bytes for each work-item",
                 "Make their bounds smaller, or use fields.",
             )  # fmt: skip
-        kernel = TranslatedPhase(
-            name, f"{made.name[:-6]}_kernel", entry, words, made, file, node.lineno
-        )
-        self.kernels[name] = kernel
         return kernel
+
+    def _measure(self) -> None:
+        """Set the scratch memory of every kernel.
+
+        A function that several phases call has one place, behind the lists of all its callers; so
+        another phase may move it, and all kernels that call it need more.
+        """
+        bases = self._bases(self.reachable([one.instance for one in self.kernels.values()]))
+        for name, kernel in self.kernels.items():
+            ends = (bases[one.number] + one.words for one in self.reachable([kernel.instance]))
+            self.kernels[name] = replace(kernel, words=max(ends, default=0))
 
     def _carry_out(self, f: Function, names: Sequence[str], entry: str) -> None:
         """Translate the body of a phase."""
@@ -278,12 +290,8 @@ class TranslatedProgram:
                 waiting += one.calls
         return [one for one in reversed(self.finished) if one.number in wanted]
 
-    def _place(self, order: Sequence[Instance]) -> int:
-        """Return the entries of scratch memory of some functions: callees lie behind callers."""
-        bases = self._bases(order)
-        return max((bases[one.number] + one.words for one in order), default=0)
-
     def _bases(self, order: Sequence[Instance]) -> dict[int, int]:
+        """Return the first entry of the lists of each function: callees lie behind callers."""
         bases: dict[int, int] = {}
         for one in order:
             base = bases.setdefault(one.number, 0)
@@ -327,7 +335,9 @@ class TranslatedProgram:
 
     def scratch_words(self, functions: Sequence[Instance]) -> int:
         """Return the entries of scratch memory that some functions and all that they call need."""
-        return self._place(self.reachable(functions))
+        order = self.reachable(functions)
+        bases = self._bases(order)
+        return max((bases[one.number] + one.words for one in order), default=0)
 
     def text_of(self, phases: Sequence[str] | Mapping[str, TranslatedPhase]) -> str:
         """Return the text of some phases."""

@@ -25,6 +25,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from societies import signals
 from societies.config import to_yaml
+from societies.errors import shortened
 from societies.view import messages
 from societies.view.listening import Listening, is_loopback
 from societies.view.session import Session, Viewer
@@ -86,6 +87,8 @@ class Page:
 
     def _refusal(self, connection: HTTPConnection) -> str:
         """Return why a connection is refused, "" if it is accepted."""
+        if unknown := self._unknown(connection):
+            return unknown
         host = connection.headers.get("host", "")
         if self._listening.token:
             given = connection.query_params.get("token", "")
@@ -99,6 +102,19 @@ class Page:
             return "this page is not for other sites"
         return ""
 
+    def _unknown(self, connection: HTTPConnection) -> str:
+        """Return what a connection asks for that would do nothing, "" if there is nothing."""
+        keys = [key for key, _ in connection.query_params.multi_items()]
+        known = ["token"] if self._listening.token else []
+        for key in keys:
+            if key not in known:
+                return f"unknown in this address: {shortened(key)}"
+        if len(keys) > len(known):
+            return "the token is in this address more than once"
+        if connection.headers.get("sec-websocket-protocol"):
+            return "a subprotocol is asked for; there is none"
+        return ""
+
     async def _index(self, request: Request) -> Response:
         """The page itself."""
         refusal = self._refusal(request)
@@ -108,6 +124,8 @@ class Page:
 
     async def _file(self, request: Request) -> Response:
         """A script or style of the page, which contains no data: no token is required."""
+        if unknown := self._unknown(request):
+            return PlainTextResponse(f"{unknown}\n", 403, headers=HEADERS)
         name = request.scope["path"].lstrip("/")  # `request.url` fails if the host is not valid
         return FileResponse(PAGE / name, media_type=FILES[name], headers=HEADERS)
 
@@ -237,6 +255,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                http="h11",  # it refuses long headers
                 ws="websockets-sansio",
                 ws_max_size=LONGEST_MESSAGE,
                 ws_ping_interval=PING_SECONDS,

@@ -1,5 +1,6 @@
 """Does a plan warn of what cannot suffice, and only of that?"""
 
+import mmap
 import shutil
 from collections import namedtuple
 from pathlib import Path
@@ -63,6 +64,15 @@ def test_available_memory_is_what_the_system_says():
     total = int(Path("/proc/meminfo").read_text().split()[1]) * 1024
     assert free is not None
     assert 2**20 < free <= total
+
+
+def test_a_limit_of_the_address_space_counts(monkeypatch):
+    """Otherwise OpenCL on a CPU allocates too much, and ends the process."""
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
+    monkeypatch.setattr(sufficiency, "address_space", lambda: used + 2**24)
+    assert sufficiency.available_memory() <= 2**24
+    monkeypatch.setattr(sufficiency, "address_space", lambda: 2**20)
+    assert sufficiency.available_memory() == 0
 
 
 def test_too_little_disk(shell, monkeypatch, folder):

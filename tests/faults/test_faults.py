@@ -11,6 +11,7 @@ import files_at_random
 import pytest
 import societies_at_random
 import tables_at_random
+import variants_at_random
 from flips import flip_bytes, make_files, make_studies
 from kills import kill, stop_some
 from swaps import make_pairs, swap_pieces
@@ -50,6 +51,13 @@ def test_nothing_that_is_moved_in_a_study_is_silently_wrong(tmp_path):
     outcomes, wrong = swap_pieces(path, 6, SEED)
     assert wrong == []
     assert outcomes["reported"] >= 4, outcomes
+
+
+@pytest.mark.parametrize("kind", variants_at_random.KINDS)
+def test_a_file_of_another_program_is_read_as_it_is_meant(tmp_path, kind):
+    outcomes, wrong = variants_at_random.compare(kind, 200, 1, tmp_path)
+    assert wrong == []
+    assert min(outcomes["read"], outcomes["refused"]) > 15, outcomes
 
 
 @pytest.mark.ci

@@ -15,7 +15,7 @@ import societies
 from societies.cli import main
 from societies.economy.rules import RULES
 from societies.economy.workload import WORKLOAD
-from societies.errors import ConfigError
+from societies.errors import ConfigError, TranslationWarning
 from societies.output import open_results
 from societies.translate import RuleError, TranslationError
 from societies.workload import Setup
@@ -434,6 +434,17 @@ def test_an_unknown_rule_is_said_with_the_nearest(rules):
             "while most_a > 0.0:\n        most_a += 1.0\n    return 1.0",
             "more than 100,000 lines",
         ),
+        (
+            "n = 1 << 40\n    return 1.0 + (n * n > 0)",
+            "my_rules.py:3: OverflowError",
+        ),
+        (
+            "n = 3\n    for _ in range(6):\n        n *= n\n    return float(n > 0)",
+            r"my_rules.py:4: OverflowError: a whole number of 102 bits; a device has 64",
+        ),
+        ("n = -(2**62)\n    return float(abs(n + n - 5) > 0)", "my_rules.py:3: OverflowError"),
+        ("return float(sum([2**62, 2**62]) > 0)", "my_rules.py:2: OverflowError"),
+        ("return [1.0, 2.0][int(most_a * 0.0) + 2]", "my_rules.py:2: IndexError"),
     ],
 )
 def test_what_the_reference_meets_has_its_line(rules, body, said):
@@ -441,6 +452,18 @@ def test_what_the_reference_meets_has_its_line(rules, body, said):
     with pytest.raises(RuleError, match=said) as error:
         reference_state(economy(price="my_rules.py:price"), 14)
     assert "in the rule trading.price" in str(error.value)
+
+
+def test_the_least_and_the_largest_whole_number_pass(rules):
+    body = "n = 2**62 - 1 + 2**62\n    m = -n - 1\n    return float(n + m) + 2.0"
+    (rules / "my_rules.py").write_text(f"def price():\n    {body}\n")
+    reference_state(economy(price="my_rules.py:price"), 14)
+
+
+def test_a_checked_build_says_that_it_does_not_look_into_rules(rules, monkeypatch):
+    monkeypatch.setenv("SOCIETIES_DEBUG", "checked")
+    with pytest.warns(TranslationWarning, match=r"rules.trading.price, .*does not look into these"):
+        _ = Setup(WORKLOAD, economy(price="my_rules.py:price", choice="my_rules.py:choice")).p
 
 
 def test_a_loop_that_never_ends_ends_on_a_device(rules):

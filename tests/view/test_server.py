@@ -176,6 +176,45 @@ def test_the_picture_and_the_page_are_files(page, viewer):
     assert get(page.path("nothing"))[0] == 404
 
 
+def asked(port, line, *headers):
+    """Return the status of an answer to a request as it is written here, 0 if there is none."""
+    lines = [f"{line} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Connection: close", *headers]
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))
+        with connection.makefile("rb") as answer:
+            first = answer.readline().split()
+            return int(first[1]) if first else 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_nothing_is_accepted_that_does_nothing(host):
+    with served(SlowView(), host=host) as page:
+        token = f"?token={page.listening.token}" if page.listening.token else ""
+        more = f"{token}&" if token else "?"
+        assert get(page.path("page.js"))[0] == 200
+        for name in ("", "configuration.yaml", "picture.png", "socket", "page.js", "page.css"):
+            for query in ("x=1", "Token=1", "token=wrong", "x", "%ff=", "a=%ud800", "token="):
+                assert asked(page.port, f"GET /{name}{more}{query}") in (403, 404)
+        assert asked(page.port, f"GET /{more}x=1") == 403
+        if token:
+            assert asked(page.port, f"GET /{token}&{token[1:]}") == 403
+        for method in ("POST", "OPTIONS", "PUT", "DELETE", "TRACE", "PATCH"):
+            assert asked(page.port, f"{method} /{token}") == 405
+        assert asked(page.port, f"HEAD /{token}") == asked(page.port, f"GET /{token}") == 200
+        for path in ("/%00", "/..%2fserver.py", "//page.js", "/%zz", "/page%2ejs%00"):
+            assert asked(page.port, f"GET {path}{token}") == 404
+        for headers in ([f"X: {'a' * 200_000}"], [f"X{i}: {'a' * 100}" for i in range(2000)]):
+            assert asked(page.port, f"GET /{token}", *headers) in (0, 400, 431)
+        socket_headers = (
+            *("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"),
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        )
+        assert asked(page.port, f"GET /socket{token}", *socket_headers) == 101
+        asks_more = (*socket_headers, "Sec-WebSocket-Protocol: chat")
+        assert asked(page.port, f"GET /socket{token}", *asks_more) == 403
+        assert asked(page.port, f"GET /socket{more}x=1", *socket_headers) == 403
+
+
 @pytest.mark.parametrize("raw", [True, False])
 def test_previews_have_fewer_pixels_and_are_never_saved(raw):
     view = PreviewingView(launch=0.03, launches=(4,), shape=(64, 80))

@@ -1,9 +1,17 @@
-"""The statistics of BAM that others have published, of one economy's series.
+"""The statistics of BAM that others have published, of one economy of 1000 quarters.
 
-Definitions are in targets.json. Standard deviations divide by n, correlations are Pearson's.
+Definitions are in targets.json. Standard deviations divide by n, correlations are Pearson's. Series
+are arrays (quarter,) by name, `late` those of quarters 501 to 1000, and `states` the arrays at the
+end of quarters 998, 999 and 1000.
 """
 
 import numpy as np
+from scipy.linalg import solveh_banded
+from scipy.signal import find_peaks
+
+STATES = (998, 999, 1000)
+GRAINS = 2**20
+LAGS = range(-4, 5)
 
 
 def correlation(x, y):
@@ -46,6 +54,99 @@ def slope(x):
     return float(np.polyfit(np.arange(len(x)), x, 1)[0])
 
 
+def without_line(x):
+    """Return a series less its least-squares line over time."""
+    time = np.arange(len(x))
+    return x - np.polyval(np.polyfit(time, x, 1), time)
+
+
+def smoothed(x):
+    """Return the mean of five quarters around each one; the two at each end stay as they are."""
+    found = x.copy()
+    found[2:-2] = np.convolve(x, np.ones(5) / 5, mode="valid")
+    return found
+
+
+def together(x, y):
+    """Return the correlation of two series, smoothed and less their lines."""
+    return correlation(without_line(smoothed(x)), without_line(smoothed(y)))
+
+
+def recessions(x, first, prominence=0.03, apart=20, tail=10):
+    """Return the lengths of the recessions of a series from an index on.
+
+    A recession lasts from a peak of the smoothed series until ``tail`` quarters after the next
+    trough. Recessions with fewer than ``tail`` quarters between them are one.
+    """
+    x = smoothed(x)
+    peaks, _ = find_peaks(x, prominence=prominence, distance=apart)
+    troughs, _ = find_peaks(-x, prominence=prominence, distance=apart)
+    falling = np.zeros(len(x), bool)
+    for peak in peaks:
+        later = troughs[troughs > peak]
+        if len(later):
+            falling[peak : later[0] + tail] = True
+    changes = np.flatnonzero(np.diff(np.r_[False, falling, False]))
+    for end, begin in zip(changes[1::2], changes[2::2], strict=False):
+        if begin - end < tail:
+            falling[end:begin] = True
+    inside = np.diff(np.r_[False, falling[first:], False].astype(int))
+    return np.flatnonzero(inside == -1) - np.flatnonzero(inside == 1)
+
+
+def tent_r2(x):
+    """Return how straight both sides of a distribution are, with ranks on a logarithmic scale.
+
+    The mean over negative and other values of the R2 of ln(rank) against the value; rank 1 is the
+    outermost, and the outermost tenth is left out.
+    """
+    found = []
+    for side in (np.sort(x[x < 0]), np.sort(x[x >= 0])[::-1]):
+        if len(side) > 2:
+            rank = np.arange(1, len(side) + 1)
+            out = max(len(side) // 10, 1)
+            found.append(correlation(np.log(rank[out:]), side[out:]) ** 2)
+    return float(np.mean(found)) if found else 0.0
+
+
+def cycle(x, smoothing=1600.0):
+    """Return a series less its trend by the filter of Hodrick and Prescott (1997)."""
+    n = len(x)
+    second = np.diff(np.eye(n), 2, axis=0)
+    matrix = np.eye(n) + smoothing * second.T @ second
+    bands = np.array([np.r_[np.zeros(k), np.diagonal(matrix, k)] for k in (2, 1, 0)])
+    return x - solveh_banded(bands, x)
+
+
+def at_lags(x, y):
+    """Return the correlations of x at t with y at t + k, for k from -4 to 4."""
+    n = len(x)
+    return [correlation(x[max(-k, 0) : n - max(k, 0)], y[max(k, 0) : n - max(-k, 0)]) for k in LAGS]
+
+
+def autoregression(x, order):
+    """Return the least-squares coefficients of a series on its last values."""
+    lags = np.array([x[order - k : len(x) - k] for k in range(1, order + 1)]).T
+    return np.linalg.lstsq(lags, x[order:], rcond=None)[0].tolist()
+
+
+def comovements(late):
+    """Return the co-movements of cycles with that of output, by name and lag, and its persistence.
+
+    The cycle of ln Y itself is returned as well, as ``cycle``.
+    """
+    output = cycle(np.log(late["gdp"]))
+    others = {
+        "unemployment": late["unemployment"],
+        "productivity": late["productivity"],
+        "price_index": late["price"],
+        "interest_rate": late["rate"] - late["inflation"],
+        "real_wage": late["real_wage"],
+    }
+    found = {name: at_lags(output, cycle(x)) for name, x in others.items()}
+    return {**found, "cycle": output}
+
+
 def curves(late):
     """Return the correlations of Phillips, Okun and Beveridge."""
     u, wage, gdp = late["unemployment"], late["wage"], late["gdp"]
@@ -58,14 +159,9 @@ def curves(late):
     }
 
 
-def common(series, late, output):
-    """Return the statistics that all scenarios have.
-
-    Parameters
-    ----------
-    series, late : series by name, of all quarters and of 501 to 1000
-    output : of every firm in the last quarter, in goods
-    """
+def common(series, late, states):
+    """Return the statistics that all scenarios have."""
+    output = output_of(states)
     skewness, kurtosis = moments(output)
     u, v = late["unemployment"], late["vacancy_rate"]
     return {
@@ -85,6 +181,8 @@ def common(series, late, output):
         "bank_failures_mean": late["failed_banks"].mean(),
         "hedge_all_rounds": late["hedge"].mean(),
         "ponzi_all_rounds": late["ponzi"].mean(),
+        "minsky_hedge_pct": late["hedge_first"].mean(),
+        "minsky_ponzi_pct": late["ponzi_first"].mean(),
         "hedge_by_flow": late["hedge_flow"].mean(),
         "borrowers": late["borrowers"].mean(),
         "gini_savings": late["gini_savings"].mean(),
@@ -93,11 +191,17 @@ def common(series, late, output):
     }
 
 
-def of_baseline(series, late, output):
+def output_of(states):
+    """Return the output of every firm in the last quarter, in goods."""
+    return states[1000]["made"] / GRAINS
+
+
+def of_baseline(series, late, states):
     """Return the statistics of the baseline."""
+    output = output_of(states)
     pi = series["inflation"]
     return {
-        **common(series, late, output),
+        **common(series, late, states),
         "unemployment_pct_below_ceiling": (late["unemployment"] <= 0.12).mean(),
         "inflation_rate_mean": pi.mean(),
         "inflation_std": pi.std(),
@@ -110,16 +214,21 @@ def of_baseline(series, late, output):
     }
 
 
-def of_growth(series, late, output):
+def of_growth(series, late, states):
     """Return the statistics of Growth+."""
+    output, log_gdp = output_of(states), np.log(late["gdp"])
+    before, after = (states[quarter]["worth"] for quarter in (998, 999))
+    both = (before > 0) & (after > 0)
+    rises = after[both] / before[both] - 1
+    lengths = recessions(np.log(series["gdp"]), 500)
     u, pi, gdp = late["unemployment"], late["inflation"], late["gdp"]
     skill, real_wage = late["productivity"], late["real_wage"]
-    real_rate = late["rate"] - pi
+    real_rate = late["rate_first"] - pi
     fragility = late["wages"] / late["worth"]
-    ratio = late["price"] * gdp / (late["budget"] / 2**20)
+    ratio = late["price"] * gdp / (late["budget"] / GRAINS)
     changes = growth(gdp)
     return {
-        **common(series, late, output),
+        **common(series, late, states),
         "unemployment_pct_below_ceiling": (u <= 0.15).mean(),
         "inflation_rate_mean": pi.mean(),
         "inflation_hard_ceiling_upper": pi.max(),
@@ -155,7 +264,44 @@ def of_growth(series, late, output):
         "output_growth_pct_normal": (abs(changes) <= 0.10).mean(),
         "output_growth_outliers": (abs(changes) > 0.15).mean(),
         "output_growth_positive_frac": (changes >= 0).mean(),
+        "output_growth_tent_r2": tent_r2(changes),
+        "productivity_wage_correlation": correlation(without_line(skill), without_line(real_wage)),
+        "n_recessions": len(lengths),
+        "avg_recession_length": lengths.mean() if len(lengths) else 0.0,
+        "fragility_gdp_correlation": together(fragility, log_gdp),
+        "price_ratio_gdp_correlation": together(ratio, log_gdp),
+        "price_dispersion_mean": late["price_cv_end"].mean(),
+        "price_dispersion_std": late["price_cv_end"].std(),
+        "price_dispersion_gdp_correlation": together(late["price_cv_end"], log_gdp),
+        "equity_dispersion_gdp_correlation": together(late["worth_cv"], log_gdp),
+        "sales_dispersion_gdp_correlation": together(late["sales_cv"], log_gdp),
+        "networth_growth_pct_tight": inside(rises, -0.05, 0.05),
+        "networth_growth_pct_normal": inside(rises, -0.10, 0.10),
+        "networth_growth_outliers": 1 - inside(rises, -0.5, 0.2),
+        "networth_growth_tent_r2": tent_r2(rises),
     }
 
 
-SCENARIOS = {"baseline": of_baseline, "growth_plus": of_growth, "buffer_stock": of_growth}
+def of_buffer_stock(series, late, states):
+    """Return the statistics of Growth+ with buffer stocks."""
+    last = states[1000]
+    working = last["paid"] > 0
+    savings = last["savings"][working] / GRAINS
+    dividend = series["dividends"][998] * GRAINS / len(working)
+    propensity = last["mpc"][working] - dividend / last["paid"][working]
+    return {
+        **of_growth(series, late, states),
+        "wealth_gini": gini(savings),
+        "wealth_skewness": moments(savings)[0],
+        "mean_mpc": propensity.mean(),
+    }
+
+
+def gini(x):
+    """Return the Gini coefficient."""
+    x = np.sort(x)
+    weights = 2 * np.arange(len(x)) + 1 - len(x)
+    return float((weights * x).sum() / (len(x) * x.sum())) if x.sum() else 0.0
+
+
+SCENARIOS = {"baseline": of_baseline, "growth_plus": of_growth, "buffer_stock": of_buffer_stock}

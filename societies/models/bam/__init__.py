@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from societies.model import Field, Model, Series
+from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.config import BamConfig
 from societies.models.bam.credit import credit
 from societies.models.bam.firms import begin, enter, leave, plan, produce, settle
@@ -62,6 +63,7 @@ class Bam(Model[BamConfig, Any]):
     name, summary, version = "bam", "a macroeconomy with money: firms, households, banks", "1"
     config = BamConfig
     clock, copies, work = "quarter", "economy", "agent-quarter"
+    accounts = ACCOUNTS
     start = ("begin",)
     day = (
         "plan", "labour", "credit", "produce", "goods", "measure", "settle", "leave", "enter",
@@ -126,8 +128,8 @@ class Bam(Model[BamConfig, Any]):
             "visit": _index(("household", "shop_slot"), "firms visited, in order", "firm", firm,
                             **no),
             "last_income": _money(HOUSEHOLD, "income of the quarter before"),
-            "paid": _money(HOUSEHOLD, "wage of this quarter", **no),
-            "mpc": _real(HOUSEHOLD, "propensity to consume", **no),
+            "paid": _money(HOUSEHOLD, "wage of this quarter", recorded=True, **no),
+            "mpc": _real(HOUSEHOLD, "propensity to consume", recorded=True, **no),
             "equity": _money(BANK, "equity", recorded=True),
             "supply": _money(BANK, "credit left to grant", **no),
             "cost": _real(BANK, "markup on the policy rate", **no),
@@ -191,6 +193,8 @@ def _tallies() -> dict[str, Field]:
         "failed_banks": "banks that failed",
         "hedge": "firms that can pay loans and interest",
         "ponzi": "firms that cannot pay interest",
+        "hedge_first": "firms that can pay the loan of the first round and its interest",
+        "ponzi_first": "firms that cannot pay the interest of the first round",
         "hedge_flow": "firms whose sales cover wages and interest",
         "soldout": "firms with nothing left to sell",
     }
@@ -201,6 +205,7 @@ def _tallies() -> dict[str, Field]:
     }
     reals = {
         "rate_paid": "sum of loans times their rates",
+        "rate_first": "interest rate of loans of the first round",
         "mean_skill": "goods that a worker makes, weighted by output",
         "price_cv": "dispersion of prices",
         "worth_cv": "dispersion of net worth",
@@ -229,16 +234,20 @@ SERIES = {
     "failed_banks": Series("banks", "banks that failed"),
     "loans": Series("currency", "credit granted"),
     "rate": Series("per quarter", "interest rate of loans, weighted by amount"),
+    "rate_first": Series("per quarter", "the same, of loans of the first round"),
     "borrowers": Series("firms", "firms with a loan"),
     "demand": Series("currency", "credit wanted"),
     "worth": Series("grains", "net worth of all firms before the profit of the quarter"),
     "wages": Series("grains", "wages paid; over worth: financial fragility"),
     "budget": Series("grains", "money for shopping"),
     "price_cv": Series("1", "standard deviation over mean of prices, weighted by output"),
+    "price_cv_end": Series("1", "the same at the end of the quarter, entrants included"),
     "worth_cv": Series("1", "standard deviation over mean of net worth"),
     "sales_cv": Series("1", "standard deviation over mean of sales"),
     "hedge": Series("1", "share of firms that can pay loans and interest with their cash"),
     "ponzi": Series("1", "share of firms that cannot pay interest with their cash"),
+    "hedge_first": Series("1", "share of firms that can pay the loan of the first round"),
+    "ponzi_first": Series("1", "share of firms that cannot pay the interest of the first round"),
     "hedge_flow": Series("1", "share of firms whose sales cover wages and interest"),
     "soldout": Series("1", "share of firms with nothing left to sell"),
     "hhi": Series("1", "Herfindahl index of output"),

@@ -20,6 +20,7 @@ from societies.models.bam.flows import (
     WRITTEN_OFF,
 )
 from societies.models.bam.labour import dismiss, lay_off_excess
+from societies.models.bam.statistics import measure_balances
 
 MOST_SKILL = 1 << 40
 ERROR_OF_REALS = 1.0000003141592654
@@ -49,6 +50,7 @@ def begin(config, economy, quarter):
         economy.equity[bank] = int(config.equity0 * GRAINS)
     for k in range(5):
         economy.prices[k] = config.price0
+    measure_balances(economy)
 
 
 # -------------------------------------------------------------------- plan (3.2)

@@ -21,29 +21,43 @@ from societies.models.bam.flows import (
 
 def measure(config, economy, quarter):
     """Measure how firms differ after the goods market, before they pay their debts."""
-    made = sum(economy.made)
-    output = [float(economy.made[i]) for i in range(config.firms)]
-    economy.price_cv = 0.0
+    total = float(sum(economy.made))
+    economy.price_cv = dispersion_of_prices(config, economy)
     economy.hhi = 0.0
-    if made > 0:
-        total = float(made)
-        mean = reduce_sum([economy.price[i] * output[i] for i in range(config.firms)]) / total
-        far = reduce_sum(
-            [squared(economy.price[i] - mean) * output[i] for i in range(config.firms)]
-        )
-        economy.price_cv = math.sqrt(far / total) / mean
-        economy.hhi = reduce_sum([squared(x / total) for x in output])
+    if total > 0.0:
+        economy.hhi = reduce_sum([squared(float(x) / total) for x in economy.made])
     economy.worth_cv = dispersion([float(x) for x in economy.worth])
     sales = [float(economy.value[i] - economy.stock[i]) for i in range(config.firms)]
     economy.sales_cv = dispersion(sales)
     economy.hedge, economy.ponzi, economy.hedge_flow, economy.soldout = 0, 0, 0, 0
+    economy.hedge_first, economy.ponzi_first = 0, 0
+    lent, weighted = 0, 0.0
     for i in range(config.firms):
         owed, due = sum(economy.loan[i]), sum(economy.loan_interest[i])
         economy.hedge += int(economy.cash[i] >= owed + due)
         economy.ponzi += int(economy.cash[i] < due)
+        loan, interest = economy.loan[i][0], economy.loan_interest[i][0]
+        economy.hedge_first += int(economy.cash[i] >= loan + interest)
+        economy.ponzi_first += int(economy.cash[i] < interest)
+        lent += loan
+        weighted += economy.loan_rate[i][0] * float(loan)
         gross = economy.value[i] - economy.stock[i] - economy.payroll[i]
         economy.hedge_flow += int(gross >= due)
         economy.soldout += int(economy.stock[i] == 0)
+    economy.rate_first = config.policy_rate
+    if lent > 0:
+        economy.rate_first = weighted / float(lent)
+
+
+def dispersion_of_prices(config, economy):
+    """Return the standard deviation over the mean of prices, both weighted by output."""
+    output = [float(made) for made in economy.made]
+    total = float(sum(economy.made))
+    if total == 0.0:
+        return 0.0
+    mean = reduce_sum([economy.price[i] * output[i] for i in range(config.firms)]) / total
+    far = reduce_sum([squared(economy.price[i] - mean) * output[i] for i in range(config.firms)])
+    return math.sqrt(far / total) / mean
 
 
 def squared(x):
@@ -64,10 +78,7 @@ def statistics(config, economy, quarter):
     """Fill the series of the quarter; end the run if an earlier phase asked for it."""
     households, firms = float(config.households), float(config.firms)
     balance, flow = economy.balance, economy.flow
-    balance[0] = sum(economy.cash)
-    balance[1] = sum(economy.savings) + sum(economy.income)
-    balance[2] = sum(economy.equity)
-    balance[3] = economy.outside
+    measure_balances(economy)
     wage, rate = 0.0, config.policy_rate
     if economy.workers > 0:
         wage = float(flow[WAGES]) / float(economy.workers) / GRAINS
@@ -89,16 +100,20 @@ def statistics(config, economy, quarter):
         "failed_banks": float(economy.failed_banks),
         "loans": float(flow[LOANS]) / GRAINS,
         "rate": rate,
+        "rate_first": economy.rate_first,
         "borrowers": float(economy.borrowers),
         "demand": float(economy.wanted) / GRAINS,
         "worth": float(economy.all_worth),
         "wages": float(flow[WAGES]),
         "budget": float(economy.budgets),
         "price_cv": economy.price_cv,
+        "price_cv_end": dispersion_of_prices(config, economy),
         "worth_cv": economy.worth_cv,
         "sales_cv": economy.sales_cv,
         "hedge": float(economy.hedge) / firms,
         "ponzi": float(economy.ponzi) / firms,
+        "hedge_first": float(economy.hedge_first) / firms,
+        "ponzi_first": float(economy.ponzi_first) / firms,
         "hedge_flow": float(economy.hedge_flow) / firms,
         "soldout": float(economy.soldout) / firms,
         "hhi": economy.hhi,
@@ -118,6 +133,14 @@ def statistics(config, economy, quarter):
         "rnd": float(flow[RESEARCH] + flow[RESEARCH_PAID]) / GRAINS,
         "tax": float(flow[TAX]) / GRAINS,
     }
+
+
+def measure_balances(economy):
+    """Measure the money of firms, households, banks and outside."""
+    economy.balance[0] = sum(economy.cash)
+    economy.balance[1] = sum(economy.savings) + sum(economy.income)
+    economy.balance[2] = sum(economy.equity)
+    economy.balance[3] = economy.outside
 
 
 def gini(savings):

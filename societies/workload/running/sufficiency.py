@@ -6,10 +6,13 @@ not know how long the machine is available. A run that then lacks something repo
 
 from __future__ import annotations
 
+import mmap
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from societies.errors import OutputError, option
+from societies.memory import address_space
 from societies.opencl import Device
 
 A_LONG_TIME = 24 * 3600.0
@@ -82,14 +85,21 @@ def duration(seconds: float) -> str:
 
 
 def available_memory() -> int | None:
-    """Return the bytes of memory available to programs; None if the system does not report it."""
+    """Return the bytes of memory available to this process; None if the system does not report it.
+
+    A limit of the address space (``ulimit -v``) counts too: OpenCL on a CPU may allocate an array
+    only when it is used, and then end the process.
+    """
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:
         return None
+    limit = address_space()
+    left = sys.maxsize if limit is None else max(0, limit - pages * mmap.PAGESIZE)
     for line in text.splitlines():
         if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
+            return min(int(line.split()[1]) * 1024, left)
     return None
 
 

@@ -1,0 +1,192 @@
+"""Who paid whom in some ticks of a result, and do the rows and columns add up to 0?
+
+The workload says which payments it has, and who pays and gets them (`Accounts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from societies.analysis.selecting import with_ticks, workload_of
+from societies.errors import ConfigError, OutputError, option
+from societies.output import open_results
+from societies.words import plural
+from societies.workload.declare.accounts import Accounts
+from societies.workload.declare.registry import config_from_dict, workloads
+from societies.workload.drawing.figure import clock_and_copies, configuration_of
+from societies.workload.running.engines import ENDED, ReferenceEngine
+from societies.workload.running.provenance import VARIED
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.workload.declare.protocol import Workload
+
+__all__ = ["Flows", "flows", "table"]
+
+
+OTHERS = ("interventions", "replicates")
+"""Keys that do not matter for the state of one copy before the first tick."""
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """The table of flows of some ticks of one copy.
+
+    Attributes
+    ----------
+    copies, copy : what a copy is called, and its number
+    clock, ticks : what a tick is called, and the first and last one
+    unit : unit of the amounts, which are whole numbers
+    sectors : names of the columns
+    rows : what each sector gets, or with a minus sign pays, by the name of the row
+    """
+
+    copies: str
+    copy: int
+    clock: str
+    ticks: tuple[int, int]
+    unit: str
+    sectors: Sequence[str]
+    rows: dict[str, Sequence[int]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        when = {self.copies: self.copy, plural(self.clock): list(self.ticks), "unit": self.unit}
+        return {**when, "sectors": self.sectors, "rows": self.rows}
+
+
+def flows(
+    source: str | PathLike[str] | xr.Dataset,
+    *,
+    ticks: str | int | None = None,
+    copy: int | None = None,
+) -> Flows:
+    """Return the table of flows of some ticks of a result, whose rows and columns add up to 0.
+
+    Parameters
+    ----------
+    source : result file of a workload with accounts, or the dataset of `societies.open_results`
+    ticks : a tick, or a range such as ``"97:100"``; default: the last one of the copy
+    copy : number of the copy; default: the first one of the file
+
+    Raises
+    ------
+    ConfigError
+        If the workload has no accounts, or the file has no such copy, or not all of the ticks.
+    OutputError
+        If the file has no payments, is damaged, or they do not add up.
+    """
+    if isinstance(source, str | PathLike):
+        with open_results(source) as results:
+            return flows(results, ticks=ticks, copy=copy)
+    workload = workload_of(source)
+    accounts: Accounts | None = getattr(workload, "accounts", None)
+    if workload is None or accounts is None:
+        able = [name for name, one in workloads().items() if hasattr(one, "accounts")]
+        raise ConfigError(
+            f"{option('accounts')}: the workload of the file declares no payments between sectors; "
+            f"these do: {', '.join(able)}"
+        )
+    for name in (accounts.flow, accounts.balance):
+        if name not in source:
+            raise OutputError(
+                f"the file has no variable '{name}', which the table of flows needs; results of "
+                "societies run have it, studies do not"
+            )
+    clock, copies = clock_and_copies(source)
+    numbers = source[copies].values.tolist()
+    number = numbers[0] if copy is None else copy
+    if number not in numbers:
+        there = f"{numbers[0]} to {numbers[-1]}"
+        raise ConfigError(f"{option('copy', number)}: the {plural(copies)} of the file are {there}")
+    one = source.sel({copies: number})
+    first, last = _ticks(one, number, ticks)
+    paid = one[accounts.flow].sel({clock: slice(first, last)})
+    balance = one[accounts.balance]
+    payments, sectors = (
+        [str(name) for name in one[array.dims[-1]].values] for array in (paid, balance)
+    )
+
+    def money(tick: int) -> dict[str, int]:
+        if tick == 0:
+            found = _at_start(workload, one, number, accounts)
+        else:
+            found = balance.sel({clock: tick}).values
+        return dict(zip(sectors, map(int, found), strict=True))
+
+    sums = [sum(map(int, column)) for column in paid.values.T]
+    named = dict(zip(payments, sums, strict=True))
+    rows = dict(accounts.rows(named, money(first - 1), money(last)))
+    if any(map(sum, [*rows.values(), *zip(*rows.values(), strict=True)])):
+        raise OutputError(
+            f"payments and balances of {clock} {first} to {last} do not add up; societies info "
+            "--check FILE says whether the file is damaged"
+        )
+    return Flows(copies, number, clock, (first, last), accounts.unit, sectors, rows)
+
+
+def _ticks(one: xr.Dataset, number: int, ticks: str | int | None) -> tuple[int, int]:
+    """Return the first and last of some ticks of a copy; each of them, and the one before, exists.
+
+    Raises ConfigError if they do not.
+    """
+    clock, copies = str(one.attrs["clock"]), str(one.attrs["copies"])
+    known = one[clock].values
+    if not known.size:
+        raise ConfigError(f"the file has no {clock} yet")
+    end = int(one[ENDED]) if ENDED in one and one[ENDED] >= 0 else int(known[-1])
+    asked = with_ticks(one, end if ticks is None else ticks)[clock].values
+    first, last = int(asked[0]), int(asked[-1])
+    if last > end:
+        raise ConfigError(f"{option('ticks', ticks)}: {copies} {number} ended in {clock} {end}")
+    if len(asked) != last - first + 1 or first - 1 not in (0, *known):
+        raise ConfigError(
+            f"{option('ticks', first if ticks is None else ticks)}: the table of flows needs every "
+            f"{clock} of a range, and the one before it; record.series: 1 records all of them"
+        )
+    return first, last
+
+
+def _at_start(
+    workload: Workload[Any, Any], one: xr.Dataset, number: int, accounts: Accounts
+) -> Any:
+    """Return the balances of a copy before the first tick, which files do not have."""
+    own = []
+    for key in str(one.attrs.get(VARIED, "")).split(", "):
+        if key:
+            values = one[f"vary.{key}" if key in one.data_vars else key].values
+            own.append(f"{key}={values.tolist()}")
+    data = {name: value for name, value in configuration_of(one).items() if name not in OTHERS}
+    p = workload.parameters(config_from_dict(data, own))
+    engine = ReferenceEngine(workload, p, first=number)
+    engine.start()
+    return engine.state()[accounts.balance][0]
+
+
+def table(found: Flows) -> Any:
+    """Return a table of rich with totals; payments that were not made are left out."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    first, last = found.ticks
+    when = f"{found.clock} {first}" if first == last else f"{plural(found.clock)} {first} to {last}"
+    title = f"{when} of {found.copies} {found.copy}, {found.unit}"
+    made = Table(
+        title=escape(title), title_justify="left", box=box.SIMPLE, title_style="bold",
+        show_footer=True,
+    )  # fmt: skip
+    columns = list(zip(*found.rows.values(), strict=True))
+    made.add_column("", "total", no_wrap=True)
+    for sector, column in zip(found.sectors, columns, strict=True):
+        made.add_column(escape(sector), f"{sum(column):,}", justify="right", no_wrap=True)
+    made.add_column("total", f"{sum(map(sum, columns)):,}", justify="right")
+    for name, row in found.rows.items():
+        if any(row):
+            amounts = [f"{amount:+,}" if amount else "" for amount in row]
+            made.add_row(escape(name), *amounts, f"{sum(row):,}")
+    return made

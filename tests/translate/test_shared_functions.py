@@ -1,0 +1,70 @@
+"""Has every kernel the scratch memory that the functions which it shares with others use?"""
+
+import importlib.util
+import re
+
+import pytest
+
+from societies.translate import Declared, TranslatedProgram, TranslationError
+from societies.workload import Field
+
+RULES = '''
+from societies.model import Bounded
+
+
+def spread(society):
+    """Return a number by a list of its own."""
+    copied = [2 * money for money in society.money]
+    return float(sum(copied))
+
+
+def first(config, society, day):
+    society.wealth = spread(society)
+
+
+def second(config, society, day):
+    found: list[int] = Bounded({bound})
+    for money in society.money:
+        found.append(money)
+    society.wealth = spread(society) + float(len(found))
+'''
+
+FIELDS = {
+    "money": Field(("agent",), "int32", "1", "money"),
+    "wealth": Field((), "float64", "1", "wealth"),
+}
+
+
+@pytest.fixture
+def rules(tmp_path):
+    """Return a function that gives the module of the rules, and an empty unit."""
+
+    def load(bound):
+        path = tmp_path / f"shared_{bound}.py"
+        path.write_text(RULES.replace("{bound}", str(bound)))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module, TranslatedProgram(Declared(FIELDS, {"agent": 100, "series": 0}, [], None))
+
+    return load
+
+
+@pytest.mark.parametrize("names", [("first", "second"), ("second", "first")])
+def test_a_phase_has_room_for_a_function_that_another_phase_calls_behind_longer_lists(names, rules):
+    module, unit = rules(150)
+    for name in names:
+        unit.phase(getattr(module, name))
+    text = unit.text
+    begin = text.index("static real spread")
+    (place,) = re.findall(r"scratch \+ L\((\d+)\)", text[begin : text.index("\n}", begin)])
+    assert int(place) == 150
+    assert [unit.kernels[name].words for name in names] == [250, 250]
+
+
+def test_a_phase_that_would_need_too_much_leaves_the_others_as_they_are(rules):
+    module, unit = rules(2**28 - 40)
+    unit.phase(module.first)
+    with pytest.raises(TranslationError, match="the lists of second need"):
+        unit.phase(module.second)
+    assert list(unit.kernels) == ["first"] and unit.kernels["first"].words == 100

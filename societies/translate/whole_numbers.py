@@ -1,7 +1,7 @@
 """Does a rule in Python stay within the whole numbers that a device has?
 
 Python's whole numbers have no end, those of a device have 64 bits. A rule that leaves them has one
-result in the reference and another on a device, and nothing says so if both happen to lead to the
+result in the reference and another on a device, and nothing shows it if both happen to lead to the
 same choice. So the file of a rule is compiled with a test of every result: an operation, a call, a
 value of a list.
 """

@@ -89,6 +89,7 @@ def test_check_verbose_prints_a_configuration_that_means_the_same(shell, small):
     assert load_config("resolved.yaml") == load_config("small.yaml", ["seed=9"])
 
 
+@pytest.mark.ci
 def test_schema_accepts_the_shipped_configurations(shell):
     import yaml
 

@@ -44,6 +44,7 @@ def test_other_streams_may_be_closed_or_full(redirected):
     assert code == 0 and "economy" in said and "Traceback" not in said
 
 
+@pytest.mark.ci
 def test_nobody_needs_to_read_all_of_it():
     code, said = ended("schema economy", "| head -1")
     assert (code, said) == (0, "{\n")

@@ -106,6 +106,7 @@ def test_a_run_is_carried_out_once_and_not_mixed_with_others(tmp_path, monkeypat
         carry_out(figure, tmp_path, options)
 
 
+@pytest.mark.ci
 def test_an_interrupted_run_is_continued(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "SMALL", {"agents": 4, "resources": 7, "days": 3})
     monkeypatch.setattr(catalogue, "SMALL_SHOCK", 1)

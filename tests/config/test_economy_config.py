@@ -115,6 +115,7 @@ def test_written_and_read_again_it_is_the_same(tmp_path_factory, data):
     assert sum(config.group_sizes()) == config.agents
 
 
+@pytest.mark.ci
 @given(economies())
 def test_what_is_valid_here_is_valid_for_an_editor(data):
     config = config_from_dict(data)

@@ -387,6 +387,7 @@ def worst_case(p, s, agent, device_type, resource):
     return minutes, units
 
 
+@pytest.mark.ci
 def test_nobody_sells_what_it_cannot_make(monkeypatch):
     sales, original = [], device_trading.hand_over
 

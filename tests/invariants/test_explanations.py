@@ -160,6 +160,7 @@ def test_swaps_at_a_loss_are_reported_if_they_are_carried_out(morning, monkeypat
     assert all(one.refused is None for one in made)
 
 
+@pytest.mark.ci
 def test_a_new_reason_against_swaps_is_given_in_its_words(morning, monkeypatch):
     monkeypatch.setattr(trading, "refusal", lambda agents, *_: ("has a day off", agents[:1]))
     compared(morning)

@@ -172,6 +172,7 @@ def test_a_trace_tells_taxes_and_transfers():
     assert said.count(" from the fund (is one of the poorest)") == 1
 
 
+@pytest.mark.ci
 def test_a_branch_may_tax_where_its_parent_does_not(tmp_path):
     parent, branch = tmp_path / "parent.h5", tmp_path / "branch.h5"
     tax = {"policies.holdings_tax.rate": 0.1}

@@ -185,6 +185,7 @@ def test_a_run_that_was_stopped_has_a_past_up_to_its_last_day(tmp_path, stopped)
 PAST = [{"day": 4, "set": {"pace": 5.0}}, {"day": 9, "set": VALUES}]
 
 
+@pytest.mark.ci
 def test_only_what_is_past_has_to_be_the_same(tmp_path):
     """An intervention takes effect after its day, so that of the day of branching is still free."""
     made = tmp_path / "parent.h5"

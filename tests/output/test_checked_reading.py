@@ -53,6 +53,7 @@ def test_a_changed_bit_of_a_variable_is_found_when_it_is_read(damaged):
         results.gini.values  # noqa: B018  # also after the dataset is closed
 
 
+@pytest.mark.ci
 @pytest.mark.sample
 @pytest.mark.parametrize("to", ["csv", "netcdf"])
 def test_a_damaged_variable_is_not_exported(damaged, to):

@@ -95,6 +95,7 @@ def test_codes_are_declared_and_missing_for_plain_xarray_and_for_us(recorded):
     assert some or workload in ("kalah", "kalah_solve", "laplace", "tictactoe")
 
 
+@pytest.mark.ci
 def test_no_other_variable_says_that_a_number_means_nothing():
     """Every meaning that mentions such a number belongs to a variable that declares it."""
     seen = 0

@@ -191,6 +191,7 @@ def test_a_run_without_ticks_replaces_too(path):
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("how", ["closed", "killed"])
 def test_overwrite_that_reaches_no_day_changes_nothing(path, how):
     with ResultFile.create(path, **DECLARED) as file:

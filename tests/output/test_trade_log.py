@@ -288,6 +288,7 @@ def test_a_second_ctrl_c_ends_the_replay(tmp_path, whole, monkeypatch):
     same(tmp_path / "run.h5", whole)
 
 
+@pytest.mark.ci
 def test_a_device_that_does_otherwise_is_an_error(tmp_path, monkeypatch):
     class Wrong(ReferenceEngine):
         def run_ticks(self, first, last):

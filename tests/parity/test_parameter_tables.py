@@ -218,6 +218,7 @@ def test_tables_and_bounds_cover_all_points():
 # -- files ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 def test_the_file_has_what_varies_as_coordinates(tmp_path):
     out = tmp_path / "run.h5"
     scales = np.linspace(500, 700, 21).reshape(3, 7)

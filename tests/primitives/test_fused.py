@@ -102,6 +102,7 @@ def test_the_device(device, dtype, contracts):
         assert (result.get().ravel().view(bits) == expected.view(bits)).all(), kernel
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("first", ["0x1p-126", "0x1p+0", "0x1p+125"])
 def test_every_inverse_of_a_single(device, first):
     """As a GPU finds it; all that have an exponent, of which one has no digit but ones."""

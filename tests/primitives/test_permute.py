@@ -90,6 +90,7 @@ def test_none_and_one_draw_nothing():
     assert rng.pack() == before
 
 
+@pytest.mark.ci
 def test_all_orders_of_five_are_equally_likely(device, program):
     """24 000 streams, 120 orders."""
     order, _, _ = launch(device, program, "orders", 8, streams(24000), [5] * 24000)
@@ -98,6 +99,7 @@ def test_all_orders_of_five_are_equally_likely(device, program):
     assert stats.chisquare(observed).pvalue > 1e-3
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("n, matchings", [(6, 15), (7, 105)])
 def test_all_matchings_are_equally_likely(device, program, n, matchings):
     partner, _ = launch(device, program, "matchings", 8, streams(21000), [n] * 21000)

@@ -137,6 +137,7 @@ def test_kernels_that_were_not_run_are_named():
     assert not any("real.cl" in row for row in missed)
 
 
+@pytest.mark.ci
 def test_what_a_primitive_gives_is_compared_with_its_twin(tmp_path):
     """A wrong result without any race is noticed too."""
     code = (

@@ -479,6 +479,7 @@ UNLIKE = [
 ]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("agents", ["alike", "unlike"])
 def test_deals_are_those_of_the_text(agents):
     """Random states, in which there is a deal, or none for one reason or another."""

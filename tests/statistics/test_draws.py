@@ -298,6 +298,7 @@ def after(rng, draws):
     return rng
 
 
+@pytest.mark.ci
 def test_streams_are_not_correlated(words):
     """Neither the numbers nor their bits: 4005 pairs of streams, and every step aside up to 3."""
     uniforms = np.array(list(words.values())) / 2.0**32

@@ -56,6 +56,7 @@ def test_values_of_a_key_are_exact(column, dtype):
     assert Coordinate("k", found, along=("run",)).values.dtype.kind == found.dtype.kind
 
 
+@pytest.mark.ci
 def test_seeds_are_exact_in_a_study_its_parts_and_its_exports(tmp_path):
     """From 2^63 on they were float64; a part with small ones alone had another type."""
     made = layout(plan())

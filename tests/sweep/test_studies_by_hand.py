@@ -128,6 +128,7 @@ def whole(tmp_path_factory):
     return path
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("common", "batch"), [(True, 1), (True, 3), (True, None), (False, 3), (False, None)]
 )

@@ -504,6 +504,7 @@ def shell(*words):
     return end.value.code
 
 
+@pytest.mark.ci
 def test_a_file_of_other_rules_is_neither_resumed_nor_branched_off(rules, capsys):
     path, on = written(rules), ("--device", "reference", "--out", "r.h5", "-q")
     rule = ("--rule", "trading.price=my_rules.py:price")

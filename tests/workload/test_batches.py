@@ -55,6 +55,7 @@ def test_batches_change_nothing(at_once, tmp_path, batch):
     same_files(out, at_once.path)
 
 
+@pytest.mark.ci
 def test_batches_of_the_reference_change_nothing():
     table = {key: numbers[2:5] for key, numbers in TABLE.items()}
     config = with_table(ensemble(days=5), table)
@@ -183,6 +184,7 @@ def test_batches_are_of_nearly_one_size():
     assert batch_size(1, 1, 64) == 1
 
 
+@pytest.mark.ci
 def test_more_than_fit_run_in_batches_by_themselves(tmp_path, monkeypatch):
     config = small("economy", replicates=7)
     room = Room(Setup(workload("economy"), config), choose_device("auto"))

@@ -8,6 +8,7 @@ from societies.workload import Setup
 from societies.workload.declare.registry import workload
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", ["economy", "laplace"])
 def test_a_run_makes_its_parameters_once(name, tmp_path, monkeypatch):
     chosen, made = type(workload(name)), []

@@ -189,6 +189,7 @@ def test_a_command_that_had_not_begun_says_what_is_written(words, said):
     assert interruption(signals.Stopped(signal.SIGTERM), words) == said
 
 
+@pytest.mark.ci
 def test_closed_streams_are_opened_again(tmp_path):
     """Else the file of a run would be the standard output, and what is printed would go there."""
     words = f"{sys.executable} -m societies play games/havannah/match --device reference"

@@ -1,0 +1,52 @@
+"""What do eight policies do to output, and to the inequality of income and wealth?
+
+Every society of `laboratory.yaml` lives nine times with the same random draws: without a policy,
+and with each of eight from day 200 on. The script runs the study, or continues it, and writes the
+effects with their intervals: ``python experiments/economy/policies/run.py OUT``.
+"""
+
+import argparse
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import xarray as xr
+
+from societies.analysis.effect_table import effects_of
+
+HERE = Path(__file__).resolve().parent
+COLUMNS = ("base", "effect", "low", "high", "relative", "se", "precision", "pairs")
+
+
+def main() -> None:
+    """Run the study and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("out", type=Path, help="folder of the study and of effects.csv")
+    parser.add_argument("--replicates", type=int, default=200, help="societies for each policy")
+    parser.add_argument("--device", default="auto", help="OpenCL device (societies devices)")
+    parser.add_argument("--window", default="301:400", help="days whose mean is compared")
+    chosen = parser.parse_args()
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    study = chosen.out / f"laboratory-{chosen.replicates}.h5"
+    command = [sys.executable, "-m", "societies", "sweep", str(HERE / "laboratory.yaml")]
+    command += ["--replicates", str(chosen.replicates), "--device", chosen.device]
+    command += ["--out", str(study), *(["--resume"] if study.exists() else [])]
+    subprocess.run(command, check=True)
+
+    with xr.open_dataset(study) as opened:
+        recorded = [*opened.data_vars]
+    compared = effects_of([study], base="none", variables=recorded, ticks=chosen.window)
+    with (chosen.out / "effects.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["policy", "variable", *COLUMNS])
+        for policy, found in compared.found.items():
+            for variable in found.variable.values:
+                one = found.sel(variable=variable)
+                numbers = [f"{float(one[name]):.6g}" for name in COLUMNS]
+                table.writerow([policy, variable, *numbers])
+                print(policy, variable, *numbers, sep="\t")
+
+
+if __name__ == "__main__":
+    main()

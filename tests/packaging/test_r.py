@@ -8,6 +8,9 @@ import pytest
 import xarray as xr
 from pages import ROOT, Place, blocks
 
+import societies
+from societies.analysis import export
+
 PAGE = "docs/other-programs.md"
 SHOW = """
 options(digits = 17)
@@ -48,3 +51,39 @@ def test_blocks_for_r_find_what_xarray_finds(tmp_path):
             ran.append(function)
     assert sorted(ran) == sorted(expected)
     assert (tmp_path / "Rplots.pdf").stat().st_size > 1000
+
+
+USE = """
+source("{}")
+run <- societies_read("small.nc")
+table <- societies_table(run, c("gini", "utility"))
+options(digits = 17)
+write(t(as.matrix(table)), "table.txt", ncolumns = 4)
+write(names(table), "names.txt", ncolumns = 4)
+write(dim(run$arrays$hhi), "dim.txt")
+meaning <- societies_meaning(run)
+write(paste(meaning$unit, meaning$dimensions)[meaning$variable == "utility"], "utility.txt")
+refused <- try(societies_table(run, c("gini", "hhi")), silent = TRUE)
+write(conditionMessage(attr(refused, "condition")), "refused.txt")
+"""
+
+
+@pytest.mark.skipif(bool(WHY), reason=WHY)
+def test_the_functions_for_r_open_a_run_as_xarray_does(tmp_path):
+    small = {"workload": "economy", "agents": 4, "resources": 7, "days": 3, "replicates": 2}
+    societies.run(societies.config_from_dict(small), device="reference", out=tmp_path / "small.h5")
+    export(tmp_path / "small.h5", "netcdf", out=tmp_path / "small.nc")
+    (tmp_path / "use.R").write_text(USE.format(ROOT / "docs" / "societies.R"))
+    done = subprocess.run(
+        ["Rscript", "--vanilla", "use.R"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "names.txt").read_text().split() == ["day", "society", "gini", "utility"]
+    with xr.open_dataset(tmp_path / "small.h5") as run:
+        expected = run[["gini", "utility"]].to_dataframe().reset_index()
+        expected = expected[["day", "society", "gini", "utility"]].to_numpy(float)
+        np.testing.assert_array_equal(np.loadtxt(tmp_path / "table.txt"), expected)
+        shape = tuple(np.loadtxt(tmp_path / "dim.txt", int))
+        assert shape == run.hhi.shape[::-1]
+    assert (tmp_path / "utility.txt").read_text() == "util day x society\n"
+    assert (tmp_path / "refused.txt").read_text().startswith("hhi has other dimensions than gini:")

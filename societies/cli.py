@@ -643,8 +643,12 @@ def view(
     require_packages()
     listening = listen(host, port)
     given = {"config": settings, "device": device}
-    with doing("building kernels", ""):
-        shown = call(member, given, context.meta.get("options", {}))
+    try:
+        with doing("building kernels", ""):
+            shown = call(member, given, context.meta.get("options", {}))
+    except BaseException:
+        listening.socket.close()
+        raise
     show(
         shown,
         listening,

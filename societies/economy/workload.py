@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError, option
 from societies.workload import Block, Events, Field, Phase, Series, Setup, Source, Step, Workload
-from societies.workload.declare.scene import MOST_NODES, Network, Scene
+from societies.workload.declare.scene import MOST_NODES, Links, Scene
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,7 +34,7 @@ AGENTS_PER_COMPUTE_UNIT = 16
 """Above this number of agents per compute unit a GPU cannot keep all workgroups resident."""
 
 
-WEEK_OF_TRADE = Network(
+WEEK_OF_TRADE = Links(
     "Who gave to whom in the last week; size: units held; colour: what it knows best",
     taker="link_taker",
     weight="link_units",

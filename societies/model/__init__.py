@@ -13,7 +13,7 @@ from societies.config.model import initial, key, shape, value
 from societies.model.declared import Model
 from societies.workload import Count, Events, Field, Phase, Series, Step, falls, rises
 from societies.workload.declare.config import DailyConfig
-from societies.workload.declare.scene import Grid, Network, Scene
+from societies.workload.declare.scene import Grid, Links, Scene
 
 __all__ = [
     "Bounded",
@@ -22,8 +22,8 @@ __all__ = [
     "Events",
     "Field",
     "Grid",
+    "Links",
     "Model",
-    "Network",
     "Phase",
     "Rng",
     "Scene",

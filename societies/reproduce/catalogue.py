@@ -148,8 +148,8 @@ EXPERIMENTS = {
         "30 min on two cores",
     ),
     "bam": Experiment(
-        ("experiments/models/bam/targets.py", "--economies", "100"), "--keep",
-        "164 statistics of BAM against an independent implementation", "an hour on two cores", "",
+        ("experiments/models/bam/targets.py", "--seeds", "100"), "--out",
+        "225 statistics of BAM against an independent implementation", "an hour on two cores", "",
     ),
     "kalah": Experiment(
         ("experiments/games/kalah/run.py",), "--out",

@@ -46,7 +46,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Found:
+class ComparedClaim:
     """A claim with our mean over societies, its interval and the verdict."""
 
     claim: Claim
@@ -248,7 +248,7 @@ def _hhi(runs: Runs, quantile: int) -> xr.DataArray:
     return runs["long_run"].hhi.isel(quantile=quantile).transpose("society", "day").astype(float)
 
 
-def measured(figure: int, runs: Runs) -> list[Found]:
+def measured(figure: int, runs: Runs) -> list[ComparedClaim]:
     """Return what was found of each claim of a figure."""
     found = []
     for claim in (one for one in CLAIMS if one.figure == figure):
@@ -256,11 +256,11 @@ def measured(figure: int, runs: Runs) -> list[Found]:
         low, high = bands.ends_of_mean(values, LEVEL)
         count = int(np.isfinite(values).sum())
         mean = float(bands.mean(values)) if count else math.nan
-        found.append(Found(claim, count, mean, float(low), float(high)))
+        found.append(ComparedClaim(claim, count, mean, float(low), float(high)))
     return found
 
 
-def write_table(path: Path, found: Iterable[Found]) -> None:
+def write_table(path: Path, found: Iterable[ComparedClaim]) -> None:
     """Write claims as CSV."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

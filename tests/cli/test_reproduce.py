@@ -21,7 +21,7 @@ from societies.reproduce import (
     figures,
     running,
 )
-from societies.reproduce.claims import CLAIMS, Claim, Found, measured
+from societies.reproduce.claims import CLAIMS, Claim, ComparedClaim, measured
 from societies.reproduce.drawing import FIGURES, gain_per_minute
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -176,10 +176,10 @@ def test_claims_about_sources_are_computed_as_they_say():
 
 def test_an_interval_that_reaches_the_band_agrees():
     claim = Claim(7, "", (10.0, 11.0), lambda runs: np.zeros(1))
-    assert Found(claim, 20, 9.5, 9.0, 10.0).agrees
-    assert not Found(claim, 20, 9.5, 9.0, 9.9).agrees
-    assert Found(claim, 1, 10.5, np.nan, np.nan).agrees
-    assert not Found(claim, 1, 11.5, np.nan, np.nan).agrees
+    assert ComparedClaim(claim, 20, 9.5, 9.0, 10.0).agrees
+    assert not ComparedClaim(claim, 20, 9.5, 9.0, 9.9).agrees
+    assert ComparedClaim(claim, 1, 10.5, np.nan, np.nan).agrees
+    assert not ComparedClaim(claim, 1, 11.5, np.nan, np.nan).agrees
 
 
 def test_recorded_numbers_are_those_of_the_recorded_runs():

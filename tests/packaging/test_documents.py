@@ -31,6 +31,8 @@ from pages import (
 from societies import load_config
 from societies.errors import ConfigError
 from societies.opencl import race
+from societies.study.calibration.document import load_calibration
+from societies.study.targets import load_targets
 from societies.sweep import load_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -231,7 +233,9 @@ def test_example_configurations_are_valid(page, tmp_path):
         (tmp_path / "example.yaml").write_text(text)
         if block.file:
             (tmp_path / block.file).write_text(text)
-        load = load_sweep if re.search("^base:", text, re.M) else load_config
+        begins = {"base": load_sweep, "method": load_calibration, "statistics": load_targets}
+        read = [load for key, load in begins.items() if re.search(f"^{key}:", text, re.M)]
+        load = read[-1] if read else load_config
         load(tmp_path / "example.yaml")  # or it raises, with a line for each problem
 
 

@@ -23,7 +23,7 @@ MOST_NODES = 300
 
 
 @dataclass(frozen=True)
-class Network:
+class Links:
     """Who gave how much to whom in a tick.
 
     Attributes
@@ -67,7 +67,7 @@ class Scene:
     series : names of the series that are shown first; (): the first six
     spread : fields with one number for each agent, whose distribution can be chosen; (): all
     alive : field that is not 0 for agents that take part; "": all do
-    network : Network, if agents are drawn as one
+    network : Links, if agents are drawn as one
     grid : Grid, if there is one
     steer : value keys that are offered first, whose change needs no other program; (): all keys
     """
@@ -75,7 +75,7 @@ class Scene:
     series: tuple[str, ...] = ()
     spread: tuple[str, ...] = ()
     alive: str = ""
-    network: Network | None = None
+    network: Links | None = None
     grid: Grid | None = None
     steer: tuple[str, ...] = ()
 

@@ -629,14 +629,21 @@ def view(
 ) -> None:
     """Show CONFIG in a browser while it runs, and let controls change it; Ctrl-C ends it.
 
-    What is shown depends on the workload: societies view CONFIG --help.
+    What is shown depends on the workload: societies view CONFIG --help. CONFIG may be a result file
+    too: its page shows what is recorded, also while the file is written.
     """
+    from societies.config.load import is_result
     from societies.members import call, member_of
-    from societies.view import listen, require_packages, show
+    from societies.view import listen, require_packages, show, show_file
     from societies.workload.declare.registry import workload
 
-    settings = _load(_find_config(config), override)
-    member = member_of(workload(settings.workload), "view")
+    recorded = is_result(config)
+    if recorded and (override or device != "auto"):
+        raise ConfigError(
+            f"{config}: is a result, whose page computes nothing: leave out "
+            f"{'--set' if override else '--device'}, or name the configuration"
+        )
+    settings = None if recorded else _load(_find_config(config), override)
     forms = {"auto": None, "raw": True, "webp": False}
     if frames not in forms:
         raise ConfigError(f"--frames {frames}: one of {', '.join(forms)}")
@@ -644,8 +651,12 @@ def view(
     listening = listen(host, port)
     given = {"config": settings, "device": device}
     try:
-        with doing("building kernels", ""):
-            shown = call(member, given, context.meta.get("options", {}))
+        if settings is None:
+            shown = show_file(config)
+        else:
+            member = member_of(workload(settings.workload), "view")
+            with doing("building kernels", ""):
+                shown = call(member, given, context.meta.get("options", {}))
     except BaseException:
         listening.socket.close()
         raise

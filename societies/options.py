@@ -198,6 +198,12 @@ class MemberCommand(ConfigCommand):
         }
         return rest
 
+    def workload(self, config: Path | None, line: CommandLine) -> Workload[Any, Any] | None:
+        """Return the workload of the configuration on the line; None for a result, or none."""
+        from societies.config.load import is_result
+
+        return None if config is None or is_result(config) else super().workload(config, line)
+
     def speak_of(self, workload: Workload[Any, Any], line: CommandLine) -> None:
         """Add the options of the member; one with the clock's name is also ``--tick``."""
         super().speak_of(workload, line)

@@ -92,6 +92,15 @@ def config_from_dict(
     return checked(document, _texts(overrides), models)
 
 
+def is_result(path: FilePath) -> bool:
+    """Whether a path is that of an HDF5 file, by its first bytes."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(HDF5)) == HDF5
+    except OSError:
+        return False
+
+
 def find_config(path: str | os.PathLike[str]) -> FilePath:
     """Return the file that a path names: on disk or, failing that, among the shipped ones.
 

@@ -13,13 +13,23 @@ import sys
 import webbrowser
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from societies.errors import ConfigError
 from societies.view.listening import LOOPBACK, PORT, Listening, listen
 from societies.workload.declare.view import View
 
-__all__ = ["LOOPBACK", "PORT", "Listening", "listen", "require_packages", "show", "show_run"]
+__all__ = [
+    "LOOPBACK",
+    "PORT",
+    "Listening",
+    "listen",
+    "require_packages",
+    "show",
+    "show_file",
+    "show_run",
+]
 
 PACKAGES = ("starlette", "uvicorn", "websockets")
 """What the extra ``view`` installs."""
@@ -79,6 +89,13 @@ def show_run(config: Any, *, device: str = "auto") -> View[Any]:
     from societies.workload.running.request import setup_of
 
     return RunView(setup_of(config, called="view"), device)
+
+
+def show_file(path: Path) -> View[Any]:
+    """Return the page of a result file, read-only."""
+    from societies.view.file_view import FileView
+
+    return FileView(path)
 
 
 def _display() -> bool:

@@ -32,12 +32,13 @@ class History:
     ----------
     serial : number of the history; another one begins where a past is changed
     rows : number of rows; row i belongs to tick i + 1
+    copies : number of copies
     """
 
     def __init__(
         self, serial: int, copies: int, names: Sequence[str], lags: Sequence[int], ticks: int
     ) -> None:
-        self.serial, self.rows = serial, 0
+        self.serial, self.rows, self.copies = serial, 0, copies
         self.names, self.lags = tuple(names), tuple(lags)
         self._all = np.full((ticks, 3, len(names)), np.nan, np.float32)
         self._each = np.full((ticks, min(copies, EACH), len(names)), np.nan, np.float64)
@@ -57,7 +58,7 @@ class History:
 
     def before(self, serial: int, rows: int) -> History:
         """Return a history with the first rows of this one."""
-        made = History(serial, 0, self.names, self.lags, 0)
+        made = History(serial, self.copies, self.names, self.lags, 0)
         made._all, made._each = self._all.copy(), self._each.copy()
         made._all[rows:], made._each[rows:] = np.nan, np.nan
         made.rows = rows

@@ -12,6 +12,7 @@ import societies
 from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.view.course import value_of
+from societies.view.file_view import FileView
 from societies.view.run_view import RunView
 from societies.view.shots import message
 from societies.workload import Setup
@@ -163,6 +164,62 @@ def test_every_model_has_a_page_without_saying_anything(name):
 def test_what_has_neither_view_nor_series_is_refused():
     with pytest.raises(ConfigError, match="matmul cannot be viewed: it defines neither"):
         RunView(Setup(workload("matmul"), small("matmul")))
+
+
+# -------------------------------------------------------------------------------- of a result
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    """A result with three societies, in which agents are recorded every third day."""
+    path = tmp_path_factory.mktemp("result") / "run.h5"
+    view, _ = made(replicates=3, days=9, record={"agent": 3})
+    societies.run(view.configuration(view.initial), device="reference", out=path)
+    return path
+
+
+def test_the_page_of_a_result_has_its_numbers(result):
+    view = FileView(result)
+    state = view.initial
+    shot = last(view, state)
+    assert shot.tick == 9 and shot.facts["copies"] == 3
+    with societies.open_results(result) as data:
+        names = list(shot.facts["names"])
+        for name in ("units_extracted", "gini"):
+            own = shot.panes[0].history.part(0, 9, 1)[:, 3, names.index(name)]
+            assert np.array_equal(own, data[name].sel(society=1).astype(np.float32), equal_nan=True)
+        state = view.take(replace(state, copy=2, spread="agent_utility"), Change("tick", 7))
+        shot = last(view, state)
+        recorded = data.agent_utility.isel(society=2).sel(agent_day=6).values
+    assert shot.tick == 7 and shot.panes[0].rows == 7
+    assert np.array_equal(shot.panes[0].numbers["spread"], np.sort(recorded).astype(np.float32))
+    assert view.configuration(state).days == 9
+    assert [one.name for one in view.controls(state)][-2:] == ["copy", "spread"]
+
+
+def test_a_result_is_played_from_its_beginning_and_stops_at_its_end(result):
+    view = FileView(result)
+    state = replace(view.take(view.initial, Press("play")), pace="as fast as possible")
+    ticks = [one.tick for one in view.frames(state) if one is not None]
+    assert ticks[0] == 0 and ticks[-1] == 9 and ticks == sorted(ticks)
+    assert view.take(view.take(view.initial, Press("ten")), Press("one")).tick == 9
+
+
+def test_a_result_that_grows_is_read_again(tmp_path):
+    path = tmp_path / "run.h5"
+    view, state = made(days=12, record={"checkpoint": 3})
+    config = view.configuration(state)
+    societies.run(config_from_dict(config.model_dump(mode="json") | {"days": 6}),
+                  device="reference", out=path)  # fmt: skip
+    page = FileView(path)
+    assert last(page, page.initial).tick == 6
+    societies.run(config, device="reference", out=path, overwrite=True)
+    assert last(page, replace(page.initial, tick=12)).tick == 12
+
+
+def test_the_page_of_a_result_takes_nothing_that_needs_a_run(shell, result):
+    code, _, err = shell("view", str(result), "--no-browser", "--set", "days=3")
+    assert code == 2 and "is a result, whose page computes nothing: leave out --set" in err
 
 
 # ------------------------------------------------------------------------------- in the browser

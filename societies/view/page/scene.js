@@ -178,7 +178,8 @@ function drawFacts() {
     pane.changes.map(([tick, key, value]) => make("li", {
       textContent: `${panes.length === 2 ? ["without: ", "with: "][place] : ""}after ${clock} ${tick}: ${key} = ${value}`,
     }))));
-  by("unchanged").hidden = panes.some((pane) => pane.changes.length);
+  by("unchanged").hidden = newest.recorded || panes.some((pane) => pane.changes.length);
+  by("changed").hidden = newest.recorded;
   document.body.dataset.tick = newest.tick;
   document.body.dataset.hash = panes.at(-1).sha256;
 }
@@ -201,7 +202,7 @@ function panel(place) {
   const box = all[place], two = newest.panes.length === 2;
   put(box.querySelector("h2"), "textContent", two ? ["Without the change", "With the change"][place] : "Agents");
   put(box.querySelector(".hash"), "textContent",
-    `State after ${newest.clock} ${newest.tick}: ${newest.panes[place].sha256.slice(0, 16)}`);
+    newest.recorded ? "" : `State after ${newest.clock} ${newest.tick}: ${newest.panes[place].sha256.slice(0, 16)}`);
   return box;
 }
 

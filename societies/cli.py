@@ -952,6 +952,15 @@ def plot(
             "SVG in the folder of FILE.",
         ),
     ] = None,
+    width: Annotated[
+        str | None,
+        typer.Option(
+            metavar="8.5cm", help="Width for print, in cm, mm or in, with fonts of 7 to 9 points."
+        ),
+    ] = None,
+    footer: Annotated[
+        bool, typer.Option("--footer/--no-footer", help="Small print at the foot of the figure.")
+    ] = True,
 ) -> None:
     """Draw a figure of FILE as PNG and SVG, or as WHERE says.
 
@@ -961,7 +970,8 @@ def plot(
     from societies.analysis import plot_overview
 
     options = context.meta.get("options", {})
-    for picture in plot_overview(files, out, figure=figure, variables=variables, **options):
+    given = {"variables": variables, "width": width, "footer": footer, **options}
+    for picture in plot_overview(files, out, figure=figure, **given):
         print(picture)
 
 

@@ -45,6 +45,13 @@ MOST_CASES = 8
 GREY = "#666666"
 LEFT_OUT = "left_out"
 """Attribute with a text on the parts of a study that a figure does not show."""
+_TITLES = {
+    "gini_3day": "Gini of 3-day utility",
+    "gini_cumulative": "Gini of utility since day 1",
+    "gini_extracted": "Gini of units extracted",
+    "gini_paper": "Gini as in the paper",
+}
+"""Titles of variables whose names do not say enough."""
 POINTS = MOST_POINTS
 """Most points of a line."""
 
@@ -272,7 +279,10 @@ def in_unit(values: xr.DataArray) -> str:
 
 
 def titled(name: str) -> str:
-    """Return the name of a variable as a title: ``gini_3day`` is "Gini 3-day"."""
+    """Return the name of a variable as a title: ``gini_3day`` is "Gini of 3-day utility"."""
+    if name in _TITLES:
+        return _TITLES[name]
+    name = re.sub("^(gini|top_share)_", r"\1_of_", name)
     return re.sub(r"(\d)([a-z])", r"\1-\2", name.replace("_", " ")).capitalize()
 
 

@@ -65,6 +65,9 @@ if TYPE_CHECKING:
 MEASURES = ("income", "consumption", "wealth")
 """Quantities of agents that an economy records with ``record.measures``."""
 MAKES_TOOLS = DEVICE_TYPES[MAKER[TOOL]]
+NEAR = 0.1
+"""Lorenz curves that are nowhere farther from the diagonal are drawn as their distance from it."""
+TOTAL = "share of the total"
 RIDGES = 8
 """Number of days whose distributions are drawn above each other."""
 
@@ -144,6 +147,8 @@ def distribution(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
 
 
 def _lorenz(axes: Any, cases: Cases, name: str) -> None:
+    """Draw Lorenz curves, or their distance from the diagonal if they would lie on it."""
+    curves = []
     for label, colour, data in coloured(cases):
         values = _of_agents(data, name)
         count_missing(axes, values.values)
@@ -151,13 +156,20 @@ def _lorenz(axes: Any, cases: Cases, name: str) -> None:
         middle = statistics.mean(curve.values)
         index = float(inequality.gini(values, "agent").mean())
         shown = f"{label}: Gini {index:.3f}" if label else f"Gini {index:.3f}"
-        axes.plot(curve.poorest, middle, color=colour, label=shown)
-    axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="--", label="all alike")
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="share of the agents, the poorest first")
+        curves.append((curve.poorest.values, middle, {"color": colour, "label": shown}))
+    far = max(float(np.max(poorest - middle, initial=0.0)) for poorest, middle, _ in curves)
+    near = 0 < far < NEAR
+    for poorest, middle, style in curves:
+        axes.plot(poorest, poorest - middle if near else middle, **style)
+    alike = {"color": GREY, "linewidth": 0.8, "linestyle": "--", "label": "all alike"}
+    axes.plot([0, 1], [0, 0] if near else [0, 1], **alike)
+    axes.set(xlim=(0, 1), xlabel="share of the agents, the poorest first")
+    axes.set_ylim((-0.03 * far, 1.6 * far) if near else (0, 1))  # room for the legend
     first = next(iter(cases.values()))
-    axes.set_ylabel("share of the total")
+    axes.set_ylabel("share of the agents less their share of the total" if near else TOTAL)
     shown = name.removeprefix("agent_").replace("_", " ").capitalize()
-    axes.set_title(words(f"{shown}, {_last(first, ticks_of(first[name]))}"))
+    distance = ", distance from equality" if near else ""
+    axes.set_title(words(f"{shown}, {_last(first, ticks_of(first[name]))}{distance}"))
     axes.legend(
         loc="upper left",
         fontsize=8.5,

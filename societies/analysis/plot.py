@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from societies.analysis.labels import LABEL, unused
+from societies.analysis.print_size import inches_of, remove_foot, resize
 from societies.analysis.selecting import RUN, names, workload_of
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
@@ -45,6 +46,8 @@ def plot_overview(
     *,
     figure: str = OVERVIEW,
     variables: str | Sequence[str] | None = None,
+    width: str | None = None,
+    footer: bool = True,
     **options: Any,
 ) -> list[Path]:
     """Draw a figure of one or several runs as PNG and SVG, or in the requested format.
@@ -61,6 +64,11 @@ def plot_overview(
         ``"overview"``, drawn by the workload, or a figure listed in `societies.analysis.figure`.
     variables : list of str or text with commas, optional
         Variables to draw, if the figure leaves a choice.
+    width : str, optional
+        Width for print, in cm, mm or in: ``"8.5cm"``. Fonts are 7 to 9 points at that width, and a
+        PNG has 300 dots per inch.
+    footer : bool
+        Whether the small print at the foot is drawn: file, seed, and what the figure leaves out.
     options
         Keyword arguments of the figure: ``bands="quantiles"``, for a plate ``palette="viridis"``.
 
@@ -73,7 +81,7 @@ def plot_overview(
     Raises
     ------
     ConfigError
-        If the figure, a variable or an option does not exist.
+        If the figure, a variable or an option does not exist, or the width is none.
     SocietiesError
         If matplotlib is missing, the file has no variable to draw, or no tick is complete yet.
     OutputError
@@ -83,7 +91,7 @@ def plot_overview(
     first = sources[0]
     is_file = isinstance(first, str | PathLike)
     folder = Path(out) if out is not None else Path(first).parent if is_file else Path()
-    drawn = make_figure(sources, figure, variables=variables, **options)
+    drawn = make_figure(sources, figure, variables=variables, width=width, footer=footer, **options)
     return save_figure(drawn, folder, f"{_name(first)}_{figure}")
 
 
@@ -126,7 +134,8 @@ def save_figure(drawn: Any, folder: Path, name: str) -> list[Path]:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 kind = path.suffix[1:].lower()
                 with written(path) as unfinished:
-                    drawn.savefig(unfinished, format=kind, dpi=150, metadata=_UNDATED.get(kind))
+                    dots = max(drawn.get_dpi(), 150)
+                    drawn.savefig(unfinished, format=kind, dpi=dots, metadata=_UNDATED.get(kind))
         except OSError as error:
             raise OutputError(
                 f"{folder}: the figure cannot be written: {error.strerror or error}. "
@@ -140,13 +149,15 @@ def make_figure(
     figure: str = OVERVIEW,
     *,
     variables: str | Sequence[str] | None = None,
+    width: str | None = None,
+    footer: bool = True,
     **options: Any,
 ) -> Any:
     """Return a figure of one or several runs, to be changed, shown or saved.
 
     Parameters
     ----------
-    source, figure, variables, options
+    source, figure, variables, width, footer, options
         As for `societies.plot_overview`.
 
     Returns
@@ -160,6 +171,7 @@ def make_figure(
     """
     sources = _several(source)
     chosen = None if variables is None else names(variables)
+    inches = None if width is None else inches_of(width)
     with ExitStack() as stack:
         stack.enter_context(drawing_style())
         opened: dict[str, Any] = {}
@@ -177,8 +189,18 @@ def make_figure(
                 first = opened[name]
                 own = None if RUN in first.dims else getattr(workload_of(first), "figure", None)
                 if own is not None or RUN not in first.dims:
-                    return (own or series_figure)(first, **options)
-            return _compared(opened, figure, chosen, options)
+                    drawn = (own or series_figure)(first, **options)
+                    return _for_print(drawn, inches, footer)
+            return _for_print(_compared(opened, figure, chosen, options), inches, footer)
+
+
+def _for_print(drawn: Any, inches: float | None, footer: bool) -> Any:
+    """Return a figure with its final width, and with or without the small print."""
+    if not footer:
+        remove_foot(drawn)
+    if inches is not None:
+        resize(drawn, inches)
+    return drawn
 
 
 def _compared(

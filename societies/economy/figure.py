@@ -36,8 +36,14 @@ PANELS = (
     Panel("units_held", "Held", "units per agent", "#0072B2"),
     Panel("units_traded", "Traded", "units per agent and day", "#0072B2"),
     Panel("utility", "Utility", "util per agent", "#009E73"),
-    Panel("gini", "Inequality", "Gini of the day's utility", "#D55E00"),
 )
+INEQUALITY = {
+    "gini_extracted": ("units extracted", "#0072B2"),
+    "gini_income": ("income", "#E69F00"),
+    "gini_wealth": ("wealth", "#CC79A7"),
+    "gini": ("utility", "#D55E00"),
+}
+"""Gini coefficients of the overview, with quantity and colour: what differs most comes first."""
 INTERDEPENDENCE = Panel(
     "interdependence", "Interdependence", "resources in the devices used", "#CC79A7"
 )
@@ -57,9 +63,10 @@ def figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
     ----------
     results : xarray.Dataset
         The figure shows the variables ``units_extracted``, ``units_held``, ``units_traded``,
-        ``utility`` and ``gini`` (with devices also ``interdependence``, ``extraction_share`` and
-        ``devices_known``) or, if one of them is missing, the first six series. The title uses the
-        attributes ``agents``, ``resources`` and ``scenario`` if present.
+        ``utility`` and the Gini coefficients of `INEQUALITY` that are recorded (with devices also
+        ``interdependence``, ``extraction_share`` and ``devices_known``) or, if one of them or
+        ``gini`` is missing, the first six series. The title uses the attributes ``agents``,
+        ``resources`` and ``scenario`` if present.
     bands : str
         Meaning of the bands: "interval" of the mean, "quantiles" of the societies, or "none".
 
@@ -68,14 +75,20 @@ def figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
     matplotlib.figure.Figure
     """
     shown: dict[str, Any] = {"shown": bands, "marks": happenings(results)}
-    if not all(panel.variable in results for panel in PANELS):
+    unequal = partial(_draw_inequality, shown=bands)
+    if not all(name in results for name in (*(panel.variable for panel in PANELS), "gini")):
         return panels_figure(results, panels_of(results), who=who(results), **shown)
     groups = (partial(_draw_groups, shown=bands),) if "group_utility" in results else ()
     with_devices = (INTERDEPENDENCE.variable, "extraction_share", "devices_known")
     if not all(name in results for name in with_devices):
-        return panels_figure(results, PANELS, groups, who(results), **shown)
+        return panels_figure(results, PANELS, (unequal, *groups), who(results), **shown)
     panels = (*PANELS, INTERDEPENDENCE)
-    more = (partial(_draw_sources, shown=bands), partial(_draw_known, shown=bands), *groups)
+    more = (
+        unequal,
+        partial(_draw_sources, shown=bands),
+        partial(_draw_known, shown=bands),
+        *groups,
+    )
     return panels_figure(results, panels, more, who(results), **shown)
 
 
@@ -152,6 +165,16 @@ def _draw_groups(axes: Any, results: xr.Dataset, shown: str) -> None:
         _line(axes, results, own, colour, shown, name, linestyle=style)
     from_zero(axes)
     _finish(axes, results, "Utility by group", "util per member")
+
+
+def _draw_inequality(axes: Any, results: xr.Dataset, shown: str) -> None:
+    """Draw the Gini coefficients of units extracted, income and wealth, and of utility."""
+    there = {name: style for name, style in INEQUALITY.items() if name in results}
+    for name, (quantity, colour) in there.items():
+        values = numbers(results, name, "society", "day").values
+        line_with_band(axes, results["day"].values, values, colour, shown, quantity)
+    from_zero(axes)
+    _finish(axes, results, "Inequality", "Gini coefficient of")
 
 
 def _draw_known(axes: Any, results: xr.Dataset, shown: str) -> None:

@@ -166,7 +166,7 @@ def test_gini_coefficients_say_of_which_quantity_they_are():
     data = run()
     data.gini_income.attrs["long_name"] = "Gini coefficient over living agents of income"
     figure = make_figure(data, "gini")
-    assert [axes.get_title("left") for axes in figure.axes] == ["Gini", "Gini income"]
+    assert [axes.get_title("left") for axes in figure.axes] == ["Gini", "Gini of income"]
     assert figure.axes[1].get_ylabel() == "Gini of income"
     np.testing.assert_allclose(
         figure.axes[1].lines[0].get_ydata(), data.gini_income.mean("society")
@@ -179,12 +179,32 @@ def test_income_and_wealth_stand_above_their_gini_coefficients():
         make_figure(data, "income")
     data = data.assign(income=3 * data.x, wealth=9 * data.x, gini_wealth=2 * data.gini)
     figure = make_figure(data, "income")
-    titles = ["Income", "Wealth", "Gini income", "Gini wealth"]
+    titles = ["Income", "Wealth", "Gini of income", "Gini of wealth"]
     assert [axes.get_title("left") for axes in figure.axes] == titles
     for axes, name in zip(
         figure.axes, ("income", "wealth", "gini_income", "gini_wealth"), strict=True
     ):
         np.testing.assert_allclose(axes.lines[0].get_ydata(), data[name].mean("society"))
+
+
+def test_lorenz_curves_on_the_diagonal_are_drawn_as_their_distance_from_it():
+    equal = [data.assign(agent_utility=100 + data.agent_utility) for data in two()]
+    for old, new in zip(two(), equal, strict=True):
+        new.agent_utility.attrs = old.agent_utility.attrs
+        new.encoding["source"] = old.encoding["source"]
+    axes = make_figure(equal, "distribution").axes[0]
+    for line, data in zip(axes.lines, equal, strict=False):
+        curve = analysis.lorenz(data.agent_utility.isel(agent_day=-1)).mean("society")
+        np.testing.assert_allclose(line.get_ydata(), curve.poorest - curve, atol=1e-15)
+        assert max(line.get_ydata()) > 0.4 * axes.get_ylim()[1]
+    assert set(axes.lines[-1].get_ydata()) == {0}
+    assert " ".join(axes.get_ylabel().split()) == (
+        "share of the agents less their share of the total"
+    )
+    # One curve that is far from the diagonal: all are drawn as usual.
+    mixed = make_figure([equal[0], two()[1]], "distribution").axes[0]
+    assert mixed.get_ylabel() == "share of the total"
+    assert mixed.lines[0].get_ydata()[-1] == pytest.approx(1)
 
 
 def test_a_distribution_has_lorenz_curves_and_densities():

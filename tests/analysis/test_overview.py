@@ -21,7 +21,7 @@ from societies.workload.drawing.figure import STYLE, series_figure
 
 pytestmark = pytest.mark.ci
 
-SERIES = [variable for variable, *_ in PANELS]
+SERIES = [*(variable for variable, *_ in PANELS), "gini"]
 
 
 def dataset(societies=5, days=60, **attributes):
@@ -189,7 +189,7 @@ def test_the_users_settings_neither_change_the_figure_nor_are_changed(tmp_path):
 def test_line_and_band_are_what_the_legend_says(bands):
     data = dataset(societies=6)
     figure = figure_of(data, bands=bands)
-    for axes, (name, _, label, _) in zip(figure.axes, PANELS, strict=True):
+    for axes, (name, _, label, _) in zip(figure.axes[:-1], PANELS, strict=True):
         (line,) = axes.lines
         expected = (
             analysis.quantile_interval(data[name]).rename(median="mean")
@@ -318,6 +318,17 @@ def test_panels_stand_in_columns_and_have_the_same_ticks():
     for row in range(0, len(places), 3):
         assert len({round(place.y0, 6) for place in places[row : row + 3]}) == 1
     assert len({tuple(axes.get_xticks()) for axes in figure.axes}) == 1
+
+
+def test_inequality_is_shown_of_what_differs_most_first():
+    data = dataset()
+    data = data.assign(gini_wealth=3 * data.gini, gini_extracted=9 * data.gini)
+    figure = analysis.make_figure(data)
+    (axes,) = (axes for axes in figure.axes if axes.get_title("left") == "Inequality")
+    for line, name in zip(axes.lines, ("gini_extracted", "gini_wealth", "gini"), strict=True):
+        np.testing.assert_allclose(line.get_ydata(), data[name].mean("society"))
+    said = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert said == ["units extracted", "wealth", "utility"]
 
 
 def test_text_in_an_svg_is_text(tmp_path):

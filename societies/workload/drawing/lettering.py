@@ -51,15 +51,18 @@ def characters(inches: float, size: float, *, bold: bool = False) -> int:
     return int(inches * 72 / (size * (_BOLD if bold else _PLAIN)))
 
 
-def fit(figure: Any) -> None:
-    """Wrap titles and labels of all panels to the size of their panel."""
+def fit(figure: Any, scale: float = 1.0) -> None:
+    """Wrap titles and labels of all panels to the size of their panel.
+
+    With smaller fonts the room that texts take around a panel is smaller: ``scale`` times.
+    """
     for axes in figure.axes:
         spec = axes.get_subplotspec()
         if spec is None:  # the colour bar next to a map
             continue
         grid = spec.get_gridspec()
-        width = figure.get_figwidth() / grid.ncols - _BESIDE
-        height = (figure.get_figheight() - _FOOT) / grid.nrows - _BELOW
+        width = figure.get_figwidth() / grid.ncols - scale * _BESIDE
+        height = (figure.get_figheight() - scale * _FOOT) / grid.nrows - scale * _BELOW
         for text, inches in (
             (axes.title, width),
             (axes._left_title, width),

@@ -92,7 +92,7 @@ def remove_foot(figure: Any) -> None:
 
 
 def _arrange(figure: Any, rows: int, columns: int, most: int) -> tuple[int, int]:
-    """Put at most so many panels in a row; return the numbers of rows and columns."""
+    """Put at most ``most`` panels in a row; return the numbers of rows and columns."""
     placed = {axes: spec for axes in figure.axes if (spec := axes.get_subplotspec())}
     alone = all(len(spec.rowspan) == len(spec.colspan) == 1 for spec in placed.values())
     same = len({spec.get_gridspec().get_geometry() for spec in placed.values()}) <= 1

@@ -151,14 +151,14 @@ class _Legends(NamedTuple):
 
 
 def _removed_legends(figure: Any) -> _Legends:
-    """Remove the legends of the figure, and return what they say."""
-    drawn = list(figure.legends)
-    entries = [
-        (handle, " ".join(text.get_text().split()))
-        for legend in drawn
-        for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True)
-        if text.get_text().strip()
-    ]
+    """Remove the legends of the figure, and return their entries row by row."""
+    drawn, entries = list(figure.legends), []
+    for legend in drawn:
+        of_one = [*zip(legend.legend_handles, legend.get_texts(), strict=True)]
+        rows = -(-len(of_one) // legend._ncols)  # a legend fills column after column
+        for handle, text in (one for row in range(rows) for one in of_one[row::rows]):
+            if label := " ".join(text.get_text().split()):
+                entries.append((handle, label))
     title = " ".join(" ".join(legend.get_title().get_text().split()) for legend in drawn).strip()
     for legend in drawn:
         legend.remove()

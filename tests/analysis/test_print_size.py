@@ -74,6 +74,12 @@ def test_a_column_has_one_panel_in_a_row_and_a_page_several():
     assert len(make("8.5cm").axes) == len(make(None).axes)
 
 
+def test_a_legend_names_the_results_before_the_meaning_of_lines_and_bands():
+    drawn = make_figure([run(label="a"), run(label="b")], "gini", width="8.5cm")
+    said = [" ".join(text.get_text().split()) for text in drawn.legends[0].get_texts()]
+    assert said == ["a", "b", "mean of 3 societies", "95 % interval of the mean (bootstrap)"]
+
+
 def test_small_print_is_left_out_on_request(tmp_path):
     out = tmp_path / "drawn.svg"
     for figure in ("gini", "overview"):

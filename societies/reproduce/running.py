@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from societies.config import to_yaml
-from societies.errors import ConfigError, OutputError
+from societies.errors import ConfigError, OutputError, option
 from societies.output import open_results
 from societies.paths import data_directory
 from societies.reproduce.catalogue import EXPERIMENTS, SOCIETIES, Figure, Run, figures
@@ -108,7 +108,7 @@ def _series(one: Run, folder: Path, options: Options) -> xr.Dataset:
         if any(str(series.attrs.get(name)) != value for name, value in about.items()):
             raise OutputError(
                 f"{path} has another configuration, number of societies or version of the model\n"
-                "name another folder with --out, or delete this file"
+                f"name another folder with {option('out')}, or delete this file"
             )
         return series.load()
 

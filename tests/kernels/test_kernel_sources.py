@@ -104,6 +104,13 @@ _RULED = {
     for rule in RULES.values()
     if not rule.table
 }
+_POLICIES = {
+    "income_tax": {"rate": 0.1},
+    "transfer": {"equal": 0.5, "poorest": 0.5},
+    "quota_of": 1,
+    "price_of": 2,
+    "price_cap": 2.0,
+}
 COMPILED = {
     **{
         f"{name} on a {kind}": (name, None, kind) for name in _PRIMITIVES for kind in ("CPU", "GPU")
@@ -113,6 +120,7 @@ COMPILED = {
     "economy without devices on a GPU": ("economy", _PLAIN, "GPU"),
     "large economy on a GPU": ("economy", {**_ECONOMY, "agents": 500, "groups": []}, "GPU"),
     "economy on a GPU": ("economy", _ECONOMY, "GPU"),
+    "economy with policies on a GPU": ("economy", {**_ECONOMY, "policies": _POLICIES}, "GPU"),
     "economy with rules on a GPU": ("economy", {**_ECONOMY, "rules": _RULED}, "GPU"),
     **{
         f"{name} on a GPU, form {number}": (name, small(name, **settings), "GPU")

@@ -14,7 +14,10 @@ from pydantic import ValidationError
 
 import societies
 from societies.errors import OutputError
+from societies.output import opening
 from societies.output.checkpoints import checksum
+from societies.output.layout import LAYOUT_VERSION
+from societies.output.positions import beginning
 from societies.physics.laplace import WORKLOAD, rounded_up
 from societies.physics.laplace.config import LaplaceConfig
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
@@ -243,11 +246,15 @@ def test_a_checkpoint_that_no_run_wrote_is_refused(tmp_path, field, value):
 
     with pytest.raises(RuntimeError, match="stopped"):
         societies.run(config, device="reference", out=out, progress=stop)
+    descriptor = opening.descriptor_of(out)
+    disk, _ = opening.sealed(out, descriptor, LAYOUT_VERSION)
+    os.close(descriptor)
     with h5py.File(out, "r+") as file:
-        for slot in file["checkpoint"].values():
+        for number, slot in file["checkpoint"].items():
             slot[f"state/{field}"][...] = value
             state = {name: array[()] for name, array in slot["state"].items()}
-            slot["checksum"][...] = checksum(int(slot["tick"][()]), state)
+            before = beginning(disk, f"checkpoint/{number}")
+            slot["checksum"][...] = checksum(int(slot["tick"][()]), state, before=before)
     before = out.read_bytes()
     with pytest.raises(OutputError, match="is not one that a run wrote"):
         societies.run(config, device="reference", out=out, resume=True)

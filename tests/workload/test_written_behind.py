@@ -160,7 +160,12 @@ def test_checkpoints_of_a_fast_run_are_its_last_two(
     straight = {**config, "record": {"checkpoint": 50}}
     monkeypatch.setattr(core, "RAREST_SECONDS", 0.0)
     other = societies.run(societies.config_from_dict(straight), out=tmp_path / "straight.h5")
-    assert datasets(report.path) == datasets(other.path)
+    found, expected = (
+        # The checksums begin with the configuration, which is another one.
+        {name: what for name, what in datasets(path).items() if "checksum" not in name}
+        for path in (report.path, other.path)
+    )
+    assert found == expected
 
 
 @pytest.mark.ci

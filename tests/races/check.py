@@ -213,6 +213,31 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
         2,
         (3, 8),
     ),
+    "policies": (
+        {
+            "agents": 5,
+            "resources": 6,
+            "trading": SMALL_MENU,
+            "groups": [
+                {"name": "helped", "count": 2, "transfer_share": 0.2},
+                {"name": "others", "count": 3},
+            ],
+            "policies": {
+                "holdings_tax": {"rate": 0.1, "middle_from": 20, "middle_rate": 0.3},
+                "income_tax": {"rate": 0.2},
+                "sales_tax": {"rate": 0.5},
+                "transfer": {"equal": 0.3, "poorest": 0.3, "least_extracting": 0.2},
+                "quota_of": 1,
+                "quota": 2,
+                "price_of": 2,
+                "price_floor": 0.6,
+                "price_cap": 1.5,
+            },
+            "record": MEASURED,
+        },
+        4,
+        (8, 3),
+    ),
     "tree selection": ({"agents": 2, "resources": 67, "trading": {"rounds": 2}}, 1, (31,)),
     "scores in global memory": (
         {"agents": 2, "resources": 26, "trading": {"menu_size": 16, "attempts": 20, "rounds": 1}},

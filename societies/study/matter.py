@@ -20,7 +20,7 @@ from societies.sweep.document import Sweep
 from societies.sweep.points import checked_points
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.varying import field_of, section_of, unit_and_meaning
+from societies.workload.declare.varying import field_of, section_of, unit_and_meaning, value_at
 
 CHANGE = 0.05
 """Relative change of a key."""
@@ -85,7 +85,7 @@ def matter(
     left_out = []
     for said in _keys(type(sweep.base), data) if keys is None else keys:
         key, given, text = said.partition("=")
-        before = _at(data, key)
+        before = value_at(data, key)
         tries = (
             [[read_text(text, key).data]] if given else _changes(sweep.base, key, before, change)
         )
@@ -117,8 +117,10 @@ def matter(
     words = [i for i, (_, before, _) in enumerate(points) if type(before) not in (int, float)]
     names = list(dict.fromkeys(key for i, (key, _, _) in enumerate(points) if i not in words))
     numbers = [i for i in range(len(points)) if i not in words]
-    base = [_at(data, name) for name in names]
-    rows = [[points[i][2] if n == points[i][0] else _at(data, n) for n in names] for i in numbers]
+    base = [value_at(data, name) for name in names]
+    rows = [
+        [points[i][2] if n == points[i][0] else value_at(data, n) for n in names] for i in numbers
+    ]
     compute(names, [base, *rows], [BASE, *numbers])
     for i in words:
         compute([points[i][0]], [[points[i][2]]], [i])
@@ -141,7 +143,7 @@ def listed(config: Any, set: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the keys that `matter` changes, with their values."""
     base = sweep_of(config, set).base
     data = base.model_dump()
-    return [(key, _at(data, key)) for key in _keys(type(base), data)]
+    return [(key, value_at(data, key)) for key in _keys(type(base), data)]
 
 
 BASE = -1
@@ -209,12 +211,6 @@ def _valid(sweep: Sweep, key: str, values: Sequence[Any]) -> tuple[list[Any], st
         except ConfigError as error:
             why = str(error).partition("\n")[0].rpartition("  ")[2]
     return good, why
-
-
-def _at(data: Any, key: str) -> Any:
-    for part in key.split("."):
-        data = data[int(part)] if isinstance(data, list | tuple) else (data or {}).get(part)
-    return data
 
 
 def table(clock: str, found: Sequence[Matter]) -> Any:

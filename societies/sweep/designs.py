@@ -27,7 +27,7 @@ from societies.sweep.factor import Factor, InvalidFactor, Row, Unknown, key_plac
 from societies.sweep.ranges import is_number
 from societies.sweep.sampling import SAMPLES, sample
 from societies.words import counted
-from societies.workload.declare.varying import NotVarying, found_key
+from societies.workload.declare.varying import NotVarying, found_key, value_at
 
 MOST_STEPS = 1_000_000
 """Most values of a range with equal steps."""
@@ -120,15 +120,9 @@ def _unusable(model: type[Any], base: Mapping[str, Any], key: str, elsewhere: El
     except NotVarying as why:
         other = elsewhere(tuple(key.split(".")))
         return f"unknown key{other}, and the same at all points" if other else str(why)
-    if section is not None and not isinstance(_at(base, key), list | tuple):
+    if section is not None and not isinstance(value_at(base, key), list | tuple):
         return f"is a section; name one of its keys: {', '.join(section.model_fields)}"
     return ""
-
-
-def _at(data: Any, key: str) -> Any:
-    for part in key.split("."):
-        data = data[int(part)] if isinstance(data, list | tuple) else (data or {}).get(part)
-    return data
 
 
 def _factors(

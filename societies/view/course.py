@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from societies.config.problems import Path
 from societies.opencl import Device
 from societies.view.shots import History
 from societies.workload import Setup
 from societies.workload.declare.fields import SERIES, State, state_hash
-from societies.workload.declare.registry import config_from_dict
+from societies.workload.declare.varying import changed, value_at
+from societies.workload.running.branch import with_values
 from societies.workload.running.engines import Built, Engine
 from societies.workload.running.run import engine_of
 
@@ -36,7 +38,6 @@ class Course:
     ----------
     setup : the configuration without changes, with what a scene needs recorded
     device : where it is computed
-    like : program of another course, which is used if its text is the same
     ready : keys whose change must not need another program
 
     Attributes
@@ -51,9 +52,8 @@ class Course:
         device: str | Device,
         *,
         ready: Sequence[str] = (),
-        like: Built | None = None,
     ) -> None:
-        self._base, self._device, self._ready, self._serial = setup, device, tuple(ready), 0
+        self._base, self._device, self._ready = setup, device, tuple(ready)
         self.changes: tuple[Change, ...] = ()
         self.ticks = setup.ticks
         columns = setup.workload.columns(setup.p)
@@ -62,24 +62,18 @@ class Course:
         names = [name for one in columns for name in columns[one]]
         self.units = [series[one].unit for one in columns for _ in columns[one]]
         self.meanings = [series[one].meaning for one in columns for _ in columns[one]]
-        self.history = History(0, setup.copies, names, lags, self.ticks)
-        self._engine, self.device = self._made((), like)
+        self.history = History(setup.copies, names, lags, self.ticks)
+        self._engine = self._made((), None)
         self._engine.start()
-        self.tick, self._fresh = 0, True
+        self.tick = 0
         self._snapshots: dict[int, State] = {0: self._engine.kept()}
         self._every = EVERY
         self._links: dict[int, State] = {}
         self.linked: tuple[str, ...] = ()
 
-    @property
-    def built(self) -> Built | None:
-        """The program."""
-        return self._engine.built
-
-    def _made(self, changes: Sequence[Change], like: Built | None) -> tuple[Engine, str]:
+    def _made(self, changes: Sequence[Change], like: Built | None) -> Engine:
         setup = Setup(self._base.workload, with_changes(self._base, changes, self._ready))
-        engine, name, _ = engine_of(setup, self._device, like=like)
-        return engine, name
+        return engine_of(setup, self._device, like=like)[0]
 
     def change(self, changes: tuple[Change, ...]) -> None:
         """Take other changes; what was computed after the first that differs is forgotten."""
@@ -90,14 +84,13 @@ class Course:
         at = min(at, self.history.rows)
         self.go(at)
         whole = self._engine.state()
-        self._engine, _ = self._made(changes, self._engine.built)
+        self._engine = self._made(changes, self._engine.built)
         self._engine.start()
         if at:
             fields = self._engine.fields
             self._engine.put({k: v for k, v in whole.items() if not fields[k].constant})
-        self.tick, self._fresh, self.changes = at, True, changes
-        self._serial += 1
-        self.history = self.history.before(self._serial, at)
+        self.tick, self.changes = at, changes
+        self.history = self.history.before(at)
         self._snapshots = {tick: one for tick, one in self._snapshots.items() if tick < at}
         self._snapshots[at] = self._engine.kept()
         self._links = {tick: one for tick, one in self._links.items() if tick <= at}
@@ -106,10 +99,9 @@ class Course:
         """Return another course with the same past."""
         made = object.__new__(Course)
         made.__dict__.update(self.__dict__)
-        made._serial = 1000
-        made.history = self.history.before(made._serial, self.history.rows)
+        made.history = self.history.before(self.history.rows)
         made._snapshots, made._links = dict(self._snapshots), dict(self._links)
-        made._engine, _ = made._made(made.changes, self._engine.built)
+        made._engine = made._made(made.changes, self._engine.built)
         made._engine.put(self._engine.state())
         return made
 
@@ -122,7 +114,7 @@ class Course:
         """Compute the next tick."""
         tick = self.tick + 1
         self._engine.run_ticks(tick, tick)
-        self.tick, self._fresh = tick, True
+        self.tick = tick
         if self.linked:
             self._links[tick] = self._engine.arrays(*self.linked)
             self._links.pop(tick - WEEK, None)
@@ -142,15 +134,13 @@ class Course:
 
     def steps_to(self, tick: int) -> Iterator[None]:
         """Go to a tick, and yield after each that is computed."""
-        if tick != self.tick or not self._fresh:
-            wanted = max(0, tick - WEEK) if self.linked else tick
-            if tick <= self.tick:
-                # A state that is loaded lacks what each tick computes: begin before it.
-                begin = max(one for one in self._snapshots if one <= min(wanted, max(tick - 1, 0)))
-                self._load(begin)
-            while self.tick < min(tick, self.ticks) and not self.ended:
-                self.step()
-                yield
+        if tick < self.tick:
+            # A state that is loaded lacks what each tick computes, such as links: begin before it.
+            wanted = max(0, tick - (WEEK if self.linked else 1))
+            self._load(max(one for one in self._snapshots if one <= wanted))
+        while self.tick < tick and not self.ended:
+            self.step()
+            yield
 
     def go(self, tick: int) -> None:
         """Go to a tick."""
@@ -163,7 +153,7 @@ class Course:
             self._engine.load(self._snapshots[tick])
         else:
             self._engine.start()
-        self.tick, self._fresh = tick, tick == 0
+        self.tick = tick
 
     def state(self) -> State:
         """Return every array of the present state."""
@@ -187,30 +177,18 @@ def with_changes(
     set before the last tick to what they are then, so that kernels read them from a table from the
     beginning, and a change needs no other program.
     """
-    config, clock = setup.config, setup.workload.clock
-    if not changes and not ready:
-        return config
-    data = config.model_dump(mode="json")
+    config = setup.config
+    by_tick: dict[int, dict[str, Any]] = {}
     for tick, key, value in changes:
-        if tick == 0:
-            *path, last = key.split(".")
-            place: Any = data
-            for part in path:
-                place = place[part]
-            place[last] = value
-        else:
-            data["interventions"] = [*data["interventions"], {clock: tick, "set": {key: value}}]
-    if ready and setup.ticks > 1 and not config.interventions:
-        now = {key: value for _, key, value in changes}
-        same = {key: now.get(key, value_of(data, key)) for key in ready}
-        data["interventions"] = [*data["interventions"], {clock: setup.ticks - 1, "set": same}]
-    made = config_from_dict(data)
-    made._table = config.table
-    return made
-
-
-def value_of(data: Any, key: str) -> Any:
-    """Return the value of a key in plain data."""
-    for part in key.split("."):
-        data = data[part]
-    return data
+        by_tick.setdefault(tick, {})[key] = value
+    if first := by_tick.pop(0, None):
+        paths: dict[Path, Any] = {tuple(key.split(".")): one for key, one in first.items()}
+        table, config = config.table, changed(config, config.model_dump(mode="json"), paths)
+        config._table = table
+    for tick, values in by_tick.items():
+        config = with_values(config, tick, values)
+    if ready and setup.ticks > 1 and not setup.config.interventions:
+        data, now = config.model_dump(mode="json"), {key: value for _, key, value in changes}
+        same = {key: now.get(key, value_at(data, key)) for key in ready}
+        config = with_values(config, setup.ticks - 1, same)
+    return config

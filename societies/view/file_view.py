@@ -15,10 +15,9 @@ import numpy as np
 
 from societies.errors import ConfigError, OutputError
 from societies.output import open_results
-from societies.view.run_view import FRAME, PACES
+from societies.view.run_view import FRAME, PACES, playing_controls
 from societies.view.shots import NO_PIXELS, History, Pane, Shot
-from societies.words import plural
-from societies.workload.declare.view import Button, Change, Choice, Control, Press, Slider
+from societies.workload.declare.view import Change, Control, Press
 
 POLL = 0.5
 """Seconds between two looks at whether a file has grown."""
@@ -29,7 +28,7 @@ class Place:
     """A state of the page: what is shown, and whether it goes on."""
 
     playing: bool = False
-    tick: int = 0
+    asked: int = 0
     pace: str = "20 a second"
     spread: str = ""
     copy: int = 0
@@ -51,17 +50,16 @@ class FileView:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._serial, self._tick = path, 0, 0
-        self._stamp: tuple[int, int] = (0, 0)
-        self._history = History(0, 1, [], [], 0)
+        self._path, self._tick = path, 0
+        self._stamp: tuple[int, int] | None = None
         self._read()
 
-    def _read(self) -> bool:
-        """Read the file if it has changed; return whether it has more ticks than before."""
+    def _read(self) -> None:
+        """Read the file if it has changed."""
         stat = self._path.stat() if self._path.exists() else None
         stamp = (stat.st_mtime_ns, stat.st_size) if stat else (0, 0)
-        if stamp == self._stamp and self._serial:
-            return False
+        if stamp == self._stamp:
+            return
         with open_results(self._path) as data:
             self._clock, self._copies = str(data.attrs.get("clock")), str(data.attrs.get("copies"))
             names = [
@@ -85,10 +83,8 @@ class FileView:
             }
             self._title = str(data.attrs.get("title", self._path.name))
             self.ticks = int(data.attrs.get("ticks", ticks.max(initial=0)))
-        before = self._history.rows
-        self._serial, self._stamp = self._serial + 1, stamp
-        count = len(arrays[0])
-        self._history = History(self._serial, count, names, [0] * len(names), self.ticks)
+        self._stamp, count = stamp, len(arrays[0])
+        self._history = History(count, names, [0] * len(names), self.ticks)
         series = np.full((count, self.ticks, len(names)), np.nan)
         series[:, ticks - 1] = np.stack(arrays, axis=-1)
         last = int(ticks.max(initial=0))
@@ -96,7 +92,6 @@ class FileView:
             self._history.add(series[:, tick])
         self._units = [str(one.get("units", "1")) for one in about]
         self._meanings = [str(one.get("long_name", "")) for one in about]
-        return self._history.rows > before
 
     def _is_ticks(self, dim: Any) -> bool:
         return str(dim) == self._clock or str(dim).endswith(f"_{self._clock}")
@@ -109,40 +104,28 @@ class FileView:
     @property
     def initial(self) -> Place:
         """The last tick of the file."""
-        return Place(tick=self._history.rows, spread=next(iter(self._spreads), ""))
+        return Place(asked=self._history.rows, spread=next(iter(self._spreads), ""))
 
     def controls(self, state: Place) -> Sequence[Control]:
         """Return the controls, with the values of a state."""
-        many, name = plural(self._clock), self._clock.capitalize()
-        found: list[Control] = [
-            Button("play", "Pause" if state.playing else "Play"),
-            Button("one", f"One {self._clock}"),
-            Button("ten", f"Ten {many}"),
-            Choice("pace", f"Speed in {many}", state.pace, tuple(PACES)),
-            Slider("tick", f"{name} shown", state.tick, 0, self.ticks, 1),
-        ]
-        if (count := self._history.copies) > 1:
-            label = f"{self._copies.capitalize()} shown"
-            found.append(Slider("copy", label, state.copy, 0, count - 1, 1))
-        if len(self._spreads) > 1:
-            found.append(Choice("spread", "Spread of", state.spread, tuple(self._spreads)))
-        return found
+        counts = self.ticks, self._history.copies
+        return playing_controls(state, self._clock, self._copies, *counts, tuple(self._spreads))
 
     def take(self, state: Place, event: Any) -> Place:
         """Return the state after an event."""
-        now = self._tick if state.playing else state.tick
+        now = self._tick if state.playing else state.asked
         if isinstance(event, Press):
             if event.name == "play":
                 again = not state.playing and now >= self._history.rows == self.ticks
-                return replace(state, playing=not state.playing, tick=0 if again else now)
+                return replace(state, playing=not state.playing, asked=0 if again else now)
             to = min(now + (1 if event.name == "one" else 10), self.ticks)
-            return replace(state, playing=False, tick=to)
+            return replace(state, playing=False, asked=to)
         if not isinstance(event, Change):
             return state
         if event.name == "tick":
-            return replace(state, playing=False, tick=int(event.value))
+            return replace(state, playing=False, asked=int(event.value))
         chosen: dict[str, Any] = {event.name: event.value}
-        return replace(state, tick=now, **chosen)
+        return replace(state, asked=now, **chosen)
 
     def configuration(self, state: Place) -> Any:
         """Return the configuration of the run.
@@ -164,7 +147,7 @@ class FileView:
     def frames(self, state: Place) -> Iterator[Shot | None]:
         """Yield scenes of the chosen tick, or one after another while the page plays."""
         self._read()
-        self._tick = min(state.tick, self._history.rows)
+        self._tick = min(state.asked, self._history.rows)
         yield self._shot(state)
         pace, began, done = PACES[state.pace], time.perf_counter(), 0
         shown = looked = began
@@ -214,7 +197,6 @@ class FileView:
                 "first": [],
                 "copies": count,
                 "copy": state.copy,
-                "device": "",
                 "recorded": True,
             },
         )

@@ -17,12 +17,19 @@ from numpy.typing import NDArray
 
 from societies.errors import ConfigError
 from societies.opencl import Device
-from societies.view.course import Change, Course, value_of, with_changes
+from societies.view.course import Change, Course, with_changes
 from societies.view.shots import NO_PIXELS, Pane, Shot
 from societies.words import plural
 from societies.workload import Setup
+from societies.workload.declare.fields import file_values
 from societies.workload.declare.scene import MOST_NODES, Grid, Scene, as_numbers, spread_fields
-from societies.workload.declare.varying import NotVarying, field_of, varying
+from societies.workload.declare.varying import (
+    NotVarying,
+    field_of,
+    unit_and_meaning,
+    value_at,
+    varying,
+)
 from societies.workload.declare.view import Button, Choice, Control, Press, Slider
 from societies.workload.declare.view import Change as Moved
 
@@ -39,10 +46,9 @@ class Panes:
     ----------
     playing : whether the run goes on
     asked : tick that is to be shown while it does not
-    moves : number of the last request for a tick, so that the same one can be made again
     pace : word of `PACES`
     changes : what was changed on the way, in the course that was there first
-    branched : tick after which the second course may differ; None: there is one course
+    branched : whether there is a second course
     other : changes of the second course
     key : key of the slider
     spread : field whose distribution is drawn
@@ -51,10 +57,9 @@ class Panes:
 
     playing: bool = False
     asked: int = 0
-    moves: int = 0
     pace: str = "20 a second"
     changes: tuple[Change, ...] = ()
-    branched: int | None = None
+    branched: bool = False
     other: tuple[Change, ...] = ()
     key: str = ""
     spread: str = ""
@@ -82,17 +87,16 @@ class RunView:
                 f"workload {workload.name} cannot be viewed: it defines neither a view nor "
                 "a series with a value for each tick"
             )
-        self._config = config
+        self._config, self._data = config, config.model_dump(mode="json")
         self._setup = Setup(workload, workload.watched(config))
         self._scene = workload.scene(self._setup.p)
-        self._keys = _steerable(config, self._scene)
+        self._keys = _steerable(config, self._data, self._scene)
         self._spread = spread_fields(self._setup.fields, self._scene)
         first = [key for key in self._scene.steer if key in self._keys]
         self._course = Course(self._setup, device, ready=first or tuple(self._keys))
         if self._scene.network:
             self._course.linked = self._scene.network.taker, self._scene.network.weight
         self._other: Course | None = None
-        self._moved = -1
         self.ticks, self._copies = setup.ticks, setup.copies
 
     @property
@@ -109,43 +113,26 @@ class RunView:
 
     def controls(self, state: Panes) -> Sequence[Control]:
         """Return the controls, with the values of a state."""
-        clock = self._setup.workload.clock
-        many = plural(clock)
-        found: list[Control] = [
-            Button("play", "Pause" if state.playing else "Play"),
-            Button("one", f"One {clock}"),
-            Button("ten", f"Ten {many}"),
-            Choice("pace", f"Speed in {many}", state.pace, tuple(PACES)),
-            Slider("tick", f"{clock.capitalize()} shown", state.asked, 0, self.ticks, 1),
-        ]
-        if self._copies > 1:
-            copy = self._setup.workload.copies
-            found.append(
-                Slider("copy", f"{copy.capitalize()} shown", state.copy, 0, self._copies - 1, 1)
-            )
-        if len(self._spread) > 1:
-            found.append(Choice("spread", "Spread of", state.spread, tuple(self._spread)))
+        words = self._setup.workload.clock, self._setup.workload.copies
+        found = playing_controls(state, *words, self.ticks, self._copies, self._spread)
         if self._keys:
             least, most, step = self._keys[state.key]
             found += [
                 Choice("key", "Key to change", state.key, tuple(self._keys)),
                 Slider("value", self._label(state.key), self._value(state), least, most, step),
                 Button("undo", "Undo the last change"),
-                Button("branch", "Branch here" if state.branched is None else "Close the branch"),
+                Button("branch", "Close the branch" if state.branched else "Branch here"),
             ]
         return found
 
     def _label(self, key: str) -> str:
-        from societies.workload.declare.varying import unit_and_meaning
-
         unit, meaning = unit_and_meaning(type(self._config), key)
         return f"{meaning} ({unit})" if unit and unit != "1" else meaning
 
     def _value(self, state: Panes) -> Any:
         """Return the value of the chosen key after all changes of the course that is steered."""
-        changes = state.changes if state.branched is None else state.other
-        of = [value for _, key, value in changes if key == state.key]
-        return of[-1] if of else value_of(self._config.model_dump(mode="json"), state.key)
+        of = [value for _, key, value in _steered(state) if key == state.key]
+        return of[-1] if of else value_at(self._data, state.key)
 
     def take(self, state: Panes, event: Any) -> Panes:
         """Return the state after an event."""
@@ -154,11 +141,9 @@ class RunView:
         if not isinstance(event, Moved):
             return state
         if event.name == "tick":
-            return replace(state, playing=False, asked=int(event.value), moves=state.moves + 1)
+            return replace(state, playing=False, asked=int(event.value))
         if event.name == "value":
-            return self._steered(state, event.value)
-        if event.name == "copy":
-            return replace(state, copy=int(event.value))
+            return self._changed(state, event.value)
         chosen: dict[str, Any] = {event.name: event.value}
         return replace(state, **chosen)
 
@@ -169,20 +154,19 @@ class RunView:
     def _pressed(self, state: Panes, name: str) -> Panes:
         now = self._now(state)
         if name == "play":
-            return replace(state, playing=not state.playing, asked=now, moves=state.moves + 1)
+            return replace(state, playing=not state.playing, asked=now)
         if name in ("one", "ten"):
             to = min(now + (1 if name == "one" else 10), self.ticks)
-            return replace(state, playing=False, asked=to, moves=state.moves + 1)
+            return replace(state, playing=False, asked=to)
         if name == "branch":
-            if state.branched is None:
-                return replace(state, branched=now, other=state.changes)
-            return replace(state, branched=None, other=())
-        if state.branched is not None:
+            other = () if state.branched else state.changes
+            return replace(state, branched=not state.branched, other=other)
+        if state.branched:
             others = state.other[:-1] if len(state.other) > len(state.changes) else state.other
             return replace(state, other=others)
         return replace(state, changes=state.changes[:-1])
 
-    def _steered(self, state: Panes, value: Any) -> Panes:
+    def _changed(self, state: Panes, value: Any) -> Panes:
         """Return the state with a change after the present tick, which replaces one made there."""
         now = self._now(state)
         if now >= self.ticks:
@@ -190,24 +174,21 @@ class RunView:
                 f"the run has ended: go back to {self._setup.workload.clock} "
                 f"{self.ticks - 1} or earlier to change what follows"
             )
-        name = "changes" if state.branched is None else "other"
-        before = getattr(state, name)
-        kept = [one for one in before if one[:2] != (now, state.key) and one[0] <= now]
+        name = "other" if state.branched else "changes"
+        kept = [one for one in _steered(state) if one[:2] != (now, state.key) and one[0] <= now]
         changed: dict[str, Any] = {name: (*kept, (now, state.key, value))}
         return replace(state, **changed)
 
     def configuration(self, state: Panes) -> Any:
         """Return the configuration whose run has the results of the course that is steered."""
-        changes = state.changes if state.branched is None else state.other
-        return with_changes(Setup(self._setup.workload, self._config), changes)
+        return with_changes(Setup(self._setup.workload, self._config), _steered(state))
 
     # ----------------------------------------------------------------------------------- frames
 
     def frames(self, state: Panes) -> Iterator[Shot | None]:
         """Yield scenes: of the asked tick, or one after another while the run goes on."""
         courses = self._prepared(state)
-        if self._moved != state.moves and not state.playing:
-            self._moved = state.moves
+        if not state.playing:
             for course in courses:
                 for _ in course.steps_to(state.asked):
                     yield None
@@ -231,19 +212,16 @@ class RunView:
     def _prepared(self, state: Panes) -> list[Course]:
         """Return the courses of a state, with its changes."""
         self._course.change(state.changes)
-        if state.branched is None:
+        if not state.branched:
             self._other = None
             return [self._course]
         if self._other is None:
             self._other = self._course.branch()
         self._other.change(state.other)
-        if self._other.tick != self._course.tick:
-            self._other.go(self._course.tick)
+        self._other.go(self._course.tick)
         return [self._course, self._other]
 
     def _shot(self, state: Panes, courses: Sequence[Course]) -> Shot:
-        for course in courses:
-            course.go(course.tick)  # after a snapshot is loaded, what a tick computes is missing
         panes = tuple(self._pane(state, course) for course in courses)
         clock = self._setup.workload.clock
         facts: dict[str, Any] = {
@@ -255,7 +233,6 @@ class RunView:
             "first": list(self._scene.series),
             "copies": self._copies,
             "copy": state.copy,
-            "device": courses[0].device,
         }
         if len(courses) == 2:
             facts["parted"] = courses[0].history.parted(courses[1].history)
@@ -276,7 +253,7 @@ class RunView:
         if state.spread:
             about = fields[state.spread]
             facts["spread"] = {"name": state.spread, "unit": about.unit, "meaning": about.meaning}
-            values = as_numbers(about, found[state.spread][copy])
+            values = as_numbers(about, file_values(fields, state.spread, found)[copy])
             if self._scene.alive:
                 values = values[found[self._scene.alive][copy] != 0]
             numbers["spread"] = np.sort(values[np.isfinite(values)]).astype(np.float32)
@@ -318,18 +295,49 @@ class RunView:
         }
 
 
-def _steerable(config: Any, scene: Scene) -> dict[str, tuple[Any, Any, Any]]:
+def _steered(state: Panes) -> tuple[Change, ...]:
+    """Return the changes of the course that sliders change: the second one, if there is one."""
+    return state.other if state.branched else state.changes
+
+
+def playing_controls(
+    state: Any, clock: str, copies: str, ticks: int, count: int, spreads: Sequence[str]
+) -> list[Control]:
+    """Return the controls that each page of a run has.
+
+    Parameters
+    ----------
+    state : with ``playing``, ``pace``, ``asked``, ``copy`` and ``spread``
+    clock, copies : words for a tick and a copy
+    ticks, count : numbers of both
+    spreads : what can be drawn of agents
+    """
+    many = plural(clock)
+    found: list[Control] = [
+        Button("play", "Pause" if state.playing else "Play"),
+        Button("one", f"One {clock}"),
+        Button("ten", f"Ten {many}"),
+        Choice("pace", f"Speed in {many}", state.pace, tuple(PACES)),
+        Slider("tick", f"{clock.capitalize()} shown", state.asked, 0, ticks, 1),
+    ]
+    if count > 1:
+        found.append(Slider("copy", f"{copies.capitalize()} shown", state.copy, 0, count - 1, 1))
+    if len(spreads) > 1:
+        found.append(Choice("spread", "Spread of", state.spread, tuple(spreads)))
+    return found
+
+
+def _steerable(config: Any, data: dict[str, Any], scene: Scene) -> dict[str, tuple[Any, Any, Any]]:
     """Return least, most and step of the value keys that can change on the way, by key."""
     if "interventions" not in type(config).model_fields:
         return {}
-    data = config.model_dump(mode="json")
     found = {}
     for key in _leaves(data):
         try:
             varying(type(config), data, key, later=True)
         except NotVarying:
             continue
-        value = value_of(data, key)
+        value = value_at(data, key)
         if type(value) in (int, float) and (scale := _scale(config, key, value)):
             found[key] = scale
     first = [key for key in scene.steer if key in found]

@@ -6,6 +6,7 @@ lacks, and the numbers of the one tick that is shown.
 
 from __future__ import annotations
 
+import itertools
 import json
 import struct
 import warnings
@@ -30,15 +31,15 @@ class History:
 
     Attributes
     ----------
-    serial : number of the history; another one begins where a past is changed
+    serial : number of the history, which no other has; one begins wherever a past is changed
     rows : number of rows; row i belongs to tick i + 1
     copies : number of copies
     """
 
-    def __init__(
-        self, serial: int, copies: int, names: Sequence[str], lags: Sequence[int], ticks: int
-    ) -> None:
-        self.serial, self.rows, self.copies = serial, 0, copies
+    _serials = itertools.count()
+
+    def __init__(self, copies: int, names: Sequence[str], lags: Sequence[int], ticks: int) -> None:
+        self.serial, self.rows, self.copies = next(self._serials), 0, copies
         self.names, self.lags = tuple(names), tuple(lags)
         self._all = np.full((ticks, 3, len(names)), np.nan, np.float32)
         self._each = np.full((ticks, min(copies, EACH), len(names)), np.nan, np.float64)
@@ -56,9 +57,9 @@ class History:
                 self._each[row, :, column] = values[: self._each.shape[1], column]
         self.rows += 1
 
-    def before(self, serial: int, rows: int) -> History:
+    def before(self, rows: int) -> History:
         """Return a history with the first rows of this one."""
-        made = History(serial, self.copies, self.names, self.lags, 0)
+        made = History(self.copies, self.names, self.lags, 0)
         made._all, made._each = self._all.copy(), self._each.copy()
         made._all[rows:], made._each[rows:] = np.nan, np.nan
         made.rows = rows

@@ -11,12 +11,12 @@ import pytest
 import societies
 from societies import config_from_dict
 from societies.errors import ConfigError
-from societies.view.course import value_of
 from societies.view.file_view import FileView
 from societies.view.run_view import RunView
 from societies.view.shots import message
 from societies.workload import Setup
 from societies.workload.declare.registry import workload
+from societies.workload.declare.varying import value_at
 from societies.workload.declare.view import Change, Press, Slider
 from tests.small import small
 from tests.view.serving import served
@@ -36,7 +36,7 @@ def last(view, state):
 
 
 def at(state, tick):
-    return replace(state, asked=tick, moves=state.moves + 1)
+    return replace(state, asked=tick)
 
 
 def hashes(shot):
@@ -91,7 +91,7 @@ def test_a_change_before_the_first_day_is_a_key(tmp_path):
     last(view, state)
     state = view.take(replace(state, key="trading.min_surplus"), Change("value", 0.5))
     config = view.configuration(state).model_dump(mode="json")
-    assert value_of(config, "trading.min_surplus") == 0.5 and config["interventions"] == []
+    assert value_at(config, "trading.min_surplus") == 0.5 and config["interventions"] == []
     assert hashes(last(view, at(state, 7))) == [run_of(view, state, 7, tmp_path)]
 
 
@@ -166,6 +166,28 @@ def test_what_has_neither_view_nor_series_is_refused():
         RunView(Setup(workload("matmul"), small("matmul")))
 
 
+def test_a_branch_that_is_opened_again_is_sent_from_its_first_day():
+    """Its series had the number of those of the branch that was closed: the page kept zeros."""
+    view, state = made()
+    known, starts = {}, []
+    last(view, state := at(state, 5))
+    for number in range(4):
+        shot = last(view, state := view.take(state, Press("branch")))
+        data = message(shot, number=number, state=1, known=known)
+        header = json.loads(data[4 : 4 + struct.unpack("<I", data[:4])[0]])
+        starts.append([pane["from"] for pane in header["panes"]])
+    assert starts[0][1] == starts[2][1] == 0
+
+
+def test_a_day_is_reached_though_something_else_was_chosen_on_the_way():
+    view, state = made()
+    frames = view.frames(at(state, 12))
+    assert next(frames) is None  # a day is computed; then another spread is chosen
+    frames.close()
+    state = view.take(at(state, 12), Change("spread", "utility"))
+    assert last(view, state).tick == 12
+
+
 # -------------------------------------------------------------------------------- of a result
 
 
@@ -202,7 +224,7 @@ def test_a_result_is_played_from_its_beginning_and_stops_at_its_end(result):
     state = replace(view.take(view.initial, Press("play")), pace="as fast as possible")
     ticks = [one.tick for one in view.frames(state) if one is not None]
     assert ticks[0] == 0 and ticks[-1] == 9 and ticks == sorted(ticks)
-    assert view.take(view.take(view.initial, Press("ten")), Press("one")).tick == 9
+    assert view.take(view.take(view.initial, Press("ten")), Press("one")).asked == 9
 
 
 def test_a_result_that_grows_is_read_again(tmp_path):
@@ -214,7 +236,7 @@ def test_a_result_that_grows_is_read_again(tmp_path):
     page = FileView(path)
     assert last(page, page.initial).tick == 6
     societies.run(config, device="reference", out=path, overwrite=True)
-    assert last(page, replace(page.initial, tick=12)).tick == 12
+    assert last(page, replace(page.initial, asked=12)).tick == 12
 
 
 def test_the_page_of_a_result_takes_nothing_that_needs_a_run(shell, result):

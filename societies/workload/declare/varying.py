@@ -70,6 +70,13 @@ def field_of(model: Any, key: str) -> Any:
     return annotation
 
 
+def value_at(data: Any, key: str) -> Any:
+    """Return the value of a key in plain data; None if the data lack it."""
+    for part in key.split("."):
+        data = data[int(part)] if isinstance(data, list | tuple) else (data or {}).get(part)
+    return data
+
+
 def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any]:
     """Return path and kind of a key, and its section class, or None if the key holds a value.
 

@@ -7,7 +7,6 @@ Files in the folder of results: ``runs/NAME.nc`` has the series of a run that fi
 from __future__ import annotations
 
 import csv
-import os
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from societies.config import to_yaml
 from societies.errors import ConfigError, OutputError, option
 from societies.output import open_results
+from societies.output.files import written
 from societies.paths import data_directory
 from societies.reproduce.catalogue import EXPERIMENTS, SOCIETIES, Figure, Run, figures
 from societies.reproduce.claims import as_markdown, measured, write_table
@@ -68,13 +68,13 @@ def carry_out(figure: Figure, out: Path, options: Options) -> list[Path]:
     (out / "runs").mkdir(parents=True, exist_ok=True)
     runs = {one.name: _series(one, out / "runs", options) for one in figure.runs}
     name = f"figure_{figure.number:02}"
-    written = _draw(figure, runs, out / name, options)
+    drawn = _draw(figure, runs, out / name, options)
     if options.small:
-        return written
+        return drawn
     table = out / f"{name}.csv"
     write_table(table, measured(figure.number, runs))
     _write_claims(out)
-    return [*written, table, out / CLAIMS]
+    return [*drawn, table, out / CLAIMS]
 
 
 def variables_of(run: str) -> list[str]:
@@ -118,10 +118,9 @@ def _reduce(whole: Path, path: Path, variables: list[str], about: dict[str, Any]
     with open_results(whole) as results:
         series = results[variables].astype("float32").load()
         series.attrs = {**about, "device": str(results.attrs["device"])}
-    unfinished = path.with_name(f"{path.name}.partial")
     packing = {name: {"zlib": True} for name in series.data_vars}
-    series.to_netcdf(unfinished, engine="h5netcdf", encoding=packing)
-    os.replace(unfinished, path)
+    with written(path) as made:
+        series.to_netcdf(made, engine="h5netcdf", encoding=packing)
 
 
 def _draw(figure: Figure, runs: Runs, where: Path, options: Options) -> list[Path]:

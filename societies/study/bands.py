@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from societies.study.targets import Target
 
 
-def distances(targets: Mapping[str, Target], values: Reals) -> Reals:
+def residuals(targets: Mapping[str, Target], values: Reals) -> Reals:
     """Return how far statistics are from their targets, in units of their scale: 0 in the band.
+
+    Those below are negative.
 
     Parameters
     ----------
@@ -26,14 +28,15 @@ def distances(targets: Mapping[str, Target], values: Reals) -> Reals:
     """
     found = np.empty_like(values)
     for i, one in enumerate(targets.values()):
-        low, high = ends_of(one)
         x = values[..., i]
-        if one.target is not None:
-            away = np.abs(x - one.target)
-        else:
-            away = np.maximum(np.maximum(low - x, x - high), 0.0)
-        found[..., i] = np.where(np.isnan(x), np.nan, away / scale_of(one))
+        best = np.clip(x, *ends_of(one)) if one.target is None else one.target
+        found[..., i] = (x - best) / scale_of(one)
     return found
+
+
+def distances(targets: Mapping[str, Target], values: Reals) -> Reals:
+    """Return the `residuals` without their signs."""
+    return np.abs(residuals(targets, values))
 
 
 def ends_of(target: Target) -> tuple[float, float]:

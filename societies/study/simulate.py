@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from societies.config.problems import suggestion
 from societies.errors import BuildError, ConfigError, option
+from societies.study.expressions import variables_in
 from societies.study.targets import Targets, load_targets
 from societies.sweep.batch import Batch, Keep, Result, Shape, shape_of
 from societies.sweep.conduct import executor_of
@@ -287,21 +289,13 @@ def require_recorded(targets: Targets, setup: Setup[Any, Any]) -> None:
     for name, target in targets.statistics.items():
         for key in ("of", "against"):
             text = getattr(target, key)
-            for variable in _variables(text):
+            for variable in variables_in(text) if text else ():
                 if variable not in there:
                     message = f"{setup.workload.name} does not record '{variable}'"
                     raise targets.refused(name, key, message + _hint(variable, setup, there))
 
 
-def _variables(text: str | None) -> list[str]:
-    from societies.study.expressions import variables_in
-
-    return variables_in(text) if text else []
-
-
 def _hint(variable: str, setup: Setup[Any, Any], there: set[str]) -> str:
-    from societies.config.problems import suggestion
-
     data = setup.config.model_dump()
     record = data.get("record") or {}
     for key, value in record.items():

@@ -13,16 +13,16 @@ import numpy as np
 from pydantic import Field
 
 from societies.analysis.selecting import copies_of, with_ticks
-from societies.config.check import validated
 from societies.config.columns import read_columns
-from societies.config.document import Document, from_mapping
-from societies.config.load import find_config, read_document
+from societies.config.document import Document
+from societies.config.load import find_config
 from societies.config.model import LARGEST_INTEGER, Conflict, ListOf, Section, WorkloadConfig, key
 from societies.config.problems import Path, Problem, config_error, described, suggestion
 from societies.errors import ConfigError
 from societies.paths import TARGETS, data_directory
 from societies.study.expressions import parsed, quantity, variables_in
 from societies.study.filters import FILTERS
+from societies.study.source import read
 from societies.study.statistics import Reals, checked_options, named
 from societies.workload.drawing.figure import clock_of
 
@@ -344,15 +344,7 @@ def load_targets(
     ConfigError
         With one line ``file.yaml:12:5  key.path: message`` per problem.
     """
-    if isinstance(source, Mapping):
-        name, document, folder = "targets", from_mapping(source), FilePath()
-    else:
-        path = _file(source)
-        name, document, folder = str(path), read_document(path, "base: CONFIG"), path.parent
-    if isinstance(document.data, dict):
-        document.data.setdefault("workload", "targets")
-    config = validated(document, TargetsConfig)
-    assert isinstance(config, TargetsConfig)
+    name, folder, document, config = read(source, TargetsConfig, _file)
     found = []
     for place, case in config.places():
         own = str(place[-1]) if place else ""

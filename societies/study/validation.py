@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
@@ -20,6 +19,7 @@ from societies.study.assumptions import Assumptions, assumptions
 from societies.study.bands import distances, ends_of
 from societies.study.forecasts import Forecast, forecasts
 from societies.study.simulate import Progress, Simulator, sweep_of
+from societies.study.source import near
 from societies.study.statistics import Reals
 from societies.study.targets import Target, Targets, load_targets
 
@@ -237,9 +237,7 @@ def _computed(
     named = targets.case.base if base is None else base
     if named is None:
         raise ConfigError(f"{targets.file}: names no base; give a result to validate, or a base")
-    if isinstance(named, str) and os.path.isfile(targets.folder / named):
-        named = targets.folder / named
-    sweep = sweep_of(named, {**targets.case.set, **set})
+    sweep = sweep_of(near(targets.folder, named), {**targets.case.set, **set})
     count = replicates or targets.case.replicates or SEEDS
     if "replicates" not in type(sweep.base).model_fields:
         count = 1

@@ -20,7 +20,7 @@ import numpy as np
 
 from societies.config import to_yaml
 from societies.errors import ConfigError, Interrupted, OutputError, SocietiesError, option
-from societies.output.files import require_target
+from societies.output.files import MAKING, explained, require_target, written
 from societies.signals import number_of
 from societies.study.bands import ends_of
 from societies.study.calibration.document import Calibration, load_calibration
@@ -151,7 +151,7 @@ def calibrate(
     else:
         require_target(path, 0, overwrite=overwrite)
         known = nothing
-    done, kept, trace, written = nothing, len(known), np.inf, time.monotonic()
+    done, kept, trace, wrote = nothing, len(known), np.inf, time.monotonic()
     with own.simulator(device, workers, scheduler) as simulate:
         method = METHODS[own.method](len(own.priors), **own.options)
         try:
@@ -162,9 +162,9 @@ def calibrate(
                     runs = _runs(own, simulate, known, len(done), part)
                     done = done.joined(part, runs)
                     own_runs.append(runs)
-                    if len(done) > kept and time.monotonic() - written > SECONDS_OF_WRITING:
+                    if len(done) > kept and time.monotonic() - wrote > SECONDS_OF_WRITING:
                         _write(path, _dataset(own, done, None))
-                        written = time.monotonic()
+                        wrote = time.monotonic()
                 answer = own.answer(np.concatenate(own_runs))
                 trace = min(trace, float(answer.distance.min()))
                 if progress:
@@ -226,12 +226,8 @@ def _read(path: Path, own: Calibration) -> Trials:
 
 def _write(path: Path, data: xr.Dataset) -> None:
     """Replace the file at once, so that a kill leaves the earlier one or the new one."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        data.to_netcdf(partial, engine="h5netcdf")
-        os.replace(partial, path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    with explained(path, MAKING), written(path) as made:
+        data.to_netcdf(made, engine="h5netcdf")
 
 
 def _dataset(own: Calibration, done: Trials, found: Found | None) -> xr.Dataset:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from societies.config.check import validated
-from societies.config.document import Document, from_mapping
-from societies.config.load import find_config, read_document
+from societies.config.document import Document
+from societies.config.load import find_config
 from societies.config.model import LARGEST_INTEGER, WorkloadConfig, key
 from societies.config.problems import Problem, config_error, suggestion
 from societies.errors import ConfigError
-from societies.study.bands import ends_of, scale_of
+from societies.study.bands import residuals, scale_of
 from societies.study.calibration.methods import COMMON, METHODS, Answer, Reals, options_of
 from societies.study.simulate import Simulator, mean_of, shapes_among, sweep_of
+from societies.study.source import near, read
 from societies.study.targets import Targets, load_targets
 from societies.study.validation import required
 from societies.sweep.document import Sweep, digest
@@ -103,19 +102,14 @@ class Calibration:
 def answer_of(statistics: Reals, aim: Targets) -> Answer:
     """Return how far statistics, (trial, statistic), are from targets."""
     own = list(aim.statistics.values())
-    residuals = np.empty_like(statistics)
-    for i, one in enumerate(own):
-        low, high = ends_of(one)
-        x = statistics[:, i]
-        away = x - one.target if one.target is not None else x - np.clip(x, low, high)
-        residuals[:, i] = away / scale_of(one)
+    away = residuals(aim.statistics, statistics)
     weights = np.array([one.weight for one in own])
     with np.errstate(invalid="ignore"):
-        square = (weights * residuals**2).sum(1) / (weights.sum() or 1.0)
+        square = (weights * away**2).sum(1) / (weights.sum() or 1.0)
         scales = np.array([scale_of(one) for one in own])
         cells = np.floor(np.nan_to_num(statistics) / scales).astype(np.int64)
     distance = np.where(np.isnan(square), np.inf, np.sqrt(square))
-    return Answer(distance, residuals, statistics, cells)
+    return Answer(distance, away, statistics, cells)
 
 
 def load_calibration(source: str | os.PathLike[str] | Mapping[str, Any]) -> Calibration:
@@ -126,22 +120,12 @@ def load_calibration(source: str | os.PathLike[str] | Mapping[str, Any]) -> Cali
     ConfigError
         With one line ``file.yaml:12:5  key.path: message`` per problem.
     """
-    if isinstance(source, Mapping):
-        name, document, folder = "calibration", from_mapping(source), Path()
-    else:
-        path = find_config(source)
-        name, document, folder = str(path), read_document(path, "base: CONFIG"), path.parent
-    if isinstance(document.data, dict):
-        document.data.setdefault("workload", "calibration")
-    config = validated(document, CalibrationConfig)
-    assert isinstance(config, CalibrationConfig)
+    name, folder, document, config = read(source, CalibrationConfig, find_config)
     method, options = _method(document, config)
     said = config.targets
     if isinstance(said, dict) and "statistics" not in said:
         said = {"statistics": said}
-    if isinstance(said, str) and os.path.isfile(folder / said):
-        said = folder / said
-    several = load_targets(said, config.case)
+    several = load_targets(near(folder, said), config.case)
     if len(several) > 1:
         names = ", ".join(one.name for one in several)
         raise _refused(document, "case", f"the targets have the cases {names}; choose one")
@@ -150,9 +134,7 @@ def load_calibration(source: str | os.PathLike[str] | Mapping[str, Any]) -> Cali
     base = config.base if config.base is not None else targets.case.base
     if base is None:
         raise _refused(document, "base", "is missing: neither the file nor its targets name one")
-    near = folder if config.base is not None else targets.folder
-    if isinstance(base, str) and os.path.isfile(near / base):
-        base = near / base
+    base = near(folder if config.base is not None else targets.folder, base)
     changes = config.set if config.base is not None else {**targets.case.set, **config.set}
     sweep = sweep_of(base, changes)
     priors = _priors(document, config, sweep)

@@ -1,0 +1,50 @@
+"""How is a file of targets or of a calibration read, and a file that it names found?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path as FilePath
+from typing import Any, TypeVar
+
+from societies.config.check import validated
+from societies.config.document import Document, from_mapping
+from societies.config.load import read_document
+from societies.config.model import WorkloadConfig
+
+M = TypeVar("M", bound=WorkloadConfig)
+
+
+def read(
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    model: type[M],
+    find: Callable[[str | os.PathLike[str]], FilePath],
+) -> tuple[str, FilePath, Document, M]:
+    """Return name, folder, document and checked contents of a file that need not name its kind.
+
+    Parameters
+    ----------
+    source : what ``find`` returns the path of, or plain data
+    model : contents, whose ``workload`` is by default the kind of the file
+
+    Raises
+    ------
+    ConfigError
+        With one line ``file.yaml:12:5  key.path: message`` per problem.
+    """
+    kind = str(model.model_fields["workload"].default)
+    if isinstance(source, Mapping):
+        name, document, folder = kind, from_mapping(source), FilePath()
+    else:
+        path = find(source)
+        name, document, folder = str(path), read_document(path, "base: CONFIG"), path.parent
+    if isinstance(document.data, dict):
+        document.data.setdefault("workload", kind)
+    config = validated(document, model)
+    assert isinstance(config, model)
+    return name, folder, document, config
+
+
+def near(folder: FilePath, said: Any) -> Any:
+    """Return the path of a file that stands in a folder, anything else as it is."""
+    return folder / said if isinstance(said, str) and os.path.isfile(folder / said) else said

@@ -6,10 +6,10 @@ The samplers of black-it propose points and learn what came of them, in the same
     single    one call of it for each point, with a program that is built already
     mesa      the same model on Mesa (models_on_mesa.py), in as many processes as there are cores
 
-Ants are measured with all three, the economy, which Mesa does not have, with the first two. The last
-two get few points, as their rate does not depend on the number. A row is one calibration, the time
-of the samplers included; each also has the seconds of these alone. Programs are built before, and
-the rows take turns over the rounds, so a machine that slows down is seen in all of them. Where
+Ants are measured with all three, the economy, which Mesa does not have, with the first two. The
+last two get few points, as their rate does not depend on the number. A row is one calibration, the
+time of the samplers included; each also has the seconds of these alone. Programs are built before,
+and the rows take turns over the rounds, so a machine that slows down is seen in all of them. Where
 other programs use the machine only processor seconds can be compared.
 
     python benchmarks/calibrators.py --device gpu --points 2000 --rounds 3 --out calibrators.csv
@@ -146,10 +146,9 @@ def measured(options: argparse.Namespace, name: str, who: str, turn: int) -> dic
 
             get_reusable_executor().shutdown(wait=True)  # its processor time is known afterwards
         used = processor_seconds() - before
-    row = (
-        name, who, turn, done, of.settings["days"], f"{seconds:.4f}", f"{used:.4f}", f"{within:.4f}",
-        f"{done / seconds:.2f}", f"{done / used:.2f}", f"{os.getloadavg()[0]:.1f}", device(options),
-    )  # fmt: skip
+    numbers = (seconds, used, within, done / seconds, done / used, os.getloadavg()[0])
+    texts = [f"{number:.6g}" for number in numbers]
+    row = (name, who, turn, done, of.settings["days"], *texts, device(options))
     return dict(zip(FIELDS, row, strict=True))
 
 

@@ -150,6 +150,27 @@ class TradeLogConfig(Section):
     )
 
 
+class FanConfig(Section):
+    """Many futures of one past: societies with the same draws up to a day, then with their own."""
+
+    day: int = shape(
+        0,
+        "Last day with common draws: from the next one on every society has its own",
+        "day",
+        symbol="fan_day",
+        ge=0,
+        le=MOST_TICKS,
+    )
+    futures: int = shape(
+        0,
+        "Societies in a row that have the same past; 0: each has a past of its own",
+        "societies",
+        symbol="futures",
+        ge=0,
+        le=LARGEST_INTEGER,
+    )
+
+
 class EconomyRecord(Section):
     """How much detail the output file holds."""
 
@@ -249,6 +270,7 @@ class EconomyKeys(WorkloadConfig):
     rules: RulesConfig = key(RulesConfig(), "Functions of Python files that replace rules")
     shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
     interventions: ListOf[EconomyIntervention] = INTERVENTIONS
+    fan: FanConfig = key(FanConfig(), "Many futures of one past")
     record: EconomyRecord = key(EconomyRecord(), "How much detail the output file holds")
 
     @model_validator(mode="before")

@@ -1362,6 +1362,7 @@ def fan(
     ] = None,
     device: Device = "auto",
     override: Override = None,
+    rule: RuleTexts = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
     variables: Annotated[
         str | None,
@@ -1383,9 +1384,10 @@ def fan(
     """
     from societies.analysis import fans
 
-    if source.suffix in (".yaml", ".yml") or not source.exists():
+    if source.suffix in (".yaml", ".yml", ""):
+        texts = [*(override or []), *of_rules(rule)]
         source = _run_of_fan(
-            source, tick, pasts or 10, futures or 10, out, device, override, overwrite
+            source, tick, pasts or 10, futures or 10, out, device, texts, overwrite
         )
         print(source, file=sys.stderr)
     elif override or tick or pasts or futures:

@@ -23,6 +23,7 @@ from societies.economy.config.bounds import (
     random_words,
     units_a_day,
 )
+from societies.economy.config.fan import fan_conflicts
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.keys import EconomyKeys
 from societies.economy.config.policies import policy_conflicts
@@ -51,7 +52,7 @@ def economy_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     yield from _group_conflicts(config)
     yield from _shock_conflicts(config)
     yield from _record_conflicts(config)
-    yield from _fan_conflicts(config)
+    yield from fan_conflicts(config)
     yield from policy_conflicts(config)
     yield from intervention_conflicts(config)
 
@@ -73,23 +74,6 @@ def _numeraire_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     if not config.record.measures:
         message = "is used for prices, which are only recorded with measures: true"
         yield Conflict(place, message, (("record", "measures"),))
-
-
-def _fan_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
-    """Yield a fan without day or futures, and societies that are not whole fans."""
-    fan = config.fan
-    if not fan.futures:
-        if fan.day:
-            message = "needs a number of futures: fan.futures"
-            yield Conflict(("fan", "day"), message, (("fan", "futures"),))
-        return
-    if not 1 <= fan.day < config.days:
-        message = f"the futures begin after a day from 1 to {config.days - 1}, the last but one"
-        yield Conflict(("fan", "day"), message, (("days",),))
-    for name in ("replicates", "first_society"):
-        if (number := getattr(config, name)) % fan.futures:
-            message = f"{number} is no multiple of the {fan.futures} futures of each past"
-            yield Conflict((name,), message, (("fan", "futures"),))
 
 
 def _too_large(config: EconomyKeys) -> Iterator[Conflict]:

@@ -35,6 +35,7 @@ from societies.config.model import (
 )
 from societies.config.problems import Path, quoted
 from societies.economy.config.devices import DeviceConfig, DevicesMarketConfig, InventionConfig
+from societies.economy.config.fan import FanConfig
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.policies import PoliciesConfig
 from societies.economy.config.ranges import (
@@ -147,27 +148,6 @@ class TradeLogConfig(Section):
     )
     societies: int = key(
         1, "In how many societies, the first ones", "societies", ge=1, le=LARGEST_INTEGER
-    )
-
-
-class FanConfig(Section):
-    """Many futures of one past: societies with the same draws up to a day, then with their own."""
-
-    day: int = shape(
-        0,
-        "Last day with common draws: from the next one on every society has its own",
-        "day",
-        symbol="fan_day",
-        ge=0,
-        le=MOST_TICKS,
-    )
-    futures: int = shape(
-        0,
-        "Societies in a row that have the same past; 0: each has a past of its own",
-        "societies",
-        symbol="futures",
-        ge=0,
-        le=LARGEST_INTEGER,
     )
 
 

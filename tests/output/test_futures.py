@@ -97,3 +97,8 @@ def test_what_cannot_be_a_fan_is_refused(past, tmp_path):
         with pytest.raises(ConfigError, match=said):
             config(fan=fan)
     assert not out.exists()
+
+
+@pytest.mark.ci
+def test_a_device_seeds_futures_as_the_reference_does():
+    societies.verify(config(days=6, replicates=4, fan={"day": 3, "futures": 2}))

@@ -37,7 +37,6 @@ from societies.sweep.executors import (
     Lost,
     Processes,
     Unreachable,
-    local_devices,
 )
 from societies.sweep.layout import Runs
 from societies.sweep.points import Bucket, groups
@@ -52,6 +51,7 @@ from societies.sweep.prepare import (
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.words import counted
 from societies.workload.declare.slices import paced
+from societies.workload.running.devices import local_devices
 from societies.workload.running.interrupts import Interruption, interrupts
 
 SECONDS_OF_BATCH = 10.0

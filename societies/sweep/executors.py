@@ -12,14 +12,14 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from typing import Any, Protocol
 
 from societies import signals
-from societies.errors import DeviceError, SocietiesError, option
+from societies.errors import SocietiesError, option
 from societies.sweep.batch import Batch, Result, run_batch
 from societies.sweep.program_cache import clear_programs
 from societies.version import package_version
@@ -336,32 +336,3 @@ def _of_worker(error: BaseException | None) -> BaseException:
     if type(error).__name__ == "KilledWorker":
         return Lost("the workers that computed it died, several in turn; is their memory full?")
     return error or Lost("the batch was given up by the scheduler")
-
-
-def local_devices(device: str) -> list[str]:
-    """Return the local devices that a name selects: for "auto" all GPUs like the chosen one.
-
-    Raises
-    ------
-    DeviceError
-        If no device fits.
-    """
-    from societies.opencl import choose_device, list_devices
-    from societies.workload.running.devices import is_reference
-
-    if is_reference(device):
-        return [device]
-    chosen = choose_device(device)
-    asked = device.strip().lower()
-    if chosen.kind != "gpu" or asked not in ("", "auto", "gpu"):
-        return [device]
-    with suppress(DeviceError):
-        alike = [one for one in list_devices() if _alike(one, chosen)]
-        if len(alike) > 1:
-            return [str(one.index) for one in alike]
-    return [device]
-
-
-def _alike(one: Any, other: Any) -> bool:
-    same: Callable[[str], bool] = lambda name: getattr(one, name) == getattr(other, name)  # noqa: E731
-    return same("kind") and same("name") and same("platform") and not one.simulator

@@ -317,6 +317,9 @@ class Engine:
         """Return the tick at which the last copy ended, None while one continues."""
         return ended_at(self._arrays((ENDED,))) if ENDED in self.fields else None
 
+    def close(self) -> None:
+        """End what the engine has started; it cannot be used afterwards."""
+
     def kept(self) -> State:
         """Return a copy of the arrays that a checkpoint holds."""
         return kept(self.fields, self.state())

@@ -150,7 +150,7 @@ class Simulator:
         running: dict[Future[Result], tuple[Batch, Bucket]] = {}
         executor, done = self._executing(len(todo)), 0
         while todo or running:
-            while todo and len(running) < executor.slots:
+            while todo and len(running) < executor.slots and executor.has_room(todo[0][0]):
                 batch, bucket = todo.popleft()
                 running[executor.submit(batch)] = batch, bucket
             over, _ = wait(running, timeout=2.0, return_when=FIRST_COMPLETED)
@@ -159,6 +159,9 @@ class Simulator:
             for future in over:
                 batch, bucket = running.pop(future)
                 rows = list(batch.rows)
+                if (again := executor.settled(batch, future)) is not None:
+                    todo.appendleft((again, bucket))
+                    continue
                 if (error := future.exception()) is None:
                     yield rows, self._dataset(future.result(), bucket)
                 elif not isinstance(error, Exception):

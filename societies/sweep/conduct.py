@@ -184,6 +184,7 @@ def run(
             raise Interrupted(f"interrupted; {_state(file)}", path, number) from None
         except (Unreachable, WrongVersion) as error:
             raise type(error)(f"{error}\n{_state(file)}") from None
+        notes += executor.notes if executor is not None else []
         return session.report(time.perf_counter() - began, notes)
 
 
@@ -284,7 +285,7 @@ class _Session:
             except Stopped:
                 for future, batch in running.items():
                     if future.done() and future.exception() is None:
-                        self._settle(batch, future)
+                        self._settle(batch, future, executor)
                 raise
 
     def _run(
@@ -295,7 +296,7 @@ class _Session:
         while True:
             stop.check()
             while len(running) < executor.slots and (
-                batch := self._next(self._size(executor, timed))
+                batch := self._next(self._size(executor, timed), executor)
             ):
                 running[executor.submit(batch)] = batch
                 stop.check()
@@ -306,7 +307,7 @@ class _Session:
                 if not over:
                     executor.require_alive()
             for future in over:
-                took = self._settle(running[future], future)
+                took = self._settle(running[future], future, executor)
                 batch = running.pop(future)
                 if took:
                     timed = paced(len(batch.rows), took, SECONDS_OF_BATCH, MOST_RUNS, faster=FASTER)
@@ -324,11 +325,16 @@ class _Session:
             return min(MOST_OF_WORKER, max(1, each))
         return timed or max(1, min(FIRST_BATCH, -(-len(self.rows) // executor.slots)))
 
-    def _next(self, size: int) -> Batch | None:
-        """Return the next batch, of at most ``size`` runs if it is a new one; None at the end."""
-        if self._again:
-            return self._again.popleft()
-        if not self._groups:
+    def _next(self, size: int, executor: Executor) -> Batch | None:
+        """Return the next batch that the executor can take, None if there is none.
+
+        A new batch has at most ``size`` runs.
+        """
+        for batch in self._again:
+            if executor.has_room(batch):
+                self._again.remove(batch)
+                return batch
+        if not self._groups or not executor.has_room():
             return None
         bucket, group = self._groups.popleft()
         if len(group) > size:
@@ -353,21 +359,21 @@ class _Session:
             sources=self._sources,
         )
 
-    def _settle(self, batch: Batch, future: Future[Result]) -> float:
+    def _settle(self, batch: Batch, future: Future[Result], executor: Executor) -> float:
         """Write the results of a batch and return its seconds; 0 if it has to be tried again."""
+        elsewhere = executor.settled(batch, future)
         try:
             result = future.result()
         except (Unreachable, WrongVersion):
             raise
-        except Lost as error:
-            if self._lost.issuperset(batch.rows):
-                self._divide(batch, error)
-            else:
+        except Exception as error:
+            if elsewhere is not None:
+                self._again.append(elsewhere)
+            elif isinstance(error, Lost) and not self._lost.issuperset(batch.rows):
                 self._lost.update(batch.rows)
                 self._again.append(batch)
-            return 0.0
-        except Exception as error:
-            self._divide(batch, error)
+            else:
+                self._divide(batch, error)
             return 0.0
         seconds = result.seconds / len(batch.rows)
         try:

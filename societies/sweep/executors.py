@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Protocol
 
 from societies import signals
-from societies.errors import SocietiesError, option
+from societies.errors import BuildError, DeviceError, SocietiesError, option
 from societies.sweep.batch import Batch, Result, run_batch
 from societies.sweep.program_cache import clear_programs
 from societies.version import package_version
@@ -27,6 +28,8 @@ from societies.version import package_version
 RENEW_AFTER = 16
 """Number of programs after which a process is replaced. Compilers never free some host memory for
 each program (NVIDIA's about 100 MiB), so a process that is not replaced would fill the machine."""
+MOST_FAILURES = 2
+"""Failures in succession after which a device is left out: a new process may mend the first one."""
 SCHEDULER_SECONDS = 15.0
 """Longest wait for an answer of a scheduler."""
 LOUD = ("distributed", "tornado", "asyncio")
@@ -44,14 +47,27 @@ class Unreachable(SocietiesError):
 
 
 class Executor(Protocol):
-    """Computes batches."""
+    """Computes batches.
+
+    Attributes
+    ----------
+    notes : sentences about devices that were left out
+    """
+
+    notes: list[str]
 
     @property
     def slots(self) -> int:
         """Number of batches that can be submitted at a time."""
 
+    def has_room(self, batch: Batch | None = None) -> bool:
+        """Return whether a batch can be submitted now; None: one that has not failed before."""
+
     def submit(self, batch: Batch) -> Future[Result]:
         """Begin to compute a batch."""
+
+    def settled(self, batch: Batch, future: Future[Result]) -> Batch | None:
+        """Take note of how a batch has ended; return it if another device is to compute it."""
 
     def require_alive(self) -> None:
         """Raise an error if nothing more can be computed."""
@@ -60,12 +76,28 @@ class Executor(Protocol):
         """End everything that was started."""
 
 
-class Here:
+class OneKind:
+    """Base class of executors that do not tell devices apart."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def has_room(self, batch: Batch | None = None) -> bool:
+        """Return True: `slots` alone limits what is submitted."""
+        return True
+
+    def settled(self, batch: Batch, future: Future[Result]) -> Batch | None:
+        """Return None: what failed would fail again."""
+        return None
+
+
+class Here(OneKind):
     """Computes in this process, one batch at a time."""
 
     slots = 1
 
     def __init__(self, device: str) -> None:
+        super().__init__()
         self._device = device
 
     def submit(self, batch: Batch) -> Future[Result]:
@@ -88,35 +120,102 @@ class Here:
 class Processes:
     """Computes in one process per device; a process is replaced after `RENEW_AFTER` programs.
 
+    A batch that a device fails to compute is tried on another one. If that computes it, the device
+    was the cause: it gets a new process, and is left out after `MOST_FAILURES` in succession.
+    Meanwhile it gets no other batch, since a broken device would fail all of them at once.
+
     Parameters
     ----------
     devices : names, one for each process
     """
 
     def __init__(self, devices: Sequence[str]) -> None:
-        self.slots = len(devices)
-        self._lanes = [_Lane(device) for device in devices]
+        self._lanes = {number: _Lane(device) for number, device in enumerate(devices)}
+        self._computing: dict[Future[Result], int] = {}
+        self.notes: list[str] = []
+
+    @property
+    def slots(self) -> int:
+        """Number of devices that are not left out."""
+        return len(self._lanes)
+
+    def has_room(self, batch: Batch | None = None) -> bool:
+        """Return whether a device is idle on which the batch may be computed."""
+        return self._lane_for(batch) is not None
+
+    def _lane_for(self, batch: Batch | None) -> int | None:
+        """Return the number of an idle lane on which the batch may be computed."""
+        busy = self._computing.values()
+        idle = {number: lane for number, lane in self._lanes.items() if number not in busy}
+        if batch is not None and batch.failed_on is not None and len(self._lanes) > 1:
+            idle.pop(batch.failed_on, None)
+        elif len(self._lanes) > 1:
+            idle = {number: lane for number, lane in idle.items() if not lane.suspect}
+        return min(idle, key=lambda number: idle[number].suspect, default=None)
 
     def submit(self, batch: Batch) -> Future[Result]:
-        """Begin to compute a batch in a process that is idle."""
-        lane = next(one for one in self._lanes if one.idle)
-        return lane.submit(batch)
+        """Begin to compute a batch in a process that is idle; `settled` must follow."""
+        number = self._lane_for(batch)
+        assert number is not None
+        future = self._lanes[number].submit(batch)
+        self._computing[future] = number
+        return future
+
+    def settled(self, batch: Batch, future: Future[Result]) -> Batch | None:
+        """Take note of how a batch has ended; return it if another device is to compute it."""
+        number = self._computing.pop(future)
+        error = future.exception()
+        of_device = isinstance(error, DeviceError | Lost) and not isinstance(error, BuildError)
+        if error is None:
+            self._lanes[number].failures = 0
+        if batch.failed_on is not None:
+            self._judge(batch.failed_on, guilty=error is None)
+        elif of_device and len(self._lanes) > 1:
+            self._lanes[number].fail(error)
+            return replace(batch, failed_on=number)
+        return None
+
+    def _judge(self, number: int, *, guilty: bool) -> None:
+        """Let a device go on, unless what it failed to compute was computed too many times."""
+        lane = self._lanes.get(number)
+        if lane is None:
+            return
+        lane.suspect = False
+        lane.failures += guilty
+        if (
+            lane.failures < MOST_FAILURES
+            or len(self._lanes) == 1
+            or number in self._computing.values()
+        ):
+            return
+        del self._lanes[number]
+        lane.close()
+        why = " ".join(str(lane.error).split())
+        self.notes.append(f"device {lane.device} failed again and again and was left out: {why}")
 
     def require_alive(self) -> None:
         """Do nothing: processes that died are replaced."""
 
     def close(self) -> None:
         """End the processes."""
-        for lane in self._lanes:
+        for lane in self._lanes.values():
             lane.close()
 
 
 class _Lane:
-    """A device and its present process."""
+    """A device and its present process.
+
+    Attributes
+    ----------
+    suspect : whether another device has yet to show why a batch failed
+    failures, error : number of failures in succession that were the device's; the last error
+    """
 
     def __init__(self, device: str) -> None:
-        self._device, self._pool, self._seen = device, _pool(), set[str]()
+        self.device, self._pool, self._seen = device, _pool(), set[str]()
         self._running: Future[Result] | None = None
+        self.suspect, self.failures = False, 0
+        self.error: BaseException | None = None
 
     @property
     def idle(self) -> bool:
@@ -129,10 +228,10 @@ class _Lane:
         self._seen.add(program)
         outer: Future[Result] = Future()
         try:
-            inner = self._pool.submit(run_batch, batch.on(self._device))
+            inner = self._pool.submit(run_batch, batch.on(self.device))
         except BrokenProcessPool:
             self._renew()
-            inner = self._pool.submit(run_batch, batch.on(self._device))
+            inner = self._pool.submit(run_batch, batch.on(self.device))
 
         def over(done: Future[Result]) -> None:
             error = done.exception() if not done.cancelled() else CancelledError()
@@ -146,6 +245,11 @@ class _Lane:
         self._running = outer
         inner.add_done_callback(over)
         return outer
+
+    def fail(self, error: BaseException | None) -> None:
+        """Wait for the verdict of another device; take a new process, which opens it again."""
+        self.suspect, self.error = True, error
+        self._renew()
 
     def _renew(self) -> None:
         self.close()
@@ -176,7 +280,7 @@ def _begin(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-class Dask:
+class Dask(OneKind):
     """Computes on the workers of a Dask scheduler, each with its own devices.
 
     Parameters
@@ -187,6 +291,7 @@ class Dask:
     """
 
     def __init__(self, scheduler: str, workers: int, device: str) -> None:
+        super().__init__()
         try:
             import distributed
         except ImportError as error:

@@ -152,7 +152,8 @@ Device = Annotated[
     str,
     typer.Option(
         metavar="D",
-        help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name.",
+        help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name; run and sweep also take "
+        "several: 0:0,0:1.",
         autocompletion=_complete_device,
     ),
 ]

@@ -29,15 +29,8 @@ from societies.output.study_layout import DONE, FAILED, PENDING
 from societies.signals import Stopped
 from societies.sweep.batch import Batch, Result, WrongVersion
 from societies.sweep.document import Sweep, load_sweep
-from societies.sweep.executors import (
-    RENEW_AFTER,
-    Dask,
-    Executor,
-    Here,
-    Lost,
-    Processes,
-    Unreachable,
-)
+from societies.sweep.executors import Dask, Executor, Unreachable, executor_of
+from societies.sweep.lanes import Lost
 from societies.sweep.layout import Runs
 from societies.sweep.points import Bucket, groups
 from societies.sweep.prepare import (
@@ -51,7 +44,6 @@ from societies.sweep.prepare import (
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.words import counted
 from societies.workload.declare.slices import paced
-from societies.workload.running.devices import local_devices
 from societies.workload.running.interrupts import Interruption, interrupts
 
 SECONDS_OF_BATCH = 10.0
@@ -96,7 +88,8 @@ def run(
     out : path, optional
         The study, one HDF5 file; default: in the current folder, with the name of the sweep's file.
     device : str
-        As for `societies.run`. ``auto`` and ``gpu`` use all GPUs of the best available kind.
+        As for `societies.run`. ``auto`` and ``gpu`` use all GPUs like the best one, however few
+        runs there are.
     resume : bool
         Compute only the missing runs of an existing study.
     overwrite : bool
@@ -202,22 +195,6 @@ def _why(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "the memory of the computer that computed it is full" + (f": {text}" if text else "")
     return f"{type(error).__name__}: {text}"
-
-
-def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Executor:
-    """Return the executor that computes the batches of a sweep.
-
-    This process itself uses a single device with few programs. Several devices, or many programs,
-    get processes of their own, because programs fill the memory of the process that builds them.
-    """
-    if workers:
-        local_devices(device)  # reports an error of this machine once, not from every worker
-    if workers or scheduler:
-        return Dask(scheduler, workers, device)
-    devices = local_devices(device)
-    if len(devices) == 1 and (programs <= RENEW_AFTER or devices == ["reference"]):
-        return Here(devices[0])
-    return Processes(devices)
 
 
 @dataclass

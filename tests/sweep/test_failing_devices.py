@@ -10,9 +10,9 @@ from studies import SWEEP, same
 
 from societies import sweep
 from societies.errors import BuildError, DeviceError
-from societies.sweep import conduct, executors
+from societies.sweep import conduct, lanes
 from societies.sweep.batch import run_batch
-from societies.sweep.executors import Lost, Processes
+from societies.sweep.lanes import Lost, Processes
 
 pytestmark = pytest.mark.xdist_group("sweeps")
 
@@ -41,8 +41,8 @@ def devices(monkeypatch):
 
         calls = []
         names = [f"0:{number}" for number in range(count)]
-        monkeypatch.setattr(executors, "_pool", Pool)
-        monkeypatch.setattr(executors, "run_batch", compute)
+        monkeypatch.setattr(lanes, "_pool", Pool)
+        monkeypatch.setattr(lanes, "run_batch", compute)
         monkeypatch.setattr(conduct, "executor_of", lambda *_: Processes(names))
         return calls
 

@@ -24,7 +24,7 @@ from societies.workload.running.file import parts, require_room
 from societies.workload.running.launches import launches_of
 from societies.workload.running.programs import described
 from societies.workload.running.request import Config, Request, config_warnings, request
-from societies.workload.running.several import devices_of
+from societies.workload.running.several import devices_of, shown
 from societies.workload.running.sufficiency import byte_count, duration, room_warnings, time_warning
 
 
@@ -94,7 +94,7 @@ def _plan(asked: Request, device: str | Device) -> Plan:
     devices = devices_of(setup, device)
     chosen, name, _ = chosen_device(devices[0])
     if devices[1:]:
-        name = "; ".join(chosen_device(one)[1] for one in devices)
+        name = shown(devices, [chosen_device(one)[2]["device"] for one in devices])
     setup = setup.on(chosen)
     workload, config, p = setup.workload, setup.config, setup.p
     contents, clock, count = contents_of(setup), workload.clock, setup.copies
@@ -124,7 +124,7 @@ def _plan(asked: Request, device: str | Device) -> Plan:
     size = most if room is None or room.lack() else batch_size(most, room.copies, batch)
     if chosen is None and batch:
         size = batch_size(count, count, batch)
-    on_each = f" on each of {len(devices)} devices" if devices[1:] else ""
+    on_each = f" on each of the {len(devices)} devices" if devices[1:] else ""
     rows.append((f"{workload.copies_plural} at once", f"{_batches(most, size, room)}{on_each}"))
     if chosen:
         rows += [

@@ -128,7 +128,10 @@ def run(
         whose workload need not be installed.
     device : str or Device
         ``auto`` (a GPU if there is one, else a CPU), ``cpu``, ``gpu``, ``reference`` (plain
-        Python), ``PLATFORM:INDEX``, part of a name, or what `choose_device` returned.
+        Python), ``PLATFORM:INDEX``, part of a name, or what `choose_device` returned. Copies are
+        split over several devices, with a process for each: over those of a list, ``0:0,0:1``, and
+        with ``auto`` and ``gpu`` over all GPUs like the best one if each gets 32 copies at least.
+        The file is the same, whatever their number.
     out : path, optional
         The HDF5 file; default: in the current folder, with the name of the configuration's file
         or, if there is none, of its workload.

@@ -42,6 +42,15 @@ SECONDS_TO_END = 10.0
 """Longest wait for a process that has nothing left to do."""
 
 
+def shown(devices: Sequence[str], names: Sequence[str]) -> str:
+    """Return devices as a text: their numbers, and how many there are of each name."""
+    return f"{', '.join(devices)}: {_counted(names)}"
+
+
+def _counted(names: Sequence[str]) -> str:
+    return " and ".join(f"{names.count(one)} x {one}" for one in dict.fromkeys(names))
+
+
 def devices_of(setup: Setup[Any, Any], device: str | Device) -> list[Any]:
     """Return the devices that the copies of a run are split over: one, or the names of several.
 
@@ -122,9 +131,8 @@ class Several(Engine):
             self._processes[-1].ask("begin", order)
         answers = self._answers()
         names = [facts["device"] for _, facts, _ in answers]
-        alike = " and ".join(f"{names.count(one)} x {one}" for one in dict.fromkeys(names))
-        self.name = f"{', '.join(devices)}: {alike}"
-        self.facts = {**answers[0][1], "device": alike}
+        self.name = shown(devices, names)
+        self.facts = {**answers[0][1], "device": _counted(names)}
         self.block_seconds = max(seconds for _, _, seconds in answers)
 
     def _ask(self, name: str, *arguments: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import ConfigError, OutputError
+from societies.errors import ConfigError, OutputError, SocietiesError
 from societies.output import open_results
 from societies.output.reading import event_tables
 from societies.view.controls import PACES, network_controls, playing_controls, windows
@@ -112,7 +112,8 @@ class FileView:
             self._title = str(data.attrs.get("title", self._path.name))
             self.ticks = int(data.attrs.get("ticks", ticks.max(initial=0)))
             self._numbers = data[self._copies].values
-            self._network = self._read_network(str(data.attrs.get("configuration", "")))
+            configuration = str(data.attrs.get("configuration", ""))
+        self._first, self._network = self._read_scene(configuration)
         self._spreads = [name for name, one in self._recorded.items() if one.ndim == 3]
         self._stamp = stamp
         lines, columns = [], []
@@ -130,25 +131,30 @@ class FileView:
         for row in range(rows.shape[1]):
             self._history.add(rows[:, row])
 
-    def _read_network(self, configuration: str) -> Recorded | None:
-        """Return the network that the file records, None if it records none."""
+    def _read_scene(self, configuration: str) -> tuple[Sequence[str], Recorded | None]:
+        """Return the series that are drawn first, and the network if the file records it.
+
+        A file whose model is not on this machine has neither.
+        """
         from societies.config import read_text
         from societies.workload.declare.registry import config_from_dict, workload
 
-        tables = event_tables(self._path)
-        if not tables or not configuration:
-            return None
-        config = config_from_dict(read_text(configuration, "configuration").data)
+        try:
+            config = config_from_dict(read_text(configuration, "configuration").data)
+        except SocietiesError:
+            return (), None
         kind = workload(config.workload)
         setup = Setup(kind, config)
-        net = kind.scene(setup.p).network
-        if net is None or net.table not in tables:
-            return None
+        scene = kind.scene(setup.p)
+        net = scene.network
+        if net is None or net.table not in event_tables(self._path):
+            return scene.series, None
         with open_results(self._path, events=net.table) as data:
             wanted = (self._copies, self._clock, "giver", "taker", *net.columns.values())
             columns = {one: np.asarray(data[one].values) for one in wanted}
         listed = [one for one in config.model_dump()["record"]["network"] if one <= self.ticks]
-        return Recorded(net, columns, listed, setup.sizes[setup.fields[net.taker].dims[0]])
+        agents = setup.sizes[setup.fields[net.taker].dims[0]]
+        return scene.series, Recorded(net, columns, listed, agents)
 
     def _is_ticks(self, dim: Any) -> bool:
         return str(dim) == self._clock or str(dim).endswith(f"_{self._clock}")
@@ -260,7 +266,7 @@ class FileView:
             facts={
                 "clock": self._clock,
                 "ticks": self.ticks,
-                "first": [],
+                "first": list(self._first),
                 "copies": count,
                 "copy": state.copy,
                 "agent": -1,

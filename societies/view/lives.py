@@ -14,12 +14,12 @@ from societies.view.course import Change, Course, with_changes
 from societies.workload import Setup, Workload
 
 WAIT = 0.01
-"""Seconds between two looks at whether a life has been told."""
+"""Seconds between two looks at whether a text is complete."""
 
 MOST = 16
 """Most texts that are cached."""
 
-Told = tuple[tuple[Change, ...], int, int, int]
+Key = tuple[tuple[Change, ...], int, int, int]
 """Changes of the course, tick, agent and copy of a text."""
 
 
@@ -32,17 +32,17 @@ class Lives:
 
     Parameters
     ----------
-    setup : what is run, without changes, of a workload whose `trace` tells lives
+    setup : what is run, without changes, of a workload whose `trace` reports lives
     device : where lives are computed
     """
 
     def __init__(self, setup: Setup[Any, Any], device: str | Device) -> None:
         self._setup, self._device = setup, device
-        self._texts: OrderedDict[Told, str] = OrderedDict()
+        self._texts: OrderedDict[Key, str] = OrderedDict()
 
     @staticmethod
-    def told(workload: Workload[Any, Any]) -> bool:
-        """Whether `trace` of a workload tells the life of an agent over several ticks."""
+    def supported(workload: Workload[Any, Any]) -> bool:
+        """Whether `trace` of a workload reports the life of an agent over several ticks."""
         trace = getattr(workload, "trace", None)
         return trace is not None and {"agent", "days"} <= {*inspect.signature(trace).parameters}
 
@@ -51,10 +51,10 @@ class Lives:
         clock = self._setup.workload.clock
         if not course.tick:
             return f"Agent {agent} has not lived yet: go to {clock} 1."
-        waits = f"The life of agent {agent} is told when the run is paused, from {clock} 1 on ..."
+        waits = f"The life of agent {agent} from {clock} 1 on is shown when the run is paused ..."
         return self._texts.get((course.changes, course.tick, agent, copy), waits)
 
-    def told_of(self, course: Course, agent: int, copy: int) -> Iterator[None]:
+    def computed(self, course: Course, agent: int, copy: int) -> Iterator[None]:
         """Compute the text on an agent up to the present tick, and yield meanwhile."""
         key = (course.changes, course.tick, agent, copy)
         if key in self._texts or not course.tick:

@@ -55,7 +55,7 @@ class Panes:
     spread : field whose distribution is drawn
     copy : place of the copy that is shown
     links, window, colour : what the network shows
-    agent : the agent whose life is told; -1: none
+    agent : the agent whose life is shown; -1: none
     number : number that policies concern
     """
 
@@ -109,7 +109,7 @@ class RunView:
             self._agents = self._setup.sizes[fields[net.taker].dims[0]]
         self._other: Course | None = None
         self.ticks, self._copies = setup.ticks, setup.copies
-        self._lives = Lives(setup, device) if net and Lives.told(workload) else None
+        self._lives = Lives(setup, device) if net and Lives.supported(workload) else None
         self._checked: tuple[int, int, int, int | None] = (-1, -1, 0, None)
 
     @property
@@ -139,7 +139,7 @@ class RunView:
         if net := self._scene.network:
             found += network_controls(state, clock, net)
             if self._lives:
-                label = "Agent whose life is told (-1: none)"
+                label = "Agent whose life is shown (-1: none)"
                 found.append(Slider("agent", label, state.agent, -1, self._agents - 1, 1))
         if self._keys:
             least, most, step = self._keys[state.key]
@@ -245,7 +245,7 @@ class RunView:
         yield self._shot(state, courses)
         if self._lives and state.agent >= 0 and not state.playing:
             for course in courses:
-                yield from self._lives.told_of(course, state.agent, state.copy)
+                yield from self._lives.computed(course, state.agent, state.copy)
             yield self._shot(state, courses)
         pace, began, done = PACES[state.pace], time.perf_counter(), 0
         shown = began

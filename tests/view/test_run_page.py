@@ -259,16 +259,17 @@ def test_a_network_is_of_a_day_or_a_week_and_coloured_by_what_is_chosen():
     assert numbers["nodes"][:, 1].tolist() == [0, 0, 1, 1, 1]
 
 
-def test_a_click_tells_the_life_of_an_agent_as_trace_does():
+def test_a_click_shows_the_life_of_an_agent_as_trace_does():
     view, state = made()
     state = view.take(at(state, 5), Change("agent", 3))
     shot = last(view, state)
-    told = workload("economy").trace(view.configuration(state), agent=3, days="1:5",
+    traced = workload("economy").trace(view.configuration(state), agent=3, days="1:5",
                                      device="reference")  # fmt: skip
-    assert shot.panes[0].facts["life"] == told and "Agent 3 of society 0, days 1 to 5" in told
+    assert shot.panes[0].facts["life"] == traced
+    assert "Agent 3 of society 0, days 1 to 5" in traced
     playing = replace(state, playing=True)
     assert (
-        "when the run is paused"
+        "shown when the run is paused"
         in next(one for one in view.frames(playing) if one is not None and one.tick > 5)
         .panes[0]
         .facts["life"]
@@ -281,7 +282,7 @@ def test_a_life_is_abandoned_when_something_else_is_asked_for():
     frames = view.frames(replace(at(state, 12), agent=1))
     while next(frames) is not None:
         pass
-    next(frames)  # the life is being told
+    next(frames)  # the life is being computed
     frames.close()
     assert not [one for one in threading.enumerate() if one.name == "life"]
 

@@ -74,10 +74,10 @@ def pick(window, agent):
 
 def test_a_click_on_an_agent_tells_its_life(page, window):
     pick(window, 2)
-    told = "document.querySelector('.life').textContent"
-    window.until(f"{told}.startsWith('Agent 2 of society 0, days 1 to 8')", 60)
-    told = window.js("document.querySelector('.agent').textContent")
-    assert told.startswith("Agent 2 of community")
+    life = "document.querySelector('.life').textContent"
+    window.until(f"{life}.startsWith('Agent 2 of society 0, days 1 to 8')", 60)
+    about = window.js("document.querySelector('.agent').textContent")
+    assert about.startswith("Agent 2 of community")
     click(window, "one")
     window.until("document.querySelector('.life').textContent.includes('days 1 to 9')", 60)
     assert not page.errors
@@ -105,8 +105,10 @@ def test_policies_are_buttons_that_are_listed_and_undone(page, window):
 def test_pictures_and_a_video_are_saved(window, tmp_path):
     window.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     window.js("document.getElementById('video').click()")
+    pace = "document.getElementById('c-pace')"
+    window.js(f"{pace}.value = '5 a second'; {pace}.onchange()")
     click(window, "play")
-    window.until("Number(document.body.dataset.tick) > 20", 60)
+    window.until("film.parts.some(one => one.size > 100)", 60)
     click(window, "play")
     window.js("document.getElementById('video').click()")
     until(lambda: [one for one in tmp_path.glob("*.webm") if one.stat().st_size], "the video")

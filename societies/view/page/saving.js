@@ -166,7 +166,7 @@ function recordVideo() {
     film.recorder.stop();
     return;
   }
-  const kind = ["video/webm", "video/mp4"].find((one) => window.MediaRecorder && MediaRecorder.isTypeSupported(one));
+  const kind = ["video/webm;codecs=vp8", "video/webm", "video/mp4"].find((one) => window.MediaRecorder && MediaRecorder.isTypeSupported(one));
   if (!kind) {
     write("error", "this browser records no videos; save pictures, or use another browser");
     return;
@@ -179,7 +179,9 @@ function recordVideo() {
   recorder.onstop = () => {
     film = null;
     write("video", "Record video");
-    downloadBlob(new Blob(parts, { type: kind }), kind.slice(6));
+    const blob = new Blob(parts, { type: kind.split(";")[0] });
+    if (blob.size < 100) write("error", "the video has no picture: record for longer");
+    else downloadBlob(blob, blob.type.slice(6));
   };
   film = { canvas, recorder, parts };
   recorder.start(1000);

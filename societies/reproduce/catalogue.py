@@ -1,7 +1,8 @@
 """Which published figures can be reproduced, from which runs, and at which cost?
 
 Each figure of Haney, Haarsma and Ditta (2016) has a folder in ``experiments/economy/paper`` with
-``figure.yaml``: title, runs, variables, cost. The other experiments are scripts of a clone.
+``figure.yaml``: title, runs, variables, cost, numbers of recorded runs. The other experiments are
+scripts of a clone.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ class Figure:
     runs : what it is drawn from; none if it follows from the curves alone
     variables : of the runs' files that it needs
     cost : for 100 societies, by kind of device
+    recorded : means of the recorded runs of the authors' program, by ``CASE.NAME`` of the target
     """
 
     number: int
@@ -70,6 +72,7 @@ class Figure:
     runs: tuple[Run, ...]
     variables: tuple[str, ...]
     cost: Mapping[str, str]
+    recorded: Mapping[str, float]
 
 
 def figures() -> dict[int, Figure]:
@@ -88,7 +91,8 @@ def figures() -> dict[int, Figure]:
         )
         number = int(path.parent.name.removeprefix("figure_"))
         found[number] = Figure(
-            number, said["title"], runs, tuple(said.get("variables", ())), said["cost"]
+            *(number, said["title"], runs, tuple(said.get("variables", ())), said["cost"]),
+            said.get("recorded", {}),
         )
     return found
 

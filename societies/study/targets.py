@@ -29,6 +29,8 @@ from societies.workload.drawing.figure import clock_of
 if TYPE_CHECKING:
     import xarray as xr
 
+SHARE = 0.75
+"""Share of the seeds that must be in a band, unless the targets say another."""
 Choice = str | dict[str, Any]
 """A name, or ``{name: {option: value}}``."""
 
@@ -90,7 +92,7 @@ class Case(Section):
     set: dict[str, Any] = key({}, "Keys of the base to change")
     replicates: int | None = key(None, "Seeds", "runs", ge=1, le=LARGEST_INTEGER)
     burn_in: int = key(0, "First ticks that no statistic uses, unless it has its own", "tick", ge=0)
-    share: float = key(0.75, "Share of the seeds that must be in a band", "1", ge=0, le=1)
+    share: float = key(SHARE, "Share of the seeds that must be in a band", "1", ge=0, le=1)
     statistics: dict[str, Target] = key({}, "Targets by name")
 
 

@@ -21,7 +21,7 @@ from societies.study.forecasts import Forecast, forecasts
 from societies.study.simulate import Progress, Simulator, sweep_of
 from societies.study.source import near
 from societies.study.statistics import Reals
-from societies.study.targets import Target, Targets, load_targets
+from societies.study.targets import SHARE, Target, Targets, load_targets
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -267,20 +267,29 @@ def judged(
             x, _, _, _ = targets.series(name, data)
             more["errors"] = forecasts(np.nanmean(x, 0), targets.observed[name])
         unit = targets.units[name]
-        found.append(_verdict(case, name, unit, target, values[:, i], share, level, more))
+        found.append(verdict_on(case, name, unit, target, values[:, i], share, level, **more))
     return found
 
 
-def _verdict(
+def verdict_on(
     case: str,
     name: str,
     unit: str,
     target: Target,
     values: Reals,
-    needed: float,
-    level: float,
-    more: Mapping[str, Any],
+    needed: float = SHARE,
+    level: float = 0.95,
+    **more: Any,
 ) -> Verdict:
+    """Return the verdict on a statistic.
+
+    Parameters
+    ----------
+    values : (seed,) float64; NaN where it cannot be computed
+    needed : share of the seeds that must be in the band
+    level : level of the interval of the mean
+    more : `Verdict.tests` and `Verdict.errors`
+    """
     low, high = ends_of(target)
     good = values[np.isfinite(values)]
     failed = len(values) - len(good)

@@ -104,8 +104,6 @@ class TargetsConfig(WorkloadConfig, Case):
 
     def conflicts(self) -> Any:
         """Yield what is wrong with each target."""
-        if bool(self.cases) == bool(self.statistics):
-            yield Conflict(("statistics",), "needs statistics, or cases that have them")
         for place, case in self.places():
             for name, target in case.statistics.items():
                 for path, message in wrong(target):
@@ -145,21 +143,19 @@ def wrong(target: Target) -> list[tuple[Path, str]]:
 def _statistic(said: Choice) -> Any:
     name, options = chosen(said)
     own = named(name)
-    checked_options(name, options, own.options)
+    checked_options(name, options, own.given)
+    if options.get("above", -np.inf) > options.get("below", np.inf):
+        raise ConfigError(f"{name}: above {options['above']:g} is more than below")
     return own, options
 
 
 def _filter(said: Choice) -> Any:
-    import inspect
-
     name, options = chosen(said)
     if name not in FILTERS:
         near = suggestion(name, FILTERS) or f"; there are {', '.join(FILTERS)}"
         raise ConfigError(f"unknown filter '{name}'{near}")
-    own = FILTERS[name]
-    known = {n: p.default for n, p in inspect.signature(own).parameters.items() if n != "x"}
-    checked_options(name, options, known)
-    return own, options
+    checked_options(name, options, FILTERS[name])
+    return FILTERS[name], options
 
 
 def _needs(target: Target) -> None:
@@ -347,6 +343,9 @@ def load_targets(
         With one line ``file.yaml:12:5  key.path: message`` per problem.
     """
     name, folder, document, config = read(source, TargetsConfig, _file)
+    if bool(config.cases) == bool(config.statistics):  # after other problems of the statistics
+        message = "needs statistics, or cases that have them"
+        raise config_error([Problem(document.place(("statistics",)), ("statistics",), message)])
     found = []
     for place, case in config.places():
         own = str(place[-1]) if place else ""
@@ -374,7 +373,7 @@ def _file(source: str | os.PathLike[str]) -> FilePath:
 
 
 def _observed(said: DataColumn, folder: FilePath, document: Document, path: Path) -> Reals:
-    if said.values is not None:
+    if said.values:
         return np.array(said.values, float)
     if said.file is None:
         message = "needs a file and a column, or values"

@@ -11,6 +11,7 @@ import numpy as np
 
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import plain
+from societies.analysis.intervals import student_half
 from societies.analysis.selecting import RUN
 from societies.analysis.study_cases import point_labels, runs_done
 from societies.errors import ConfigError, SocietiesError, option
@@ -200,7 +201,7 @@ def required(targets: Sequence[Targets]) -> None:
     """Raise ConfigError if a statistic has neither a band nor a target."""
     for one in targets:
         for name, target in one.statistics.items():
-            if target.band is None and target.target is None:
+            if target.target is None and not np.isfinite(ends_of(target)).any():
                 raise one.refused(name, "band", "is missing: a target needs a band or a target")
 
 
@@ -299,7 +300,8 @@ def verdict_on(
             case, name, unit, target, FAIL, values, *nothing, 0.0, failed, np.nan, **more
         )
     mean, sd = float(good.mean()), float(good.std(ddof=1)) if len(good) > 1 else np.nan
-    begin, end = interval(mean, sd, len(good), level)
+    half = student_half(level, len(good) - 1, sd / np.sqrt(len(good))) if len(good) > 1 else 0.0
+    begin, end = mean - half, mean + half
     inside = float(((good >= low) & (good <= high)).sum() / len(values))
     if end < low or begin > high:
         verdict = FAIL
@@ -308,20 +310,6 @@ def verdict_on(
     distance = float(distances({name: target}, np.array([[mean]]))[0, 0])
     numbers = (mean, sd, begin, end, inside, failed, distance)
     return Verdict(case, name, unit, target, verdict, values, *numbers, **more)
-
-
-def interval(mean: float, sd: float, count: int, level: float) -> tuple[float, float]:
-    """Return the interval of a mean by Student's t; the mean itself of one value."""
-    if count < 2:
-        return mean, mean
-    try:
-        from scipy.stats import t as student
-    except ImportError as error:
-        raise SocietiesError(
-            "validation needs SciPy, which is missing: pip install 'societies[study]'"
-        ) from error
-    half = float(student.ppf((1 + level) / 2, count - 1)) * sd / np.sqrt(count)
-    return mean - half, mean + half
 
 
 def table(found: Validation) -> Any:

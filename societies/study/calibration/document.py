@@ -15,10 +15,10 @@ from societies.config.model import LARGEST_INTEGER, WorkloadConfig, key
 from societies.config.problems import Problem, config_error, suggestion
 from societies.errors import ConfigError
 from societies.study.bands import residuals, scale_of
-from societies.study.calibration.methods import COMMON, METHODS, Answer, Reals
+from societies.study.calibration.methods import COMMON, METHODS, Answer
 from societies.study.simulate import Simulator, mean_of, shapes_among, sweep_of
 from societies.study.source import near, read
-from societies.study.statistics import checked_options, options_of
+from societies.study.statistics import Reals, checked_options, options_of
 from societies.study.targets import Targets, chosen, load_targets
 from societies.study.validation import required
 from societies.sweep.document import Sweep, digest

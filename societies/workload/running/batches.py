@@ -152,7 +152,7 @@ class Batches(Engine):
 
 
 @dataclass(frozen=True)
-class Share:
+class OwnCopies:
     """The copies of a run that one of several processes computes.
 
     Attributes
@@ -168,7 +168,7 @@ class Share:
 
 
 class Room:
-    """Memory of a device, and the number of copies that fit; of a `Share`, its share of the memory.
+    """Memory of a device, and the number of copies that fit; of a `OwnCopies`, its share of it.
 
     Attributes
     ----------
@@ -177,7 +177,9 @@ class Room:
     has, in_one : bytes that the device has for copies: in total; at most in one array
     """
 
-    def __init__(self, setup: Setup[Any, Any], device: Device, part: Share | None = None) -> None:
+    def __init__(
+        self, setup: Setup[Any, Any], device: Device, part: OwnCopies | None = None
+    ) -> None:
         workload, p, sizes = setup.workload, setup.p, setup.sizes
         tables = setup.source.arguments.items()
         arrays = {name: one for name, one in tables if isinstance(one, np.ndarray)}

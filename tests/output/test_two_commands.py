@@ -88,9 +88,9 @@ OTHERS = [
 @pytest.mark.parametrize(
     ("first", "others"),
     [
-        (("run", "long.yaml"), OTHERS[::2]),
-        (("run", "long.yaml", "--overwrite"), OTHERS[1::2]),
-        (("sweep", "sweep.yaml", "--batch", "1"), OTHERS[1:]),
+        (("run", "long.yaml"), OTHERS[:2]),
+        (("run", "long.yaml", "--overwrite"), OTHERS[1:3]),
+        (("sweep", "sweep.yaml", "--batch", "1"), OTHERS[3:]),
     ],
     ids=["run", "run over a file", "sweep"],
 )

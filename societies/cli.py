@@ -244,6 +244,10 @@ def run(
     tick: Annotated[
         int | None, typer.Option(metavar="N", parser=from_0, help="Of --from: after tick N.")
     ] = None,
+    fan: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=from_1, help="Of --from: N futures of each, new draws."),
+    ] = None,
     batch: Annotated[
         int | None,
         typer.Option(metavar="N", parser=from_1, help="At most N copies on the device at a time."),
@@ -285,7 +289,7 @@ def run(
     for line in setup.workload.python_of(settings):
         print(printable(line), file=sys.stderr)
     target = out or Path(f"{path.stem}.h5")
-    branch: dict[str, Any] = {"start": start, "tick": tick, "values": values}
+    branch: dict[str, Any] = {"start": start, "tick": tick, "values": values, "fan": fan}
     if dry_run or verbose:
         # A branch that is resumed has what it needs of its parent, which may be gone.
         of_parent = {} if resume else branch
@@ -1336,6 +1340,84 @@ def irf(
     if figure is not None:
         given = {"base": base, "horizon": horizon, "by": by, "states": states if by else None}
         _draw_found(files, figure, "irf", variables, given, sys.stderr if as_json else None)
+
+
+@app.command()
+def fan(
+    source: Annotated[
+        Path, typer.Argument(metavar="WHAT", help="A result with --fan; or a CONFIG to run.")
+    ],
+    tick: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=from_1, help="Of a CONFIG: the futures begin after it."),
+    ] = None,
+    pasts: Annotated[
+        int | None, typer.Option(metavar="N", parser=from_1, help="Of a CONFIG; default: 10.")
+    ] = None,
+    futures: Annotated[
+        int | None, typer.Option(metavar="N", parser=from_1, help="Of each past; default: 10.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The result; default: CONFIG's name-fan.h5.")
+    ] = None,
+    device: Device = "auto",
+    override: Override = None,
+    rule: RuleTexts = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    variables: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
+    ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(metavar="A:B", help="Ticks whose mean is decomposed; default: all later."),
+    ] = None,
+    level: Annotated[float, typer.Option(metavar="P", help="Of the intervals.")] = 0.95,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="WHERE", help="Also draw the fan: fan.pdf.")
+    ] = None,
+) -> None:
+    """Print how much of the variance was decided before a tick, and how much is chance after it.
+
+    A CONFIG is run first: PASTS societies, each with FUTURES whose draws differ after the tick.
+    """
+    from societies.analysis import fans
+
+    if source.suffix in (".yaml", ".yml", ""):
+        texts = [*(override or []), *of_rules(rule)]
+        source = _run_of_fan(
+            source, tick, pasts or 10, futures or 10, out, device, texts, overwrite
+        )
+        print(source, file=sys.stderr)
+    elif override or tick or pasts or futures:
+        raise ConfigError("--set, --tick, --pasts and --futures are for a CONFIG that is run")
+    found = fans.fan_of_file(source, variables, window, level)
+    _print_found((lambda: fans.records(found)) if as_json else None, lambda: fans.table(found))
+    if figure is not None:
+        _draw_found([source], figure, "fan", variables, {}, sys.stderr if as_json else None)
+
+
+def _run_of_fan(
+    config: Path,
+    tick: int | None,
+    pasts: int,
+    futures: int,
+    out: Path | None,
+    device: str,
+    override: Sequence[str] | None,
+    overwrite: bool,
+) -> Path:
+    """Run a fan from the start, and return its file."""
+    import societies
+    from societies.workload.running.branch import with_fan
+
+    if tick is None:
+        raise ConfigError("fan: a CONFIG needs the tick after which the futures begin: --tick N")
+    path = _find_config(config)
+    settings = with_fan(_load(path, override, replicates=pasts), tick, futures)
+    target = out or Path(f"{path.stem}-fan.h5")
+    return societies.run(settings, out=target, device=device, overwrite=overwrite).path
 
 
 def _study_of_shocks(

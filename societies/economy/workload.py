@@ -252,6 +252,12 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return the variables of the closing table."""
         return ("units_extracted", "units_held", "units_traded", "utility", "gini")
 
+    def left_out(self) -> Mapping[str, str]:
+        """Return the series of policies; without any, no income is taxed."""
+        from societies.economy.series import WITHOUT_POLICIES
+
+        return WITHOUT_POLICIES
+
     def report(self, config: EconomyConfig, **facts: Any) -> EconomyReport:
         """Return a report in days and agents."""
         from societies.economy.report import EconomyReport

@@ -35,8 +35,8 @@ class UntilTheEnd(SeriesAndDetail):
 
     def _until_the_end(self, block: Block) -> Block:
         """Return a block without the logs of ticks after the end of a copy."""
-        ended = block.state()["ended"]
-        if not (ended >= 0).any():
+        ended = block.ended
+        if ended is None or not (ended >= 0).any():
             return block
         ticks = np.arange(block.first, block.last + 1)
         over = (ended[:, None] >= 0) & (ticks[None] > ended[:, None])

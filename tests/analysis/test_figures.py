@@ -541,7 +541,7 @@ def test_a_search_says_that_it_has_no_figure():
 
 
 def test_transposed_variables_are_drawn_as_others():
-    twins = ("effect", "irf")  # which compare results
+    twins = ("effect", "irf", "fan")  # which are of results of their own
     data = run(configuration=SHOCK)
     data["agent_utility"] = data.agent_utility.transpose("agent", "agent_day", "society")
     data = data.transpose("day", ...)

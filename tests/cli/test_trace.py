@@ -344,5 +344,5 @@ def test_a_workload_that_cannot_be_traced_says_so(tmp_path, monkeypatch, shell):
         assert shell("trace", "plate.yaml", *words) == (
             2,
             "",
-            "workload laplace cannot be traced: it does not define how; these can: economy\n",
+            "workload laplace cannot be traced: it does not define how; these can: bam, economy\n",
         )

@@ -134,6 +134,27 @@ def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_p
         monkeypatch.setattr(core, name, never.get(name, 1 << 28))
 
 
+@pytest.mark.parametrize("ending", [{}, {"equity0": 1e-6, "net_worth_ratio": 0.1}])
+def test_blocks_are_written_together_also_if_copies_may_end(ending, monkeypatch, tmp_path):
+    """Their file is the same whenever it is written, whether copies end or not."""
+    found, ends, commit = [], [], ResultFile._commit
+    monkeypatch.setattr(
+        ResultFile, "_commit", lambda *given, **how: (ends.append(1), commit(*given, **how))
+    )
+    config = small("bam", quarters=16, replicates=4, record={"checkpoint": 4}, **ending)
+    for seconds in (1e9, 0.0):
+        ends.clear()
+        monkeypatch.setattr(core, "COMMIT_SECONDS", seconds)
+        monkeypatch.setattr(core, "RAREST_SECONDS", seconds)
+        path = tmp_path / f"{seconds}.h5"
+        run = societies.run(config, out=path, device="reference")
+        with societies.open_results(path) as results:
+            found.append((datasets(path), run.state_sha256, run.final, results.ended.values))
+        assert len(ends) == 1 or not seconds
+    assert (found[0][3] >= 0).any() == bool(ending)
+    assert found[0][:3] == found[1][:3]
+
+
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("asked", "seconds", "alone"),

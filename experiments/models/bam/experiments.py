@@ -1,6 +1,6 @@
 """Experiments of the book (section 3.10): what do contracts, searches, taxes and sizes change?
 
-    python experiments/models/bam/experiments.py NAME ... [--replicates 20] [--out FOLDER]
+    python experiments/models/bam/experiments.py NAME ... [--replicates 20] [--device D] [--out OUT]
 
 NAME is contract, markets, loyalty, tax or size; default: all. Each runs a sweep of Growth+ (1000
 quarters, the second half is measured), writes NAME.csv and draws NAME.png: means over economies
@@ -57,12 +57,12 @@ EXPERIMENTS = {
 }  # fmt: skip
 
 
-def measured(name, replicates, out):
+def measured(name, replicates, out, device):
     """Return the rows of an experiment: line, value, economies, and statistics by name."""
     lines = EXPERIMENTS[name]
     points = [point for _, line in lines for _, point in line]
     final = () if name == "size" else ("made",)
-    with study(out / f"{name}.h5", "growth_plus", points, replicates, final) as results:
+    with study(out / f"{name}.h5", "growth_plus", points, replicates, final, device) as results:
         found = iter(by_point(results, "growth_plus", len(points)))
     rows = []
     for label, line in lines:
@@ -107,13 +107,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(EXPERIMENTS))
     parser.add_argument("--replicates", type=int, default=20)
+    parser.add_argument("--device", default="auto")
     parser.add_argument("--out", type=Path, default=HERE / "results")
     options = parser.parse_args()
     if wrong := [name for name in options.names if name not in EXPERIMENTS]:
         parser.error(f"{wrong[0]}: choose {', '.join(EXPERIMENTS)}")
     for name in options.names or EXPERIMENTS:
         began, busy = time.monotonic(), time.process_time()
-        rows = measured(name, options.replicates, options.out)
+        rows = measured(name, options.replicates, options.out, options.device)
         with (options.out / f"{name}.csv").open("w", newline="") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()

@@ -1,8 +1,6 @@
 """The statistics of every run of a sweep of BAM, and the figures of its experiments."""
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 from statistics_of_bam import SCENARIOS, autoregression, cycle, moments
@@ -10,7 +8,6 @@ from statistics_of_bam import SCENARIOS, autoregression, cycle, moments
 import societies
 from societies import sweep
 
-HERE = Path(__file__).parent
 VARIABLES = (
     "unemployment", "inflation", "price", "gdp", "productivity", "wage", "real_wage",
     "vacancy_rate", "failed_firms", "failed_banks", "rate", "rate_first", "borrowers", "worth",
@@ -23,23 +20,38 @@ MEASURED = {"networth_growth_pct_tight", "networth_growth_pct_normal", "networth
 """Statistics that need states which a sweep does not record."""
 
 
-def study(path, name, points, replicates, final=("made",)):
-    """Return a study of points, each a mapping of keys; it is computed if there is no file."""
+def study(path, name, points, replicates, final=("made",), device="auto"):
+    """Return a study of points, each a mapping of keys; it is computed if there is no file.
+
+    With the final output of firms it also has their output as detail, which `validate` reads.
+    """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        record = {"variables": list(VARIABLES), **({"final": list(final)} if final else {})}
+        record = {"variables": list(VARIABLES)}
+        if final:
+            record = {"variables": [*VARIABLES, *final], "final": list(final)}
         report = sweep.run(
             {
                 "base": f"models/bam/{name}",
-                "vary": {"points": points},
+                "set": {"record.detail": QUARTERS if final else 0},
+                "vary": {"points": same_keys(name, points)},
                 "replicates": replicates,
                 "record": record,
             },
             out=path,
+            device=device,
+            progress=lambda now: print(f"{path.name}: {now.done} of {now.runs} runs", flush=True),
         )
         if report.failures:
             raise SystemExit(f"{path}: {len(report.failures)} runs failed")
     return societies.open_results(path)
+
+
+def same_keys(name, points):
+    """Return the points with every key that one of them has: those of a sweep name the same."""
+    base = societies.load_config(f"models/bam/{name}")
+    keys = list(dict.fromkeys(key for point in points for key in point))
+    return [{key: point.get(key, getattr(base, key)) for key in keys} for point in points]
 
 
 def runs(results, name):
@@ -94,14 +106,3 @@ def mean_and_error(values):
     if not values:
         return math.nan, math.nan
     return float(np.mean(values)), float(np.std(values) / math.sqrt(len(values)))
-
-
-def bands(name):
-    """Return the bands in which published statistics of a scenario are accepted: (low, high)."""
-    targets = json.loads((HERE / "targets.json").read_text())["scenarios"][name]["statistics"]
-    found = {}
-    for key, target in targets.items():
-        low, high = target.get("band") or (None, None)
-        if (low, high) != (None, None) and key not in MEASURED:
-            found[key] = (-math.inf if low is None else low, math.inf if high is None else high)
-    return found

@@ -59,7 +59,8 @@ class SearchContents(SeriesAndDetail):
     def write(self, file: ResultFile, block: Block) -> None:
         """Append a row for each superstep of each game that had not ended before it."""
         copies, ticks = self.setup.copies, block.last - block.first + 1
-        ended = block.state()["ended"]
+        assert block.ended is not None
+        ended = block.ended
         numbers = np.arange(block.first, block.last + 1)
         game, at = np.divmod(np.arange(copies * ticks), ticks)
         order = np.lexsort((game, at))

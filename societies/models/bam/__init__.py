@@ -6,9 +6,12 @@ phases make a quarter, and what is reported of it; docs/bam.md explains the mode
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from societies.errors import ConfigError, option
 from societies.model import Field, Model, Series
 from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.config import BamConfig
@@ -19,6 +22,7 @@ from societies.models.bam.goods import goods
 from societies.models.bam.labour import labour
 from societies.models.bam.statistics import measure, statistics
 from societies.words import counted
+from societies.workload.declare.protocol import Setup
 
 __all__ = [
     "WORKLOAD",
@@ -153,6 +157,44 @@ class Bam(Model[BamConfig, Any]):
         from societies.models.bam.figure import figure
 
         return figure(results, economy=economy, first=first)
+
+    def trace(
+        self,
+        config: BamConfig,
+        *,
+        firm: int,
+        quarter: int | None = None,
+        economy: int | None = None,
+        start: Path | None = None,
+        form: str = "text",
+        device: Any = "auto",
+        progress: Any = None,
+    ) -> str:
+        """Return a text on why a firm failed: its last eight quarters, lenders and workers.
+
+        Parameters
+        ----------
+        firm : int
+            The firm, from 0.
+        quarter : int, optional
+            Last quarter of the report; default: the first in which the firm fails.
+        economy : int, optional
+            The economy; default: the first.
+        start : path, optional
+            Result file with a checkpoint to begin from.
+        form : str
+            text or json.
+        """
+        from societies.models.bam.explain import explain
+        from societies.models.bam.report import text
+
+        if form not in ("text", "json"):
+            raise ConfigError(f"{option('form', form)}: choose text or json")
+        found = explain(
+            Setup(self, config), firm=firm, quarter=quarter, economy=economy, start=start,
+            device=device, progress=progress,
+        )  # fmt: skip
+        return json.dumps(found.data()) if form == "json" else text(found)
 
     def why_ended(self, config: BamConfig, state: Mapping[str, Any]) -> str:
         """Return why all economies ended before the last quarter."""

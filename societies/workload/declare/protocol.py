@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from societies.kerneltext.source import amalgamate
@@ -94,6 +95,8 @@ class Block:
     state : function that returns every array at the end of the block; the copy is made once
     interruption : to be checked in long work: whether Ctrl-C was pressed
     measured : times of each tick (`MEASURED`) if the workload is timed; they are no results
+    ended : (copy,) the tick at which each copy ended, -1 while it continues; None if copies cannot
+        end before the run
     """
 
     first: int
@@ -103,6 +106,7 @@ class Block:
     state: Callable[[], State]
     interruption: Interruption
     measured: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    ended: NDArray[np.int32] | None = None
 
 
 class LeftOut(Exception):

@@ -17,10 +17,16 @@ from societies.output import ResultFile
 from societies.output.checkpoints import ROTATING
 from societies.signals import Stopped
 from societies.workload.declare.config import kept_ticks, recorded
-from societies.workload.declare.fields import kept
+from societies.workload.declare.fields import State, kept
 from societies.workload.declare.protocol import Block, Contents, LeftOut, Setup
 from societies.workload.declare.slices import paced
-from societies.workload.running.engines import BLOCK_SECONDS, ENDED, LOG_TICKS, Engine
+from societies.workload.running.engines import (
+    BLOCK_SECONDS,
+    ENDED,
+    LOG_TICKS,
+    Engine,
+    ended_at,
+)
 from societies.workload.running.interrupts import Interruption
 from societies.workload.running.seen import Read, SeenState
 from societies.workload.running.waiting import Waiting
@@ -85,7 +91,8 @@ class Simulation:
         self.keep = kept_ticks(self.config)
         self.p, self.fields = setup.p, setup.fields
         self.stops = {*contents.stops(), *self.keep}
-        # A run that may end at any tick does not know which checkpoints are its last two.
+        # A run that may end at any tick does not know which checkpoints are its last two: it reads
+        # all of them, and writes the newest two at a commit.
         self.sparing = asked == "auto" and ENDED not in self.fields
         self.stop = stop
         self._hashed = hashed
@@ -141,7 +148,8 @@ class Simulation:
             self.engine.throttled = self._writing is not None
             with self.keeping(last), self.stop.at_once():
                 self.engine.run_ticks(computed + 1, end)
-                ended = self.engine.ended()
+                ends = self.engine.ended_copies()
+            ended = ended_at(ends)
             behind = bool(self._waiting)
             with self.keeping(last), self.stop.at_once():
                 self._waiting.gather(last)  # while the device continues
@@ -152,8 +160,8 @@ class Simulation:
             if behind:
                 yield computed
             with self.keeping(last):  # a failed device or `Workload.check` raises here
-                block = self._read(computed + 1, end if ended is None else ended, last)
-            if not self._can_wait(end, last):
+                block = self._read(computed + 1, end, last, ends)
+            if not self._can_wait(end, last, ended):
                 if end in self.stops:  # if `LeftOut` is raised, only this tick may be missing
                     self._write_waiting()
                 try:
@@ -191,13 +199,9 @@ class Simulation:
                 self._write_waiting()
             raise
 
-    def _can_wait(self, end: int, last: int) -> bool:
-        """Return True if the block up to ``end`` may be written after the engine has gone on.
-
-        Not so if the run may end at any tick, because the host then waits after each block to see
-        whether it has ended.
-        """
-        there = end == last or end in self.stops or ENDED in self.fields
+    def _can_wait(self, end: int, last: int, ended: int | None) -> bool:
+        """Return True if the block up to ``end`` may be written after the engine has gone on."""
+        there = end == last or end in self.stops or ended is not None
         return not there and not self.workload.timed
 
     def _enough_waits(self) -> bool:
@@ -212,22 +216,27 @@ class Simulation:
         """Return the present state; it must be read before the engine continues."""
         return SeenState(self.engine, self.fields, saved=bool(self.every))
 
-    def _read(self, first: int, last: int, end: int) -> Block:
-        """Return the block of ticks that the engine has just computed.
+    def _read(self, first: int, last: int, end: int, ends: State) -> Block:
+        """Return the block of ticks that the engine has just computed, up to the end of all copies.
 
-        ``end`` is the run's last tick.
+        ``end`` is the run's last tick, ``ends`` the tick at which each copy ended, by its name.
         """
+        ended = ended_at(ends)
+        # `gather` copies waiting logs before the next reading.
+        borrowed = self._can_wait(last, end, ended)
+        last = last if ended is None else ended
         ticks = last - first + 1
         state = self._seen()
-        borrowed = self._can_wait(last, end)  # `gather` copies waiting logs before the next reading
         logs = {name: log[:, :ticks] for name, log in self.engine.logs(borrowed=borrowed).items()}
         measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
-        block = Block(first, last, logs, self.engine.events(), state, self.stop, measured)
+        block = Block(
+            first, last, logs, self.engine.events(), state, self.stop, measured, ends.get(ENDED)
+        )
         self.workload.check(block, self.p)
         if last < end and self._saves(last, end):
             self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
             self._due[last] = state.read(hashed=False)  # before the engine continues
-            if self._writing is None:
+            if self._writing is None and (self.sparing or not borrowed):
                 self._begin_to_save(last, self._due[last])
             # A block holds no state while it waits.
             block = replace(block, state=self._seen())

@@ -315,7 +315,11 @@ class Engine:
 
     def ended(self) -> int | None:
         """Return the tick at which the last copy ended, None while one continues."""
-        return ended_at(self._arrays((ENDED,))) if ENDED in self.fields else None
+        return ended_at(self.ended_copies())
+
+    def ended_copies(self) -> State:
+        """Return the field `ended` alone, by its name; empty if no copy can end before the run."""
+        return self._arrays((ENDED,)) if ENDED in self.fields else {}
 
     def kept(self) -> State:
         """Return a copy of the arrays that a checkpoint holds."""

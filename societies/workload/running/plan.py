@@ -62,6 +62,7 @@ def plan(
     start: str | Path | None = None,
     tick: int | None = None,
     values: Mapping[str, Any] | None = None,
+    fan: int | None = None,
     **clock: int | None,
 ) -> Plan:
     """Return what `run` would do: shapes, memory, launches per tick, output path. Writes nothing.
@@ -75,7 +76,7 @@ def plan(
         is probably a mistake or will probably fail.
     """
     of: Any = {"out": out, "table": table, "batch": batch}
-    asked = request("plan", config, clock, start=start, tick=tick, values=values, **of)
+    asked = request("plan", config, clock, start=start, tick=tick, values=values, fan=fan, **of)
     made = _plan(asked, device)
     return replace(made, warnings=(*config_warnings(asked.setup.config), *made.warnings))
 

@@ -105,6 +105,7 @@ def run(
     start: str | Path | None = None,
     tick: int | None = None,
     values: Mapping[str, Any] | None = None,
+    fan: int | None = None,
     progress: Advance | None = None,
     profile: bool = False,
     allow_programs: bool = False,
@@ -145,6 +146,9 @@ def run(
         Default: the last tick of ``start``.
     values : mapping of key to value, optional
         Values that change at the end of that tick, as by an intervention of the configuration.
+    fan : int, optional
+        Number of futures of every society of ``start``, which draw their own numbers from the next
+        tick on.
     progress : callable, optional
         Called with (ticks done, ticks). Default: a bar below the cell in a notebook, else nothing.
     profile : bool
@@ -174,7 +178,7 @@ def run(
         If the configuration is valid but names ticks after the end of the run.
     """
     of: Any = {"out": out, "table": table, "batch": batch}
-    asked = request("run", config, clock, start=start, tick=tick, values=values, **of)
+    asked = request("run", config, clock, start=start, tick=tick, values=values, fan=fan, **of)
     if resume and overwrite:
         raise ConfigError(
             f"run: {option('resume', True)} continues the file and {option('overwrite', True)} "

@@ -1,9 +1,10 @@
 """Which open choices restore the book's inflation of 5 % and its two thirds of hedge firms?
 
-    python experiments/models/bam/choices/choices.py [--replicates 2] [--out FOLDER]
+    python experiments/models/bam/choices/choices.py [--replicates 10] [--device D] [--out FOLDER]
 
-sweeps combinations of choices for the baseline and Growth+, and scores each point by the share of
-published statistics inside the bands that the book's figures suggest (targets.json). Writes
+sweeps combinations of choices for the baseline and Growth+, and scores each point as
+`societies validate bam STUDY --case NAME` does: 1 for each statistic of configs/validation/bam.yaml
+that passes, 1/2 for a warning, over their number. An economy that ended early fails. Writes
 choices.csv, a row for each combination with both scenarios, and draws choices.png. Studies whose
 files are in the folder are not computed again.
 """
@@ -15,13 +16,16 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 from matplotlib.figure import Figure
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from studies import bands, by_point, mean_and_error, study  # noqa: E402
+from studies import by_point, mean_and_error, study  # noqa: E402
+
+from societies.analysis.study_cases import point_labels  # noqa: E402
+from societies.study import validation  # noqa: E402
+from societies.study.targets import load_targets  # noqa: E402
 
 ONE_BY_ONE = {
     "price_floor": ("cost_capped", "none"),
@@ -82,33 +86,22 @@ def points():
     return found
 
 
-def whole(point, keys):
-    """Return a point with every key that varies, since a sweep's points all name the same keys."""
-    import societies
-
-    base = societies.load_config("models/bam/baseline")
-    return {key: point.get(key, getattr(base, key)) for key in keys}
-
-
-def measured(replicates, out):
+def measured(replicates, out, device):
     """Return a row for each point: its choices, and for each scenario statistics and score."""
     every = points()
-    keys = list(dict.fromkeys(key for point in every for key in point))
     rows = [{"choices": ", ".join(f"{k}: {v}" for k, v in p.items()) or "default"} for p in every]
     for name in SCENARIOS:
         began = time.monotonic()
-        own = [whole(point, keys) for point in every]
-        with study(out / f"choices-{name}.h5", name, own, replicates) as results:
+        path = out / f"choices-{name}.h5"
+        with study(path, name, every, replicates, device=device) as results:
             found = by_point(results, name, len(every))
-        accepted = bands(name)
-        for row, (ended, statistics) in zip(rows, found, strict=True):
-            inside = [
-                np.mean([low <= value <= high for value in statistics[key]])
-                for key, (low, high) in accepted.items()
-                if key in statistics
-            ]
+            labels = point_labels(results)
+        verdicts = validation.validate("bam", path, case=name).verdicts
+        for point, (row, (ended, statistics)) in enumerate(zip(rows, found, strict=True)):
+            judged = [one for one in verdicts if one.case == labels[point]]
             row[f"{name}: ended early"] = ended
-            row[f"{name}: score"] = float(np.mean(inside)) * (1 - ended) if inside else 0.0
+            row[f"{name}: score"] = validation.score(judged)
+            row[f"{name}: failed"] = " ".join(one.name for one in judged if one.verdict == "FAIL")
             for key in SHOWN:
                 row[f"{name}: {key}"] = mean_and_error(statistics.get(key, []))[0]
         print(f"{name}: {len(every)} points, {time.monotonic() - began:.0f} s", flush=True)
@@ -119,13 +112,12 @@ def draw(rows, replicates, path):
     """Draw inflation against hedge firms by cash, coloured by the score, for both scenarios."""
     figure = Figure(figsize=(13, 8.5), layout="constrained")
     axes = figure.subplots(2, 2)
-    accepted = {name: bands(name) for name in SCENARIOS}
+    targets = {one.name: one.statistics["inflation_rate_mean"] for one in load_targets("bam")}
     for line, hedge in zip(axes, ("hedge_all_rounds", "hedge_by_flow"), strict=True):
         for one, name in zip(line, SCENARIOS, strict=True):
             x = [row[f"{name}: inflation_rate_mean"] for row in rows]
             y = [row[f"{name}: {hedge}"] for row in rows]
-            low, high = accepted[name]["inflation_rate_mean"]
-            one.axvspan(low, high, color="0.93", zorder=0)
+            one.axvspan(*targets[name].band, color="0.93", zorder=0)
             one.axhspan(0.5, 0.8, color="0.93", zorder=0)
             seen = one.scatter(x, y, c=[row[f"{name}: score"] for row in rows], s=22, vmin=0,
                                vmax=1, cmap="viridis")  # fmt: skip
@@ -133,7 +125,7 @@ def draw(rows, replicates, path):
             one.set(xlabel="inflation a year", ylabel=hedge.replace("_", " "), title=name)
             one.grid(alpha=0.3)
             one.set_xlim(-0.05, 0.15)
-        figure.colorbar(seen, ax=line[-1], label="share of statistics in their bands")
+        figure.colorbar(seen, ax=line[-1], label="score of validation")
     figure.suptitle(
         f"{len(rows)} combinations of open choices, {replicates} economies each; grey: the book; "
         "ring: defaults"
@@ -143,11 +135,12 @@ def draw(rows, replicates, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--replicates", type=int, default=2)
+    parser.add_argument("--replicates", type=int, default=10)
+    parser.add_argument("--device", default="auto")
     parser.add_argument("--out", type=Path, default=HERE / "results")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    rows = measured(options.replicates, options.out)
+    rows = measured(options.replicates, options.out, options.device)
     with (options.out / "choices.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()

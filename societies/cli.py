@@ -152,7 +152,8 @@ Device = Annotated[
     str,
     typer.Option(
         metavar="D",
-        help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name.",
+        help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name; run and sweep also take "
+        "several: 0:0,0:1.",
         autocompletion=_complete_device,
     ),
 ]
@@ -267,10 +268,15 @@ def run(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print what --profile measured as JSON, nothing else.")
     ] = False,
+    page: Annotated[
+        bool,
+        typer.Option("--view", help="Show FILE in a browser while it is written; Ctrl-C ends it."),
+    ] = False,
     allow_programs: AllowPrograms = False,
 ) -> None:
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
     import societies
+    from societies.view import following, require_packages
     from societies.workload import Setup
     from societies.workload.declare.registry import workload
     from societies.workload.running.devices import is_reference
@@ -282,6 +288,10 @@ def run(
         raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
     if as_json and not profile:
         raise ConfigError("--json prints what --profile measures: give both")
+    if page:
+        if dry_run:
+            raise ConfigError("--view shows a run and --dry-run runs nothing: choose one")
+        require_packages()
     path = _find_config(config)
     override, values = _of_branch(path, override) if start else (override, None)
     settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
@@ -304,40 +314,45 @@ def run(
         print(printable(f"note: {_unverified(path)}"), file=sys.stderr)
     words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
     again = shlex.join(["societies", *words, "--resume"])
-    try:
-        with nullcontext() if quiet else progress_bar(settings, device) as progress:
-            report = societies.run(
-                settings,
-                device=device,
-                out=target,
-                resume=resume,
-                overwrite=overwrite,
-                batch=batch,
-                progress=progress,
-                profile=profile,
-                allow_programs=allow_programs,
-                **branch,
-            )
-    except Interrupted as error:
-        if error.path is None:
-            raise
-        raise error.followed_by(f"continue with: {again}") from error
-    except DeviceFailed as error:
-        raise DeviceFailed(f"{error}: {again}", error.path) from error
-    if as_json:
-        about = {"workload": settings.workload, "device": report.device, "path": str(report.path)}
-        measured = {} if report.profile is None else report.profile.as_dict()
-        print(json.dumps({**about, "ticks": [report.first_tick, report.last_tick], **measured}))
-    elif quiet:
-        print(report.path)
-    else:
-        console = Console()
-        print_rows(report.rows, console)
-        if report.profile is not None:
-            from societies.timings import of_phases
+    with following(target, replaced=not resume) if page else nullcontext():
+        try:
+            with nullcontext() if quiet else progress_bar(settings, device) as progress:
+                report = societies.run(
+                    settings,
+                    device=device,
+                    out=target,
+                    resume=resume,
+                    overwrite=overwrite,
+                    batch=batch,
+                    progress=progress,
+                    profile=profile,
+                    allow_programs=allow_programs,
+                    **branch,
+                )
+        except Interrupted as error:
+            if error.path is None:
+                raise
+            raise error.followed_by(f"continue with: {again}") from error
+        except DeviceFailed as error:
+            raise DeviceFailed(f"{error}: {again}", error.path) from error
+        if as_json:
+            about = {
+                "workload": settings.workload,
+                "device": report.device,
+                "path": str(report.path),
+            }
+            measured = {} if report.profile is None else report.profile.as_dict()
+            print(json.dumps({**about, "ticks": [report.first_tick, report.last_tick], **measured}))
+        elif quiet:
+            print(report.path)
+        else:
+            console = Console()
+            print_rows(report.rows, console)
+            if report.profile is not None:
+                from societies.timings import of_phases
 
-            console.width = max(console.width, WIDE)
-            console.print(of_phases(report.profile))
+                console.width = max(console.width, WIDE)
+                console.print(of_phases(report.profile))
 
 
 def _unverified(path: Path) -> str:

@@ -11,6 +11,7 @@ within the site that leads nowhere, or a docstring that cannot be read.
 import argparse
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -32,9 +33,10 @@ def build(folder, words=()):
     """Make the site of this version in a folder; return Sphinx's exit code."""
     version = package_version()
     made = folder / version
-    options = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(made / ".doctrees"), *words]
+    options = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / ".doctrees"), *words]
     if code := build_main([*options, "-c", str(HERE), str(ROOT), str(made)]):
         return code
+    shutil.rmtree(folder / "jupyter_execute", ignore_errors=True)  # empty: nothing is executed
     (made / "index.html").write_text(LEAD.format("docs/index.html"), encoding="utf-8")
     found = (path.parents[1].name for path in folder.glob("*/docs/index.html"))
     versions = sorted(found, key=order)

@@ -100,18 +100,19 @@ class Ant(mesa.Agent):
         other = self
         while other is self:
             other = self.random.choice(self.model.ants)
-        chance = self.random.random()
-        if chance < 0.002:
+        chance, model = self.random.random(), self.model
+        if chance < model.own:
             self.source = 1 - self.source
-        elif chance < 0.992:
+        elif chance < model.own + model.convinced:
             self.source = other.source
 
 
 class KirmanAnts(mesa.Model):
     """Ants recruit each other."""
 
-    def __init__(self, seed=1):
+    def __init__(self, seed=1, own=0.002, convinced=0.99):
         super().__init__(seed=seed)
+        self.own, self.convinced = own, convinced
         self.ants = [Ant(self) for _ in range(100)]
         self.collector = mesa.DataCollector(
             {"share": lambda m: sum(a.source for a in m.ants) / 100}

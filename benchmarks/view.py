@@ -45,7 +45,7 @@ def served(words):
     """Start `societies view`; return the process and the address."""
     command = [sys.executable, "-m", "societies", "view", *words, "--no-browser", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    return process, process.stdout.readline().split(": ", 1)[1].strip()
+    return process, process.stdout.readline().rpartition(": ")[2].strip()
 
 
 def processor(pids):

@@ -152,7 +152,8 @@ Device = Annotated[
     str,
     typer.Option(
         metavar="D",
-        help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name.",
+        help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name; run and sweep also take "
+        "several: 0:0,0:1.",
         autocompletion=_complete_device,
     ),
 ]
@@ -244,6 +245,10 @@ def run(
     tick: Annotated[
         int | None, typer.Option(metavar="N", parser=from_0, help="Of --from: after tick N.")
     ] = None,
+    fan: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=from_1, help="Of --from: N futures of each, new draws."),
+    ] = None,
     batch: Annotated[
         int | None,
         typer.Option(metavar="N", parser=from_1, help="At most N copies on the device at a time."),
@@ -263,10 +268,15 @@ def run(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print what --profile measured as JSON, nothing else.")
     ] = False,
+    page: Annotated[
+        bool,
+        typer.Option("--view", help="Show FILE in a browser while it is written; Ctrl-C ends it."),
+    ] = False,
     allow_programs: AllowPrograms = False,
 ) -> None:
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
     import societies
+    from societies.view import following, require_packages
     from societies.workload import Setup
     from societies.workload.declare.registry import workload
     from societies.workload.running.devices import is_reference
@@ -278,6 +288,10 @@ def run(
         raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
     if as_json and not profile:
         raise ConfigError("--json prints what --profile measures: give both")
+    if page:
+        if dry_run:
+            raise ConfigError("--view shows a run and --dry-run runs nothing: choose one")
+        require_packages()
     path = _find_config(config)
     override, values = _of_branch(path, override) if start else (override, None)
     settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
@@ -285,7 +299,7 @@ def run(
     for line in setup.workload.python_of(settings):
         print(printable(line), file=sys.stderr)
     target = out or Path(f"{path.stem}.h5")
-    branch: dict[str, Any] = {"start": start, "tick": tick, "values": values}
+    branch: dict[str, Any] = {"start": start, "tick": tick, "values": values, "fan": fan}
     if dry_run or verbose:
         # A branch that is resumed has what it needs of its parent, which may be gone.
         of_parent = {} if resume else branch
@@ -300,40 +314,45 @@ def run(
         print(printable(f"note: {_unverified(path)}"), file=sys.stderr)
     words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
     again = shlex.join(["societies", *words, "--resume"])
-    try:
-        with nullcontext() if quiet else progress_bar(settings, device) as progress:
-            report = societies.run(
-                settings,
-                device=device,
-                out=target,
-                resume=resume,
-                overwrite=overwrite,
-                batch=batch,
-                progress=progress,
-                profile=profile,
-                allow_programs=allow_programs,
-                **branch,
-            )
-    except Interrupted as error:
-        if error.path is None:
-            raise
-        raise error.followed_by(f"continue with: {again}") from error
-    except DeviceFailed as error:
-        raise DeviceFailed(f"{error}: {again}", error.path) from error
-    if as_json:
-        about = {"workload": settings.workload, "device": report.device, "path": str(report.path)}
-        measured = {} if report.profile is None else report.profile.as_dict()
-        print(json.dumps({**about, "ticks": [report.first_tick, report.last_tick], **measured}))
-    elif quiet:
-        print(report.path)
-    else:
-        console = Console()
-        print_rows(report.rows, console)
-        if report.profile is not None:
-            from societies.timings import of_phases
+    with following(target, replaced=not resume) if page else nullcontext():
+        try:
+            with nullcontext() if quiet else progress_bar(settings, device) as progress:
+                report = societies.run(
+                    settings,
+                    device=device,
+                    out=target,
+                    resume=resume,
+                    overwrite=overwrite,
+                    batch=batch,
+                    progress=progress,
+                    profile=profile,
+                    allow_programs=allow_programs,
+                    **branch,
+                )
+        except Interrupted as error:
+            if error.path is None:
+                raise
+            raise error.followed_by(f"continue with: {again}") from error
+        except DeviceFailed as error:
+            raise DeviceFailed(f"{error}: {again}", error.path) from error
+        if as_json:
+            about = {
+                "workload": settings.workload,
+                "device": report.device,
+                "path": str(report.path),
+            }
+            measured = {} if report.profile is None else report.profile.as_dict()
+            print(json.dumps({**about, "ticks": [report.first_tick, report.last_tick], **measured}))
+        elif quiet:
+            print(report.path)
+        else:
+            console = Console()
+            print_rows(report.rows, console)
+            if report.profile is not None:
+                from societies.timings import of_phases
 
-            console.width = max(console.width, WIDE)
-            console.print(of_phases(report.profile))
+                console.width = max(console.width, WIDE)
+                console.print(of_phases(report.profile))
 
 
 def _unverified(path: Path) -> str:
@@ -1338,6 +1357,84 @@ def irf(
         _draw_found(files, figure, "irf", variables, given, sys.stderr if as_json else None)
 
 
+@app.command()
+def fan(
+    source: Annotated[
+        Path, typer.Argument(metavar="WHAT", help="A result with --fan; or a CONFIG to run.")
+    ],
+    tick: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=from_1, help="Of a CONFIG: the futures begin after it."),
+    ] = None,
+    pasts: Annotated[
+        int | None, typer.Option(metavar="N", parser=from_1, help="Of a CONFIG; default: 10.")
+    ] = None,
+    futures: Annotated[
+        int | None, typer.Option(metavar="N", parser=from_1, help="Of each past; default: 10.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The result; default: CONFIG's name-fan.h5.")
+    ] = None,
+    device: Device = "auto",
+    override: Override = None,
+    rule: RuleTexts = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    variables: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
+    ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(metavar="A:B", help="Ticks whose mean is decomposed; default: all later."),
+    ] = None,
+    level: Annotated[float, typer.Option(metavar="P", help="Of the intervals.")] = 0.95,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="WHERE", help="Also draw the fan: fan.pdf.")
+    ] = None,
+) -> None:
+    """Print how much of the variance was decided before a tick, and how much is chance after it.
+
+    A CONFIG is run first: PASTS societies, each with FUTURES whose draws differ after the tick.
+    """
+    from societies.analysis import fans
+
+    if source.suffix in (".yaml", ".yml", ""):
+        texts = [*(override or []), *of_rules(rule)]
+        source = _run_of_fan(
+            source, tick, pasts or 10, futures or 10, out, device, texts, overwrite
+        )
+        print(source, file=sys.stderr)
+    elif override or tick or pasts or futures:
+        raise ConfigError("--set, --tick, --pasts and --futures are for a CONFIG that is run")
+    found = fans.fan_of_file(source, variables, window, level)
+    _print_found((lambda: fans.records(found)) if as_json else None, lambda: fans.table(found))
+    if figure is not None:
+        _draw_found([source], figure, "fan", variables, {}, sys.stderr if as_json else None)
+
+
+def _run_of_fan(
+    config: Path,
+    tick: int | None,
+    pasts: int,
+    futures: int,
+    out: Path | None,
+    device: str,
+    override: Sequence[str] | None,
+    overwrite: bool,
+) -> Path:
+    """Run a fan from the start, and return its file."""
+    import societies
+    from societies.workload.running.branch import with_fan
+
+    if tick is None:
+        raise ConfigError("fan: a CONFIG needs the tick after which the futures begin: --tick N")
+    path = _find_config(config)
+    settings = with_fan(_load(path, override, replicates=pasts), tick, futures)
+    target = out or Path(f"{path.stem}-fan.h5")
+    return societies.run(settings, out=target, device=device, overwrite=overwrite).path
+
+
 def _study_of_shocks(
     files: Sequence[Path],
     shocks: Sequence[str],
@@ -1383,11 +1480,12 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NUMBER ...]",
-            help="Figures 5 to 13, or an experiment; none: list all of them.",
+            metavar="[NAME ...]",
+            help="Figures 5 to 13, `paper`, or other publications: `ngtsg:figure_11`, `ngtsg`; "
+            "none: list all of them.",
         ),
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="All figures of the paper.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="The paper and all others.")] = False,
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Results; runs that it has are used again.")
     ] = Path("reproduction"),
@@ -1403,32 +1501,42 @@ def reproduce(
     ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress.")] = False,
 ) -> None:
-    """Reproduce figures of the paper: run, draw, compare its numbers with ours.
+    """Reproduce what was published: run, draw, compare the published numbers with ours.
 
-    An interrupted run is continued by the same command.
+    An interrupted run is continued by the same command, and what is done is not repeated.
     """
     from societies.reproduce import (
-        EXPERIMENTS,
+        COMPANIONS,
+        PAPER,
         Options,
         carry_out,
-        carry_out_experiment,
+        carry_out_part,
         chosen,
-        figures,
+        has_scripts,
         rows,
     )
 
-    asked = [str(number) for number in figures()] if all_ else names or []
-    if not asked:
+    if not names and not all_:
         print_rows(rows(), Console())
         return
-    scripts = [name for name in asked if name in EXPERIMENTS]
-    options = Options(device, societies, small, keep, quiet)
-    for figure in chosen([name for name in asked if name not in scripts]):
+    if all_ and not has_scripts():
+        warn("the paper alone: scripts of other publications are only in a clone of the repository")
+    everything = [PAPER, *(COMPANIONS if has_scripts() else ())]
+    figures, parts = chosen(everything if all_ else names or [])
+    options, failed = Options(device, societies, small, keep, quiet), []
+    for figure in figures:
         for path in carry_out(figure, out, options):
             print(path)
-    for name in scripts:
-        if code := carry_out_experiment(name, out, device):
-            raise SocietiesError(f"{name}: its script ended with exit code {code}")
+    for name, part in parts:
+        if text := carry_out_part(name, part, out, options):
+            print(text)
+        else:
+            failed.append(f"{name}:{part}")
+    if failed:
+        raise SocietiesError(
+            f"{', '.join(failed)}: ended with an error, which was printed above\n"
+            "the same command tries these again, and repeats nothing else"
+        )
 
 
 @app.command(cls=ExportCommand)

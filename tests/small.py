@@ -296,6 +296,7 @@ FORMS = {
                 "price_cap": 1.5,
                 "transfer": {"equal": 0.2, "poorest": 0.5, "least_extracting": 0.1},
             },
+            "fan": {"day": 2, "futures": 1},
             "record": {"measures": True, "agent": 1, "network": [5]},
         },
         {"devices": "none", "trade": False},

@@ -14,8 +14,24 @@ __kernel void seed_streams(STATE_PARAMETERS, const uint societies,
     const size_t streams = (size_t)(AGENTS + 1) * PURPOSES;
     const size_t i = get_global_id(0);
     if (i >= societies * streams) return;
-    const ulong number = society_numbers[i / streams] * (ulong)streams + i % streams;
-    state_stream[i] = rng_pack(rng_seed(stream_base, STREAM_GAP, number));
+    ulong society = society_numbers[i / streams];
+#if FUTURES
+    society /= FUTURES;  // futures of one past share its streams until the day of the fan
+#endif
+    state_stream[i] = rng_pack(rng_seed(stream_base, STREAM_GAP, society * streams + i % streams));
 }
+
+#if FUTURES
+// Give every society streams of its own, those of another seed. As above.
+__kernel void seed_futures(STATE_PARAMETERS, const uint societies,
+                           __global const uint *restrict society_numbers, const ulong future_base)
+{
+    const size_t streams = (size_t)(AGENTS + 1) * PURPOSES;
+    const size_t i = get_global_id(0);
+    if (i >= societies * streams) return;
+    const ulong number = society_numbers[i / streams] * (ulong)streams + i % streams;
+    state_stream[i] = rng_pack(rng_seed(future_base, STREAM_GAP, number));
+}
+#endif
 
 #endif

@@ -14,6 +14,8 @@ from reference_py.primitives.rng import stream_base
 KEEP, LOSE = 0, 1
 REMOVE_RESOURCE, REMOVE_AGENT = 0, 1
 RANDOM_INDEX = -1
+FUTURE_SEEDS = 2**63
+"""Futures draw from the streams of the seed that is larger by this."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,11 @@ class Parameters:
         It is called with all parameters by name (`societies rules economy` lists them).
         """
         return self.rules.get(name, function)
+
+    @property
+    def future_base(self) -> int:
+        """Where on the orbit the streams of futures begin."""
+        return stream_base((self.seed + FUTURE_SEEDS) % 2**64)
 
     @property
     def groups(self) -> int:

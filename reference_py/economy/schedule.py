@@ -37,7 +37,7 @@ from reference_py.economy.production import production
 from reference_py.economy.shocks import draw_shocks, shocks
 from reference_py.economy.start_day import start_day
 from reference_py.economy.statistics import agent_statistics, society_statistics
-from reference_py.economy.streams import seed_streams
+from reference_py.economy.streams import seed_futures, seed_streams
 from reference_py.economy.trading import trading
 
 DEVICE_TRADE_ORDER = (INDUSTRY, FACTORY, DEVICE_FACTORY, MACHINE, DEVICE_MACHINE, TOOL)
@@ -97,6 +97,7 @@ def order(p, day: int) -> list[DayStep]:
     market = resource_market(p)
     measures = [DayStep(agent_measures), DayStep(society_measures)]
     return [
+        *([DayStep(seed_futures, due=day == p.fan_day + 1)] if p.futures else []),
         *([DayStep(begin_measures)] if p.measures else []),
         *([DayStep(begin_network)] if p.network else []),
         *(device_market(p) if p.devices is not None else []),

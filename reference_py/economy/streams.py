@@ -25,11 +25,21 @@ PURPOSE_COUNT = 16
 
 
 def seed_streams(p, s):
-    """Set every stream of the society to its start."""
+    """Set every stream of the society to its start; futures of one past share theirs."""
+    seed_all(p, s, p.stream_base, s.index // p.futures if p.futures else s.index)
+
+
+def seed_futures(p, s):
+    """On the day after that of the fan, give every society streams of its own, of another seed."""
+    seed_all(p, s, p.future_base, s.index)
+
+
+def seed_all(p, s, base, society):
+    """Set every stream to the start of that of a society's number, counted from ``base``."""
     for owner in range(p.agents + 1):
         for purpose in range(PURPOSE_COUNT):
-            number = (s.index * (p.agents + 1) + owner) * PURPOSE_COUNT + purpose
-            s.stream[owner][purpose] = Rng.seed(p.stream_base, STREAM_GAP, number).pack()
+            number = (society * (p.agents + 1) + owner) * PURPOSE_COUNT + purpose
+            s.stream[owner][purpose] = Rng.seed(base, STREAM_GAP, number).pack()
 
 
 @contextmanager

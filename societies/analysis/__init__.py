@@ -8,6 +8,7 @@ from societies.analysis.accounts import Flows, flows
 from societies.analysis.effects import effect
 from societies.analysis.emulation import Emulator, emulator
 from societies.analysis.exporting import export
+from societies.analysis.fans import fan
 from societies.analysis.inequality import atkinson, gini, lorenz, mobility, theil, top_share
 from societies.analysis.intervals import mean_interval, quantile_interval
 from societies.analysis.networks import trade_network
@@ -30,6 +31,7 @@ __all__ = [
     "effect",
     "emulator",
     "export",
+    "fan",
     "flows",
     "gini",
     "hhi",

@@ -34,6 +34,7 @@ from societies.analysis.drawing import (
     variable_of,
 )
 from societies.analysis.effect_figure import draw_effect
+from societies.analysis.fans import draw_fan
 from societies.analysis.network_figure import draw_trade_network
 from societies.analysis.response_table import draw_irf
 from societies.analysis.selecting import copies_of, ticks_of
@@ -387,6 +388,7 @@ FIGURES: dict[str, Callable[..., Any]] = {
     "trade_network": draw_trade_network,
     "effect": draw_effect,
     "irf": draw_irf,
+    "fan": draw_fan,
     "sweep": sweep,
     "sensitivity": sensitivity,
 }

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.analysis.selecting import RUN, copies_of, names, unknown, with_ticks, workload_of
-from societies.errors import ConfigError, EffectWarning, SocietiesError
+from societies.errors import ConfigError, EffectWarning, SocietiesError, option
 from societies.words import counted
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
@@ -96,6 +96,9 @@ def first_difference(a: xr.Dataset, b: xr.Dataset) -> int:
     Series with a lag, whose value of a tick depends on later ticks, count only if no other differs.
     """
     clock, later = clock_of(a), _with_lag(a)
+    a, b = (
+        data.drop_vars([n for n in data.data_vars if not _recorded(data, n)]) for data in (a, b)
+    )
     firsts = {
         str(name): _first(one, two, a[clock].values)
         for name in a.data_vars
@@ -154,13 +157,35 @@ def aligned(a: xr.Dataset, b: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset, bool]
     if why:
         text = f"{why}: they have no pairs, so the effect is the difference of two means"
         warnings.warn(text, EffectWarning, stacklevel=3)
-        return one, two, False
+        return *_completed(one, two), False
     shared = np.intersect1d(one[PAIR].values, two[PAIR].values)
     alone = one.sizes[PAIR] + two.sizes[PAIR] - 2 * len(shared)
     if alone:
         text = f"{counted(alone, 'society')} without a partner in the other result left out"
         warnings.warn(text, EffectWarning, stacklevel=3)
-    return one.sel({PAIR: shared}), two.sel({PAIR: shared}), True
+    return *_completed(one.sel({PAIR: shared}), two.sel({PAIR: shared})), True
+
+
+def _recorded(data: xr.Dataset, name: Any) -> bool:
+    """Return whether a result has the variable; in a study it is missing at points without it."""
+    return name in data and not (data[name].dtype.kind == "f" and bool(data[name].isnull().all()))
+
+
+def _completed(a: xr.Dataset, b: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset]:
+    """Return both results with the series that only one records, where the other's are known.
+
+    `Workload.left_out` names them, such as the units taxed in societies without taxes: 0.
+    """
+    chosen, both = workload_of(a), [a, b]
+    for name, equal in chosen.left_out().items() if chosen is not None else ():
+        like = next((data[name] for data in both if name in data), None)
+        for place, own in enumerate(both):
+            if like is None or _recorded(own, name) or (equal and not _recorded(own, equal)):
+                continue
+            size = {**like.sizes, PAIR: own.sizes[PAIR]}
+            values = own[equal].values if equal else np.zeros(list(size.values()))
+            both[place] = own.assign({name: (like.dims, values, like.attrs)})
+    return both[0], both[1]
 
 
 def _by_draws(data: xr.Dataset) -> xr.Dataset:
@@ -201,6 +226,12 @@ def _chosen(a: xr.Dataset, b: xr.Dataset, variables: str | Sequence[str] | None)
     chosen = names(variables)
     known = [str(n) for n in a.data_vars if n in b and {PAIR, clock} <= {*a[n].dims}]
     for name in chosen:
+        if name not in known and (name in a or name in b):
+            which, has = ("base", "other result") if name in b else ("other result", "base")
+            raise ConfigError(
+                f"{option('variables', name)}: the {has} has this variable, the {which} does not "
+                "record it, so there is no difference"
+            )
         if name not in known:
             raise unknown(name, known)
     return chosen

@@ -157,14 +157,22 @@ def value(
 
 
 def shape(
-    default: Any, meaning: str, unit: str | None = None, *, symbol: str | None = None, **limits: Any
+    default: Any,
+    meaning: str,
+    unit: str | None = None,
+    *,
+    symbol: str | None = None,
+    nearly: str | None = None,
+    **limits: Any,
 ) -> Any:
     """Return the field of a key that sizes arrays or chooses code.
 
     Kernels read it as the macro ``SYMBOL``, the reference as ``p.symbol``. If the key is a choice
     between words, ``SYMBOL`` is the number of the chosen word, ``SYMBOL_WORD`` that of any word.
+    ``nearly`` says what has nearly the same effect and may change during a run.
     """
-    return _field(default, meaning, unit, {"kind": SHAPE, "symbol": symbol}, limits)
+    said = {"kind": SHAPE, "symbol": symbol, "nearly": nearly}
+    return _field(default, meaning, unit, said, limits)
 
 
 def tabulated(default: Any, meaning: str, unit: str | None = None, **limits: Any) -> Any:

@@ -68,10 +68,11 @@ _KEPT: WeakKeyDictionary[Parameters, dict[int, tuple[DayStep, ...]]] = WeakKeyDi
 def kept_schedule(p: Parameters, day: int) -> tuple[DayStep, ...]:
     """Return `day_schedule` from a cache: days with the same steps share one tuple.
 
-    Days from the first on differ only in their shocks.
+    Days from the first on differ only in their shocks, and in the new streams of a fan.
     """
     kept = _KEPT.setdefault(p, {})
-    which = day if not day or any(one.day == day for one in p.shocks) else QUIET
+    own = not day or day == p.fan_day + 1 or any(one.day == day for one in p.shocks)
+    which = day if own else QUIET
     if which not in kept:
         kept[which] = tuple(day_schedule(p, day))
     return kept[which]

@@ -154,6 +154,12 @@ OF_POLICIES = (
     *(f"top_share_{one}" for one in POLICY_COMPARED),
 )
 
+WITHOUT_POLICIES = {
+    name: name.replace("disposable_", "") if "disposable_" in name else ""
+    for name in (*POLICY_SERIES, *OF_POLICIES)
+}
+"""What the series of policies equal in societies that have none: another series, or "" for 0."""
+
 
 def series_table(
     devices: bool, groups: int, *, measures: bool = False, policies: bool = False

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError, option
 from societies.workload import Block, Events, Field, Phase, Series, Setup, Source, Step, Workload
-from societies.workload.declare.scene import MOST_NODES, Links, Scene
+from societies.workload.declare.scene import Scene
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,17 +32,6 @@ MODEL_VERSION = "1"
 
 AGENTS_PER_COMPUTE_UNIT = 16
 """Above this number of agents per compute unit a GPU cannot keep all workgroups resident."""
-
-
-WEEK_OF_TRADE = Links(
-    "Who gave to whom in the last week; size: units held; colour: what it knows best",
-    taker="link_taker",
-    weight="link_units",
-    size="held",
-    colour="experience",
-)
-MOST_LISTED = 20_000
-"""Days of a run up to which the page lists each as one whose trades are noted."""
 
 
 class Economy(Workload[EconomyConfig, "Parameters"]):
@@ -228,29 +217,26 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         ]
 
     def scene(self, p: Parameters) -> Scene:
-        """Return what a page draws: who gave what to whom in the last week, and the spread."""
-        links = "link_taker" in self.fields(p)
-        return Scene(
-            series=(
-                *("units_extracted", "units_traded", "resources_extracted"),
-                *("gini_extracted", "utility", "gini"),
-            ),
-            spread=("units_extracted", "units_held", "utility", "utility_total", "minutes"),
-            alive="alive",
-            network=WEEK_OF_TRADE if links else None,
-            steer=("day_length", "trading.min_surplus", "consumption.resource_lifetime"),
-        )
+        """Return what a page draws: series, who gave what to whom, and the spread."""
+        from societies.economy.scene import scene
+
+        return scene(p, self.fields(p), self.series(p))
 
     def watched(self, config: EconomyConfig) -> EconomyConfig:
         """Return the configuration with the trades of each day, if they fit a page."""
-        if not config.trade or config.agents > MOST_NODES or config.days > MOST_LISTED:
-            return config
-        record = config.record.model_copy(update={"network": tuple(range(1, config.days + 1))})
-        return config.model_copy(update={"record": record})
+        from societies.economy.scene import watched
+
+        return watched(config)
 
     def headlines(self) -> Sequence[str]:
         """Return the variables of the closing table."""
         return ("units_extracted", "units_held", "units_traded", "utility", "gini")
+
+    def left_out(self) -> Mapping[str, str]:
+        """Return the series of policies; without any, no income is taxed."""
+        from societies.economy.series import WITHOUT_POLICIES
+
+        return WITHOUT_POLICIES
 
     def report(self, config: EconomyConfig, **facts: Any) -> EconomyReport:
         """Return a report in days and agents."""

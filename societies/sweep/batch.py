@@ -55,6 +55,7 @@ class Batch:
     version : version of Societies
     allow_programs : as for `societies.run`
     sources : hashes of the model's sources at the process that made the batch, by name
+    failed_on : number of the executor's device that failed to compute it; None: none has
     """
 
     name: str
@@ -68,12 +69,14 @@ class Batch:
     version: str = field(default_factory=package_version)
     allow_programs: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
+    failed_on: int | None = None
 
     def part(self, first: int, stop: int) -> Batch:
-        """Return the batch of some of these runs."""
+        """Return the batch of some of these runs, which no device has failed to compute."""
         columns = {key: column[first:stop] for key, column in self.columns.items()}
         some = slice(first, stop)
-        return replace(self, columns=columns, numbers=self.numbers[some], rows=self.rows[some])
+        one = replace(self, columns=columns, numbers=self.numbers[some], rows=self.rows[some])
+        return replace(one, failed_on=None)
 
     def on(self, device: str) -> Batch:
         """Return the same batch on another device."""

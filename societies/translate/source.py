@@ -165,6 +165,7 @@ def _texts(functions: Iterable[FunctionType], classes: Iterable[type]) -> set[st
 
 _DESCRIPTIONS = {"name", "summary", "version", "work", "series", "counts", "figure", "trace"}
 _DESCRIPTIONS |= {"view", "play", "work_done", "headlines", "export", "kernels", "by_hand"}
+_DESCRIPTIONS |= {"left_out"}
 
 
 def _describes(statement: ast.stmt) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from societies.errors import ConfigError
+from societies.view.following import following
 from societies.view.listening import LOOPBACK, PORT, Listening, listen
 from societies.workload.declare.view import View
 
@@ -24,6 +25,7 @@ __all__ = [
     "LOOPBACK",
     "PORT",
     "Listening",
+    "following",
     "listen",
     "require_packages",
     "show",

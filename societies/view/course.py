@@ -7,16 +7,18 @@ value that is changed on the way is an intervention of the configuration, like o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
+
+from numpy.typing import NDArray
 
 from societies.config.problems import Path
 from societies.opencl import Device
-from societies.view.shots import History
+from societies.view.shots import History, Line
 from societies.workload import Setup
-from societies.workload.declare.fields import SERIES, State, state_hash
+from societies.workload.declare.fields import SERIES, State
 from societies.workload.declare.varying import changed, value_at
-from societies.workload.running.branch import with_values
+from societies.workload.running.branch import with_intervention, with_values
 from societies.workload.running.engines import Built, Engine
 from societies.workload.running.run import engine_of
 
@@ -26,9 +28,14 @@ Change = tuple[int, str, Any]
 EVERY = 10
 """Ticks between snapshots at first; twice as many whenever there are more than `MOST`."""
 
-MOST = 32
+MOST, MEMORY = 32, 1 << 30
+"""Most snapshots, and about how many bytes they may have together."""
+
 WEEK = 7
-"""Ticks whose links a network adds up."""
+"""Most ticks whose links a network adds up."""
+
+REMOVE = "remove."
+"""Keys that begin so remove something by an intervention, instead of setting a value."""
 
 
 class Course:
@@ -56,52 +63,99 @@ class Course:
         self._base, self._device, self._ready = setup, device, tuple(ready)
         self.changes: tuple[Change, ...] = ()
         self.ticks = setup.ticks
-        columns = setup.workload.columns(setup.p)
-        series = setup.workload.series(setup.p)
-        lags = [series[one].lag for one in columns for _ in columns[one]]
-        names = [name for one in columns for name in columns[one]]
-        self.units = [series[one].unit for one in columns for _ in columns[one]]
-        self.meanings = [series[one].meaning for one in columns for _ in columns[one]]
-        self.history = History(setup.copies, names, lags, self.ticks)
-        self._engine = self._made((), None)
+        self._setup, self._engine = self._made((), None)
+        self.history = self._empty()
         self._engine.start()
         self.tick = 0
-        self._snapshots: dict[int, State] = {0: self._engine.kept()}
-        self._every = EVERY
+        self._snapshots: dict[int, State] = {}
+        self._every, self._most = EVERY, MOST
+        self._until = 0  # tick to which a change has to be computed again
         self._links: dict[int, State] = {}
         self.linked: tuple[str, ...] = ()
 
-    def _made(self, changes: Sequence[Change], like: Built | None) -> Engine:
-        setup = Setup(self._base.workload, with_changes(self._base, changes, self._ready))
-        return engine_of(setup, self._device, like=like)[0]
+    def _empty(self) -> History:
+        """Return a history without rows, with the series of the present changes."""
+        workload, p = self._setup.workload, self._setup.p
+        columns, about = workload.columns(p), workload.series(p)
+        return History(
+            self._setup.copies,
+            [
+                Line(one, name, about[one].unit, about[one].meaning, about[one].lag)
+                for one in columns
+                for name in columns[one]
+            ],
+        )
 
-    def change(self, changes: tuple[Change, ...]) -> None:
-        """Take other changes; what was computed after the first that differs is forgotten."""
-        if changes == self.changes:
-            return
-        differing = set(changes) ^ set(self.changes)
-        at = min((tick for tick, _, _ in differing), default=self.tick)
-        at = min(at, self.history.rows)
-        self.go(at)
+    @property
+    def setup(self) -> Setup[Any, Any]:
+        """What is run, with all changes."""
+        return self._setup
+
+    def _made(
+        self, changes: Sequence[Change], like: Built | None
+    ) -> tuple[Setup[Any, Any], Engine]:
+        setup = Setup(self._base.workload, with_changes(self._base, changes, self._ready))
+        return setup, engine_of(setup, self._device, like=like)[0]
+
+    def change(self, changes: tuple[Change, ...]) -> Iterator[None]:
+        """Take other changes; what was computed after the first that differs is forgotten.
+
+        Yields after each tick that has to be computed again. If it is closed before its end, it has
+        to be called again.
+        """
+        if changes != self.changes:
+            differing = set(changes) ^ set(self.changes)
+            at = min((tick for tick, _, _ in differing), default=self.tick)
+            at = min(at, self.history.rows)
+            # What is removed is drawn before the first tick, so that the past is computed again.
+            anew = any(key.startswith(REMOVE) for _, key, _ in differing)
+            if not anew:
+                yield from self.steps_to(at)
+            self._take(changes, at, anew=anew)
+        yield from self.steps_to(max(self.tick, self._until))
+        self._until = 0
+
+    def _take(self, changes: tuple[Change, ...], at: int, *, anew: bool) -> None:
+        """Replace the engine by one with other changes, at the present tick or at the beginning."""
         whole = self._engine.state()
-        self._engine = self._made(changes, self._engine.built)
+        self._setup, self._engine = self._made(changes, self._engine.built)
         self._engine.start()
-        if at:
-            fields = self._engine.fields
-            self._engine.put({k: v for k, v in whole.items() if not fields[k].constant})
-        self.tick, self.changes = at, changes
-        self.history = self.history.before(at)
-        self._snapshots = {tick: one for tick, one in self._snapshots.items() if tick < at}
-        self._snapshots[at] = self._engine.kept()
+        self.changes, self._until, self._snapshots = changes, at, {}
+        self.history = self.history.before(at, self._empty().lines)
         self._links = {tick: one for tick, one in self._links.items() if tick <= at}
+        self.tick = 0
+        if at and not anew:  # what only the new changes need has its value before the first tick
+            fields = self._engine.fields
+            same = {k: v for k, v in whole.items() if k in fields and not fields[k].constant}
+            self._engine.put({k: v for k, v in same.items() if self._of_shape(k, v)})
+            self.tick = at
+            self._snapshot()
+
+    def _of_shape(self, name: str, values: NDArray[Any]) -> bool:
+        """Whether an array has the shape that the present changes need."""
+        field, sizes = self._engine.fields[name], self._engine.sizes
+        return values.shape[1:] == tuple(sizes[dim] for dim in field.dims)
+
+    def _snapshot(self) -> None:
+        """Store the present state; leave out every second snapshot if there are too many."""
+        if not self.tick:
+            return
+        now = self._engine.kept()
+        size = sum(one.nbytes for one in now.values())
+        self._most = max(1, min(MOST, MEMORY // max(size, 1)))
+        self._snapshots[self.tick] = now
+        while len(self._snapshots) > self._most:
+            self._every *= 2
+            later = {at: one for at, one in self._snapshots.items() if at % self._every == 0}
+            self._snapshots = later if len(later) < len(self._snapshots) else {self.tick: now}
 
     def branch(self) -> Course:
         """Return another course with the same past."""
         made = object.__new__(Course)
         made.__dict__.update(self.__dict__)
-        made.history = self.history.before(self.history.rows)
+        made.history = self.history.before(self.history.rows, self.history.lines)
         made._snapshots, made._links = dict(self._snapshots), dict(self._links)
-        made._engine = made._made(made.changes, self._engine.built)
+        made._setup, made._engine = made._made(made.changes, self._engine.built)
         made._engine.put(self._engine.state())
         return made
 
@@ -121,23 +175,14 @@ class Course:
         if tick > self.history.rows:
             self.history.add(self._engine.logs()[SERIES][:, 0])
             if tick % self._every == 0:
-                self._snapshots[tick] = self._engine.kept()
-                self._thin()
-
-    def _thin(self) -> None:
-        """Leave out every second snapshot if there are too many."""
-        if len(self._snapshots) > MOST:
-            self._every *= 2
-            self._snapshots = {
-                tick: one for tick, one in self._snapshots.items() if tick % self._every == 0
-            }
+                self._snapshot()
 
     def steps_to(self, tick: int) -> Iterator[None]:
         """Go to a tick, and yield after each that is computed."""
         if tick < self.tick:
             # A state that is loaded lacks what each tick computes, such as links: begin before it.
             wanted = max(0, tick - (WEEK if self.linked else 1))
-            self._load(max(one for one in self._snapshots if one <= wanted))
+            self._load(max((one for one in self._snapshots if one <= wanted), default=0))
         while self.tick < tick and not self.ended:
             self.step()
             yield
@@ -155,17 +200,17 @@ class Course:
             self._engine.start()
         self.tick = tick
 
-    def state(self) -> State:
-        """Return every array of the present state."""
-        return self._engine.state()
+    def arrays(self, names: Collection[str]) -> State:
+        """Return some arrays of the present state."""
+        return self._engine.arrays(*names)
 
     def links(self) -> list[State]:
         """Return the links of the last ticks up to the present one."""
         return [self._links[one] for one in sorted(self._links) if one <= self.tick]
 
-    def sha256(self, state: State) -> str:
-        """Return the hash of a state, as `run` reports it."""
-        return state_hash(self._engine.fields, state)
+    def sha256(self) -> str:
+        """Return the hash of the present state, as `run` reports it."""
+        return self._engine.hash()
 
 
 def with_changes(
@@ -177,10 +222,14 @@ def with_changes(
     set before the last tick to what they are then, so that kernels read them from a table from the
     beginning, and a change needs no other program.
     """
-    config = setup.config
+    config, clock = setup.config, setup.workload.clock
     by_tick: dict[int, dict[str, Any]] = {}
     for tick, key, value in changes:
-        by_tick.setdefault(tick, {})[key] = value
+        if key.startswith(REMOVE):
+            one = {clock: tick, "remove": key.removeprefix(REMOVE), "index": value}
+            config = with_intervention(config, one)
+        else:
+            by_tick.setdefault(tick, {})[key] = value
     if first := by_tick.pop(0, None):
         paths: dict[Path, Any] = {tuple(key.split(".")): one for key, one in first.items()}
         table, config = config.table, changed(config, config.model_dump(mode="json"), paths)

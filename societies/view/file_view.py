@@ -12,11 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from societies.errors import ConfigError, OutputError
+from societies.errors import ConfigError, OutputError, SocietiesError
 from societies.output import open_results
-from societies.view.run_view import FRAME, PACES, playing_controls
-from societies.view.shots import NO_PIXELS, History, Pane, Shot
+from societies.output.reading import event_tables
+from societies.view.controls import PACES, network_controls, playing_controls, windows
+from societies.view.course import WEEK
+from societies.view.networks import largest, network, network_facts, summed
+from societies.view.run_view import FRAME
+from societies.view.shots import NO_PIXELS, History, Line, Pane, Shot
+from societies.words import plural
+from societies.workload import Setup
+from societies.workload.declare.scene import Links
 from societies.workload.declare.view import Change, Control, Press
 
 POLL = 0.5
@@ -32,6 +40,27 @@ class Place:
     pace: str = "20 a second"
     spread: str = ""
     copy: int = 0
+    links: str = ""
+    window: str = ""
+    colour: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """The network of a file.
+
+    Attributes
+    ----------
+    net : what the workload says about it
+    columns : of the table of its links
+    ticks : those that are recorded, some of which may have no links
+    agents : how many there are
+    """
+
+    net: Links
+    columns: dict[str, NDArray[Any]]
+    ticks: list[int]
+    agents: int
 
 
 class FileView:
@@ -62,36 +91,70 @@ class FileView:
             return
         with open_results(self._path) as data:
             self._clock, self._copies = str(data.attrs.get("clock")), str(data.attrs.get("copies"))
-            names = [
-                name for name, one in data.variables.items()
-                if one.dims == (self._copies, self._clock) and one.dtype.kind in "fiu"
-            ]  # fmt: skip
-            if not names:
+            series = {
+                str(name): one.load()
+                for name, one in data.variables.items()
+                if one.dims[:2] == (self._copies, self._clock) and one.dtype.kind in "fiu"
+                and one.ndim < 4 and "agent" not in one.dims
+            }  # fmt: skip
+            if not series:
                 raise ConfigError(
                     f"{self._path}: cannot be viewed: it has no series with a value for each tick"
                 )
-            arrays = [np.asarray(data[name].values, np.float64) for name in names]
-            ticks, about = data[self._clock].values, [data[name].attrs for name in names]
-            self._spreads = {
+            ticks = data[self._clock].values
+            entries = {str(dim): data[dim].values for dim in data.dims if dim in data.coords}
+            self._recorded = {
                 str(name): one.load()
                 for name, one in data.data_vars.items()
-                if len(one.dims) == 3
-                and one.dims[0] == self._copies
-                and self._is_ticks(one.dims[1])
-                and one.dims[2] == "agent"
-                and one.dtype.kind in "fiu"
-            }
+                if one.dims[:1] == (self._copies,) and one.dims[2:3] == ("agent",) and one.ndim < 5
+                and self._is_ticks(one.dims[1]) and one.dtype.kind in "fiu"
+            }  # fmt: skip
             self._title = str(data.attrs.get("title", self._path.name))
             self.ticks = int(data.attrs.get("ticks", ticks.max(initial=0)))
-        self._stamp, count = stamp, len(arrays[0])
-        self._history = History(count, names, [0] * len(names), self.ticks)
-        series = np.full((count, self.ticks, len(names)), np.nan)
-        series[:, ticks - 1] = np.stack(arrays, axis=-1)
-        last = int(ticks.max(initial=0))
-        for tick in range(last):
-            self._history.add(series[:, tick])
-        self._units = [str(one.get("units", "1")) for one in about]
-        self._meanings = [str(one.get("long_name", "")) for one in about]
+            self._numbers = data[self._copies].values
+            configuration = str(data.attrs.get("configuration", ""))
+        self._first, self._network = self._read_scene(configuration)
+        self._spreads = [name for name, one in self._recorded.items() if one.ndim == 3]
+        self._stamp = stamp
+        lines, columns = [], []
+        for name, one in series.items():
+            unit, meaning = str(one.attrs.get("units", "1")), str(one.attrs.get("long_name", ""))
+            values = one.values.reshape(*one.shape[:2], int(np.prod(one.shape[2:])))
+            words = entries.get(str(one.dims[2]), range(values.shape[2])) if one.ndim > 2 else [""]
+            for i, word in enumerate(words):
+                own = f"{name}_{word}" if one.ndim > 2 else name
+                lines.append(Line(name, own, unit, meaning))
+                columns.append(values[:, :, i].astype(np.float64))
+        self._history = History(len(columns[0]), lines)
+        rows = np.full((len(columns[0]), int(ticks.max(initial=0)), len(lines)), np.nan)
+        rows[:, ticks - 1] = np.stack(columns, axis=-1)
+        for row in range(rows.shape[1]):
+            self._history.add(rows[:, row])
+
+    def _read_scene(self, configuration: str) -> tuple[Sequence[str], Recorded | None]:
+        """Return the series that are drawn first, and the network if the file records it.
+
+        A file whose model is not on this machine has neither.
+        """
+        from societies.config import read_text
+        from societies.workload.declare.registry import config_from_dict, workload
+
+        try:
+            config = config_from_dict(read_text(configuration, "configuration").data)
+        except SocietiesError:
+            return (), None
+        kind = workload(config.workload)
+        setup = Setup(kind, config)
+        scene = kind.scene(setup.p)
+        net = scene.network
+        if net is None or net.table not in event_tables(self._path):
+            return scene.series, None
+        with open_results(self._path, events=net.table) as data:
+            wanted = (self._copies, self._clock, "giver", "taker", *net.columns.values())
+            columns = {one: np.asarray(data[one].values) for one in wanted}
+        listed = [one for one in config.model_dump()["record"]["network"] if one <= self.ticks]
+        agents = setup.sizes[setup.fields[net.taker].dims[0]]
+        return scene.series, Recorded(net, columns, listed, agents)
 
     def _is_ticks(self, dim: Any) -> bool:
         return str(dim) == self._clock or str(dim).endswith(f"_{self._clock}")
@@ -104,12 +167,22 @@ class FileView:
     @property
     def initial(self) -> Place:
         """The last tick of the file."""
-        return Place(asked=self._history.rows, spread=next(iter(self._spreads), ""))
+        net = self._network.net if self._network else None
+        return Place(
+            asked=self._history.rows,
+            spread=next(iter(self._spreads), ""),
+            links=next(iter(net.columns)) if net else "",
+            window=windows(self._clock)[1],
+            colour=next(iter(net.colours)) if net else "",
+        )
 
     def controls(self, state: Place) -> Sequence[Control]:
         """Return the controls, with the values of a state."""
         counts = self.ticks, self._history.copies
-        return playing_controls(state, self._clock, self._copies, *counts, tuple(self._spreads))
+        found = playing_controls(state, self._clock, self._copies, *counts, self._spreads)
+        return found + (
+            network_controls(state, self._clock, self._network.net) if self._network else []
+        )
 
     def take(self, state: Place, event: Any) -> Place:
         """Return the state after an event."""
@@ -169,20 +242,22 @@ class FileView:
         tick, count = self._tick, self._history.copies
         copy = min(state.copy, count - 1)
         facts: dict[str, Any] = {"sha256": "", "ended": tick >= self.ticks, "changes": []}
-        numbers = {}
+        numbers: dict[str, NDArray[Any]] = {}
         if state.spread in self._spreads and tick:
-            one = self._spreads[state.spread]
-            ticks = one[str(one.dims[1])].values
-            rows = np.flatnonzero(ticks <= tick)
-            if len(rows):
-                values = np.asarray(one.values[copy, rows[-1]], np.float64)
+            one = self._recorded[state.spread]
+            meaning = f"{one.attrs.get('long_name', state.spread)}"
+            facts["spread"] = {
+                "name": state.spread,
+                "unit": str(one.attrs.get("units", "1")),
+                "meaning": f"{meaning}: not recorded up to {self._clock} {tick}",
+            }
+            if (found := self._newest(state.spread, copy, tick)) is not None:
+                when, values = found
                 numbers["spread"] = np.sort(values[np.isfinite(values)]).astype(np.float32)
-                facts["spread"] = {
-                    "name": state.spread,
-                    "unit": str(one.attrs.get("units", "1")),
-                    "meaning": f"{one.attrs.get('long_name', state.spread)}, "
-                    f"{self._clock} {ticks[rows[-1]]}",
-                }
+                facts["spread"]["meaning"] = f"{meaning}, {self._clock} {when}"
+        if self._network and tick:
+            facts["network"], drawn = self._drawn(self._network, state, copy, tick)
+            numbers |= drawn
         return Shot(
             NO_PIXELS,
             f"{self._clock} {tick} of {self.ticks}",
@@ -191,12 +266,57 @@ class FileView:
             facts={
                 "clock": self._clock,
                 "ticks": self.ticks,
-                "names": list(self._history.names),
-                "units": self._units,
-                "meanings": self._meanings,
-                "first": [],
+                "first": list(self._first),
                 "copies": count,
                 "copy": state.copy,
+                "agent": -1,
                 "recorded": True,
             },
         )
+
+    def _newest(self, name: str, copy: int, tick: int) -> tuple[int, NDArray[Any]] | None:
+        """Return the newest recorded tick up to ``tick`` and the values of a copy; None: none."""
+        one = self._recorded[name]
+        ticks = one[str(one.dims[1])].values
+        rows = np.flatnonzero(ticks <= tick)
+        if not len(rows):
+            return None
+        return int(ticks[rows[-1]]), np.asarray(one.values[copy, rows[-1]], np.float64)
+
+    def _drawn(
+        self, recorded: Recorded, state: Place, copy: int, tick: int
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return words and numbers of the network: recorded links of the last ticks."""
+        net, columns = recorded.net, recorded.columns
+        span = 1 if state.window == windows(self._clock)[0] else WEEK
+        days = [one for one in recorded.ticks if tick - span < one <= tick]
+        of = columns[self._clock]
+        mine = (columns[self._copies] == self._numbers[copy]) & np.isin(of, days)
+        link = tuple(columns[one][mine] for one in ("giver", "taker", net.columns[state.links]))
+        given = np.zeros(recorded.agents)
+        np.add.at(given, link[0], link[2])
+        sizes = self._of_agents(net.size, copy, tick)
+        colour = net.colours[state.colour]
+        hues = self._of_agents(colour, copy, tick) if isinstance(colour, str) else np.array(colour)
+        drawn = network(
+            [link],
+            given if sizes is None else summed(sizes),
+            np.zeros(recorded.agents) if hues is None else largest(hues),
+            np.ones(recorded.agents),
+        )
+        facts = network_facts(net, state, recorded.agents, drawn)
+        if len(days) < min(span, tick):
+            recorded_of = ", ".join(map(str, days)) or "none"
+            facts["title"] += f"; recorded {plural(self._clock)} of these: {recorded_of}"
+        if sizes is None:
+            facts["title"] = facts["title"].replace("what it holds", "what it gave")
+        if hues is None:
+            facts["title"] += "; colours are not recorded"
+        return facts, drawn
+
+    def _of_agents(self, name: str, copy: int, tick: int) -> NDArray[Any] | None:
+        """Return the newest recorded values (agent, ...) of a field up to a tick; None: none."""
+        for one in (name, f"agent_{name}"):
+            if one in self._recorded and (found := self._newest(one, copy, tick)):
+                return found[1]
+        return None

@@ -8,7 +8,7 @@ both go on side by side and only one gets the next change.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,23 +17,24 @@ from numpy.typing import NDArray
 
 from societies.errors import ConfigError
 from societies.opencl import Device
-from societies.view.course import Change, Course, with_changes
-from societies.view.shots import NO_PIXELS, Pane, Shot
-from societies.words import plural
-from societies.workload import Setup
-from societies.workload.declare.fields import file_values
-from societies.workload.declare.scene import MOST_NODES, Grid, Scene, as_numbers, spread_fields
-from societies.workload.declare.varying import (
-    NotVarying,
-    field_of,
-    unit_and_meaning,
-    value_at,
-    varying,
+from societies.view.controls import (
+    PACES,
+    network_controls,
+    playing_controls,
+    steerable,
+    windows,
 )
+from societies.view.course import REMOVE, WEEK, Change, Course, with_changes
+from societies.view.lives import Lives
+from societies.view.networks import largest, network, network_facts, summed
+from societies.view.shots import NO_PIXELS, History, Pane, Shot
+from societies.workload import Setup
+from societies.workload.declare.fields import State, file_values
+from societies.workload.declare.scene import Grid, Links, as_numbers, spread_fields
+from societies.workload.declare.varying import unit_and_meaning, value_at
 from societies.workload.declare.view import Button, Choice, Control, Press, Slider
 from societies.workload.declare.view import Change as Moved
 
-PACES = {"1 a second": 1.0, "5 a second": 5.0, "20 a second": 20.0, "as fast as possible": np.inf}
 FRAME = 0.04
 """Seconds of computing after which a picture is shown, if ticks are quicker than that."""
 
@@ -53,6 +54,9 @@ class Panes:
     key : key of the slider
     spread : field whose distribution is drawn
     copy : place of the copy that is shown
+    links, window, colour : what the network shows
+    agent : the agent whose life is shown; -1: none
+    number : number that policies concern
     """
 
     playing: bool = False
@@ -64,6 +68,11 @@ class Panes:
     key: str = ""
     spread: str = ""
     copy: int = 0
+    links: str = ""
+    window: str = ""
+    colour: str = ""
+    agent: int = -1
+    number: int = 0
 
 
 class RunView:
@@ -90,14 +99,18 @@ class RunView:
         self._config, self._data = config, config.model_dump(mode="json")
         self._setup = Setup(workload, workload.watched(config))
         self._scene = workload.scene(self._setup.p)
-        self._keys = _steerable(config, self._data, self._scene)
+        self._keys = steerable(config, self._data, self._scene)
         self._spread = spread_fields(self._setup.fields, self._scene)
         first = [key for key in self._scene.steer if key in self._keys]
         self._course = Course(self._setup, device, ready=first or tuple(self._keys))
-        if self._scene.network:
-            self._course.linked = self._scene.network.taker, self._scene.network.weight
+        net, fields = self._scene.network, self._setup.fields
+        if net:
+            self._course.linked = net.taker, *net.weights.values()
+            self._agents = self._setup.sizes[fields[net.taker].dims[0]]
         self._other: Course | None = None
         self.ticks, self._copies = setup.ticks, setup.copies
+        self._lives = Lives(setup, device) if net and Lives.supported(workload) else None
+        self._checked: tuple[int, int, int, int | None] = (-1, -1, 0, None)
 
     @property
     def title(self) -> str:
@@ -107,19 +120,42 @@ class RunView:
     @property
     def initial(self) -> Panes:
         """The state before the first tick."""
-        return Panes(key=next(iter(self._keys), ""), spread=self._spread[0] if self._spread else "")
+        net = self._scene.network
+        return Panes(
+            key=next(iter(self._keys), ""),
+            spread=self._spread[0] if self._spread else "",
+            links=next(iter(net.weights)) if net else "",
+            window=windows(self._setup.workload.clock)[1],
+            colour=next(iter(net.colours)) if net else "",
+        )
 
     # --------------------------------------------------------------------------------- controls
 
     def controls(self, state: Panes) -> Sequence[Control]:
         """Return the controls, with the values of a state."""
-        words = self._setup.workload.clock, self._setup.workload.copies
+        clock = self._setup.workload.clock
+        words = clock, self._setup.workload.copies
         found = playing_controls(state, *words, self.ticks, self._copies, self._spread)
+        if net := self._scene.network:
+            found += network_controls(state, clock, net)
+            if self._lives:
+                label = "Agent whose life is shown (-1: none)"
+                found.append(Slider("agent", label, state.agent, -1, self._agents - 1, 1))
         if self._keys:
             least, most, step = self._keys[state.key]
             found += [
                 Choice("key", "Key to change", state.key, tuple(self._keys)),
                 Slider("value", self._label(state.key), self._value(state), least, most, step),
+            ]
+            counts = [one.count for one in self._scene.policies.values()]
+            if any(counts):
+                label = f"{self._scene.numbered.capitalize()} of the buttons below"
+                found.append(Slider("number", label, state.number, 0, max(counts) - 1, 1))
+            found += [
+                Button(f"policy-{name}", one.label.format(state.number))
+                for name, one in self._scene.policies.items()
+            ]
+            found += [
                 Button("undo", "Undo the last change"),
                 Button("branch", "Close the branch" if state.branched else "Branch here"),
             ]
@@ -143,7 +179,7 @@ class RunView:
         if event.name == "tick":
             return replace(state, playing=False, asked=int(event.value))
         if event.name == "value":
-            return self._changed(state, event.value)
+            return self._changed(state, {state.key: event.value})
         chosen: dict[str, Any] = {event.name: event.value}
         return replace(state, **chosen)
 
@@ -158,6 +194,13 @@ class RunView:
         if name in ("one", "ten"):
             to = min(now + (1 if name == "one" else 10), self.ticks)
             return replace(state, playing=False, asked=to)
+        if name.startswith("policy-"):
+            policy = self._scene.policies[name.removeprefix("policy-")]
+            values = {k: state.number if v is None else v for k, v in policy.values.items()}
+            key = next((key for key in values if key in self._keys), state.key)
+            changed = self._changed(replace(state, key=key), values)
+            self.configuration(changed)  # raises ConfigError for a policy that is not possible
+            return changed
         if name == "branch":
             other = () if state.branched else state.changes
             return replace(state, branched=not state.branched, other=other)
@@ -166,8 +209,8 @@ class RunView:
             return replace(state, other=others)
         return replace(state, changes=state.changes[:-1])
 
-    def _changed(self, state: Panes, value: Any) -> Panes:
-        """Return the state with a change after the present tick, which replaces one made there."""
+    def _changed(self, state: Panes, values: Mapping[str, Any]) -> Panes:
+        """Return the state with changes after the present tick, which replace those made then."""
         now = self._now(state)
         if now >= self.ticks:
             raise ConfigError(
@@ -175,8 +218,15 @@ class RunView:
                 f"{self.ticks - 1} or earlier to change what follows"
             )
         name = "other" if state.branched else "changes"
-        kept = [one for one in _steered(state) if one[:2] != (now, state.key) and one[0] <= now]
-        changed: dict[str, Any] = {name: (*kept, (now, state.key, value))}
+        new = tuple((now, key, value) for key, value in values.items())
+        same = [(now, key) for key in values if not key.startswith(REMOVE)]
+        kept = [
+            one
+            for one in _steered(state)
+            if one[:2] not in same and one[0] <= now and one not in new
+        ]
+        changes = (*kept, *new)
+        changed: dict[str, Any] = {name: changes}
         return replace(state, **changed)
 
     def configuration(self, state: Panes) -> Any:
@@ -187,12 +237,16 @@ class RunView:
 
     def frames(self, state: Panes) -> Iterator[Shot | None]:
         """Yield scenes: of the asked tick, or one after another while the run goes on."""
-        courses = self._prepared(state)
+        courses = yield from self._prepared(state)
         if not state.playing:
             for course in courses:
                 for _ in course.steps_to(state.asked):
                     yield None
         yield self._shot(state, courses)
+        if self._lives and state.agent >= 0 and not state.playing:
+            for course in courses:
+                yield from self._lives.computed(course, state.agent, state.copy)
+            yield self._shot(state, courses)
         pace, began, done = PACES[state.pace], time.perf_counter(), 0
         shown = began
         while state.playing and not all(course.ended for course in courses):
@@ -206,19 +260,19 @@ class RunView:
                 yield None
             now = time.perf_counter()
             if now - shown >= FRAME or all(course.ended for course in courses):
-                shown = now
                 yield self._shot(state, courses)
+                shown = time.perf_counter()
 
-    def _prepared(self, state: Panes) -> list[Course]:
-        """Return the courses of a state, with its changes."""
-        self._course.change(state.changes)
+    def _prepared(self, state: Panes) -> Generator[None, None, list[Course]]:
+        """Return the courses of a state, with its changes; yield after each computed tick."""
+        yield from self._course.change(state.changes)
         if not state.branched:
             self._other = None
             return [self._course]
         if self._other is None:
             self._other = self._course.branch()
-        self._other.change(state.other)
-        self._other.go(self._course.tick)
+        yield from self._other.change(state.other)
+        yield from self._other.steps_to(self._course.tick)
         return [self._course, self._other]
 
     def _shot(self, state: Panes, courses: Sequence[Course]) -> Shot:
@@ -227,25 +281,37 @@ class RunView:
         facts: dict[str, Any] = {
             "clock": clock,
             "ticks": self.ticks,
-            "names": list(courses[0].history.names),
-            "units": courses[0].units,
-            "meanings": courses[0].meanings,
             "first": list(self._scene.series),
             "copies": self._copies,
             "copy": state.copy,
+            "agent": state.agent,
         }
         if len(courses) == 2:
-            facts["parted"] = courses[0].history.parted(courses[1].history)
+            facts["parted"] = self._parted(*(course.history for course in courses))
         tick = courses[0].tick
         caption = f"{clock} {tick} of {self.ticks}"
         return Shot(NO_PIXELS, caption, tick=tick, panes=panes, facts=facts)
 
+    def _parted(self, one: History, other: History) -> int | None:
+        """Return the first tick of which two histories differ; each row is compared once."""
+        *serials, rows, found = self._checked
+        if serials != [one.serial, other.serial]:
+            rows, found = 0, None
+        if found is None:
+            found = one.parted(other, rows)
+        self._checked = (one.serial, other.serial, min(one.rows, other.rows), found)
+        return found
+
     def _pane(self, state: Panes, course: Course) -> Pane:
-        """Return what is shown of a course now."""
-        found, fields = course.state(), self._setup.fields
-        copy = min(state.copy, self._copies - 1)
+        """Return what is shown of a course now; the whole state is read only where it stops."""
+        fields, scene, copy = course.setup.fields, self._scene, min(state.copy, self._copies - 1)
+        wanted = {state.spread, scene.alive, *self._network_fields(state)} - {""}
+        wanted |= {scene.grid.field} if scene.grid else set()
+        wanted |= {fields[one].present for one in wanted} - {""}
+        found = {k: v[copy : copy + 1] for k, v in course.arrays(sorted(wanted)).items()}
+        stops = not state.playing or course.ended
         facts: dict[str, Any] = {
-            "sha256": course.sha256(found),
+            "sha256": course.sha256() if stops else "",
             "ended": course.ended,
             "changes": [[tick, key, value] for tick, key, value in course.changes],
         }
@@ -253,123 +319,49 @@ class RunView:
         if state.spread:
             about = fields[state.spread]
             facts["spread"] = {"name": state.spread, "unit": about.unit, "meaning": about.meaning}
-            values = as_numbers(about, file_values(fields, state.spread, found)[copy])
-            if self._scene.alive:
-                values = values[found[self._scene.alive][copy] != 0]
+            values = as_numbers(about, file_values(fields, state.spread, found)[0])
+            if scene.alive and about.dims == fields[scene.alive].dims:
+                values = values[found[scene.alive][0] != 0]
             numbers["spread"] = np.sort(values[np.isfinite(values)]).astype(np.float32)
-        if self._scene.grid:
-            facts["grid"], numbers["grid"] = self._cells(self._scene.grid, found, copy)
-        if self._scene.network:
-            facts["network"] = self._scene.network.title
-            numbers |= self._nodes(course, found, copy)
+        if scene.grid:
+            facts["grid"], numbers["grid"] = self._cells(scene.grid, found)
+        if scene.network:
+            drawn = self._network(scene.network, state, course, found, copy)
+            facts["network"] = network_facts(scene.network, state, self._agents, drawn)
+            numbers |= drawn
+        if self._lives and state.agent >= 0:
+            facts["life"] = self._lives.text(course, state.agent, state.copy)
         return Pane(course.history, course.history.rows, facts, numbers)
 
-    def _cells(self, grid: Grid, found: Any, copy: int) -> tuple[dict[str, Any], NDArray[Any]]:
-        cells = np.asarray(found[grid.field][copy], np.float64)
+    def _cells(self, grid: Grid, found: State) -> tuple[dict[str, Any], NDArray[Any]]:
+        cells = np.asarray(found[grid.field][0], np.float64)
         columns = grid.columns or cells.shape[1]
         cells = cells.reshape(len(cells), -1).sum(1) if grid.columns else cells.reshape(-1)
         return {"title": grid.title, "columns": columns}, cells.astype(np.float32)
 
-    def _nodes(self, course: Course, found: Any, copy: int) -> dict[str, NDArray[Any]]:
-        """Return size and colour of each node, and giver, taker and weight of each link."""
+    def _network_fields(self, state: Panes) -> set[str]:
+        """Return the fields from which circles of the network are drawn."""
         net = self._scene.network
-        assert net is not None
-        size, colour = found[net.size][copy], found[net.colour][copy]
-        count = len(size)
-        if count > MOST_NODES:
-            return {}
-        sizes = size.reshape(count, -1).sum(1)
-        colours = colour.reshape(count, -1).argmax(1) if colour.ndim > 1 else colour
-        table = np.zeros((count, count))
-        for one in course.links():
-            takers, weights = one[net.taker][copy], one[net.weight][copy]
-            givers = np.broadcast_to(np.arange(count)[:, None], takers.shape)
+        colour = net.colours[state.colour] if net else ""
+        return ({net.size} if net else set()) | ({colour} if isinstance(colour, str) else set())
+
+    def _network(
+        self, net: Links, state: Panes, course: Course, found: State, copy: int
+    ) -> dict[str, NDArray[Any]]:
+        """Return circles and lines of the network of a copy."""
+        colour = net.colours[state.colour]
+        values = found[colour][0] if isinstance(colour, str) else np.asarray(colour)
+        alive = found[self._scene.alive][0] if self._scene.alive else np.ones(self._agents)
+        ticks = 1 if state.window == windows(self._setup.workload.clock)[0] else WEEK
+        links = []
+        for one in course.links()[-ticks:]:
+            takers, weights = one[net.taker][copy], one[net.weights[state.links]][copy]
+            givers = np.broadcast_to(np.arange(len(takers))[:, None], takers.shape)
             real = takers >= 0
-            np.add.at(table, (givers[real], takers[real]), weights[real])
-        givers, takers = np.nonzero(table)
-        links = np.stack([givers, takers, table[givers, takers]], axis=1)
-        alive = found[self._scene.alive][copy] if self._scene.alive else np.ones(count)
-        return {
-            "nodes": np.stack([sizes, colours, alive], axis=1).astype(np.float32),
-            "links": links.astype(np.float32),
-        }
+            links.append((givers[real], takers[real], weights[real]))
+        return network(links, summed(found[net.size][0]), largest(values), alive)
 
 
 def _steered(state: Panes) -> tuple[Change, ...]:
     """Return the changes of the course that sliders change: the second one, if there is one."""
     return state.other if state.branched else state.changes
-
-
-def playing_controls(
-    state: Any, clock: str, copies: str, ticks: int, count: int, spreads: Sequence[str]
-) -> list[Control]:
-    """Return the controls that each page of a run has.
-
-    Parameters
-    ----------
-    state : with ``playing``, ``pace``, ``asked``, ``copy`` and ``spread``
-    clock, copies : words for a tick and a copy
-    ticks, count : numbers of both
-    spreads : what can be drawn of agents
-    """
-    many = plural(clock)
-    found: list[Control] = [
-        Button("play", "Pause" if state.playing else "Play"),
-        Button("one", f"One {clock}"),
-        Button("ten", f"Ten {many}"),
-        Choice("pace", f"Speed in {many}", state.pace, tuple(PACES)),
-        Slider("tick", f"{clock.capitalize()} shown", state.asked, 0, ticks, 1),
-    ]
-    if count > 1:
-        found.append(Slider("copy", f"{copies.capitalize()} shown", state.copy, 0, count - 1, 1))
-    if len(spreads) > 1:
-        found.append(Choice("spread", "Spread of", state.spread, tuple(spreads)))
-    return found
-
-
-def _steerable(config: Any, data: dict[str, Any], scene: Scene) -> dict[str, tuple[Any, Any, Any]]:
-    """Return least, most and step of the value keys that can change on the way, by key."""
-    if "interventions" not in type(config).model_fields:
-        return {}
-    found = {}
-    for key in _leaves(data):
-        try:
-            varying(type(config), data, key, later=True)
-        except NotVarying:
-            continue
-        value = value_at(data, key)
-        if type(value) in (int, float) and (scale := _scale(config, key, value)):
-            found[key] = scale
-    first = [key for key in scene.steer if key in found]
-    return {key: found[key] for key in [*first, *found]}
-
-
-def _leaves(data: dict[str, Any], before: str = "") -> Iterator[str]:
-    for name, value in data.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{before}{name}.")
-        else:
-            yield f"{before}{name}"
-
-
-def _scale(config: Any, key: str, value: float) -> tuple[Any, Any, Any] | None:
-    """Return least, most and step of a slider: within limits; None if there is no other value."""
-    *path, last = key.split(".")
-    section = config
-    for part in path:
-        section = getattr(section, part)
-    limits: dict[str, float] = {}
-    for one in type(section).model_fields[last].metadata:
-        limits |= {n: getattr(one, n) for n in ("ge", "gt", "le", "lt") if hasattr(one, n)}
-    most = min(max(3 * abs(value), 1.0), limits.get("le", np.inf), limits.get("lt", np.inf))
-    least = max(limits.get("ge", -np.inf), limits.get("gt", -np.inf))
-    least = least if np.isfinite(least) and least >= value - 3 * abs(value) - 1 else -most
-    if field_of(type(config), key) is int:
-        least = int(least) + ("gt" in limits and least == limits.get("gt"))
-        return least, max(int(most), least + 1), 1
-    if most <= least:  # the limits leave no other value
-        return None
-    step = 10.0 ** np.floor(np.log10((most - least) / 100))
-    least += step if limits.get("gt") == least else 0.0
-    most -= step if limits.get("lt") == most else 0.0
-    return float(least), float(most), float(step)

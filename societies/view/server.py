@@ -35,7 +35,10 @@ PAGE = Path(__file__).parent / "page"
 FILES = {
     "page.js": "text/javascript",
     "page.css": "text/css",
+    "charts.js": "text/javascript",
+    "agents.js": "text/javascript",
     "scene.js": "text/javascript",
+    "saving.js": "text/javascript",
     "libraries/uPlot.iife.min.js": "text/javascript",
     "libraries/uPlot.min.css": "text/css",
     "libraries/d3-dispatch.min.js": "text/javascript",

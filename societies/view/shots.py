@@ -11,7 +11,7 @@ import json
 import struct
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,30 @@ from societies.workload.declare.view import Frame
 EACH = 256
 """Copies whose own series a page can show; of more, the mean and its band count all."""
 
+ROOM = 64
+"""Rows for which a history has room at first; it doubles when they are full."""
+
 LOW, HIGH = 0.1, 0.9
 """Quantiles over copies that limit the band."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A column of the series.
+
+    Attributes
+    ----------
+    series : name of the series; its columns are drawn in one chart
+    name : name of the column
+    unit, meaning : of the series
+    lag : ticks by which its values are later than the tick that they belong to
+    """
+
+    series: str
+    name: str
+    unit: str = "1"
+    meaning: str = ""
+    lag: int = 0
 
 
 class History:
@@ -34,34 +56,47 @@ class History:
     serial : number of the history, which no other has; one begins wherever a past is changed
     rows : number of rows; row i belongs to tick i + 1
     copies : number of copies
+    lines : its columns
     """
 
     _serials = itertools.count()
 
-    def __init__(self, copies: int, names: Sequence[str], lags: Sequence[int], ticks: int) -> None:
+    def __init__(self, copies: int, lines: Sequence[Line], room: int = ROOM) -> None:
         self.serial, self.rows, self.copies = next(self._serials), 0, copies
-        self.names, self.lags = tuple(names), tuple(lags)
-        self._all = np.full((ticks, 3, len(names)), np.nan, np.float32)
-        self._each = np.full((ticks, min(copies, EACH), len(names)), np.nan, np.float64)
+        self.lines = tuple(lines)
+        self._all = np.full((room, 3, len(lines)), np.nan, np.float32)
+        self._each = np.full((room, min(copies, EACH), len(lines)), np.nan, np.float64)
 
     def add(self, values: NDArray[Any]) -> None:
         """Add the series (copy, column) of a tick; a value with a lag belongs to an earlier one."""
-        with warnings.catch_warnings():  # of series that have no value in any copy yet
-            warnings.simplefilter("ignore", RuntimeWarning)
-            bands = np.nanquantile(values, [LOW, HIGH], axis=0)
-            mean = np.nanmean(values, axis=0)
-        for column, lag in enumerate(self.lags):
-            row = self.rows - lag
+        shown = np.repeat(values, 3, axis=0)
+        if len(values) > 1:
+            with warnings.catch_warnings():  # of series that have no value in any copy yet
+                warnings.simplefilter("ignore", RuntimeWarning)
+                bands = np.nanquantile(values, [LOW, HIGH], axis=0)
+                shown = np.stack([np.nanmean(values, axis=0), *bands])
+        if self.rows == len(self._all):  # another thread may read the arrays of before
+            self._all, self._each = (
+                np.concatenate([one, np.full_like(one, np.nan)]) for one in (self._all, self._each)
+            )
+        lags = np.array([line.lag for line in self.lines])
+        for lag in np.unique(lags):
+            row, which = self.rows - lag, lags == lag
             if row >= 0:
-                self._all[row, :, column] = mean[column], *bands[:, column]
-                self._each[row, :, column] = values[: self._each.shape[1], column]
+                self._all[row][:, which] = shown[:, which]
+                self._each[row][:, which] = values[: self._each.shape[1], which]
         self.rows += 1
 
-    def before(self, rows: int) -> History:
-        """Return a history with the first rows of this one."""
-        made = History(self.copies, self.names, self.lags, 0)
-        made._all, made._each = self._all.copy(), self._each.copy()
-        made._all[rows:], made._each[rows:] = np.nan, np.nan
+    def before(self, rows: int, lines: Sequence[Line]) -> History:
+        """Return a history with these columns and the first rows of this one."""
+        made = History(self.copies, lines, len(self._all))
+        names = [line.name for line in self.lines]
+        for column, line in enumerate(lines):
+            if line.name in names:
+                own = names.index(line.name)
+                known = max(0, rows - line.lag)
+                made._all[:known, :, column] = self._all[:known, :, own]
+                made._each[:known, :, column] = self._each[:known, :, own]
         made.rows = rows
         return made
 
@@ -70,16 +105,21 @@ class History:
         own = self._each[first:last, None, min(copy, self._each.shape[1] - 1)]
         return np.concatenate([self._all[first:last], own.astype(np.float32)], axis=1)
 
-    def parted(self, other: History) -> int | None:
-        """Return the first tick of which any number differs; None if all are equal so far."""
-        rows = min(self.rows, other.rows)
-        now = [i for i, lag in enumerate(self.lags) if not lag]  # others belong to a day before
-        mine, its = (
-            np.ascontiguousarray(one._each[:rows][..., now]).view(np.uint64)
-            for one in (self, other)
+    def parted(self, other: History, first: int = 0) -> int | None:
+        """Return the first tick after ``first`` with another number; None if there is none."""
+        rows = slice(first, min(self.rows, other.rows))
+        its = [line.name for line in other.lines]
+        both = [  # values with a lag belong to a tick before
+            (column, its.index(line.name))
+            for column, line in enumerate(self.lines)
+            if not line.lag and line.name in its
+        ]
+        mine, others = (
+            np.ascontiguousarray(one._each[rows][..., list(columns)]).view(np.uint64)
+            for one, columns in zip((self, other), zip(*both, strict=True), strict=True)
         )
-        different = np.flatnonzero((mine != its).any(axis=(1, 2)))
-        return int(different[0]) + 1 if len(different) else None
+        different = np.flatnonzero((mine != others).any(axis=(1, 2)))
+        return first + int(different[0]) + 1 if len(different) else None
 
 
 @dataclass(frozen=True)
@@ -121,6 +161,9 @@ def message(
     panes = []
     for place, pane in enumerate(shot.panes):
         serial, copy, rows = known.get(place, (-1, 0, 0))
+        facts = pane.facts
+        if serial != pane.history.serial:
+            facts = {**facts, "lines": [asdict(line) for line in pane.history.lines]}
         if (serial, copy) != (pane.history.serial, shot.facts["copy"]):
             rows = 0
         else:  # a value with a lag is known a tick later, so the last row is sent again
@@ -130,7 +173,7 @@ def message(
         known[place] = (pane.history.serial, shot.facts["copy"], pane.rows)
         blocks += [np.ascontiguousarray(part, np.float32) for part in parts.values()]
         sizes = [[name, list(part.shape)] for name, part in parts.items()]
-        panes.append({**pane.facts, "from": rows, "parts": sizes})
+        panes.append({**facts, "from": rows, "parts": sizes})
     header = {
         **shot.facts,
         "scene": True,

@@ -157,3 +157,34 @@ def test_a_figure_of_effects_is_a_line_of_differences_with_its_interval():
     assert "difference to base, society by society" in said
     apart = make_figure([base, other.assign_attrs(seed=7)], "effect", variables="x")
     assert "have no pairs" in " ".join(apart._supxlabel.get_text().split())
+
+
+def economy(**more):
+    """Return two days of two societies of the economy, with further series."""
+    names = ("units_extracted", "units_held", "units_traded", "utility", "gini", "income")
+    data = {name: (("society", "day"), np.ones((2, 2))) for name in names}
+    attrs = {"clock": "day", "copies": "society", "seed": 1}
+    return xr.Dataset(
+        data | {name: (("society", "day"), values) for name, values in more.items()},
+        {"society": [0, 1], "day": [1, 2]},
+        attrs,
+    )
+
+
+def test_what_a_base_without_policies_does_not_record_is_0_or_an_equal_series():
+    taxed = economy(units_taxed=np.array([[0, 3.0], [0, 5.0]]), disposable_income=np.ones((2, 2)))
+    for base in (economy(), economy(units_taxed=np.full((2, 2), np.nan))):
+        found = analysis.effect(base, taxed, ["units_taxed", "disposable_income"], window="2")
+        assert found.effect.values.tolist() == [4, 0] and found.base.values.tolist() == [0, 1]
+        assert found.attrs["first"] == 2
+    back = analysis.effect(taxed, economy(), "units_taxed", window="2")
+    assert float(back.effect[0]) == -4
+
+
+def test_a_variable_that_one_result_lacks_is_named_with_that_result():
+    with pytest.raises(ConfigError, match="the base does not record it"):
+        analysis.effect(economy(), economy(extra=np.ones((2, 2))), "extra")
+    unrecorded = economy(extra=np.full((2, 2), np.nan))  # a point of a study that lacks it
+    with pytest.warns(EffectWarning, match="nothing differs"):
+        found = analysis.effect(unrecorded, economy(extra=np.ones((2, 2))), "income")
+    assert found.attrs["first"] == -1

@@ -232,7 +232,11 @@ def test_what_is_kept_is_there_at_the_end(parent):
             r"day=14: the run has 14 days, none after that; raise it with override days=28",
         ),
         ({"day": 9, "values": {"trading.rounds": 1}}, "^'trading.rounds': is a shape"),
-        ({"day": 9, "values": {"agents": 9}}, "^agents: is a shape.* it stays as in the parent$"),
+        (
+            {"day": 9, "values": {"agents": 9}},
+            "^agents: is a shape.* as in the parent; an inter",
+        ),
+        ({"day": 9, "values": {"trade": False}}, "the parent; trading.min_surplus=1e12 ends all"),
         ({"day": 9, "values": {"interventions": []}}, "^interventions: a branch has those of"),
         ({"day": 9, "values": {"trading.round": 1}}, "^'trading.round': unknown key; did you mean"),
         ({"day": 9, "values": {"replicates": 3}}, "^replicates: stays as in the parent; only para"),

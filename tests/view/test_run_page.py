@@ -3,6 +3,7 @@
 import base64
 import json
 import struct
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import societies
 from societies import config_from_dict
 from societies.errors import ConfigError
+from societies.view import course
 from societies.view.file_view import FileView
 from societies.view.run_view import RunView
 from societies.view.shots import message
@@ -37,6 +39,10 @@ def last(view, state):
 
 def at(state, tick):
     return replace(state, asked=tick)
+
+
+def names_of(shot):
+    return [line.name for line in shot.panes[-1].history.lines]
 
 
 def hashes(shot):
@@ -138,13 +144,15 @@ def test_a_page_is_sent_the_rows_that_it_lacks():
         length = struct.unpack("<I", data[:4])[0]
         header = json.loads(data[4 : 4 + length])
         (name, shape), *_ = header["panes"][0]["parts"]
-        assert name == "series" and shape[1:] == [4, len(header["names"])]
+        lines = header["panes"][0].get("lines")
+        assert (lines is None) == bool(number)
+        assert name == "series" and shape[1:] == [4, len(shot.panes[0].history.lines)]
         rows.append((header["panes"][0]["from"], shape[0]))
         assert len(data) == 4 + length + 4 * sum(np.prod(s) for _, s in header["panes"][0]["parts"])
     assert rows == [(0, 4), (3, 6), (8, 1), (8, 4)]
     last(view, state := at(state, 12))
     series = shot.panes[0].history.part(0, 12, 2)
-    column = list(shot.panes[0].history.names).index("units_extracted")
+    column = names_of(shot).index("units_extracted")
     mean, low, high, own = series[:, :, column].T
     assert (low <= mean).all() and (mean <= high).all() and not np.array_equal(own, mean)
 
@@ -188,14 +196,126 @@ def test_a_day_is_reached_though_something_else_was_chosen_on_the_way():
     assert last(view, state).tick == 12
 
 
+POLICIES = {
+    "tax": {"key": "policies.holdings_tax.rate"},
+    "transfer": {"key": "policies.transfer.equal"},
+    "ban": {"key": "policies.quota_of"},
+    "shock": {},
+}
+
+
+def test_buttons_of_policies_give_the_bits_of_a_run(tmp_path):
+    view, state = made()
+    plain = hashes(last(view, at(state, 9)))
+    last(view, state := at(state, 4))
+    for number, (name, expected) in enumerate(POLICIES.items()):
+        labels = {one.name: one.label for one in view.controls(state) if hasattr(one, "label")}
+        assert f"policy-{name}" in labels
+        state = view.take(replace(state, number=2), Press(f"policy-{name}"))
+        assert len(state.changes) == number + 1
+        assert state.key == expected.get("key", state.key)
+    shot = last(view, state := at(state, 9))
+    assert hashes(shot) == [run_of(view, state, 9, tmp_path)] != plain
+    config = view.configuration(state).model_dump(mode="json", exclude_none=True)
+    assert [one.get("remove") for one in config["interventions"]].count("resource") == 1
+    column = names_of(shot).index("units_taxed")  # a series that the policies bring
+    taxed = shot.panes[0].history.part(0, 9, 0)[:, 3, column]
+    assert np.isnan(taxed[:4]).all() and (taxed[4:] > 0).all()
+
+
+def test_series_that_only_one_course_has_do_not_part_them():
+    view, state = made()
+    last(view, state := at(state, 4))
+    state = view.take(view.take(state, Press("branch")), Press("policy-transfer"))
+    shot = last(view, at(state, 7))  # nothing is in the fund, so nothing is paid out
+    assert shot.facts["parted"] is None
+    assert len(names_of(shot)) > len(shot.panes[0].history.lines)
+
+
+def test_a_policy_that_is_not_possible_is_refused_at_once():
+    view, state = made()
+    last(view, state := at(state, 3))
+    state = view.take(state, Press("policy-shock"))
+    with pytest.raises(ConfigError, match="removed"):
+        view.take(replace(state, asked=5), Press("policy-shock"))
+
+
+def test_a_network_is_of_a_day_or_a_week_and_coloured_by_what_is_chosen():
+    groups = [{"name": "a", "share": 0.4}, {"name": "b", "share": 0.6}]
+    view, state = made(groups=groups)
+    choices = {one.name: one.options for one in view.controls(state) if hasattr(one, "options")}
+    assert choices["window"] == ("this day", "the last 7 days")
+    colours = ("what it extracts most", "what it knows best", "its group")
+    assert choices["colour"] == colours
+    sums = {}
+    for window in choices["window"]:
+        numbers = last(view, state := replace(at(state, 9), window=window)).panes[0].numbers
+        sums[window] = numbers["links"][:, 2].sum()
+    with_day = view._course.arrays(["link_taker", "link_units", "extracted"])
+    given = with_day["link_units"][0][with_day["link_taker"][0] >= 0].sum()
+    assert sums["this day"] == given < sums["the last 7 days"]
+    assert np.array_equal(numbers["nodes"][:, 1], with_day["extracted"][0].argmax(1))
+    numbers = last(view, replace(state, colour="its group")).panes[0].numbers
+    assert numbers["nodes"][:, 1].tolist() == [0, 0, 1, 1, 1]
+
+
+def test_a_click_shows_the_life_of_an_agent_as_trace_does():
+    view, state = made()
+    state = view.take(at(state, 5), Change("agent", 3))
+    shot = last(view, state)
+    traced = workload("economy").trace(view.configuration(state), agent=3, days="1:5",
+                                     device="reference")  # fmt: skip
+    assert shot.panes[0].facts["life"] == traced
+    assert "Agent 3 of society 0, days 1 to 5" in traced
+    playing = replace(state, playing=True)
+    assert (
+        "shown when the run is paused"
+        in next(one for one in view.frames(playing) if one is not None and one.tick > 5)
+        .panes[0]
+        .facts["life"]
+    )
+
+
+def test_a_life_is_abandoned_when_something_else_is_asked_for():
+    view, state = made()
+    last(view, at(state, 12))
+    frames = view.frames(replace(at(state, 12), agent=1))
+    while next(frames) is not None:
+        pass
+    next(frames)  # the life is being computed
+    frames.close()
+    assert not [one for one in threading.enumerate() if one.name == "life"]
+
+
+def test_snapshots_have_limited_memory_and_days_back_have_the_same_bits(monkeypatch):
+    view, state = made(days=40)
+    found = {day: hashes(last(view, at(state, day))) for day in (13, 27, 40)}
+    monkeypatch.setattr(course, "MEMORY", 1)
+    other, state = made(days=40)
+    last(other, at(state, 40))
+    assert len(other._course._snapshots) == 1
+    for day in (27, 13, 40):
+        assert hashes(last(other, at(state, day))) == found[day]
+
+
+def test_while_it_plays_only_what_is_drawn_is_read(monkeypatch):
+    view, state = made()
+    read = []
+    monkeypatch.setattr(view._course, "sha256", lambda: read.append(1) or "")
+    fast = replace(state, playing=True, pace="as fast as possible")
+    shots = list(filter(None, view.frames(fast)))
+    assert [bool(one.panes[0].facts["ended"]) for one in shots].count(True) == len(read) == 1
+
+
 # -------------------------------------------------------------------------------- of a result
 
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory):
-    """A result with three societies, in which agents are recorded every third day."""
+    """A result with three societies, with agents every third day and trades on four days."""
     path = tmp_path_factory.mktemp("result") / "run.h5"
-    view, _ = made(replicates=3, days=9, record={"agent": 3})
+    record = {"agent": 3, "agent_resource": 3, "network": [2, 3, 8, 9]}
+    view, _ = made(replicates=3, days=9, record=record)
     societies.run(view.configuration(view.initial), device="reference", out=path)
     return path
 
@@ -206,7 +326,7 @@ def test_the_page_of_a_result_has_its_numbers(result):
     shot = last(view, state)
     assert shot.tick == 9 and shot.facts["copies"] == 3
     with societies.open_results(result) as data:
-        names = list(shot.facts["names"])
+        names = names_of(shot)
         for name in ("units_extracted", "gini"):
             own = shot.panes[0].history.part(0, 9, 1)[:, 3, names.index(name)]
             assert np.array_equal(own, data[name].sel(society=1).astype(np.float32), equal_nan=True)
@@ -216,7 +336,30 @@ def test_the_page_of_a_result_has_its_numbers(result):
     assert shot.tick == 7 and shot.panes[0].rows == 7
     assert np.array_equal(shot.panes[0].numbers["spread"], np.sort(recorded).astype(np.float32))
     assert view.configuration(state).days == 9
-    assert [one.name for one in view.controls(state)][-2:] == ["copy", "spread"]
+    names = [one.name for one in view.controls(state)]
+    assert names[-4:] == ["copy", "spread", "window", "colour"]
+
+
+def test_the_page_of_a_result_has_its_series_by_entry_and_its_network(result):
+    view = FileView(result)
+    state = replace(view.initial, copy=1)
+    shot = last(view, state)
+    lines = shot.panes[0].history.lines
+    assert [one.name for one in lines if one.series == "minutes"] == ["minutes_hand"]
+    pane = shot.panes[0]
+    with societies.open_results(result, events="trade_network") as table:
+        mine = (table.society == 1) & (table.day >= 3)
+        units = float(table.units.where(mine, 0).sum())
+    assert pane.numbers["links"][:, 2].sum() == units > 0
+    assert pane.facts["network"]["title"].endswith("recorded days of these: 3, 8, 9")
+    with societies.open_results(result) as data:
+        last_day = data.isel(society=1, agent_day=-1, resource_day=-1)
+        assert pane.numbers["nodes"][:, 0].tolist() == last_day.agent_units_held.values.tolist()
+        assert np.array_equal(pane.numbers["nodes"][:, 1], last_day.extracted.values.argmax(1))
+    early = last(view, replace(state, asked=1)).panes[0].facts
+    assert "recorded days of these: none" in early["network"]["title"]
+    assert "what it gave" in early["network"]["title"]
+    assert early["spread"]["meaning"].endswith("not recorded up to day 1")
 
 
 def test_a_result_is_played_from_its_beginning_and_stops_at_its_end(result):

@@ -23,6 +23,7 @@ from societies.economy.config.bounds import (
     random_words,
     units_a_day,
 )
+from societies.economy.config.fan import fan_conflicts
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.keys import EconomyKeys
 from societies.economy.config.policies import policy_conflicts
@@ -51,6 +52,7 @@ def economy_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     yield from _group_conflicts(config)
     yield from _shock_conflicts(config)
     yield from _record_conflicts(config)
+    yield from fan_conflicts(config)
     yield from policy_conflicts(config)
     yield from intervention_conflicts(config)
 

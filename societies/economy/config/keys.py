@@ -35,6 +35,7 @@ from societies.config.model import (
 )
 from societies.config.problems import Path, quoted
 from societies.economy.config.devices import DeviceConfig, DevicesMarketConfig, InventionConfig
+from societies.economy.config.fan import FanConfig
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.policies import PoliciesConfig
 from societies.economy.config.ranges import (
@@ -208,14 +209,32 @@ class EconomyKeys(WorkloadConfig):
     """A society of self-interested agents that extract, barter and consume resources."""
 
     workload: Literal["economy"] = key("economy", "What the file configures")
-    agents: int = shape(48, "Number of agents in a society", "agents", ge=1, le=LARGEST_INTEGER)
-    resources: int = shape(48, "Number of resources", "resources", ge=2, le=MOST_RESOURCES)
+    agents: int = shape(
+        48,
+        "Number of agents in a society",
+        "agents",
+        nearly="an intervention with 'remove: agent' takes one out",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
+    resources: int = shape(
+        48,
+        "Number of resources",
+        "resources",
+        nearly="an intervention with 'remove: resource' takes one out",
+        ge=2,
+        le=MOST_RESOURCES,
+    )
     days: int = key(500, "Number of days to simulate", "day", ge=1, le=MOST_TICKS)
     day_length: float = value(600.0, "Working time of an agent in a day", "min", gt=0, le=1e6)
     seed: int = SEED
     replicates: int = REPLICATES
     first_society: int = FIRST_SOCIETY
-    trade: bool = shape(True, "Whether agents trade, resources as well as devices")
+    trade: bool = shape(
+        True,
+        "Whether agents trade, resources as well as devices",
+        nearly="trading.min_surplus=1e12 ends all swaps of resources, though not sales of devices",
+    )
     devices: Literal["none", "tools", "all"] = key("none", "Which devices agents may invent")
     utility: UtilityConfig = key(UtilityConfig(), "How much a unit is worth")
     extraction: ExtractionConfig = key(ExtractionConfig(), "How many minutes a unit takes")
@@ -231,6 +250,7 @@ class EconomyKeys(WorkloadConfig):
     rules: RulesConfig = key(RulesConfig(), "Functions of Python files that replace rules")
     shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
     interventions: ListOf[EconomyIntervention] = INTERVENTIONS
+    fan: FanConfig = key(FanConfig(), "Many futures of one past")
     record: EconomyRecord = key(EconomyRecord(), "How much detail the output file holds")
 
     @model_validator(mode="before")

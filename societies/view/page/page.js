@@ -16,6 +16,7 @@ function put(object, name, value) {
 const write = (id, text) => put(by(id), "textContent", text);
 const canvas = by("picture"), context = canvas.getContext("2d", { alpha: false });
 const RETRY = 1000; // milliseconds from a lost connection to the next attempt
+const BUSY = 500; // milliseconds after which the page says that the newest state is not shown yet
 const SMALLEST = 640; // pixels of the screen to which a smaller picture is enlarged
 
 let socket = null, seq = 0, controlling = false;
@@ -24,7 +25,7 @@ let waiting = null, drawn = 0, times = [], count = 0;
 let drag = null, drags = 0, takes = { drag: "", wheel: "" };
 let known = { seq: -1, state: -1 }; // of the newest state
 let shown = -1, whole = false; // of the picture
-let structure = "", inputs = new Map();
+let structure = "", inputs = new Map(), since = 0;
 
 // ------------------------------------------------------------------------------------ connection
 
@@ -55,6 +56,7 @@ async function explain() {
   try {
     const answer = await fetch("configuration.yaml" + location.search);
     if (answer.status === 403) say("lost", (await answer.text()).trim());
+    else say("lost", "the server answers, but no WebSocket reaches it: open the page without a proxy, or through ssh -L; trying again");
   } catch { /* it does not answer */ }
 }
 
@@ -151,6 +153,8 @@ function rate() {
   const now = performance.now();
   times = times.filter((time) => now - time < 1000);
   write("rate", times.length > 1 ? times.length + " frames/s" : "");
+  if (known.state === shown || !socket || socket.readyState !== WebSocket.OPEN) since = now;
+  write("busy", now - since > BUSY ? "computing ..." : "");
 }
 
 // Enlarges a small picture by a whole factor; a large one gets at most the width of the page.
@@ -230,7 +234,8 @@ function slider(one) {
   };
   inputs.set(one.name, [bar, box]);
   const label = make("label", { className: "slider" });
-  label.append(make("span", { textContent: one.label }), bar, box);
+  const limits = ` (${Number(one.least.toPrecision(4))} to ${Number(one.most.toPrecision(4))})`;
+  label.append(make("span", { textContent: one.label + limits }), bar, box);
   return label;
 }
 
@@ -307,4 +312,4 @@ by("copy").onclick = async () => {
 by("panel").onsubmit = (event) => event.preventDefault();
 
 setInterval(rate, 250);
-connect();
+addEventListener("DOMContentLoaded", connect); // when all scripts have run

@@ -137,3 +137,10 @@ class Reported(Generic[C]):
     def headlines(self) -> Sequence[str]:
         """Return the variables for the closing table; empty: all that are recorded."""
         return ()
+
+    def left_out(self) -> Mapping[str, str]:
+        """Return the series that only some configurations record, and what they equal elsewhere.
+
+        The value is the name of another series, or "" for 0: without taxes no unit is taxed.
+        """
+        return {}

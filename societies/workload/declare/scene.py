@@ -6,8 +6,8 @@ one each. A model adds a network, a grid, or the keys that deserve a slider (`Wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ P = TypeVar("P")
 
 
 MOST_NODES = 300
-"""Agents that a network shows; of more only the spread is drawn."""
+"""Agents that a network shows one by one; more are drawn as one circle for each colour."""
 
 
 @dataclass(frozen=True)
@@ -30,16 +30,41 @@ class Links:
     ----------
     title : a few words
     taker : field (node, link) with the node at the other end of each link, -1: none
-    weight : field (node, link) with the width of each link
-    size, colour : fields (node, ...) with the size of a node and with its colour; of a field with
-        more dimensions than one, the sum is the size, and the place of the largest is the colour
+    weights : fields (node, link) with the width of each link, by what they are called; the first
+        is shown first
+    size : field (node, ...) with the size of a node, summed over further dimensions
+    colours : what gives a node its colour, by what it is called; the first is shown first. A field
+        (node, ...), of which the position of the largest value in further dimensions is the colour,
+        or a number for each node
+    table : table of events of a result with the same links, in columns ``giver``, ``taker`` and
+        those of ``columns``; "": results have none
+    columns : columns of ``table``, by the words of ``weights``
     """
 
     title: str
     taker: str
-    weight: str
+    weights: Mapping[str, str]
     size: str
-    colour: str
+    colours: Mapping[str, str | Sequence[int]]
+    table: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A button that changes a run from the next tick on.
+
+    Attributes
+    ----------
+    label : text of the button; ``{}`` becomes the number that is chosen
+    values : new values by key; None becomes the number that is chosen. A key ``remove.X`` removes
+        the X with this number by an intervention
+    count : how many numbers there are to choose from; 0: it takes no number
+    """
+
+    label: str
+    values: Mapping[str, Any]
+    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,6 +95,8 @@ class Scene:
     network : Links, if agents are drawn as one
     grid : Grid, if there is one
     steer : value keys that are offered first, whose change needs no other program; (): all keys
+    policies : buttons, by name
+    numbered : what the number of a policy counts: "resource"
     """
 
     series: tuple[str, ...] = ()
@@ -78,6 +105,8 @@ class Scene:
     network: Links | None = None
     grid: Grid | None = None
     steer: tuple[str, ...] = ()
+    policies: Mapping[str, Policy] = field(default_factory=dict)
+    numbered: str = ""
 
 
 class Watched(Generic[C, P]):

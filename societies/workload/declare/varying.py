@@ -54,7 +54,7 @@ def varying(model: type[Section], data: Any, key: str, *, later: bool = False) -
     """
     path, kind, section = found_key(model, data, key)
     if kind not in (VALUE, TABULATED, INITIAL) or section is not None:
-        raise NotVarying(_why_not(kind, section))
+        raise NotVarying(_why_not(kind, section) + (_instead(model, key) if later else ""))
     if later and kind == INITIAL:
         raise NotVarying(ONLY_AT_FIRST)
     return path
@@ -141,6 +141,22 @@ def unit_and_meaning(model: Any, key: str) -> tuple[str, str]:
             unit = str((field.json_schema_extra or {}).get("unit", ""))
             meaning, model = field.description or "", section_of(field.annotation)
     return unit, meaning
+
+
+def _instead(model: Any, key: str) -> str:
+    """Return the advice to use what has nearly the effect of a key that cannot change later."""
+    nearly = _extra(model, key).get("nearly")
+    return f"; {nearly}" if nearly else ""
+
+
+def _extra(model: Any, key: str) -> Mapping[str, Any]:
+    """Return what the field of a key says besides type and meaning; {} if it says nothing."""
+    found: Mapping[str, Any] = {}
+    for part in key.split("."):
+        if model is not None and part in model.model_fields:
+            field = model.model_fields[part]
+            found, model = field.json_schema_extra or {}, section_of(field.annotation)
+    return found
 
 
 def _why_not(kind: str, section: Any) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from societies.config import read_text
 from societies.config.model import accepts
@@ -34,6 +35,8 @@ from societies.workload.declare.varying import SHARED, SHARED_SHAPE
 from societies.workload.running.file import require_checkpoint
 from societies.workload.running.provenance import require_origin
 
+FAN = "fan"
+"""Section with the tick and number of the futures of one past."""
 PARENT, PARENT_TICK = "parent", "parent_tick"
 """Attributes of a branch: the parent's file, and the last tick of the common history."""
 
@@ -48,6 +51,7 @@ class Parent:
     tick : last tick of the common history
     begin : tick of the checkpoint from which the branch is computed; 0: from the start
     state : state at that tick; None at the start
+    futures : number of copies of the branch that have the history of one of the parent, in a fan
     checkpoints : by tick, the parent's checkpoints up to ``begin`` that the branch needs as well
     """
 
@@ -58,6 +62,7 @@ class Parent:
     checkpoints: dict[int, State]
     disk: Disk
     layout: Layout
+    futures: int = 0
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -111,17 +116,61 @@ def parent_of(setup: Setup[Any, Any], path: Path, tick: int | None) -> Iterator[
                 f"{option(clock, tick)}: the run has {setup.ticks} "
                 f"{plural(clock)}, none after that{_raised(workload, 2 * max(1, tick))}"
             )
-        but = (workload.ticks_key, "record", "interventions", "label")
+        but: tuple[str, ...] = (workload.ticks_key, "record", "interventions", "label")
+        futures = _futures(layout.attributes, setup, path, tick)
+        but += (FAN, "replicates", f"first_{workload.copies}") if futures else ()
         require_origin(path, layout.attributes, setup, but, "branch off it", "this branch")
         _require_same_past(path, layout.attributes, config, tick, clock)
-        begin, state, there = _begin(setup, path, tick, disk, seal, layout)
-        yield Parent(path, tick, begin, state, there, disk, layout)
+        begin, state, there = _begin(setup, path, tick, disk, seal, layout, futures)
+        yield Parent(path, tick, begin, state, there, disk, layout, futures)
     finally:
         os.close(descriptor)
 
 
+def _futures(attributes: Mapping[str, Any], setup: Setup[Any, Any], path: Path, tick: int) -> int:
+    """Return how many copies of a branch have the past of one of its parent; 0: no new fan.
+
+    Raises
+    ------
+    OutputError
+        If the branch is a fan of other copies than the parent has, or begins on another tick.
+    """
+    here = setup.config.model_dump(mode="json")
+    there = _configuration(attributes)
+    fan = here.get(FAN) or {}
+    if not fan.get("futures") or (there.get(FAN) or {}).get("futures"):
+        return 0
+    count, clock = fan["futures"], setup.workload.clock
+    if fan[clock] != tick:
+        raise OutputError(
+            f"{path}: the futures of {FAN} begin after {clock} {fan[clock]}, the branch after "
+            f"{clock} {tick}; name the same {clock} in both"
+        )
+    for name in ("replicates", f"first_{setup.workload.copies}"):
+        known = there.get(name, 1 if name == "replicates" else 0)
+        if here.get(name) != known * count:
+            raise OutputError(
+                f"{path}: has {name} {known}, so a branch with {count} futures of each has {name} "
+                f"{known * count}, not {here.get(name)}"
+            )
+    return int(count)
+
+
+def _repeated(state: State, futures: int) -> State:
+    """Return a state in which every copy is there ``futures`` times in a row."""
+    if futures < 2:
+        return state
+    return {name: np.repeat(values, futures, axis=0) for name, values in state.items()}
+
+
 def _begin(
-    setup: Setup[Any, Any], path: Path, tick: int, disk: Disk, seal: Seal, layout: Layout
+    setup: Setup[Any, Any],
+    path: Path,
+    tick: int,
+    disk: Disk,
+    seal: Seal,
+    layout: Layout,
+    futures: int,
 ) -> tuple[int, State | None, dict[int, State]]:
     """Return the tick and state from which the branch is computed, after checking the state.
 
@@ -145,10 +194,15 @@ def _begin(
     if found is None:
         return 0, None, {}
     _, begin, state = found
+    state = _repeated(state, futures)
     if {*state} != {name for name, one in setup.fields.items() if one.saved}:
         return 0, None, {}  # values that change on the way may bring arrays that the parent lacks
     require_checkpoint(setup, path, begin, state)
-    copied = {tick: one for tick, one in found_of.items() if one is not None and tick <= begin}
+    copied = {
+        tick: _repeated(one, futures)
+        for tick, one in found_of.items()
+        if one is not None and tick <= begin
+    }
     return begin, state, copied
 
 
@@ -223,6 +277,7 @@ def require_other(path: Path, parent: Path) -> None:
 def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
     """Copy everything up to the parent's checkpoint into the new file, and commit it."""
     tick, clock = parent.begin, parent.layout.clock
+    copies = parent.layout.copies
     if not tick:
         return
     for name, variable in file.variables.items():
@@ -232,7 +287,10 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
         dim = variable.dims[axis]
         ticks = parent.layout.coordinates[dim].values
         past = slice(0, int(np.count_nonzero(ticks + variable.lag <= tick)))
-        file.write(name, parent.disk.read(name, *[slice(None)] * axis, past), **{dim: past})
+        values = parent.disk.read(name, *[slice(None)] * axis, past)
+        if copies in variable.dims and parent.futures > 1:
+            values = np.repeat(values, parent.futures, axis=variable.dims.index(copies))
+        file.write(name, values, **{dim: past})
     for name, table in parent.layout.tables.items():
         ticks = parent.disk.read(f"{table.place}/{clock}")
         rows = int(np.count_nonzero((ticks >= 0) & (ticks <= tick)))
@@ -240,9 +298,21 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
             column.name: parent.disk.read(f"{table.place}/{column.name}", slice(0, rows))
             for column in table.columns
         }
-        file.append(name, columns)
+        file.append(name, _of_futures(columns, copies, parent.futures))
     file.commit(tick)
     _copy_checkpoints(parent, file, config)
+
+
+def _of_futures(
+    columns: Mapping[str, NDArray[Any]], copies: str, futures: int
+) -> dict[str, NDArray[Any]]:
+    """Return events with each of them once for every future of its copy, in the same order."""
+    if futures < 2 or copies not in columns:
+        return {**columns}
+    found = {name: np.repeat(values, futures, axis=0) for name, values in columns.items()}
+    own = np.tile(np.arange(futures), len(columns[copies])).astype(found[copies].dtype)
+    found[copies] = found[copies] * futures + own
+    return found
 
 
 def _copy_checkpoints(parent: Parent, file: ResultFile, config: Any) -> None:
@@ -267,6 +337,35 @@ def last_tick(path: Path) -> int:
             os.close(descriptor)
 
 
+def with_fan(config: Any, tick: int, futures: int) -> Any:
+    """Return the configuration of a fan: ``futures`` copies with new draws after a tick, of each.
+
+    Raises
+    ------
+    ConfigError
+        If the workload has no fans, or the configuration is one already.
+    """
+    from societies.workload.declare.registry import config_from_dict, workload
+
+    own = option(FAN, futures)
+    if FAN not in type(config).model_fields:
+        raise ConfigError(f"{own}: {config.workload} has no key {FAN}: its draws stay the same")
+    if config.table is not None or getattr(config, FAN).futures:
+        what = "is a fan already" if config.table is None else "has a table of parameters"
+        raise ConfigError(f"{own}: the configuration {what}; take one that is not")
+    named = workload(config.workload)
+    if any(getattr(one, named.copies_plural, None) for one in config.interventions):
+        raise ConfigError(
+            f"{own}: an intervention is for some {named.copies_plural} alone, whose numbers are "
+            "others in a fan"
+        )
+    data, first = config.model_dump(mode="json"), f"first_{named.copies}"
+    data[FAN] = {named.clock: tick, "futures": futures}
+    return config_from_dict(
+        data | {name: data[name] * futures for name in ("replicates", first) if name in data}
+    )
+
+
 def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
     """Return the configuration with an intervention that sets values at the end of a tick.
 
@@ -279,23 +378,30 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
         raise ConfigError(
             f"{config.workload} has no key interventions: its values cannot be changed on the way"
         )
-    from societies.workload.declare.registry import config_from_dict, workload
+    from societies.workload.declare.registry import workload
 
     if "interventions" in {key.partition(".")[0] for key in values}:
         raise ConfigError(
             "interventions: a branch has those of CONFIG; write them there, or name the values "
             f"that change after {option('tick')}: {override('KEY=VALUE')}"
         )
-    data, clock = config.model_dump(mode="json"), workload(config.workload).clock
-    data["interventions"] = [*data["interventions"], {clock: tick, "set": dict(values)}]
-    own = f"interventions.{len(data['interventions']) - 1}"
+    clock, own = workload(config.workload).clock, f"interventions.{len(config.interventions)}"
     try:
-        changed = config_from_dict(data)
+        return with_intervention(config, {clock: tick, "set": dict(values)})
     except ConfigError as error:  # the user gave values and no intervention: reword the message
         text = str(error).replace(f"{own}.set.", "")
         text = text.replace(f"{own}.{clock}: ", f"{option(clock)}: ")
         text = text.replace(SHARED, "stays as in the parent; only parameters of the model change")
         text = text.replace(SHARED_SHAPE, "it stays as in the parent")
         raise ConfigError(text.replace(f"{own}: ", "")) from None
+
+
+def with_intervention(config: Any, intervention: Mapping[str, Any]) -> Any:
+    """Return the configuration with another intervention, given as plain data."""
+    from societies.workload.declare.registry import config_from_dict
+
+    data = config.model_dump(mode="json")
+    data["interventions"] = [*data["interventions"], dict(intervention)]
+    changed = config_from_dict(data)
     changed._table = config.table
     return changed

@@ -19,7 +19,7 @@ from societies.config.problems import dotted
 from societies.errors import ConfigError, option
 from societies.workload.declare.protocol import Setup
 from societies.workload.declare.registry import load_config, workload
-from societies.workload.running.branch import last_tick, with_values
+from societies.workload.running.branch import last_tick, with_fan, with_values
 from societies.workload.running.points import with_table
 
 Config = WorkloadConfig | Setup[Any, Any] | str | PathLike[str]
@@ -122,20 +122,25 @@ def request(
     start: str | Path | None,
     tick: int | None,
     values: Mapping[str, Any] | None,
+    fan: int | None = None,
 ) -> Request:
     """Check the arguments that `run` and `plan` have in common."""
     setup = setup_of(config, table, called=called)
     tick = ticks_of(setup.workload.clock, tick, clock)
-    if start is None and (tick is not None or values):
-        said = "values" if values else "tick"
+    if start is None and (tick is not None or values or fan is not None):
+        said = "values" if values else "tick" if tick is not None else "fan"
         raise ConfigError(
             f"run: {option(said)} is of a run that branches off another: name that with "
             f"{option('start')}"
         )
     parent = None if start is None else Path(start)
-    if parent is not None and values:
-        after = last_tick(parent) if tick is None else tick
-        setup = Setup(setup.workload, with_values(setup.config, after, values))
+    if parent is not None and (values or fan is not None):
+        after, changed = last_tick(parent) if tick is None else tick, setup.config
+        if values:
+            changed = with_values(changed, after, values)
+        if fan is not None:
+            changed = with_fan(changed, after, fan)
+        setup = Setup(setup.workload, changed)
     path = result_path(config, setup, out)
     if batch is not None and batch < 1:
         raise ConfigError(f"{option('batch', batch)}: at least 1 is needed")

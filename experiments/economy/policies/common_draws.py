@@ -1,0 +1,97 @@
+"""For how long do twins draw and decide the same after a small intervention?
+
+Every society has a twin in which one agent works one percent faster on one day. The script counts,
+t days later, the streams of random numbers that are still at the same place in both (their next
+draw is the same), by purpose, and the decisions of the other agents that are the same: whom they
+met last, what they extracted, how many units they sold. It writes a row for each day:
+``python experiments/economy/policies/common_draws.py OUT.csv``.
+"""
+
+import argparse
+import csv
+from pathlib import Path
+
+import numpy as np
+
+import societies
+from reference_py.economy.streams import PURPOSES
+
+DAY = 60
+PRINTED = (1, 2, 5, 10, 20, 40, 80)
+USED = [name for name in PURPOSES if name != "shocks"]
+DECISIONS = ("met the same agent", "extracted the same", "sold the same")
+
+
+def configuration(agents: int, days: int, replicates: int, faster: bool):
+    """Return the configuration of societies in which agent 0 is faster on one day, or not."""
+    change = {"group": "one", "day": DAY, "until": DAY + 1, "set": {"extraction.min_effort": 2.97}}
+    return societies.config_from_dict(
+        {
+            "workload": "economy",
+            "agents": agents,
+            "resources": agents,
+            "days": days,
+            "replicates": replicates,
+            "devices": "tools",
+            "groups": [{"name": "one", "count": 1}, {"name": "others", "count": agents - 1}],
+            "extraction": {"min_effort": 3.0},
+            "interventions": [change] if faster else [],
+        }
+    )
+
+
+def partner_of(order):
+    """Return the partner of each agent in the last round of an order (society, round, agent)."""
+    last = order[:, -1, : order.shape[-1] // 2 * 2].astype(int)
+    partners = np.full(order[:, -1].shape, -1)
+    for ones, others in ((last[:, ::2], last[:, 1::2]), (last[:, 1::2], last[:, ::2])):
+        np.put_along_axis(partners, ones, others, axis=1)
+    return partners
+
+
+def shares(one, two):
+    """Return the shares that two states have in common, by name."""
+    streams = one["stream"] == two["stream"]
+    agents, society = streams[:, :-1], streams[:, -1]
+    found = {}
+    for name in USED:
+        own = society if name.endswith("matching") or name == "invention_order" else agents[:, 1:]
+        found[f"draws of {name}"] = own[..., PURPOSES[name]].mean()
+    met = [partner_of(state["partners"])[:, 1:] for state in (one, two)]
+    same = (one["extracted"] == two["extracted"]).all(-1)[:, 1:]
+    sold = (one["units_traded"] == two["units_traded"])[:, 1:]
+    values = ((met[0] == met[1]).mean(), same.mean(), sold.mean())
+    return found | dict(zip(DECISIONS, values, strict=True))
+
+
+def main() -> None:
+    """Run the twins next to each other and write the shares."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("out", type=Path, help="the table, CSV")
+    parser.add_argument("--agents", type=int, default=24, help="agents, and resources")
+    parser.add_argument("--days", type=int, default=80, help="days after the intervention")
+    parser.add_argument("--replicates", type=int, default=20, help="societies")
+    parser.add_argument("--device", default="auto", help="OpenCL device (societies devices)")
+    chosen = parser.parse_args()
+    sizes = (chosen.agents, DAY + chosen.days, chosen.replicates)
+    twins = [
+        societies.steps(configuration(*sizes, faster), device=chosen.device)
+        for faster in (False, True)
+    ]
+    with chosen.out.open("w", newline="") as file:
+        table = None
+        for one, two in zip(*twins, strict=True):
+            after = one.number - DAY
+            if after < 1:
+                continue
+            found = {"days after": after, **shares(one.state, two.state)}
+            if table is None:
+                table = csv.DictWriter(file, list(found))
+                table.writeheader()
+            table.writerow({name: f"{value:.4g}" for name, value in found.items()})
+            if after in PRINTED:
+                print(", ".join(f"{name} {value:.3g}" for name, value in found.items()))
+
+
+if __name__ == "__main__":
+    main()

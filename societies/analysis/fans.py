@@ -1,0 +1,279 @@
+"""How much of what societies differ in was decided before a day, and how much is chance after it?
+
+A fan has several futures of each past: societies with the same draws up to a day and draws of their
+own afterwards. The variance of an outcome is the sum of that between pasts and that between the
+futures of one past (one-way analysis of variance with random effects; Searle, Casella and
+McCulloch, Variance Components, 1992, chapter 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.analysis.drawing import GREY, finished, label_panel, new_panels, titled
+from societies.analysis.effect_table import digits
+from societies.analysis.effects import bootstrap_weights, open_source, plain
+from societies.analysis.selecting import RUN, names, unknown, with_ticks, workload_of
+from societies.errors import ConfigError
+from societies.words import counted
+from societies.workload.drawing.bands import RESAMPLES, Reals
+from societies.workload.drawing.figure import (
+    COLOURS,
+    clock_of,
+    configuration_of,
+    leave_out,
+    series_of,
+    words,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.analysis.drawing import Cases
+    from societies.analysis.effects import Source
+    from societies.analysis.selecting import Ticks
+
+MOST_PASTS = 4
+"""Most pasts of which a figure draws the futures."""
+QUANTILES = (0.05, 0.25, 0.75, 0.95)
+
+
+def fan(
+    source: Source,
+    variables: str | Sequence[str] | None = None,
+    *,
+    window: Ticks = None,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> xr.Dataset:
+    """Return how much of the variance of each variable lies between pasts, and after them.
+
+    Parameters
+    ----------
+    source : path or xarray.Dataset
+        A result with ``fan.futures`` of each of at least two pasts.
+    variables : names of series; default: the headline variables of the workload
+    window : ticks whose mean is decomposed, such as ``"301:400"``; default: each tick after the fan
+    level, resamples, seed : of the intervals: bootstrap over pasts
+
+    Returns
+    -------
+    Dataset along ``variable`` and, without a window, the clock: ``past``, the variance between
+    pasts, which is fate on the day of the fan; ``future``, the variance between the futures of one
+    past, which is chance after it; ``share``, the past's share of both, with ``share_low`` and
+    ``share_high``. An estimate of ``past`` below 0 is given as 0. The attributes have the numbers
+    of pasts and futures, and the tick of the fan, by the name of the clock.
+
+    Raises
+    ------
+    ConfigError
+        If the result is no fan, has one past or one future, or lacks a variable.
+    """
+    if not 0 < level < 1:
+        raise ConfigError(f"level must be between 0 and 1, not {level}")
+    with open_source(source) as data:
+        clock, day, futures = _fan_of(data)
+        chosen, values, ticks = _futures_of(data, variables, futures)
+        later = ticks > day
+        values, ticks = values[..., later], ticks[later]
+        units = [str(data[name].attrs.get("units", "1")) for name in chosen]
+        if window is not None:
+            rows = np.isin(ticks, with_ticks(data[[clock]], window)[clock].values)
+            if not rows.any():
+                raise ConfigError(f"no {clock} of the window is after {day}, that of the fan")
+            values, ticks = values[..., rows].mean(-1), ticks[rows]
+    pasts = values.shape[1]
+    if pasts < 2 or futures < 2:
+        raise ConfigError(
+            "a variance between pasts and futures needs two of each at least; the result has "
+            f"{counted(pasts, 'past')} with {counted(futures, 'future')}"
+        )
+    weights = bootstrap_weights(np.random.default_rng(seed), pasts, resamples)
+    ends = np.array([_share(_parts(one, weights)) for one in values])
+    low, high = np.nanquantile(ends, [(1 - level) / 2, (1 + level) / 2], axis=1)
+    past, future = np.moveaxis(
+        np.array([_parts(one, np.ones((1, pasts))) for one in values])[:, :, 0], 1, 0
+    )
+    return _dataset(
+        {
+            "past": past,
+            "future": future,
+            "share": _share((past, future)),
+            "share_low": low,
+            "share_high": high,
+        },
+        chosen,
+        units,
+        {clock: ticks},
+        {"clock": clock, clock: day, "pasts": pasts, "futures": futures, "level": level},
+        window is not None,
+    )
+
+
+def _dataset(
+    found: dict[str, Reals],
+    variables: list[str],
+    units: list[str],
+    ticks: dict[str, NDArray[Any]],
+    attributes: dict[str, Any],
+    windowed: bool,
+) -> xr.Dataset:
+    import xarray as xr
+
+    ((clock, numbers),) = ticks.items()
+    dims = ("variable",) if windowed else ("variable", clock)
+    result = xr.Dataset(
+        {name: (dims, values) for name, values in found.items()},
+        {"variable": variables, "unit": ("variable", units)},
+        attributes,
+    )
+    if windowed:
+        return result.assign_attrs(window=f"{numbers[0]} to {numbers[-1]}")
+    return result.assign_coords(ticks)
+
+
+def _fan_of(data: xr.Dataset) -> tuple[str, int, int]:
+    """Return clock, tick of the fan and number of futures of a result."""
+    clock = clock_of(data)
+    section = configuration_of(data).get("fan") or {}
+    if RUN in data.dims or not section.get("futures"):
+        raise ConfigError(
+            "the result is no fan; make one with --from FILE and --fan N, or with the key fan"
+        )
+    return clock, int(section[clock]), int(section["futures"])
+
+
+def _futures_of(
+    data: xr.Dataset, variables: str | Sequence[str] | None, futures: int
+) -> tuple[list[str], Reals, NDArray[Any]]:
+    """Return names, values (variable, past, future, tick) and ticks."""
+    clock, copies = clock_of(data), str(data.attrs.get("copies", "society"))
+    known = series_of(data, (copies, clock))
+    chosen = names(variables) if variables is not None else []
+    for name in chosen:
+        if name not in known:
+            raise unknown(name, known)
+    if not chosen:
+        usual = getattr(workload_of(data), "headlines", lambda: ())()
+        chosen = [name for name in usual if name in known] or known
+    stacked = np.stack([data[name].transpose(copies, clock).values for name in chosen])
+    pasts = stacked.shape[1] // futures
+    shape = (len(chosen), pasts, futures, stacked.shape[-1])
+    return chosen, stacked.astype(float).reshape(shape), data[clock].values
+
+
+def _parts(values: Reals, weights: Reals) -> tuple[Reals, Reals]:
+    """Return the variances between pasts and between futures, (sample, ...) each.
+
+    Parameters
+    ----------
+    values : (past, future, ...)
+    weights : (sample, past) how often each past is in a sample
+    """
+    futures, count = values.shape[1], weights.sum(1)
+    means, within = values.mean(1), values.var(1, ddof=1)
+    flat = (len(values), -1)
+    each = weights.reshape(len(weights), -1)
+
+    def average(of: Reals) -> Reals:
+        found: Reals = (each @ of.reshape(flat)) / count[:, None]
+        return found.reshape(len(weights), *of.shape[1:])
+
+    future = average(within)
+    centre = means - means.mean(0)
+    ratio = (count / (count - 1)).reshape(-1, *[1] * (means.ndim - 1))
+    between = (average(centre**2) - average(centre) ** 2) * ratio
+    return np.maximum(between - future / futures, 0.0), future
+
+
+def _share(parts: tuple[Reals, Reals]) -> Reals:
+    with np.errstate(invalid="ignore"):
+        found: Reals = parts[0] / (parts[0] + parts[1])
+    return found
+
+
+def records(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a decomposition as plain data: an entry for each variable and tick."""
+    clock = found.attrs["clock"]
+    ticks = found[clock].values if clock in found.dims else [None]
+    entries = []
+    for place, name in enumerate(found["variable"].values):
+        for i, tick in enumerate(ticks):
+            at = (place,) if tick is None else (place, i)
+            when = {"window": found.attrs["window"]} if tick is None else {clock: int(tick)}
+            numbers = {str(key): plain(one.values[at]) for key, one in found.data_vars.items()}
+            entries.append({"variable": str(name), **when, **numbers})
+    return entries
+
+
+def table(found: xr.Dataset) -> Any:
+    """Return a table of rich: of each variable the variances and the share of the past."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    about, clock = found.attrs, found.attrs["clock"]
+    over = f", mean of {clock} {about['window']}" if "window" in about else ""
+    title = (
+        f"{counted(about['pasts'], 'past')} until {clock} {about[clock]}, "
+        f"{counted(about['futures'], 'future')} of each{over}"
+    )
+    result = Table(title=escape(title), title_justify="left", box=box.SIMPLE, title_style="bold")
+    columns = ["variable", *([] if over else [clock]), "variance between pasts"]
+    columns += ["between futures", "share of the past", f"{100 * about['level']:g} %"]
+    for place, column in enumerate(columns):
+        result.add_column(column, justify="right" if place else "left", no_wrap=True)
+    for one in records(found):
+        result.add_row(
+            escape(words(one["variable"])),
+            *([] if over else [str(one[clock])]),
+            *(digits(one[name]) for name in ("past", "future", "share")),
+            f"{digits(one['share_low'])} to {digits(one['share_high'])}",
+        )
+    return result
+
+
+def fan_of_file(
+    file: str | PathLike[str], variables: str | None, ticks: str | None, level: float
+) -> xr.Dataset:
+    """Return the decomposition of a file, by default of the mean of all ticks after the fan."""
+    return fan(file, variables, window=ticks or slice(None), level=level)
+
+
+def draw_fan(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
+    """Draw the futures of each past: median, middle half and middle nine tenths, and the past.
+
+    Parameters
+    ----------
+    cases : one result that is a fan
+    variables : default: the headline variables of the workload
+    """
+    if len(cases) > 1:
+        raise ConfigError(f"a fan chart shows one result, not {len(cases)}; name one of them")
+    (data,) = cases.values()
+    clock, day, futures = _fan_of(data)
+    chosen, values, ticks = _futures_of(data, list(variables) or None, futures)
+    figure, panels = new_panels(len(chosen))
+    pasts = values.shape[1]
+    for axes, name, own in zip(panels, chosen, values, strict=True):
+        for colour, one in zip(COLOURS, own[:MOST_PASTS], strict=False):
+            early, later = ticks <= day, ticks >= day
+            axes.plot(ticks[early], one[0, early], color=colour)
+            low, lower, upper, high = np.quantile(one[:, later], QUANTILES, axis=0)
+            axes.fill_between(ticks[later], low, high, color=colour, alpha=0.15, linewidth=0)
+            axes.fill_between(ticks[later], lower, upper, color=colour, alpha=0.3, linewidth=0)
+            axes.plot(ticks[later], np.median(one[:, later], axis=0), color=colour)
+        axes.axvline(day, color=GREY, linewidth=0.8)
+        unit = str(data[name].attrs.get("units", "1"))
+        label_panel(axes, data, titled(name), "" if unit == "1" else unit)
+    said = f"after {clock} {day} median, middle half and middle 90 % of {futures} futures"
+    leave_out(figure, said)
+    if pasts > MOST_PASTS:
+        leave_out(figure, f"{MOST_PASTS} of {pasts} pasts")
+    return finished(figure, cases, "", legend=False, marks=False)

@@ -1,0 +1,139 @@
+"""Which circles and lines does a network of agents have, and which agents form a community?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.workload.declare.scene import MOST_NODES, Links
+
+Link = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+"""Givers, takers and weights: three arrays (link,)."""
+
+PASSES = 20
+"""Most passes over all agents in the search for communities."""
+
+
+def network(
+    links: Iterable[Link],
+    sizes: NDArray[Any],
+    colours: NDArray[Any],
+    alive: NDArray[Any],
+) -> dict[str, NDArray[Any]]:
+    """Return what is drawn of a network.
+
+    Above `MOST_NODES` agents, those of one colour are one circle, and what they give each other is
+    left out.
+
+    Parameters
+    ----------
+    links : of several ticks, which are added up
+    sizes, colours : (agent,) float and int
+    alive : (agent,) whether an agent takes part
+
+    Returns
+    -------
+    "nodes", (circle, 5) float32: size, colour, agents that take part, community, agents in all; and
+    "links", (line, 3) float32: giver, taker, weight. Nothing if there are too many colours.
+    """
+    count = len(sizes)
+    here = np.asarray(alive) != 0
+    circle = np.arange(count)
+    if count > MOST_NODES:
+        circle = colours.astype(np.int64)
+        count = int(circle.max()) + 1
+        if count > MOST_NODES:
+            return {}
+        sizes, colours = np.bincount(circle, sizes * here, count), np.arange(count)
+    table = np.zeros((count, count))
+    for givers, takers, weights in links:
+        np.add.at(table, (circle[givers], circle[takers]), weights)
+    np.fill_diagonal(table, 0.0)
+    givers, takers = np.nonzero(table)
+    members = np.bincount(circle, minlength=count)
+    living = np.bincount(circle, here, count)
+    nodes = [sizes, colours, living, communities(table), members]
+    lines = [givers, takers, table[givers, takers]]
+    return {
+        "nodes": np.stack(nodes, axis=1).astype(np.float32),
+        "links": np.stack(lines, axis=1).astype(np.float32),
+    }
+
+
+def communities(table: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the community of each agent, numbered in the order of their first agents.
+
+    This is the local moving phase of Blondel et al. (2008, Journal of Statistical Mechanics
+    P10008): agents move, in the order of their numbers, to the community that raises the modularity
+    most (ties: the lowest number), until none moves; then the communities move in the same way.
+
+    Parameters
+    ----------
+    table : (giver, taker) weights; directions are ignored
+    """
+    weights = table + table.T
+    found = np.arange(len(table))
+    while True:
+        moved = _moved(weights)
+        found = moved[found]
+        if len(moved) == int(moved.max(initial=-1)) + 1:
+            return found
+        count = int(moved.max()) + 1
+        merged = np.zeros((count, count))
+        np.add.at(merged, (moved[:, None], moved[None]), weights)
+        weights = merged
+
+
+def _moved(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the community of each node after nodes have moved, from one for each."""
+    count, degree = len(weights), weights.sum(1)
+    label, total = np.arange(count), degree.copy()
+    whole = degree.sum()
+    for _ in range(PASSES if whole > 0 else 0):
+        before = label.copy()
+        for node in range(count):
+            own = label[node]
+            total[own] -= degree[node]
+            near = np.bincount(label, weights[node], count)
+            near[own] -= weights[node, node]
+            gain = near - total * degree[node] / whole
+            best = int(gain.argmax())
+            # A move has to raise the modularity by more than rounding does.
+            label[node] = best if gain[best] > gain[own] + 1e-12 * whole else own
+            total[label[node]] += degree[node]
+        if (label == before).all():
+            break
+    _, first, renumbered = np.unique(label, return_index=True, return_inverse=True)
+    order = np.empty(len(first), np.int64)
+    order[np.argsort(first)] = np.arange(len(first))
+    return order[renumbered]
+
+
+def network_facts(
+    net: Links, state: Any, agents: int, drawn: Mapping[str, NDArray[Any]]
+) -> dict[str, Any]:
+    """Return the words about a network: what is drawn, and whether agents are put together."""
+    shown = f"{net.title}: {state.links}, {state.window}"
+    said = f"{shown}; size: what it holds; colour: {state.colour}"
+    together = agents > MOST_NODES
+    if together and drawn:
+        said = (
+            f"{shown}. {agents:,} agents are too many to draw: each circle stands for all of one "
+            f"colour ({state.colour}), its size for what they hold"
+        )
+    elif together:
+        said = f"{net.title}: {agents:,} agents, in too many colours to draw"
+    return {"title": said, "together": together}
+
+
+def summed(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a number for each node: the sum over further dimensions."""
+    return np.asarray(values.reshape(len(values), -1).sum(1), np.float64)
+
+
+def largest(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a number for each node: the position of the largest value in further dimensions."""
+    return values.reshape(len(values), -1).argmax(1) if values.ndim > 1 else values

@@ -1,0 +1,78 @@
+"""Is the variance of a fan divided between pasts and futures as an analysis of variance does?"""
+
+import numpy as np
+import pytest
+import scipy.stats
+import xarray as xr
+
+from societies import analysis
+from societies.analysis import make_figure
+from societies.errors import ConfigError
+
+DAYS, DAY, PASTS, FUTURES = 12, 4, 40, 30
+CONFIGURATION = "workload: economy\nfan:\n  day: {}\n  futures: {}\n"
+
+
+def result(between=2.0, within=1.0, pasts=PASTS, futures=FUTURES):
+    """Return a fan whose societies differ by a number of their past, and by noise after day 4."""
+    random = np.random.default_rng(3)
+    past = np.repeat(random.normal(10, between, pasts), futures)[:, None] * np.ones(DAYS)
+    noise = random.normal(0, within, (pasts * futures, DAYS))
+    noise[:, :DAY] = 0
+    return xr.Dataset(
+        {"x": (("society", "day"), past + noise, {"units": "units"})},
+        {"society": np.arange(pasts * futures), "day": np.arange(1, DAYS + 1)},
+        {
+            "clock": "day",
+            "copies": "society",
+            "configuration": CONFIGURATION.format(DAY, futures),
+        },
+    )
+
+
+def test_the_parts_are_those_of_a_one_way_analysis_of_variance():
+    data = result()
+    found = analysis.fan(data, "x", window="12").sel(variable="x")
+    values = data.x.sel(day=12).values.reshape(PASTS, FUTURES)
+    ratio = scipy.stats.f_oneway(*values).statistic
+    within = values.var(1, ddof=1).mean()
+    assert float(found.future) == pytest.approx(within)
+    assert float(found.past) == pytest.approx((ratio - 1) * within / FUTURES)
+    share = float(found.past / (found.past + found.future))
+    assert float(found.share) == pytest.approx(share) and 0.65 < share < 0.9  # 0.8 is true
+    assert float(found.share_low) < share < float(found.share_high)
+    assert (found.attrs["day"], found.attrs["pasts"], found.attrs["futures"]) == (4, 40, 30)
+
+
+def test_each_tick_after_the_fan_has_its_own_share():
+    found = analysis.fan(result(between=0.0), "x")
+    assert found.day.values.tolist() == [*range(5, 13)]
+    assert (found.past.values >= 0).all() and (found.share.values < 0.05).all()
+    fate = analysis.fan(result(within=0.0), "x")
+    assert (fate.share.values > 0.999).all()
+
+
+def test_what_has_no_parts_is_refused():
+    with pytest.raises(ConfigError, match="is no fan"):
+        analysis.fan(result().assign_attrs(configuration="workload: economy\n"), "x")
+    with pytest.raises(ConfigError, match="1 past with 30 futures"):
+        analysis.fan(result(pasts=1), "x")
+    with pytest.raises(ConfigError, match="40 pasts with 1 future"):
+        analysis.fan(result(futures=1), "x")
+    with pytest.raises(ConfigError, match="no day of the window is after 4"):
+        analysis.fan(result(), "x", window="1:3")
+    with pytest.raises(ConfigError, match="no such variable"):
+        analysis.fan(result(), "y")
+
+
+def test_a_fan_chart_shows_quantiles_of_the_futures_of_each_past():
+    data = result()
+    figure = make_figure(data, "fan", variables="x")
+    (axes,) = figure.axes
+    assert len(axes.lines) == 2 * 4 + 1 and len(axes.collections) == 2 * 4
+    median = data.x.values.reshape(PASTS, FUTURES, DAYS)[1, :, DAY - 1 :]
+    np.testing.assert_allclose(axes.lines[3].get_ydata(), np.median(median, 0))
+    low = axes.collections[2].get_paths()[0].vertices[:, 1].min()
+    assert low == pytest.approx(np.quantile(median, 0.05, axis=0).min())
+    text = " ".join(figure._supxlabel.get_text().split())
+    assert "4 of 40 pasts" in text and "middle 90 % of 30 futures" in text

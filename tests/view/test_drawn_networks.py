@@ -1,0 +1,65 @@
+"""Does a network have the communities and, for many agents, the sums that it should?"""
+
+from types import SimpleNamespace
+
+import networkx
+import numpy as np
+import pytest
+
+from societies.view.networks import communities, network, network_facts
+from societies.workload.declare.scene import MOST_NODES, Links
+
+
+def blocks(seed, count=48, parts=5):
+    """Return weights with denser blocks."""
+    draw = np.random.default_rng(seed)
+    table = draw.poisson(2, (count, count)) * (draw.random((count, count)) < 0.2) * 1.0
+    same = np.arange(count) % parts
+    table *= np.where(same[:, None] == same, 8, 1)
+    np.fill_diagonal(table, 0)
+    return table
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_communities_are_as_good_as_those_of_another_library(seed):
+    table = blocks(seed)
+    graph = networkx.from_numpy_array(table + table.T)
+    found = communities(table)
+    mine = [set(np.flatnonzero(found == one).tolist()) for one in np.unique(found)]
+    theirs = networkx.community.louvain_communities(graph, seed=seed)
+    modularity = networkx.community.modularity
+    assert modularity(graph, mine) > modularity(graph, theirs) - 0.01
+    assert [found.tolist().index(one) for one in range(len(mine))] == sorted(
+        found.tolist().index(one) for one in range(len(mine))
+    )
+
+
+def test_communities_without_links_are_single_agents():
+    assert communities(np.zeros((3, 3))).tolist() == [0, 1, 2]
+    assert communities(np.zeros((0, 0))).tolist() == []
+    pairs = np.array([[0, 0, 1, 0], [0, 0, 0, 2], [0, 0, 0, 0], [0, 0, 0, 0]])
+    assert communities(pairs * 1.0).tolist() == [0, 1, 0, 1]
+
+
+def test_many_agents_are_one_circle_for_each_colour_and_that_is_said():
+    count = MOST_NODES + 100
+    colours, alive = np.arange(count) % 3, np.arange(count) >= 6
+    link = (np.array([0, 1, 3, 0]), np.array([1, 2, 4, 3]), np.array([5, 7, 11, 13]))
+    drawn = network([link, link], np.full(count, 2.0), colours, alive)
+    sizes, hues, living, _, members = drawn["nodes"].T
+    assert hues.tolist() == [0, 1, 2] and members.sum() == count and living.sum() == count - 6
+    assert np.array_equal(sizes, 2 * living)
+    assert drawn["links"].tolist() == [[0, 1, 32], [1, 2, 14]]  # not what colour 0 gave itself
+    net = Links("Trade", "", {}, "", {})
+    state = SimpleNamespace(links="units", window="this day", colour="its group")
+    title = network_facts(net, state, 10_000, drawn)["title"]
+    assert "10,000 agents are too many to draw: each circle stands for all of one colour" in title
+    assert network([link], np.ones(count), np.arange(count), alive) == {}
+    assert "in too many colours" in network_facts(net, state, 10_000, {})["title"]
+
+
+def test_few_agents_are_circles_of_their_own():
+    link = (np.array([0, 1]), np.array([1, 2]), np.array([5, 7]))
+    drawn = network([link], np.arange(3), np.array([4, 5, 6]), np.array([1, 0, 1]))
+    assert drawn["nodes"][:, [0, 1, 2, 4]].tolist() == [[0, 4, 1, 1], [1, 5, 0, 1], [2, 6, 1, 1]]
+    assert drawn["links"].tolist() == [[0, 1, 5], [1, 2, 7]]

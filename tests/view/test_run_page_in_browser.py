@@ -1,0 +1,225 @@
+"""The page of a run in a browser: agents, policies, files to save, and who can read it."""
+
+import base64
+import json
+import xml.etree.ElementTree as ElementTree
+from importlib import resources
+
+import pytest
+
+from societies.view.file_view import FileView
+from societies.view.run_view import RunView
+from societies.workload import Setup
+from societies.workload.declare.registry import workload
+from tests.small import small
+from tests.view.browser import until
+from tests.view.serving import Served, served
+from tests.view.test_run_page import click, made, result, shows_day  # noqa: F401
+
+pytestmark = [pytest.mark.ci, pytest.mark.chromium, pytest.mark.xdist_group("chromium")]
+
+SERIOUS = ("serious", "critical")
+"""Faults by which axe-core says that a page cannot be used by some people."""
+
+AT_400_PERCENT = {"width": 320, "height": 256, "deviceScaleFactor": 4, "mobile": False}
+"""A window of 1280 x 1024 pixels, enlarged four times."""
+
+
+def axe():
+    """Return the text of axe-core."""
+    if not resources.files("axe_core_python").joinpath("axe.min.js").is_file():
+        pytest.fail("axe-core-python, of the extra `test`, has no axe.min.js")
+    return resources.files("axe_core_python").joinpath("axe.min.js").read_text()
+
+
+def faults(window):
+    """Return the serious faults of a page, each with the elements that have it."""
+    window.js(axe() + "; undefined")
+    found = json.loads(window.js("axe.run(document).then(one => JSON.stringify(one.violations))"))
+    return [
+        (one["id"], [node["html"] for node in one["nodes"]])
+        for one in found
+        if one["impact"] in SERIOUS
+    ]
+
+
+@pytest.fixture
+def page():
+    """A page of a small economy, computed in Python."""
+    with served(made(days=30)[0]) as opened:
+        yield opened
+
+
+@pytest.fixture
+def window(chromium, page):
+    """A window that shows day 8."""
+    opened = chromium.open(page.address)
+    shows_day(opened, 0)
+    opened.js("[1, 2, 3, 4, 5, 6, 7, 8].forEach(() => document.getElementById('c-one').click())")
+    shows_day(opened, 8)
+    yield opened
+    opened.close()
+
+
+def pick(window, agent):
+    """Click on the circle of an agent, with the mouse."""
+    place = "document.querySelector('canvas.network')"
+    window.js(f"{place}.scrollIntoView()")
+    x, y, scale = window.js(
+        f"(({{x, y, width}}) => [x, y, width / SIDE])({place}.getBoundingClientRect())"
+    )
+    at = window.js(f"[layouts[0][{agent}].x, layouts[0][{agent}].y]")
+    window.drag((x + scale * at[0], y + scale * at[1]), (0, 0))
+
+
+def test_a_click_on_an_agent_tells_its_life(page, window):
+    pick(window, 2)
+    life = "document.querySelector('.life').textContent"
+    window.until(f"{life}.startsWith('Agent 2 of society 0, days 1 to 8')", 60)
+    about = window.js("document.querySelector('.agent').textContent")
+    assert about.startswith("Agent 2 of community")
+    click(window, "one")
+    window.until("document.querySelector('.life').textContent.includes('days 1 to 9')", 60)
+    assert not page.errors
+
+
+def test_policies_are_buttons_that_are_listed_and_undone(page, window):
+    for name in ("tax", "transfer", "ban", "shock"):
+        click(window, f"policy-{name}")
+    window.until("document.getElementById('changes').children.length === 4", 60)
+    listed = window.js(
+        "Array.from(document.getElementById('changes').children, x => x.textContent)"
+    )
+    assert listed == [
+        "after day 8: policies.holdings_tax.rate = 0.05",
+        "after day 8: policies.transfer.equal = 1",
+        "after day 8: policies.quota_of = 0",
+        "after day 8: remove.resource = 0",
+    ]
+    window.until("document.getElementById('c-key').value === 'policies.quota_of'")
+    click(window, "undo")
+    window.until("document.getElementById('changes').children.length === 3", 60)
+    assert not page.errors
+
+
+def test_pictures_and_a_video_are_saved(window, tmp_path):
+    window.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    window.js("document.getElementById('video').click()")
+    pace = "document.getElementById('c-pace')"
+    window.js(f"{pace}.value = '5 a second'; {pace}.onchange()")
+    click(window, "play")
+    window.until("film.parts.some(one => one.size > 100)", 60)
+    click(window, "play")
+    window.js("document.getElementById('video').click()")
+    until(lambda: [one for one in tmp_path.glob("*.webm") if one.stat().st_size], "the video")
+    assert next(tmp_path.glob("*.webm")).read_bytes().startswith(b"\x1aE\xdf\xa3")
+    window.until("newest.panes[0].sha256")
+    tick = window.js("newest.tick")
+    for name in ("save", "svg"):
+        window.js(f"document.getElementById('{name}').click()")
+    until(lambda: (tmp_path / f"day-{tick}.png").exists(), "the picture")
+    until(lambda: (tmp_path / f"day-{tick}.svg").exists(), "the drawing")
+    assert (tmp_path / f"day-{tick}.png").read_bytes().startswith(b"\x89PNG")
+    drawing = ElementTree.parse(tmp_path / f"day-{tick}.svg").getroot()
+    space = "{http://www.w3.org/2000/svg}"
+    texts = [one.text for one in drawing.iter(f"{space}text")]
+    assert f"day {tick} of 30" in texts and "utility (util)" in texts
+    circles = [one for one in drawing.iter(f"{space}path") if one.get("d").count("A") == 2]
+    assert len(circles) == 5
+    shown = window.js("newest.panes[0].numbers.links.length / 3")
+    lines = [one for one in drawing.iter(f"{space}path") if one.get("fill") == "none"]
+    assert len(lines) > shown > 0
+
+
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_fault_keeps_people_out(window, two, scheme):
+    media = [{"name": "prefers-color-scheme", "value": scheme}]
+    window.call("Emulation.setEmulatedMedia", features=media)
+    if two:
+        click(window, "branch")
+        window.until("document.querySelectorAll('.pane').length === 2")
+        pick(window, 1)
+        window.until("document.querySelector('.life').textContent.startsWith('Agent 1 of')", 60)
+    assert faults(window) == []
+
+
+def test_the_page_is_readable_and_works_enlarged_four_times(page, window):
+    window.call("Emulation.setDeviceMetricsOverride", **AT_400_PERCENT)
+    window.until("document.getElementById('charts').clientWidth < 320")
+    wide = window.js(
+        "Array.from(document.querySelectorAll('body *')).filter(one => "
+        "one.getBoundingClientRect().right > 321).map(one => one.outerHTML.slice(0, 80))"
+    )
+    assert wide == [] and window.js("document.documentElement.scrollWidth") <= 320
+    pick(window, 3)
+    until(lambda: page.session.state.agent == 3, "the agent that was clicked")
+
+
+def test_keys_play_and_compute_a_day(page, window):
+    for key, code in (("ArrowRight", 39), (" ", 32)):
+        about = {"key": key, "windowsVirtualKeyCode": code}
+        window.js("document.activeElement.blur()")
+        window.call("Input.dispatchKeyEvent", type="keyDown", **about)
+        window.call("Input.dispatchKeyEvent", type="keyUp", **about)
+        until(lambda: page.session.state.asked == 9, "the next day")
+    until(lambda: page.session.state.playing, "the space bar")
+
+
+def test_a_server_that_is_started_again_is_shown_from_its_beginning(chromium):
+    first = Served(made(days=30)[0])
+    window = chromium.open(first.address)
+    shows_day(window, 0)
+    click(window, "ten")
+    shows_day(window, 10)
+    click(window, "branch")
+    window.until("document.querySelectorAll('.pane').length === 2")
+    first.end()
+    window.reads("status", "connection lost...")
+    with served(made(days=30)[0], port=first.port):
+        shows_day(window, 0)
+        window.until("document.querySelectorAll('.pane').length === 1")
+        click(window, "one")
+        shows_day(window, 1)
+        assert window.js("courses[0].rows") == 1
+    window.close()
+
+
+def test_without_websockets_the_page_says_what_to_do(chromium, page):
+    window = chromium.open("about:blank")
+    none = "window.WebSocket = class { constructor() { setTimeout(() => this.onclose({}), 0); } }"
+    window.call("Page.addScriptToEvaluateOnNewDocument", source=none)
+    window.call("Page.navigate", url=page.address)
+    window.reads("status", "the server answers, but no WebSocket reaches it...")
+    window.close()
+
+
+def test_a_result_has_its_network_and_many_societies_a_band(chromium, result):  # noqa: F811
+    with served(FileView(result)) as page:
+        window = chromium.open(page.address)
+        shows_day(window, 9)
+        assert window.js("newest.panes[0].numbers.nodes.length / NODE") == 5
+        assert window.js("charts.get('units_extracted').bands.length") == 1
+        window.js("document.querySelector('canvas.network').scrollIntoView()")
+        pick(window, 4)
+        window.until(
+            "document.querySelector('.agent').textContent.includes('--agent 4 --days 1:9')"
+        )
+        assert faults(window) == []
+        assert not page.errors
+        window.close()
+
+
+@pytest.mark.parametrize("name", ["bam", "boltzmann", "schelling", "sugarscape"])
+def test_models_have_a_page_without_faults(chromium, name):
+    view = RunView(Setup(workload(name), small(name)), "reference")
+    with served(view) as page:
+        window = chromium.open(page.address)
+        shows_day(window, 0)
+        click(window, "one")
+        shows_day(window, 1)
+        assert window.js("document.querySelectorAll('.chart').length") >= 1
+        assert faults(window) == [] and not page.errors
+        picture = base64.b64decode(window.call("Page.captureScreenshot")["data"])
+        assert picture.startswith(b"\x89PNG")
+        window.close()

@@ -95,7 +95,7 @@ class Simulator:
         (n, statistic) or (statistic,) float64; NaN where a statistic cannot be computed in any run
         """
         rows = points if isinstance(points, list) else np.asarray(points).tolist()
-        single = bool(rows) and not isinstance(rows[0], list | tuple)
+        single = bool(rows) and not isinstance(rows[0], list | tuple | np.ndarray)
         rows = [rows] if single else rows
         if seeds is None:
             own = np.arange(self._next, self._next + len(rows), dtype=np.int64)

@@ -6,10 +6,11 @@ import os
 import time
 import warnings
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ from societies.sweep.prepare import (
     warnings_of,
 )
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
+from societies.sweep.until import run_until
 from societies.words import counted
 from societies.workload.declare.slices import paced
 from societies.workload.running.interrupts import Interruption, interrupts
@@ -63,6 +65,10 @@ BATCHES_OF_WORKER = 4
 """Least number of batches for each worker, so that all workers end at about the same time."""
 MOST_OF_WORKER = 1024
 """Most runs of a worker's batch, because its results are sent in one piece."""
+ROUNDS = 4
+"""Largest number of rounds in which the buckets take turns, so that a stopped study has about as
+many replicates of every point. A round builds the program of each bucket again."""
+_OWN = ("source", "out", "replicates", "resume")
 LOOK_SECONDS = 2.0
 """Seconds after which the scheduler is checked if no batch has ended."""
 
@@ -143,9 +149,12 @@ def run(
     SweepWarning
         If the sweep has very many programs to compile.
     """
+    given = {name: one for name, one in locals().items() if name not in _OWN}
     began = time.perf_counter()
     sweep = source if isinstance(source, Sweep) else load_sweep(source)
     path = Path(out) if out is not None else Path(f"{Path(sweep.name).stem}.h5")
+    if sweep.until is not None and replicates is None:
+        return run_until(partial(run, sweep, out=path), sweep.until, path, resume, **given)
     require_sense(resume, overwrite, retry_failed, add_points, part, workers, scheduler, batch)
     goes_on = resume or retry_failed or add_points
     with ExitStack() as stack:
@@ -240,7 +249,7 @@ class _Session:
         repeated = "replicates" in type(sweep.base).model_fields
         self._groups = deque(
             (bucket, group)
-            for bucket, own in self._queues.values()
+            for bucket, own in self._in_turn(sweep.workload.numbered)
             for group in groups(sweep.workload, own, self._copies, repeated)
         )
         self._left = len(self.rows)  # runs in no batch yet
@@ -248,6 +257,25 @@ class _Session:
         self._lost: set[int] = set()
         self._sources = self.plan.sources if self.rows else {}
         self._began = time.perf_counter()
+
+    def _in_turn(self, numbered: bool) -> Iterator[tuple[Bucket, list[int]]]:
+        """Yield runs of buckets by turns: replicate 0 of all points before replicate 1, and so on.
+
+        Replicates of a point stay together if the copies of a launch must have successive numbers.
+        """
+        queues = {
+            name: (bucket, sorted(own, key=lambda row: self._order(row, numbered)))
+            for name, (bucket, own) in self._queues.items()
+        }
+        longest = max((len(own) for _, own in queues.values()), default=0)
+        size = max(FIRST_BATCH, -(-longest // ROUNDS))
+        for first in range(0, longest, size):
+            for bucket, own in queues.values():
+                if part := own[first : first + size]:
+                    yield bucket, part
+
+    def _order(self, row: int, numbered: bool) -> tuple[int, ...]:
+        return (int(self.file.replicate[row]), row) if numbered else (row,)
 
     @property
     def programs(self) -> int:

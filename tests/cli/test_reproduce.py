@@ -12,12 +12,13 @@ import xarray as xr
 from societies import load_config
 from societies.errors import ConfigError, OutputError
 from societies.reproduce import (
-    EXPERIMENTS,
+    COMPANIONS,
     Options,
     carry_out,
-    carry_out_experiment,
+    carry_out_part,
     catalogue,
     chosen,
+    companions,
     figures,
     running,
 )
@@ -35,7 +36,8 @@ def test_without_numbers_the_figures_are_listed_with_their_cost(shell):
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert [name for name in lines if name.isdecimal()] == [str(n) for n in range(5, 14)]
     assert all("on two cores" in lines[str(n)] and "H100" in lines[str(n)] for n in range(5, 14))
-    assert set(EXPERIMENTS) <= set(lines)
+    parts = {f"{name}:{part}" for name, one in COMPANIONS.items() for part in one.parts}
+    assert {"paper", *COMPANIONS} | parts <= set(lines)
     judged = {one.figure for one in COMPARISONS} | {n for n in range(20) if targets_of(n)}
     assert set(figures()) == set(FIGURES) == judged
     sources = [t.source for one in load_targets("economy") for t in one.statistics.values()]
@@ -43,12 +45,24 @@ def test_without_numbers_the_figures_are_listed_with_their_cost(shell):
     assert sorted(sources) == sorted(shown)  # each target is the claim of a figure
 
 
-def test_scripts_of_experiments_exist_and_know_their_options(tmp_path):
-    for name, one in EXPERIMENTS.items():
-        script, *options = one.words(tmp_path, "cpu")
-        text = (ROOT / script).read_text()
-        for word in options:
-            assert not word.startswith("--") or f'"{word}"' in text, (name, word)
+def test_scripts_of_parts_exist_and_know_their_options(tmp_path):
+    for name, one in COMPANIONS.items():
+        for part in one.parts.values():
+            script, *options = one.words(part, tmp_path, "cpu", small=not part.script)
+            text = (ROOT / script).read_text()
+            for word in options:
+                assert not word.startswith("--") or f'"{word}"' in text, (name, word)
+
+
+def test_published_tables_and_figures_have_their_numbers():
+    assert set(COMPANIONS["havannah"].parts) == {str(number) for number in range(1, 13)}
+    assert set(COMPANIONS["kalah"].parts) == {"depths", "splits"}
+    expected = {"table_2", "table_3", *(f"figure_{number}" for number in range(5, 15))}
+    assert set(COMPANIONS["ngtsg"].parts) == {*expected, "lines", "registers"}
+    expected = {f"figure_{number}" for number in range(1, 9)}
+    assert set(COMPANIONS["opencl_cuda"].parts) == expected
+    expected = {f"figure_{number}" for number in range(4, 8)}
+    assert set(COMPANIONS["molecular_dynamics"].parts) == {*expected, "gas", "steps"}
 
 
 def test_runs_of_one_name_are_the_same_and_can_be_loaded():
@@ -74,6 +88,9 @@ def test_what_does_not_exist_is_reported(shell):
     assert err.startswith("there is no figure or experiment '4'\nfigures are 5 to 13")
     with pytest.raises(ConfigError, match="no figure or experiment 'x'"):
         chosen(["5", "x"])
+    code, _, err = shell("reproduce", "kalah:13")
+    assert code == 2
+    assert err.startswith("kalah has no part '13'\nits parts are depths, splits;")
 
 
 def test_a_figure_without_runs(shell, tmp_path, monkeypatch):
@@ -92,7 +109,7 @@ def test_a_run_is_carried_out_once_and_not_mixed_with_others(tmp_path, monkeypat
     tiny = {"agents": 4, "resources": 7, "days": 3, "replicates": 2}
     monkeypatch.setattr(catalogue, "SMALL", tiny)
     monkeypatch.setattr(catalogue, "SMALL_SHOCK", 1)
-    (figure,) = chosen(["13"])
+    ((figure,), _) = chosen(["13"])
     options = Options(device="reference", small=True, quiet=True)
     written = carry_out(figure, tmp_path, options)
     assert [path.name for path in written] == ["figure_13.png", "figure_13.svg"]
@@ -115,7 +132,7 @@ def test_a_run_is_carried_out_once_and_not_mixed_with_others(tmp_path, monkeypat
 def test_an_interrupted_run_is_continued(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "SMALL", {"agents": 4, "resources": 7, "days": 3})
     monkeypatch.setattr(catalogue, "SMALL_SHOCK", 1)
-    (figure,), asked = chosen(["13"]), []
+    ((figure,), _), asked = chosen(["13"]), []
     run_config = running.run_config
 
     def interrupted(config, *, out, resume, **options):
@@ -132,10 +149,61 @@ def test_an_interrupted_run_is_continued(tmp_path, monkeypatch):
     assert asked == [False, True]
 
 
+def test_names_mean_figures_and_parts_each_once():
+    some, parts = chosen(["9", "paper", "kalah", "kalah:splits", "ngtsg:figure_7"])
+    assert [one.number for one in some] == [9, 5, 6, 7, 8, 10, 11, 12, 13]
+    assert parts == [("kalah", "depths"), ("kalah", "splits"), ("ngtsg", "figure_7")]
+
+
+@pytest.fixture
+def publication(tmp_path, monkeypatch):
+    """Return a folder of results, and put a script with two parts in place of all companions."""
+    folder = tmp_path / "clone" / "experiments"
+    folder.mkdir(parents=True)
+    (folder / "run.py").write_text(
+        "import sys; from pathlib import Path\n"
+        "count = Path(sys.argv[-1]) / 'count'\n"
+        "count.write_text(count.read_text() + '.' if count.exists() else '.')\n"
+        "print(*sys.argv[1:-1])\n"
+        "sys.exit('fail' in sys.argv)\n"
+    )
+    parts = {
+        "one": companions.Part("", "", ("a",), "shared"),
+        "two": companions.Part("", "", ("a",), "shared"),
+        "bad": companions.Part("", "", ("fail",)),
+    }
+    made = {"of": companions.Companion("experiments/run.py", "", parts, small=("--tiny",))}
+    for module in (companions, running):
+        monkeypatch.setattr(module, "COMPANIONS", made)
+    monkeypatch.setattr(running, "data_directory", lambda name: folder)
+    return tmp_path / "out"
+
+
+def test_a_part_is_carried_out_once_and_parts_share_measurements(publication, capfd):
+    text = carry_out_part("of", "one", publication, Options(device="cpu"))
+    assert text == publication / "of" / "shared.txt"
+    assert text.read_text() == capfd.readouterr().out == "a --device cpu --out\n"
+    assert carry_out_part("of", "two", publication, Options(device="cpu")) == text
+    assert (publication / "of" / "shared" / "count").read_text() == "."
+    small = carry_out_part("of", "one", publication, Options(device="cpu", small=True))
+    assert small == publication / "small" / "of" / "shared.txt"
+    assert small.read_text() == "a --tiny --device cpu --out\n"
+
+
+def test_a_part_that_fails_does_not_count_as_done(publication, shell):
+    for _ in range(2):
+        code, out, err = shell("reproduce", "of:bad", "of:one", "--out", str(publication))
+        assert code == 1
+        assert err.startswith("of:bad: ended with an error, which was printed above\n")
+        assert out.endswith(f"{publication / 'of' / 'shared.txt'}\n")
+    assert (publication / "of" / "count").read_text() == ".."
+    assert (publication / "of" / "shared" / "count").read_text() == "."
+
+
 def test_without_the_scripts_an_experiment_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "data_directory", lambda name: tmp_path / "_data" / name)
     with pytest.raises(ConfigError, match="run it in a clone of the repository"):
-        carry_out_experiment("kalah", tmp_path, "cpu")
+        carry_out_part("kalah", "depths", tmp_path, Options())
 
 
 def series(**values):

@@ -122,7 +122,7 @@ def _lenders(quarters: list[Quarter]) -> Iterator[str]:
                 f"{100 * loan.rate:.3g} %, interest {_money(loan.interest)}; {end}"
             )
         if one.missing:
-            yield f"quarter {one.quarter}: no bank granted the {_money(one.missing)} more that it wanted"
+            yield f"quarter {one.quarter}: no bank granted {_money(one.missing)} that it wanted too"
     if not granted:
         yield "no bank granted it a loan"
 

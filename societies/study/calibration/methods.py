@@ -143,7 +143,7 @@ def abc_smc(
     # Where nothing came near, a linear model would lead far away from all trials.
     near = np.isfinite(residuals).all() and float(distance.max()) <= 1
     if regression and near and population > 3 * dims:
-        found = _adjusted(x, residuals, distance, weights)[chosen]
+        found = adjusted(x, residuals, distance, weights)[chosen]
     return Found(found, trace, NO_DRAWS, trials.astype(np.int64), notes)
 
 
@@ -159,7 +159,7 @@ def _kernel(new: Reals, x: Reals, root: Reals) -> Reals:
     return found
 
 
-def _adjusted(x: Reals, residuals: Reals, distance: Reals, weights: Reals) -> Reals:
+def adjusted(x: Reals, residuals: Reals, distance: Reals, weights: Reals) -> Reals:
     """Return points moved to where a linear model expects them at residuals of 0.
 
     The regression is that of the logits, so that points remain in the cube.

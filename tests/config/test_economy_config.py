@@ -222,8 +222,7 @@ def test_every_key_of_the_schema_says_meaning_unit_and_range():
 
 
 def test_schema_of_no_workload():
-    own = r"unknown workload 'x' \(known: .*\)\n  A model of your own .* or write model: x.py"
-    with pytest.raises(ConfigError, match=own):
+    with pytest.raises(ConfigError, match="unknown workload 'x'"):
         json_schema("x")
 
 

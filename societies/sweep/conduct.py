@@ -32,7 +32,7 @@ from societies.signals import Stopped
 from societies.sweep.batch import Batch, Result, WrongVersion
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import Dask, Executor, Unreachable, begun_early, executor_of
-from societies.sweep.lanes import Lost, program_of
+from societies.sweep.lanes import Lost
 from societies.sweep.layout import Runs
 from societies.sweep.points import Bucket, groups
 from societies.sweep.prepare import (
@@ -43,6 +43,7 @@ from societies.sweep.prepare import (
     require_sense,
     warnings_of,
 )
+from societies.sweep.program_cache import program_of
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.sweep.until import run_until
 from societies.words import counted
@@ -67,7 +68,8 @@ MOST_OF_WORKER = 1024
 """Most runs of a worker's batch, because its results are sent in one piece."""
 ROUNDS = 4
 """Largest number of rounds in which the buckets take turns, so that a stopped study has about as
-many replicates of every point. A round builds the program of each bucket again."""
+many replicates of every point. With more buckets than a process caches programs, a round builds
+the program of each bucket again."""
 _OWN = ("source", "out", "replicates", "resume")
 LOOK_SECONDS = 2.0
 """Seconds after which the scheduler is checked if no batch has ended."""

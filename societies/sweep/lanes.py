@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -16,6 +16,7 @@ from typing import Any
 from societies import signals
 from societies.errors import BuildError, DeviceError, SocietiesError
 from societies.sweep.batch import Batch, Result, run_batch
+from societies.sweep.program_cache import program_of
 from societies.workload.running.devices import chosen_device
 
 RENEW_AFTER = 16
@@ -182,11 +183,6 @@ class _Lane:
         self._pool.shutdown(wait=not busy, cancel_futures=True)
         for process in processes if busy else ():
             process.kill()
-
-
-def program_of(settings: Mapping[str, Any]) -> str:
-    """Return a text that is the same for all batches that share a program."""
-    return repr(sorted(settings.items()))
 
 
 def _load(device: str) -> None:

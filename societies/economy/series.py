@@ -108,7 +108,7 @@ _measure = partial(Series, log="measures")
 _MEANS = {
     "income": ("util", "income of the day: value of what was extracted, gains of swaps, sales"),
     "consumption": ("util", "utility of the units consumed overnight"),
-    "wealth": ("util", "wealth after consumption: utility of stocks, with devices their worth"),
+    "wealth": ("util", "wealth after consumption: stocks and, at what making costs today, devices"),
     "disposable_income": ("util", "income of the day after taxes and transfers"),
     "units_consumed": ("units", "units consumed overnight"),
     "income_extraction": ("util", "of the income: utility of the units extracted"),
@@ -136,7 +136,10 @@ MEASURES: dict[str, Series] = {
         )
         for name in (*COMPARED, *POLICY_COMPARED)
     },
-    "price_mean": _measure("units/unit", "mean over resources of their prices"),
+    "price_mean": _measure(
+        "units/unit",
+        "mean over resources of their prices; above 1 by construction, price_level is not",
+    ),
     "price_dispersion": _measure(
         "1", "standard deviation over resources of their prices, over the mean"
     ),

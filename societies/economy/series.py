@@ -151,6 +151,13 @@ MEASURES: dict[str, Series] = {
 
 Those of `DEVICE_SUMMED` need devices, those of `OF_POLICIES` taxes or transfers."""
 
+GROUP_MEASURES: dict[str, Series] = {
+    f"group_{name}": Series(u, f"{said}, {_MEMBER}", GROUP, log="measures")
+    for name, (u, said) in _MEANS.items()
+    if name in COMPARED
+}
+"""Measures of each group if there are several; NaN if no member is alive."""
+
 OF_POLICIES = (
     *POLICY_SUMMED,
     *(form.format(one) for one in POLICY_COMPARED for form in ("{}", "{}_median", "gini_{}")),
@@ -178,6 +185,7 @@ def series_table(
     if measures:
         left_out = {*(() if devices else DEVICE_SUMMED), *(() if policies else OF_POLICIES)}
         found |= {name: one for name, one in MEASURES.items() if name not in left_out}
+        found |= GROUP_MEASURES if groups > 1 else {}
     return found
 
 

@@ -95,3 +95,18 @@ def test_inequality_is_that_within_groups_and_that_between_them():
     np.testing.assert_allclose(found.between, [0.0, outside], atol=1e-15)
     np.testing.assert_allclose(found["mean"], [[2, 5], [2, 1]])
     np.testing.assert_allclose(found.share, [[0.5, 5 / 6], [0.5, 1 / 6]])
+
+
+def test_groups_have_their_own_income_consumption_and_wealth(tmp_path):
+    groups = [{"name": "a", "count": 1, "extraction": {"max_effort": 5}}, {"name": "b", "count": 2}]
+    shocks = [{"day": 2, "remove": "agent", "index": 0}]
+    record = {"measures": True, "agent": 1}
+    config = {**CONFIG, "days": 3, "groups": groups, "shocks": shocks, "record": record}
+    path = tmp_path / "groups.h5"
+    societies.run(societies.config_from_dict(config), out=path, device="reference")
+    with societies.open_results(path) as run:
+        for name in ("income", "consumption", "wealth"):
+            own, found = run[f"agent_{name}"].values[0], run[f"group_{name}"].values[0]
+            np.testing.assert_allclose(found[:, 1], own[:, 1:].mean(1))
+            assert found[0, 0] == pytest.approx(own[0, 0]) and np.isfinite(found[1, 0])
+            assert np.isnan(found[2, 0])

@@ -21,9 +21,8 @@ from societies.errors import BuildError, ConfigError, option
 from societies.study.expressions import variables_in
 from societies.study.targets import Targets, load_targets
 from societies.sweep.batch import Batch, Keep, Result, Shape, shape_of
-from societies.sweep.conduct import executor_of
 from societies.sweep.document import Sweep, load_sweep
-from societies.sweep.executors import Executor
+from societies.sweep.executors import Executor, executor_of
 from societies.sweep.points import Bucket, checked_points, groups
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup

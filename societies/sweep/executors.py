@@ -365,3 +365,19 @@ def local_devices(device: str) -> list[str]:
 def _alike(one: Any, other: Any) -> bool:
     same: Callable[[str], bool] = lambda name: getattr(one, name) == getattr(other, name)  # noqa: E731
     return same("kind") and same("name") and same("platform") and not one.simulator
+
+
+def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Executor:
+    """Return the executor that computes the batches of a sweep.
+
+    This process itself uses a single device with few programs. Several devices, or many programs,
+    get processes of their own, because programs fill the memory of the process that builds them.
+    """
+    if workers:
+        local_devices(device)  # reports an error of this machine once, not from every worker
+    if workers or scheduler:
+        return Dask(scheduler, workers, device)
+    devices = local_devices(device)
+    if len(devices) == 1 and (programs <= RENEW_AFTER or devices == ["reference"]):
+        return Here(devices[0])
+    return Processes(devices)

@@ -157,11 +157,11 @@ def _limit_conflicts(config: Any) -> Iterator[Conflict]:
     Of a swap the price of one resource is the inverse of that of the other.
     """
     policies = config.policies
-    for name in ("quota_of", "price_of"):
-        number = getattr(policies, name)
+    for section, name in ((PREFIX, "quota_of"), (PREFIX, "price_of"), ("invention", "banned_of")):
+        number = getattr(getattr(config, section), name)
         if number >= config.resources:
             message = f"there is no resource {number}: they are 0 to {config.resources - 1}"
-            yield Conflict((PREFIX, name), message, (("resources",),))
+            yield Conflict((section, name), message, (("resources",),))
     floor, cap = policies.price_floor, policies.price_cap
     needs = tuple((PREFIX, name) for name in ("price_floor", "price_of"))
     if cap < floor:

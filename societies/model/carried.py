@@ -1,4 +1,4 @@
-"""Rules that plain Python carries out, and faults that a checked kernel notes."""
+"""Rules that plain Python carries out."""
 
 from __future__ import annotations
 
@@ -8,21 +8,9 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-import numpy as np
-
 from reference_py.copies import Copy
-from societies.translate import (
-    Declared,
-    RuleError,
-    TranslatedProgram,
-)
-from societies.workload import (
-    Field,
-    Workload,
-)
-
-FAULT = "python_fault"
-"""Field of a checked build: the number of the first place where a rule went wrong; 0: none."""
+from societies.translate import Declared, RuleError
+from societies.workload import Field
 
 NUMBER = "python_number"
 """Field with the number of a society, for phases that plain Python carries out."""
@@ -97,24 +85,3 @@ def on_host(
             values[place] = list(made.values()) if isinstance(made, dict) else made
     for name, values in state.items():
         arrays[name].set(values)
-
-
-def require_no_fault(
-    unit: TranslatedProgram,
-    model: Workload[Any, Any],
-    arrays: Mapping[str, Any],
-    tick: int,
-    **arguments: int,
-) -> None:
-    """Raise RuleError if a phase noted a fault."""
-    faults = arrays[FAULT].get()
-    if not faults.any():
-        return
-    place = int(np.flatnonzero(faults)[0])
-    file, line, what = unit.sites[int(faults[place]) - 1]
-    count = int((faults != 0).sum())
-    many = f" (one of {count})" if count > 1 else ""
-    raise RuleError(
-        f"{file.path}:{line}: {what}\n    {file.line(line).strip()}\n"
-        f"  on {model.clock} {tick}, in the {model.copies} with index {place} of the launch{many}"
-    )

@@ -11,7 +11,8 @@ from societies.sweep.points import Bucket
 
 ROUNDS = 4
 """Largest number of rounds in which the buckets take turns, so that a stopped study has about as
-many replicates of every point. A round builds the program of each bucket again."""
+many replicates of every point. With more buckets than a process caches programs, a round builds
+the program of each bucket again."""
 
 
 def in_turn(

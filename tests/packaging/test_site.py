@@ -99,7 +99,7 @@ def test_the_definition_of_a_variable_is_one_click_from_its_figure(site):
         text = (site / page).read_text()
         assert re.search(r'href="[./]*(docs/)?results\.html#variable-gini"', text), page
     for name in variables():
-        assert f'id="variable-{name}"' in defined
+        assert f'id="variable-{name.replace("_", "-")}"' in defined, name
 
 
 @pytest.mark.ci

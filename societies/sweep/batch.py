@@ -21,7 +21,7 @@ from societies.output.layout import is_clock, nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
 from societies.sweep.points import launch_config
-from societies.sweep.program_cache import PROGRAMS, Loan
+from societies.sweep.program_cache import PROGRAMS, Loan, program_of
 from societies.version import package_version
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.fields import file_values
@@ -227,7 +227,7 @@ def run_batch(batch: Batch) -> Result:
         # A workload may write a picture next to its result file; here it is discarded.
         with (
             TemporaryDirectory(prefix="societies-") as folder,
-            PROGRAMS.borrow(batch.device) as loan,
+            PROGRAMS.borrow(batch.device, program_of(batch.settings)) as loan,
             allowed(batch.allow_programs),
         ):
             path = Path(folder) / "run.h5"

@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from societies.output.study_layout import DONE, FAILED, PENDING
 from societies.signals import Stopped
 from societies.sweep.batch import Batch, Result, WrongVersion
 from societies.sweep.document import Sweep, load_sweep
-from societies.sweep.executors import Dask, Executor, Unreachable, executor_of
+from societies.sweep.executors import Dask, Executor, Unreachable, begun_early, executor_of
 from societies.sweep.lanes import Lost
 from societies.sweep.layout import Runs
 from societies.sweep.points import Bucket, groups
@@ -42,6 +43,7 @@ from societies.sweep.prepare import (
     require_sense,
     warnings_of,
 )
+from societies.sweep.program_cache import program_of
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.sweep.until import run_until
 from societies.words import counted
@@ -55,13 +57,19 @@ FIRST_BATCH = 64
 MOST_RUNS = 1 << 16
 FASTER = 16
 """Largest growth from one batch to the next; it is large because 64 runs do not fill a GPU."""
+SMALLEST = 16
+"""Towards the end batches on several devices become smaller, so that all devices end at about the
+same time, but not smaller than this part of a batch of `SECONDS_OF_BATCH`."""
+MOST_SEARCHED = 1024
+"""Most groups of runs among which one is searched whose program a device has already."""
 BATCHES_OF_WORKER = 4
 """Least number of batches for each worker, so that all workers end at about the same time."""
 MOST_OF_WORKER = 1024
 """Most runs of a worker's batch, because its results are sent in one piece."""
 ROUNDS = 4
 """Largest number of rounds in which the buckets take turns, so that a stopped study has about as
-many replicates of every point. A round builds the program of each bucket again."""
+many replicates of every point. With more buckets than a process caches programs, a round builds
+the program of each bucket again."""
 _OWN = ("source", "out", "replicates", "resume")
 LOOK_SECONDS = 2.0
 """Seconds after which the scheduler is checked if no batch has ended."""
@@ -150,21 +158,22 @@ def run(
     if sweep.until is not None and replicates is None:
         return run_until(partial(run, sweep, out=path), sweep.until, path, resume, **given)
     require_sense(resume, overwrite, retry_failed, add_points, part, workers, scheduler, batch)
-    plan = prepared(sweep, replicates, part, yes=yes)
-    require_programs(plan, allow_programs)
-    for text in warnings_of(plan):
-        warnings.warn(text, SweepWarning, stacklevel=2)
     goes_on = resume or retry_failed or add_points
-
-    def executor_for(programs: int) -> Executor:
-        return executor_of(device, workers, scheduler, programs)
-
     with ExitStack() as stack:
         executor: Executor | None = None
+        if not goes_on:
+            executor = begun_early(device, workers, scheduler)
+            if executor is not None:
+                stack.callback(executor.close)
+        plan = prepared(sweep, replicates, part, yes=yes)
+        require_programs(plan, allow_programs)
+        for text in warnings_of(plan):
+            warnings.warn(text, SweepWarning, stacklevel=2)
         if not goes_on:  # first make sure that something can be computed, then replace a file
             require_target(path, 0, overwrite=overwrite)
-            executor = executor_for(len(plan.buckets))
-            stack.callback(executor.close)
+            if executor is None:
+                executor = executor_of(device, workers, scheduler, len(plan.buckets))
+                stack.callback(executor.close)
         file, ready = stack.enter_context(
             opened_study(plan, path, goes_on, overwrite=overwrite, grow=add_points)
         )
@@ -176,7 +185,7 @@ def run(
         rows = np.flatnonzero(file.status == (FAILED if retry_failed else PENDING)).tolist()
         session = _Session(ready, file, rows, progress, batch, allow_programs)
         if rows and executor is None:
-            executor = executor_for(session.programs)
+            executor = executor_of(device, workers, scheduler, session.programs)
             stack.callback(executor.close)
         try:
             if executor is not None:
@@ -245,6 +254,7 @@ class _Session:
             for bucket, own in self._in_turn(sweep.workload.numbered)
             for group in groups(sweep.workload, own, self._copies, repeated)
         )
+        self._left = len(self.rows)  # runs in no batch yet
         self._again: deque[Batch] = deque()
         self._lost: set[int] = set()
         self._sources = self.plan.sources if self.rows else {}
@@ -328,7 +338,8 @@ class _Session:
         if isinstance(executor, Dask):  # its workers may join and leave
             each = -(-len(self.rows) // (BATCHES_OF_WORKER * executor.slots))
             return min(MOST_OF_WORKER, max(1, each))
-        return timed or max(1, min(FIRST_BATCH, -(-len(self.rows) // executor.slots)))
+        each = -(-self._left // executor.slots)
+        return max(1, min(timed or FIRST_BATCH, max(each, timed // SMALLEST)))
 
     def _next(self, size: int, executor: Executor) -> Batch | None:
         """Return the next batch that the executor can take, None if there is none.
@@ -341,10 +352,30 @@ class _Session:
                 return batch
         if not self._groups or not executor.has_room():
             return None
-        bucket, group = self._groups.popleft()
+        place = self._place(*executor.programs())
+        bucket, group = self._groups[place]
         if len(group) > size:
-            self._groups.appendleft((bucket, group[size:]))
+            self._groups[place] = bucket, group[size:]
+        else:
+            del self._groups[place]
+        self._left -= len(group[:size])
         return self._batch(bucket, group[:size])
+
+    def _place(self, own: str, others: set[str]) -> int:
+        """Return the index of the next group: with a device's own program, or one that is unused.
+
+        So a device does not build the program of each bucket, but of its own buckets, as long as
+        there are enough of them.
+        """
+        unused = None
+        if len(self._queues) > 1 and (own or others):
+            for place, (bucket, _) in enumerate(islice(self._groups, MOST_SEARCHED)):
+                program = program_of(bucket.settings)
+                if program == own:
+                    return place
+                if unused is None and program not in others:
+                    unused = place
+        return unused or 0
 
     def _batch(self, bucket: Bucket, rows: list[int]) -> Batch:
         plan = self.plan

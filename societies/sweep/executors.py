@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, Protocol
 
-from societies.errors import SocietiesError, option
+from societies.errors import DeviceError, SocietiesError, option
 from societies.sweep.batch import Batch, Result, run_batch
 from societies.sweep.lanes import RENEW_AFTER, Lost, Processes
 from societies.sweep.program_cache import clear_programs
@@ -49,6 +49,9 @@ class Executor(Protocol):
     def has_room(self, batch: Batch | None = None) -> bool:
         """Return whether a batch can be submitted now; None: one that has not failed before."""
 
+    def programs(self) -> tuple[str, set[str]]:
+        """Return the program that is ready on the next device, and those on the others."""
+
     def submit(self, batch: Batch) -> Future[Result]:
         """Begin to compute a batch."""
 
@@ -71,6 +74,10 @@ class OneKind:
     def has_room(self, batch: Batch | None = None) -> bool:
         """Return True: `slots` alone limits what is submitted."""
         return True
+
+    def programs(self) -> tuple[str, set[str]]:
+        """Return no programs: buckets are computed in their order."""
+        return "", set()
 
     def settled(self, batch: Batch, future: Future[Result]) -> Batch | None:
         """Return None: what failed would fail again."""
@@ -264,6 +271,16 @@ def _of_worker(error: BaseException | None) -> BaseException:
     if type(error).__name__ == "KilledWorker":
         return Lost("the workers that computed it died, several in turn; is their memory full?")
     return error or Lost("the batch was given up by the scheduler")
+
+
+def begun_early(device: str, workers: int, scheduler: str) -> Processes | None:
+    """Return processes of several devices, which start while the sweep is checked; else None."""
+    if workers or scheduler:
+        return None
+    with suppress(DeviceError):  # `executor_of` reports it, after mistakes in the sweep
+        devices = local_devices(device)
+        return Processes(devices) if len(devices) > 1 else None
+    return None
 
 
 def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Executor:

@@ -9,11 +9,15 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from societies import signals
 from societies.errors import BuildError, DeviceError, SocietiesError
 from societies.sweep.batch import Batch, Result, run_batch
+from societies.sweep.program_cache import program_of
+from societies.workload.running.devices import chosen_device
 
 RENEW_AFTER = 16
 """Number of programs after which a process is replaced. Compilers never free some host memory for
@@ -61,6 +65,12 @@ class Processes:
         elif len(self._lanes) > 1:
             idle = {number: lane for number, lane in idle.items() if not lane.suspect}
         return min(idle, key=lambda number: idle[number].suspect, default=None)
+
+    def programs(self) -> tuple[str, set[str]]:
+        """Return the program of the device that is next to be used, and those of the others."""
+        number = self._lane_for(None)
+        other = {lane.program for one, lane in self._lanes.items() if one != number}
+        return "" if number is None else self._lanes[number].program, other
 
     def submit(self, batch: Batch) -> Future[Result]:
         """Begin to compute a batch in a process that is idle; `settled` must follow."""
@@ -116,25 +126,28 @@ class _Lane:
 
     Attributes
     ----------
+    program : the program of the last batch, see `program_of`
     suspect : whether another device has yet to show why a batch failed
     failures, error : number of failures in succession that were the device's; the last error
     """
 
     def __init__(self, device: str) -> None:
         self.device, self._pool, self._seen = device, _pool(), set[str]()
-        self._running: Future[Result] | None = None
+        self.program = ""
+        # Libraries and drivers are loaded while the study is checked and its file is made.
+        self._running: Future[Any] = self._pool.submit(_load, device)
         self.suspect, self.failures = False, 0
         self.error: BaseException | None = None
 
     @property
     def idle(self) -> bool:
-        return self._running is None or self._running.done()
+        return self._running.done()
 
     def submit(self, batch: Batch) -> Future[Result]:
-        program = repr(sorted(batch.settings.items()))
-        if program not in self._seen and len(self._seen) >= RENEW_AFTER:
+        self.program = program_of(batch.settings)
+        if self.program not in self._seen and len(self._seen) >= RENEW_AFTER:
             self._renew()
-        self._seen.add(program)
+        self._seen.add(self.program)
         outer: Future[Result] = Future()
         try:
             inner = self._pool.submit(run_batch, batch.on(self.device))
@@ -170,6 +183,12 @@ class _Lane:
         self._pool.shutdown(wait=not busy, cancel_futures=True)
         for process in processes if busy else ():
             process.kill()
+
+
+def _load(device: str) -> None:
+    """Load the libraries and drivers of a device; errors are left to the first batch."""
+    with suppress(SocietiesError):
+        chosen_device(device)
 
 
 def _pool() -> ProcessPoolExecutor:

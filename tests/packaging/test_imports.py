@@ -53,6 +53,8 @@ MOST_LINES = 400
 """Of a module, a script or a kernel file that is not in `LONGER`."""
 
 LONGER = {
+    # a sweep from its first check to its last batch
+    "societies/sweep/conduct.py",
     # one class or one engine whose methods are read together
     "societies/output/resultfile.py",
     "societies/workload/running/engines.py",

@@ -18,7 +18,7 @@ from societies.workload import Setup
 from societies.workload.declare.registry import workload
 from societies.workload.running import devices as of_name
 from societies.workload.running import several
-from societies.workload.running.batches import Part, Room
+from societies.workload.running.batches import OwnCopies, Room
 from societies.workload.running.several import LEAST_COPIES, Several, devices_of
 
 
@@ -136,7 +136,7 @@ def test_processes_divide_the_memory_that_they_share():
     for name, value in (("global_memory", 64 << 30), ("max_alloc", 0)):
         setattr(of_gpu, name, value)
     whole = Room(setup, of_gpu).has
-    assert Room(setup, of_gpu, Part(0, 1, 4, 1)).has == whole
-    assert Room(setup, of_gpu, Part(0, 1, 4, 2)).has == whole // 2
+    assert Room(setup, of_gpu, OwnCopies(0, 1, 4, 1)).has == whole
+    assert Room(setup, of_gpu, OwnCopies(0, 1, 4, 2)).has == whole // 2
     if device.kind == "cpu":
-        assert Room(setup, device, Part(0, 1, 8, 1)).has < Room(setup, device).has / 4
+        assert Room(setup, device, OwnCopies(0, 1, 8, 1)).has < Room(setup, device).has / 4

@@ -152,13 +152,13 @@ class Batches(Engine):
 
 
 @dataclass(frozen=True)
-class Part:
+class OwnCopies:
     """The copies of a run that one of several processes computes.
 
     Attributes
     ----------
     first, copies : index of the first copy in the ensemble, and number of copies
-    processes, of_device : number of processes of the run, and of those that use the same device
+    processes, of_device : number of processes of the run, and number that use the same device
     """
 
     first: int
@@ -168,7 +168,7 @@ class Part:
 
 
 class Room:
-    """Memory of a device, and the number of copies that fit; of a `Part`, its share of the memory.
+    """Memory of a device, and the number of copies that fit; of a `OwnCopies`, its share of it.
 
     Attributes
     ----------
@@ -177,7 +177,9 @@ class Room:
     has, in_one : bytes that the device has for copies: in total; at most in one array
     """
 
-    def __init__(self, setup: Setup[Any, Any], device: Device, part: Part | None = None) -> None:
+    def __init__(
+        self, setup: Setup[Any, Any], device: Device, part: OwnCopies | None = None
+    ) -> None:
         workload, p, sizes = setup.workload, setup.p, setup.sizes
         tables = setup.source.arguments.items()
         arrays = {name: one for name, one in tables if isinstance(one, np.ndarray)}

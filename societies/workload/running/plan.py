@@ -17,7 +17,7 @@ from societies.words import plural
 from societies.workload.declare.config import recorded
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
-from societies.workload.running.batches import Part, Room, batch_size
+from societies.workload.running.batches import OwnCopies, Room, batch_size
 from societies.workload.running.branch import parent_of
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.file import parts, require_room
@@ -120,7 +120,7 @@ def _plan(asked: Request, device: str | Device) -> Plan:
         ("device", name if chosen else f"{name} (plain Python)"),
     ]
     most = math.ceil(count / len(devices))
-    part = Part(0, most, len(devices), devices.count(devices[0])) if devices[1:] else None
+    part = OwnCopies(0, most, len(devices), devices.count(devices[0])) if devices[1:] else None
     room = Room(setup, chosen, part) if chosen else None
     size = most if room is None or room.lack() else batch_size(most, room.copies, batch)
     if chosen is None and batch:

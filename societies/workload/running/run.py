@@ -18,7 +18,7 @@ from societies.output import open_results
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.fields import SERIES, state_hash
 from societies.workload.declare.protocol import Contents, Setup
-from societies.workload.running.batches import Batches, Part, Room, batch_size, require_fit
+from societies.workload.running.batches import Batches, OwnCopies, Room, batch_size, require_fit
 from societies.workload.running.blocks import Simulation
 from societies.workload.running.branch import Parent, copy_history, parent_of, require_other
 from societies.workload.running.devices import chosen_device
@@ -49,7 +49,7 @@ def engine_of(
     profiling: bool = False,
     batch: int | None = None,
     like: Built | None = None,
-    part: Part | None = None,
+    part: OwnCopies | None = None,
 ) -> tuple[Engine, str, dict[str, str]]:
     """Return an engine, the displayed name of its device, and attributes for the file.
 
@@ -60,7 +60,7 @@ def engine_of(
         then run whole ticks only. Default: all copies at once, so that single steps can be run.
     like : Built, optional
         Program of another engine on the device, which is reused if its text is the same.
-    part : Part, optional
+    part : OwnCopies, optional
         The copies of this engine. Default: all.
 
     Raises
@@ -86,7 +86,7 @@ def engine_of(
     return inner, name, facts
 
 
-def _fit(setup: Setup[Any, Any], part: Part | None = None) -> int:
+def _fit(setup: Setup[Any, Any], part: OwnCopies | None = None) -> int:
     """Return how many copies fit a device, before anything is built on it.
 
     Raises

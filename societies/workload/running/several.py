@@ -28,7 +28,7 @@ from societies.opencl import Device
 from societies.workload.declare.fields import State, kept
 from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.declare.registry import installed
-from societies.workload.running.batches import Part
+from societies.workload.running.batches import OwnCopies
 from societies.workload.running.devices import listed_devices, local_devices
 from societies.workload.running.engines import Engine
 from societies.workload.running.logs import split_by_tick
@@ -117,7 +117,7 @@ class Several(Engine):
         for number, device in enumerate(devices):
             self._processes.append(_Process(device, devices, descriptor))
             first, stop = (setup.copies * at // len(devices) for at in (number, number + 1))
-            part = Part(first, stop - first, len(devices), devices.count(device))
+            part = OwnCopies(first, stop - first, len(devices), devices.count(device))
             order = Order(
                 setup.workload.name,
                 None if model is None else str(model),
@@ -234,7 +234,7 @@ class Several(Engine):
 class _Process:
     """A process that computes on one device (`societies.workload.running.worker`)."""
 
-    part: Part
+    part: OwnCopies
 
     def __init__(self, device: str, devices: Sequence[str], descriptor: int) -> None:
         self._device, self._devices = device, devices

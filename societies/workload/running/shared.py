@@ -1,4 +1,4 @@
-"""Which memory do the processes of a run on several devices share, and what must each be told?"""
+"""Which memory do the processes of a run on several devices share, and what does each compute?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from societies.workload.declare.protocol import Setup
-from societies.workload.running.batches import Part
+from societies.workload.running.batches import OwnCopies
 from societies.workload.running.engines import LOG_TICKS
 
 LOG_AREAS = 2
@@ -95,6 +95,6 @@ class Order:
     model: str | None
     config: bytes
     device: str
-    part: Part
+    part: OwnCopies
     batch: int
     descriptor: int

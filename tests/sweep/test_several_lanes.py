@@ -1,4 +1,4 @@
-"""Does a study lose runs to a device that fails, if another one can compute them?
+"""How do several devices share a study, and is a run lost to a device that fails?
 
 Processes that pretend to have a device of their own compute in plain Python.
 """
@@ -108,3 +108,17 @@ def test_what_does_not_compile_is_not_tried_elsewhere(tmp_path, devices):
     assert len(report.failures) == 24
     assert len(calls) == 2
     assert not report.notes
+
+
+def test_devices_divide_buckets_and_end_at_the_same_time(tmp_path, straight, devices):
+    """Each builds the program of one bucket, and no batch has more than its share of the rest."""
+    calls = devices(2, lambda *_: None)
+    report = sweep.run(SWEEP, out=tmp_path / "s.h5")
+    assert not report.failures
+    same(tmp_path / "s.h5", straight)
+    with sweep.open_study(tmp_path / "s.h5") as study:
+        days = study.days.values
+    first = {name: {days[row] for row in rows} for name, rows in reversed(calls)}
+    assert len(first["0:0"] | first["0:1"]) == 2
+    sizes = sorted((len(rows) for _, rows in calls), reverse=True)
+    assert sizes[0] == 12 and sizes[1] == 6 and sum(sizes) == 24

@@ -57,7 +57,7 @@ def test_keys_without_effect_are_warned_of(keys, message):
 
 
 def test_more_searches_than_firms_see_each_firm_once():
-    """The run goes on with all firms that there are."""
+    """All firms are applied to and visited."""
     config = config_from_dict({**SMALLEST, "max_m": 8, "max_z": 8, "max_h": 4})
     economy = economy_of(config)
     for phase in ("begin", *bam.WORKLOAD.day):

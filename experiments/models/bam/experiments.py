@@ -56,6 +56,14 @@ EXPERIMENTS = {
     ],
 }  # fmt: skip
 
+ACROSS = {
+    "contract": "quarters of a contract",
+    "markets": "firms applied to, shops visited, banks asked",
+    "loyalty": "shops visited",
+    "tax": "share of profit taken away",
+}
+"""What differs along the horizontal axis."""
+
 
 def measured(name, replicates, out, device):
     """Return the rows of an experiment: line, value, economies, and statistics by name."""
@@ -93,7 +101,8 @@ def draw(name, rows, path):
                           markersize=4, capsize=2, label=label,
                           linestyle="-" if numbers else "none")  # fmt: skip
         if not numbers:
-            axes.set_xticks(range(len(ticks)), ticks, rotation=20)
+            axes.set_xticks(range(len(ticks)), ticks, rotation=35, ha="right")
+        axes.set_xlabel(ACROSS.get(name, ""), fontsize=9)
         axes.set_title(panel.replace("_", " "), loc="left", fontsize=10)
         axes.grid(alpha=0.3)
         if panel == panels[0]:

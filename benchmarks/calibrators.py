@@ -60,11 +60,11 @@ class Calibrated:
 MODELS = {
     "kirman_ants": Calibrated(
         "models/kirman_ants/quickstart",
-        {"days": 500},
+        {"days": 4000},
         {"own": (0.001, 0.02), "convinced": (0.5, 0.98)},
         {
-            "spread": {"of": "share", "statistic": "sd", "ticks": "101:500"},
-            "lasting": {"of": "share", "statistic": "autocorrelation", "ticks": "101:500"},
+            "spread": {"of": "share", "statistic": "sd", "ticks": "101:4000"},
+            "lasting": {"of": "share", "statistic": "autocorrelation", "ticks": "101:4000"},
         },
         (0.2, 0.9),
         on_mesa=True,

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 from reference_py.copies import Copy
+from societies.config.problems import suggestion
 from societies.translate import Declared, RuleError
 from societies.workload import Field
 
@@ -26,7 +27,7 @@ def whole(
 ) -> Callable[..., None]:
     """Return a phase in plain Python as engines call it: for all entries, errors with their line.
 
-    It raises `RuleError` if the rule raises an error.
+    It raises `RuleError` if the rule raises an error, or sets other series than the model has.
     """
     names = list(inspect.signature(function).parameters)[2:]
 
@@ -37,13 +38,27 @@ def whole(
         try:
             if not entry:
                 function(config, society, *values)
-                return
-            for i in range(declared.lengths[entry]):
+            for i in range(declared.lengths[entry] if entry else 0):
                 function(config, society, *values, i)
         except Exception as error:
             raise _explained(error, function, name, declared, society.index, day) from error
+        made = getattr(society, "series", None)
+        if isinstance(made, dict) and list(made) != list(declared.series):
+            _require_series(made, function, name, declared)
+            society.series = {one: made[one] for one in declared.series}
 
     return carried_out
+
+
+def _require_series(made: Mapping[str, Any], function: Any, name: str, declared: Declared) -> None:
+    """Raise RuleError unless a phase has set every series, and no other."""
+    said = [f"there is no series '{one}'{suggestion(one, declared.series)}"
+            for one in made if one not in declared.series]  # fmt: skip
+    said += [f"the series '{one}' is missing" for one in declared.series if one not in made]
+    if said:
+        where = f"{inspect.getsourcefile(function)}:{function.__code__.co_firstlineno}"
+        listed = f"Series that the model declares: {', '.join(declared.series)}."
+        raise RuleError(f"{where}: {name}: {said[0]}\n  {listed}")
 
 
 def _explained(

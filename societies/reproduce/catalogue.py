@@ -1,7 +1,8 @@
 """Which published figures can be reproduced, from which runs, and at which cost?
 
 Each figure of Haney, Haarsma and Ditta (2016) has a folder in ``experiments/economy/paper`` with
-``figure.yaml``: title, runs, variables, cost. Other publications are in ``companions``.
+``figure.yaml``: title, runs, variables, cost, numbers of recorded runs. Other publications are in
+``companions``.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Figure:
     runs : what it is drawn from; none if it follows from the curves alone
     variables : of the runs' files that it needs
     cost : for 100 societies, by kind of device
+    recorded : means of the recorded runs of the authors' program, by ``CASE.NAME`` of the target
     """
 
     number: int
@@ -73,6 +75,7 @@ class Figure:
     runs: tuple[Run, ...]
     variables: tuple[str, ...]
     cost: Mapping[str, str]
+    recorded: Mapping[str, float]
 
 
 def figures() -> dict[int, Figure]:
@@ -91,7 +94,8 @@ def figures() -> dict[int, Figure]:
         )
         number = int(path.parent.name.removeprefix("figure_"))
         found[number] = Figure(
-            number, said["title"], runs, tuple(said.get("variables", ())), said["cost"]
+            *(number, said["title"], runs, tuple(said.get("variables", ())), said["cost"]),
+            said.get("recorded", {}),
         )
     return found
 

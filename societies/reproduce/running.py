@@ -21,7 +21,7 @@ from societies.output import open_results
 from societies.output.files import written
 from societies.paths import data_directory
 from societies.reproduce.catalogue import SOCIETIES, Figure, Run, figures
-from societies.reproduce.claims import as_markdown, measured, write_table
+from societies.reproduce.claims import as_markdown, cells, measured, write_table
 from societies.reproduce.companions import COMPANIONS
 from societies.reproduce.drawing import FIGURES, Runs
 from societies.workload import Setup
@@ -74,7 +74,8 @@ def carry_out(figure: Figure, out: Path, options: Options) -> list[Path]:
     if options.small:
         return drawn
     table = out / f"{name}.csv"
-    write_table(table, measured(figure.number, runs))
+    found = measured(figure.number, runs)
+    write_table(table, [cells(figure.number, one, figure.recorded) for one in found])
     _write_claims(out)
     return [*drawn, table, out / CLAIMS]
 
@@ -152,7 +153,7 @@ def _write_claims(out: Path) -> None:
     rows = []
     for path in sorted(out.glob("figure_*.csv")):
         with path.open(newline="", encoding="utf-8") as file:
-            rows += [row[:-1] for row in list(csv.reader(file))[1:]]
+            rows += list(csv.reader(file))[1:]
     (out / CLAIMS).write_text(as_markdown(rows), encoding="utf-8")
 
 

@@ -22,8 +22,9 @@ from societies.reproduce import (
     figures,
     running,
 )
-from societies.reproduce.claims import CLAIMS, Claim, ComparedClaim, measured
+from societies.reproduce.claims import COMPARISONS, cells, measured, targets_of
 from societies.reproduce.drawing import FIGURES, gain_per_minute
+from societies.study import load_targets
 
 ROOT = Path(__file__).resolve().parents[2]
 BASELINE = ROOT / "tests" / "data" / "societies-baseline"
@@ -37,7 +38,11 @@ def test_without_numbers_the_figures_are_listed_with_their_cost(shell):
     assert all("on two cores" in lines[str(n)] and "H100" in lines[str(n)] for n in range(5, 14))
     parts = {f"{name}:{part}" for name, one in COMPANIONS.items() for part in one.parts}
     assert {"paper", *COMPANIONS} | parts <= set(lines)
-    assert set(figures()) == set(FIGURES) == {claim.figure for claim in CLAIMS}
+    judged = {one.figure for one in COMPARISONS} | {n for n in range(20) if targets_of(n)}
+    assert set(figures()) == set(FIGURES) == judged
+    sources = [t.source for one in load_targets("economy") for t in one.statistics.values()]
+    shown = [t.source for n in figures() for one in targets_of(n) for t in one.statistics.values()]
+    assert sorted(sources) == sorted(shown)  # each target is the claim of a figure
 
 
 def test_scripts_of_parts_exist_and_know_their_options(tmp_path):
@@ -95,7 +100,7 @@ def test_a_figure_without_runs(shell, tmp_path, monkeypatch):
     made = ["figure_05.png", "figure_05.svg", "figure_05.csv", "claims.md"]
     assert out.split() == [f"reproduction/{name}" for name in made]
     table = list(csv.reader((tmp_path / "reproduction/figure_05.csv").read_text().splitlines()))
-    assert [row[6] for row in table] == ["verdict", "agrees", "agrees", "agrees"]
+    assert [row[-1] for row in table] == ["verdict", "PASS", "PASS", "PASS"]
     # 600 util in 8.99 minutes; what the second unit adds, 600 (2^(1/2.5) - 1), takes as long
     assert gain_per_minute(2.5, 2) == pytest.approx([66.78, 66.78 * 0.3195], rel=1e-3)
 
@@ -209,59 +214,77 @@ def series(**values):
     )
 
 
-def test_claims_are_computed_as_they_say():
+def test_a_removal_on_another_day_is_judged_as_that_of_the_targets():
     """Figure 13, by hand: 100 before the removal, then 10 and 20, then 90 and 110."""
     days = np.arange(1, 4501)
     low, late = (days > 3000) & (days <= 3100), days > 3400
     rows = [
         np.where(low, least, np.where(late, end, 100.0)) for least, end in ((10, 90), (20, 110))
     ]
-    found = measured(13, {"removal": series(units_extracted=rows, utility=rows)})
-    assert [(one.mean, one.societies) for one in found] == [
-        pytest.approx((0.15, 2)), pytest.approx((0.15, 2)),
-        pytest.approx((1.0, 2)), pytest.approx((1.0, 2)),
-    ]  # fmt: skip
-    assert [one.agrees for one in found] == [True, False, True, True]
+    run = series(units_extracted=rows, utility=rows).assign_attrs(removed=3000)
+    found = measured(13, {"removal": run})
+    assert [one.mean for one in found] == pytest.approx([0.15, 0.15, 1.0, 1.0])
+    assert [one.verdict for one in found] == ["PASS", "WARN", "PASS", "PASS"]
 
 
-def test_claims_about_sources_are_computed_as_they_say():
-    shares = np.zeros((1, 300, 5))
+def test_claims_about_sources_are_those_of_the_targets():
+    shares = np.zeros((2, 310, 5))
     shares[:, :16, 0] = shares[:, 16:99, 1] = 1.0  # by hand, then tools
     shares[:, 99:, 2:4] = 0.3, 0.7  # machines and factories
+    sources = ["hand", "tool", "machine", "factory", "industry"]
     run = xr.Dataset(
         {"extraction_share": (("society", "day", "source"), shares)},
-        coords={
-            "day": np.arange(1, 301),
-            "source": ["hand", "tool", "machine", "factory", "industry"],
-        },
+        coords={"day": np.arange(1, 311), "source": sources},
     )
     tools, machines, factories, industries = measured(9, {"long_run": run})
-    assert tools.mean == 17 and tools.agrees
-    assert np.isnan(machines.mean) and not machines.agrees  # they never carry most
-    assert factories.mean == pytest.approx(0.7) and not factories.agrees
-    assert industries.mean == 0 and industries.agrees
+    assert (tools.mean, tools.verdict) == (17, "PASS")
+    assert (machines.verdict, machines.failed) == ("FAIL", 2)  # they never carry most
+    assert factories.mean == pytest.approx(0.7) and factories.verdict == "FAIL"
+    assert (industries.mean, industries.verdict) == (0, "PASS")
+    row = cells(9, factories, {"long_run.factories_day_300": 0.51})
+    said = "long run: factories nearly everything by day 300 (share)"
+    assert row == ["9", said, "0.8 to 1", "0.7", "0.7 to 0.7", "0 %", "0.51", "FAIL"]
 
 
-def test_an_interval_that_reaches_the_band_agrees():
-    claim = Claim(7, "", (10.0, 11.0), lambda runs: np.zeros(1))
-    assert ComparedClaim(claim, 20, 9.5, 9.0, 10.0).agrees
-    assert not ComparedClaim(claim, 20, 9.5, 9.0, 9.9).agrees
-    assert ComparedClaim(claim, 1, 10.5, np.nan, np.nan).agrees
-    assert not ComparedClaim(claim, 1, 11.5, np.nan, np.nan).agrees
+def test_several_runs_are_compared_society_by_society():
+    runs = {
+        f"exponent_{n}": series(units_traded=rows)
+        for n, rows in {
+            "1.1": [[4, 6], [10, 10]],
+            "1.5": [[2, 2], [8, 8]],
+            "2.0": [[1, 1], [4, 4]],
+        }.items()
+    }
+    found = measured(6, runs)
+    assert [one.values.tolist() for one in found] == [[0.4, 0.8], [0.5, 0.5]]
+    assert [one.verdict for one in found] == ["PASS", "PASS"]
 
 
 def test_recorded_numbers_are_those_of_the_recorded_runs():
-    def recorded(name, column):
+    def recorded(name, column, first, last):
         with open(BASELINE / f"canon-{name}.csv", newline="") as lines:
-            return np.array([float(row[f"{column}_mean"]) for row in csv.DictReader(lines)])
+            every = [float(row[f"{column}_mean"]) for row in csv.DictReader(lines)]
+        return np.mean(every[first - 1 : last])
 
-    plain, trade, tools, devices = (recorded(name, "gathered") for name in ("s1", "s2", "s3", "s4"))
-    expected = [
-        plain[0], plain[200], plain[250], plain[300], plain[400:500].mean(),
-        trade[124], trade[400:500].mean() / plain[400:500].mean(),
-        tools[150], tools[400:500].mean(), devices[450:500].mean() / 187.0,
-        recorded("d24", "use_devmachine")[299], recorded("d24", "use_devfactory")[299],
-        recorded("d24", "complexity")[0],
-    ]  # fmt: skip
-    found = [claim.recorded for claim in CLAIMS if not np.isnan(claim.recorded)]
+    expected = {
+        **{f"no_trade.units_day_{day}": recorded("s1", "gathered", day, day)
+           for day in (1, 201, 251, 301)},
+        "no_trade.units_at_the_end": recorded("s1", "gathered", 401, 500),
+        "trade.units_day_125": recorded("s2", "gathered", 125, 125),
+        "trade.inequality_is_near_0": recorded("s2", "gini_day", 1, 500),
+        "tools.units_day_151": recorded("s3", "gathered", 151, 151),
+        "tools.units_at_the_end": recorded("s3", "gathered", 401, 500),
+        "devices.units_times_187": recorded("s4", "gathered", 451, 500) / 187,
+        "devices.inequality_settles": recorded("s4", "gini_day", 401, 500),
+        "long_run.factories_day_300": recorded("d24", "pct_factory", 291, 310),
+        "long_run.industries_day_300": recorded("d24", "pct_industry", 291, 310),
+        "long_run.tools_made_with_machines": recorded("d24", "use_devmachine", 291, 310),
+        "long_run.machines_made_with_factories": recorded("d24", "use_devfactory", 291, 310),
+        "long_run.median_hhi": recorded("d24", "hhi_med", 501, 1500),
+        "long_run.largest_hhi": recorded("d24", "hhi_max", 300, 1500),
+        "long_run.interdependence_by_hand": recorded("d24", "complexity", 1, 1),
+    }  # fmt: skip
+    found = {name: value for one in figures().values() for name, value in one.recorded.items()}
     assert found == pytest.approx(expected, rel=5e-4)
+    judged = {f"{one.name}.{name}" for one in load_targets("economy") for name in one.statistics}
+    assert set(found) <= judged

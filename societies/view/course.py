@@ -187,11 +187,6 @@ class Course:
             self.step()
             yield
 
-    def go(self, tick: int) -> None:
-        """Go to a tick."""
-        for _ in self.steps_to(tick):
-            pass
-
     def _load(self, tick: int) -> None:
         self._links = {}
         if tick:

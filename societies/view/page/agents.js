@@ -18,13 +18,14 @@ const agent = () => (tellsLives() ? newest.agent : picked);
 
 // Prepares a canvas for drawing, sharp on every screen; returns its context, or null if it is hidden.
 function prepared(canvas, shown, height, title, label) {
-  canvas.hidden = canvas.previousElementSibling.hidden = !shown;
+  put(canvas, "hidden", !shown);
+  put(canvas.parentElement, "hidden", !title);
+  put(canvas.previousElementSibling, "textContent", title);
   if (!shown) return null;
   const scale = devicePixelRatio || 1;
   put(canvas, "width", Math.round(SIDE * scale));
   put(canvas, "height", Math.round(height * scale));
   put(canvas.style, "width", SIDE + "px");
-  put(canvas.previousElementSibling, "textContent", title);
   canvas.setAttribute("aria-label", title + ": " + label);
   const context = canvas.getContext("2d");
   context.setTransform(scale, 0, 0, scale, 0, 0);
@@ -85,10 +86,6 @@ function drawNetwork(pane, place, box) {
   const title = pane.network ? pane.network.title + found : "";
   const context = prepared(canvas, shown, SIDE, title, `${shown ? pane.laid.links.length : 0} lines`);
   const line = box.querySelector(".agent"), life = box.querySelector(".life");
-  if (!shown && pane.network) { // what cannot be drawn is said
-    put(canvas.previousElementSibling, "textContent", title);
-    canvas.previousElementSibling.hidden = false;
-  }
   put(line, "hidden", !shown);
   put(life, "hidden", !pane.life);
   put(life, "textContent", pane.life || "");
@@ -208,8 +205,8 @@ function paintSpread(context, pane, place) {
     context.fillRect(6 + (half / bins) * i, 125 - tall, half / bins - 1, tall);
   });
   context.fillStyle = ink();
-  context.fillText(words(low), 4, 142);
-  context.fillText(words(high), half - 34, 142);
+  context.fillText(brief(low), 4, 142);
+  context.fillText(brief(high), half - 34, 142);
   const total = sorted.reduce((a, b) => a + b, 0);
   if (sorted[0] < 0 || total <= 0) return;
   const left = width / 2 + 20, side = width / 2 - 30;

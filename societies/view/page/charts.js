@@ -10,6 +10,9 @@ let listed = ""; // names of all series, as they are listed
 
 const words = (number) => (number === null || number === undefined ? "none" : Number(number.toPrecision(4)).toString());
 
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const brief = (number) => compact.format(number);
+
 // Returns a column of a course: an array with a value for each tick, null where there is none.
 function values(place, name, kind) {
   const { rows, data, index, lines, found } = courses[place];
@@ -90,7 +93,7 @@ function horizon() {
 
 function options(title, height, lines, bands, legend) {
   const axis = { stroke: ink, grid: { stroke: faint, width: 1 }, ticks: { stroke: faint } };
-  const drawn = lines.map(({ label, colour, dash, width }) => ({ label, stroke: colour, dash, width, points: { show: false } }));
+  const drawn = lines.map(({ label, colour, dash, width }) => ({ label, stroke: colour, dash, width, points: { show: (plot) => plot.data[0].length === 1 } }));
   return {
     title, width: chartWidth(), height, series: [{ label: newest.clock }, ...drawn], bands,
     legend: { show: legend, live: false }, cursor: { sync: { key: "ticks" }, drag: { x: false, y: false } },

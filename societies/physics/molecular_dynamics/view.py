@@ -136,7 +136,7 @@ class AtomsView:
         """Yield the current atoms, then the atoms after every `steps` steps until the last one."""
         config = self.configuration(state)
         start = state.temperature, state.density  # with others the box begins again
-        self._run.begin(config, start, anew=state.restarts != self._restarts)
+        self._run.begin(config, start, again=state.restarts != self._restarts)
         self._restarts = state.restarts
         last = self._workload.ticks(self._config)
         yield from self._run.pictures(last, state.steps, lambda: self._frame(state))

@@ -31,7 +31,6 @@ from societies.words import one_of, plural
 from societies.workload.declare.config import kept_ticks, recorded
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.varying import SHARED, SHARED_SHAPE
 from societies.workload.running.file import require_checkpoint
 from societies.workload.running.provenance import require_origin
 
@@ -364,44 +363,3 @@ def with_fan(config: Any, tick: int, futures: int) -> Any:
     return config_from_dict(
         data | {name: data[name] * futures for name in ("replicates", first) if name in data}
     )
-
-
-def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
-    """Return the configuration with an intervention that sets values at the end of a tick.
-
-    Raises
-    ------
-    ConfigError
-        If a value cannot be changed.
-    """
-    if "interventions" not in type(config).model_fields:
-        raise ConfigError(
-            f"{config.workload} has no key interventions: its values cannot be changed on the way"
-        )
-    from societies.workload.declare.registry import workload
-
-    if "interventions" in {key.partition(".")[0] for key in values}:
-        raise ConfigError(
-            "interventions: a branch has those of CONFIG; write them there, or name the values "
-            f"that change after {option('tick')}: {override('KEY=VALUE')}"
-        )
-    clock, own = workload(config.workload).clock, f"interventions.{len(config.interventions)}"
-    try:
-        return with_intervention(config, {clock: tick, "set": dict(values)})
-    except ConfigError as error:  # the user gave values and no intervention: reword the message
-        text = str(error).replace(f"{own}.set.", "")
-        text = text.replace(f"{own}.{clock}: ", f"{option(clock)}: ")
-        text = text.replace(SHARED, "stays as in the parent; only parameters of the model change")
-        text = text.replace(SHARED_SHAPE, "it stays as in the parent")
-        raise ConfigError(text.replace(f"{own}: ", "")) from None
-
-
-def with_intervention(config: Any, intervention: Mapping[str, Any]) -> Any:
-    """Return the configuration with another intervention, given as plain data."""
-    from societies.workload.declare.registry import config_from_dict
-
-    data = config.model_dump(mode="json")
-    data["interventions"] = [*data["interventions"], dict(intervention)]
-    changed = config_from_dict(data)
-    changed._table = config.table
-    return changed

@@ -45,19 +45,19 @@ class Stepwise:
         assert self._engine is not None
         return self._engine
 
-    def begin(self, config: Any, key: Any = None, *, anew: bool = True) -> Engine:
+    def begin(self, config: Any, key: Any = None, *, again: bool = True) -> Engine:
         """Return the engine for a configuration, before its first tick or as it is.
 
         Parameters
         ----------
         key : what decides about kernels and arrays; the engine is made again if it changes
-        anew : whether a run whose engine stays begins again
+        again : whether a run whose engine stays begins again
         """
         made = self._engine is None or key != self._key
         if made:
             self._engine, _, _ = engine_of(Setup(self._workload, config), self._device)
             self._key, self._chunk = key, 1
-        if made or anew:
+        if made or again:
             self.engine.start()
             self.restart()
         return self.engine

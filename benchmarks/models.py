@@ -9,6 +9,13 @@ counts: ``--who device --device gpu --societies 1000 10000``.
 
     python benchmarks/models.py --mesa PYTHON_WITH_MESA --out models.csv
 
+BAM is its baseline after 100 quarters and has two peers: bam-engine, a package for Python and NumPy
+(``bamengine``, models_on_bamengine.py), and the model on Mesa of that package's repository, whose
+clone is handed over. On one core:
+
+    POCL_MAX_PTHREAD_COUNT=1 taskset -c 0 python benchmarks/models.py bam --societies 1 16 \\
+        --mesa PYTHON --bamengine PYTHON --clone bam-engine --out bam.csv
+
 The table gives the best of all rounds. Where other programs use the machine, only processor time
 can be compared.
 """
@@ -37,8 +44,16 @@ DAYS = {  # of our kernels, of plain Python, of NumPy, of Mesa
     "kirman_ants": (4000, 40, 0, 1000),
     "schelling": (20, 5, 0, 20),
     "sugarscape": (100, 5, 0, 100),
+    "bam": (500, 4, 0, 100),
 }
+CONFIGURATIONS = {"bam": "baseline"}
+"""Configurations other than the quickstart."""
+
+UNTIMED = {"bam": 100}
+"""First days that are not counted, if more than two."""
+
 FROM_THE_START = ("schelling", "sugarscape")
+WHO = ("device", "python", "numpy", "mesa", "bamengine")
 FIELDS = (
     "model",
     "who",
@@ -54,11 +69,12 @@ FIELDS = (
 
 
 def engine_time(name, days, copies, device):
-    """Return the processor and the clock's seconds of days of a quickstart on a device.
+    """Return the processor and the clock's seconds of days of a model on a device.
 
     Without a device, by plain Python.
     """
-    config = load_config(data_directory("configs") / "models" / name / "quickstart.yaml")
+    file = f"{CONFIGURATIONS.get(name, 'quickstart')}.yaml"
+    config = load_config(data_directory("configs") / "models" / name / file)
     one = workload(name)
     p = one.parameters(config)
     if device is None:
@@ -68,8 +84,10 @@ def engine_time(name, days, copies, device):
     engine.start()
     first = 1
     if name not in FROM_THE_START and device is not None:
-        engine.run_ticks(1, 2)
-        first = 3
+        untimed = UNTIMED.get(name, 2)
+        for start in range(1, untimed + 1, LOG_TICKS):
+            engine.run_ticks(start, min(start + LOG_TICKS - 1, untimed))
+        first = untimed + 1
     engine.state()
     began, clock = time.process_time(), time.perf_counter()
     for start in range(first, first + days, LOG_TICKS):
@@ -130,11 +148,16 @@ def zero_intelligence_numpy(days, copies, shouts=5000, top=200, market=2):
     return time.process_time() - began
 
 
-def mesa_time(python, name, days):
-    """Return the processor seconds of days on Mesa, in a process of another interpreter."""
-    script = Path(__file__).with_name("models_on_mesa.py")
+def peer_time(python, who, name, days, clone):
+    """Return the processor seconds of days on a peer, in a process of another interpreter."""
+    script = Path(__file__).with_name(f"models_on_{who}.py")
+    paths = os.pathsep.join(filter(None, [clone, os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
-        [python, str(script), name, str(days)], capture_output=True, text=True, check=True
+        [python, str(script), name, str(days), str(UNTIMED.get(name, 0))],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": paths},
     )
     return float(done.stdout.split()[0])
 
@@ -148,14 +171,16 @@ def rows_of(name, options, device, turn):
     ways = [("device", copies, ours) for copies in options.societies] + [("python", 2, plain)]
     if name in NUMPY:
         ways += [("numpy", copies, arrays) for copies in options.societies]
-    if options.mesa:
+    if options.mesa and (name != "bam" or options.clone):
         ways.append(("mesa", 1, peer))
+    if options.bamengine and name == "bam":
+        ways.append(("bamengine", 1, peer))
     for who, copies, days in ways:
         clock = float("nan")  # of other programs, only the processor's is taken
         if who not in options.who:
             continue
-        if who == "mesa":
-            seconds = mesa_time(options.mesa, name, days)
+        if who in ("mesa", "bamengine"):
+            seconds = peer_time(getattr(options, who), who, name, days, options.clone)
         elif who == "numpy":
             seconds = NUMPY[name](days, copies)
         else:
@@ -178,9 +203,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=list(DAYS))
     parser.add_argument("--mesa", help="a Python that has Mesa")
+    parser.add_argument("--bamengine", help="a Python that has bamengine")
+    parser.add_argument("--clone", help="folder of a clone of bam-engine's repository")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--societies", type=int, nargs="+", default=[64])
-    parser.add_argument("--who", nargs="+", default=["device", "python", "numpy", "mesa"])
+    parser.add_argument("--who", nargs="+", default=WHO)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()

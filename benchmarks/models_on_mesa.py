@@ -1,9 +1,10 @@
 """The models of `societies.models` on Mesa, for benchmarks/models.py; needs Mesa 3 and networkx.
 
-    python benchmarks/models_on_mesa.py MODEL DAYS
+    python benchmarks/models_on_mesa.py MODEL DAYS [UNTIMED]
 
-prints the processor seconds of the days of one society. Schelling and Sugarscape are Mesa's own
-examples, at the size of our quickstarts; the others are written here on Mesa's classes.
+prints the processor seconds of the days of one society, after some that are not timed. Schelling
+and Sugarscape are Mesa's own examples, at the size of our quickstarts; BAM is that of bam-engine's
+repository, whose clone has to be on PYTHONPATH; the others are written here on Mesa's classes.
 """
 
 import sys
@@ -99,18 +100,19 @@ class Ant(mesa.Agent):
         other = self
         while other is self:
             other = self.random.choice(self.model.ants)
-        chance = self.random.random()
-        if chance < 0.002:
+        chance, model = self.random.random(), self.model
+        if chance < model.own:
             self.source = 1 - self.source
-        elif chance < 0.992:
+        elif chance < model.own + model.convinced:
             self.source = other.source
 
 
 class KirmanAnts(mesa.Model):
     """Ants recruit each other."""
 
-    def __init__(self, seed=1):
+    def __init__(self, seed=1, own=0.002, convinced=0.99):
         super().__init__(seed=seed)
+        self.own, self.convinced = own, convinced
         self.ants = [Ant(self) for _ in range(100)]
         self.collector = mesa.DataCollector(
             {"share": lambda m: sum(a.source for a in m.ants) / 100}
@@ -134,7 +136,15 @@ def sugarscape():
     return SugarscapeG1mt(seed=1)
 
 
+def bam():
+    from comparison.orchestrator.params import canonical_params
+    from comparison.runners.mesa.model import BamModel
+
+    return BamModel(100, 500, 10, canonical_params(), seed=1, collect=False)
+
+
 MODELS = {
+    "bam": bam,
     "boltzmann": Boltzmann,
     "zero_intelligence": ZeroIntelligence,
     "kirman_ants": KirmanAnts,
@@ -145,6 +155,8 @@ MODELS = {
 if __name__ == "__main__":
     name, days = sys.argv[1], int(sys.argv[2])
     model = MODELS[name]()
+    for _ in range(int(sys.argv[3]) if len(sys.argv) > 3 else 0):
+        model.step()
     began = time.process_time()
     for _ in range(days):
         model.step()

@@ -152,7 +152,8 @@ Device = Annotated[
     str,
     typer.Option(
         metavar="D",
-        help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name.",
+        help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name; run and sweep also take "
+        "several: 0:0,0:1.",
         autocompletion=_complete_device,
     ),
 ]
@@ -1479,11 +1480,12 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NUMBER ...]",
-            help="Figures 5 to 13, or an experiment; none: list all of them.",
+            metavar="[NAME ...]",
+            help="Figures 5 to 13, `paper`, or other publications: `ngtsg:figure_11`, `ngtsg`; "
+            "none: list all of them.",
         ),
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="All figures of the paper.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="The paper and all others.")] = False,
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Results; runs that it has are used again.")
     ] = Path("reproduction"),
@@ -1499,32 +1501,42 @@ def reproduce(
     ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress.")] = False,
 ) -> None:
-    """Reproduce figures of the paper: run, draw, compare its numbers with ours.
+    """Reproduce what was published: run, draw, compare the published numbers with ours.
 
-    An interrupted run is continued by the same command.
+    An interrupted run is continued by the same command, and what is done is not repeated.
     """
     from societies.reproduce import (
-        EXPERIMENTS,
+        COMPANIONS,
+        PAPER,
         Options,
         carry_out,
-        carry_out_experiment,
+        carry_out_part,
         chosen,
-        figures,
+        has_scripts,
         rows,
     )
 
-    asked = [str(number) for number in figures()] if all_ else names or []
-    if not asked:
+    if not names and not all_:
         print_rows(rows(), Console())
         return
-    scripts = [name for name in asked if name in EXPERIMENTS]
-    options = Options(device, societies, small, keep, quiet)
-    for figure in chosen([name for name in asked if name not in scripts]):
+    if all_ and not has_scripts():
+        warn("the paper alone: scripts of other publications are only in a clone of the repository")
+    everything = [PAPER, *(COMPANIONS if has_scripts() else ())]
+    figures, parts = chosen(everything if all_ else names or [])
+    options, failed = Options(device, societies, small, keep, quiet), []
+    for figure in figures:
         for path in carry_out(figure, out, options):
             print(path)
-    for name in scripts:
-        if code := carry_out_experiment(name, out, device):
-            raise SocietiesError(f"{name}: its script ended with exit code {code}")
+    for name, part in parts:
+        if text := carry_out_part(name, part, out, options):
+            print(text)
+        else:
+            failed.append(f"{name}:{part}")
+    if failed:
+        raise SocietiesError(
+            f"{', '.join(failed)}: ended with an error, which was printed above\n"
+            "the same command tries these again, and repeats nothing else"
+        )
 
 
 @app.command(cls=ExportCommand)

@@ -53,10 +53,11 @@ static long rounded(const real x)
 }
 
 // Units of the taken resource for a unit of the given one (Epstein and Axtell 1996).
-static real price(const real most_a, const real least_b, const real power_a, const real power_b)
+static real price(const real most_a, const real least_b, const real power_a,
+                  const real power_b FAULT_PARAMETER)
 {
 #ifdef RULE_TRADING_PRICE
-    const real rate = rule_trading_price(most_a, least_b, power_a, power_b);
+    const real rate = rule_trading_price(most_a, least_b, power_a, power_b FAULT_OF(fault));
     return rate > 0.0 && rate < SOFT_INFINITY ? rate : SOFT_NAN;  // no price: nothing is proposed
 #elif PRICE == PRICE_UNIT
     return 1.0;
@@ -184,7 +185,8 @@ static bargain_t bargain_of(MEETING_PARAMETERS, const uint give, const uint take
                         marginal_of(TABLES, side_a.lose_curve, (int)side_a.lose_held - 1);
     const real least_b = marginal_of(TABLES, side_b.lose_curve, (int)side_b.lose_held - 1) /
                          marginal_of(TABLES, side_b.get_curve, (int)side_b.get_held);
-    s.rate = price(most_a, least_b, trade_power_table[of_group(a)], trade_power_table[of_group(b)]);
+    s.rate = price(most_a, least_b, trade_power_table[of_group(a)],
+                   trade_power_table[of_group(b)] FAULT_OF(&python_fault()));
 #if POLICIES
     s.rate = limited(STATE, society, give, take, s.rate);
 #endif

@@ -99,8 +99,8 @@ static real liking_of(STATE_PARAMETERS, const size_t society, const uint device_
             gained += partner_memory(agent, device_type, i, day);
         break;
     }
-    const real found =
-        rule_devices_market_partner(gained, agent, other, group_of(agent), group_of(other));
+    const real found = rule_devices_market_partner(gained, agent, other, group_of(agent),
+                                                   group_of(other) FAULT_OF(&python_fault()));
     return found > 0.0 ? found : 0.0;
 }
 #define KNOWN_PARAMETERS __global const int *group_of_agent_table

@@ -5,9 +5,9 @@
 // A workgroup is an agent, a work-item a resource; with devices one work-item alone does it on a
 // CPU (group.cl). No local memory; barriers only with devices.
 #include "economy/curves.cl"
+#include "primitives/group.cl"
 #if DEVICES
 #include "economy/knowledge.cl"
-#include "primitives/group.cl"
 #endif
 
 static void remember(STATE_PARAMETERS, TABLE_PARAMETERS)

@@ -23,12 +23,12 @@
 #ifdef RULE_TRADING_MEETING
 #include "economy/curves.cl"
 
-#define NUMBER_OF(agent) rule_trading_meeting(agent, agents, group_of(agent), round)
+#define NUMBER_OF(agent) rule_trading_meeting(agent, agents, group_of(agent), round FAULT_OF(fault))
 
 // Sort the agents of a round by their numbers; equal ones stay in the random order. One work-item
 // inserts one agent after the other.
 static void sort_round(__global int *order, const uint agents, const uint round,
-                       __global const int *group_of_agent_table)
+                       __global const int *group_of_agent_table FAULT_PARAMETER)
 {
     for (uint sorted = 1; sorted < agents; ++sorted) {
         const int agent = order[sorted];
@@ -97,6 +97,7 @@ __kernel void matching(STATE_PARAMETERS RULED_TABLES)
 #ifdef RULE_TRADING_MEETING
     barrier(CLK_GLOBAL_MEM_FENCE);  // the random orders, before they are sorted
     for (uint round = lid; round < ROUNDS; round += lanes)
-        sort_round(&partners(round, 0), agents, round, group_of_agent_table);
+        sort_round(&partners(round, 0), agents, round,
+                   group_of_agent_table FAULT_OF(&python_fault()));
 #endif
 }

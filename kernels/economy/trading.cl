@@ -32,8 +32,8 @@ static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, cons
     const real remembered = value(agent, wanted);
     const real last = marginal_of(TABLES, utility_curve(agent, given), held(agent, given) - 1);
 #ifdef RULE_TRADING_SCORE
-    const real found =
-        rule_trading_score(remembered, last, held(agent, wanted), held(agent, given));
+    const real found = rule_trading_score(remembered, last, held(agent, wanted),
+                                          held(agent, given) FAULT_OF(&python_fault()));
     return found > 0.0 ? found : 0.0;  // never below QUEUED, nor -0.0, whose bits are below it
 #else
     if (last == 0.0) return remembered == 0.0 ? 0.0 : (real)INFINITY;
@@ -47,6 +47,9 @@ typedef struct {
     const __local ushort *sold_by_a, *sold_by_b;
     uint count_b;
     int of_b;
+#if CHECKED
+    __global int *fault;
+#endif
 } candidates_t;
 
 // Whether candidate i is chosen before candidate c, if their scores are equal.
@@ -55,10 +58,10 @@ INLINED bool chosen_before(const candidates_t of, const uint i, const uint c)
 #ifdef RULE_TRADING_CHOICE
     const uint give_i = of.sold_by_a[i / of.count_b], take_i = of.sold_by_b[i % of.count_b];
     const uint give_c = of.sold_by_a[c / of.count_b], take_c = of.sold_by_b[c % of.count_b];
-    const long rank_i =
-        of.of_b ? rule_trading_choice(give_i, take_i) : rule_trading_choice(take_i, give_i);
-    const long rank_c =
-        of.of_b ? rule_trading_choice(give_c, take_c) : rule_trading_choice(take_c, give_c);
+    const long rank_i = of.of_b ? rule_trading_choice(give_i, take_i FAULT_OF(of.fault))
+                                : rule_trading_choice(take_i, give_i FAULT_OF(of.fault));
+    const long rank_c = of.of_b ? rule_trading_choice(give_c, take_c FAULT_OF(of.fault))
+                                : rule_trading_choice(take_c, give_c FAULT_OF(of.fault));
     return rank_i < rank_c || (rank_i == rank_c && i < c);
 #else
     return i < c;
@@ -146,8 +149,8 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
             score_a[c] = score(STATE, TABLES, society, a, take, give);
             score_b[c] = score(STATE, TABLES, society, b, give, take);
         }
-        const candidates_t of_a = {sold_by_a, sold_by_b, count_b, 0};
-        const candidates_t of_b = {sold_by_a, sold_by_b, count_b, 1};
+        const candidates_t of_a = {sold_by_a, sold_by_b, count_b, 0 FAULT_OF(&python_fault())};
+        const candidates_t of_b = {sold_by_a, sold_by_b, count_b, 1 FAULT_OF(&python_fault())};
         // Queue the favourites of A and B alternately. No more than ATTEMPTS are ever tried.
         for (uint i = 0; i < candidates && queued < ATTEMPTS; ++i) {
             const uint best = i % 2 == attempt % 2 ? best_candidate(score_a, candidates, of_a)
@@ -381,8 +384,8 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
 #endif
         const uint count_a = list_sold(STATE, ranking, sold_a, sold_by_a);
         const uint count_b = list_sold(STATE, ranking, sold_b, sold_by_b);
-        const candidates_t of_a = {sold_by_a, sold_by_b, count_b, 0};
-        const candidates_t of_b = {sold_by_a, sold_by_b, count_b, 1};
+        const candidates_t of_a = {sold_by_a, sold_by_b, count_b, 0 FAULT_OF(&python_fault())};
+        const candidates_t of_b = {sold_by_a, sold_by_b, count_b, 1 FAULT_OF(&python_fault())};
         const uint candidates = count_a * count_b;  // without any, nothing is queued or tried
         barrier(CLK_LOCAL_MEM_FENCE);  // the lists, before candidates are scored
         for (uint c = ranking.lane; c < candidates; c += ranking.lanes) {

@@ -452,9 +452,9 @@ static real benefit(AGENT_PARAMETERS, __global used_t *uses, const uint device_t
                            ? benefit_of_extracting(AGENT(agent), uses, device_type, resource)
                            : benefit_of_making(AGENT(agent), device_type, resource);
 #ifdef RULE_DEVICE_WORTH
-    const real worth =
-        rule_device_worth(found, device_type, resource, device_lifetime[device_type],
-                          device_minutes(agent, device_type, resource), gain_per_minute(agent));
+    const real worth = rule_device_worth(found, device_type, resource, device_lifetime[device_type],
+                                         device_minutes(agent, device_type, resource),
+                                         gain_per_minute(agent) FAULT_OF(&python_fault()));
     return worth > 0.0 && worth < SOFT_INFINITY ? worth : 0.0;
 #else
     return found;

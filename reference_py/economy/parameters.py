@@ -4,7 +4,7 @@ Nothing is left to decide: agents with equal parameters share a table. The host 
 from a configuration (`societies.economy.parameters`); docs/python-api.md makes some by hand.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,7 @@ class Parameters:
     transfer_share : (group,) float, share of the fund that the members get
     rules : functions of a user that replace some of the reference's, by the name of the rule
     rule_text : the same functions in OpenCL C, for kernels
+    rule_sites : places that kernels test, if they were built to test every operation of the rules
 
     Raises
     ------
@@ -115,6 +116,7 @@ class Parameters:
     transfer_share: tuple[float, ...] = (0.0,)
     rules: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     rule_text: str = ""
+    rule_sites: Sequence[Any] = ()
     stream_base: int = field(init=False)
 
     def __post_init__(self):

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from societies.analysis.intervals import student_half
 from societies.analysis.labels import LABEL, unused
 from societies.analysis.pairs import NEVER, Compared, aligned, compared, first_difference
 from societies.analysis.selecting import RUN
 from societies.analysis.study_cases import point_labels, runs_done
 from societies.config.problems import quoted, suggestion
-from societies.errors import ConfigError, EffectWarning, SocietiesError, option
+from societies.errors import ConfigError, EffectWarning, option
 from societies.output import open_results
 from societies.workload.drawing.bands import RESAMPLES, Reals
 from societies.workload.drawing.figure import clock_of, words
@@ -117,12 +118,6 @@ def _differences(
     a: Reals, b: Reals, paired: bool, level: float, resamples: int, seed: int
 ) -> dict[str, Reals]:
     """Return means, differences and intervals: (variable, ...) for (variable, pair, ...)."""
-    try:
-        from scipy.stats import t as student
-    except ImportError as missing:
-        raise SocietiesError(
-            "effects need SciPy, which is missing: pip install 'societies[study]'"
-        ) from missing
     if paired:
         there = np.isfinite(a) & np.isfinite(b)
         a, b = np.where(there, a, np.nan), np.where(there, b, np.nan)
@@ -141,7 +136,7 @@ def _differences(
             error = apart
             parts = [one**2 / np.maximum(n - 1, 1) for one, n in zip(spread, counts, strict=True)]
             freedom = (spread[0] + spread[1]) ** 2 / (parts[0] + parts[1])
-        half = student.ppf((1 + level) / 2, freedom) * error
+        half = student_half(level, freedom, error)
         ends = _bootstrapped(a, b, paired, level, resamples, seed)
         return {
             "base": means[0],

@@ -121,6 +121,11 @@ def _model(
     elif name not in known:
         near = suggestion(name, known)
         message = f"unknown workload {described(name)}{near} (known: {', '.join(known)})"
+        if not near and name.isidentifier():
+            message += (
+                f"\n  A model of your own is known once it is installed (pip install -e FOLDER); "
+                f"or write model: {name}.py, if that file is in the folder of this one"
+            )
         meant = next((one for one in known if near.endswith(f"'{one}'?")), None)
         if meant is not None:  # continue with the likely model to report further problems as well
             document.refuse(path, message)

@@ -66,7 +66,7 @@ class Ensemble(Parameters):
             network=bool(config.record.network),
             policies=in_use(config),
             rules=single.replaced(config).translated.reference,
-            rule_text=single.rule_text(config),
+            **single.rule_texts(config),
             devices=None,
             _curves=Curves(single.replaced(config)),
             _groups=len(config.group_sizes()),
@@ -261,6 +261,7 @@ class Ensemble(Parameters):
             transfer_share=single.of_groups(config, "transfer_share", 0.0),
             rules=self.rules,
             rule_text=self.rule_text,
+            rule_sites=self.rule_sites,
         )
 
 

@@ -7,6 +7,7 @@ Keys that are declared as values or shapes are passed on by name
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from reference_py.economy.parameters import (
     KEEP,
@@ -25,6 +26,8 @@ from societies.economy.config.conflicts import PER_RESOURCE
 from societies.economy.config.policies import in_use
 from societies.economy.curves_of_rules import EFFORT, UTILITY, Curves, Key
 from societies.economy.rules import RULES
+from societies.opencl.debug import checked_mode
+from societies.translate import Site
 from societies.workload.declare.keys import shapes, values
 from societies.workload.declare.rules import Plugged, plugged, words_of
 
@@ -56,7 +59,7 @@ def parameters(config: EconomyConfig) -> Parameters:
         policies=in_use(config),
         transfer_share=of_groups(config, "transfer_share", 0.0),
         rules=replaced(config).translated.reference,
-        rule_text=rule_text(config),
+        **rule_texts(config),
     )
 
 
@@ -65,11 +68,13 @@ def replaced(config: EconomyConfig) -> Plugged:
     return plugged(RULES, config)
 
 
-def rule_text(config: EconomyConfig) -> str:
-    """Return the text in OpenCL C of the rules that are replaced."""
+def rule_texts(config: EconomyConfig) -> dict[str, Any]:
+    """Return the text in OpenCL C of the rules that are replaced, and what it tests if checked."""
     found = replaced(config).translated.functions.values()
-    texts = [one.translated(words_of(one.rule, config)) for one in found]
-    return "\n".join(texts)
+    sites: list[Site] = []
+    noted = sites if checked_mode() else None
+    texts = [one.translated(words_of(one.rule, config), noted) for one in found]
+    return {"rule_text": "\n".join(texts), "rule_sites": sites}
 
 
 GroupValues = dict[tuple[str, str], list[float]]

@@ -19,6 +19,7 @@ from reference_py.economy.measures import measured
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.streams import PURPOSE_COUNT
 from societies.economy import memory, source
+from societies.workload.declare.faults import require_no_fault
 from societies.workload.declare.phases import Joined, Launch, Phase, Rounds, Scratch, phase
 
 CLOCK = "day"
@@ -32,15 +33,18 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
     # The phases in `said` come first, in their order: a file is expanded where it is first
     # included, and that must happen before another file includes it inside an `#if`.
     rest = {name: phase(_file(there[name]), agents) for name in there if name not in said}
-    return {name: _alone(one) for name, one in (said | rest).items()}
+    noted = partial(require_no_fault, p.rule_sites, CLOCK, "society") if p.rule_sites else None
+    return {name: _alone(one, noted) for name, one in (said | rest).items()}
 
 
-def _alone(one: Phase) -> Phase:
+def _alone(one: Phase, host: Callable[..., None] | None) -> Phase:
     """Return a phase whose workgroups have a single work-item on CPUs, which is faster.
 
     Kernels built for CPUs rely on it (``ALL_ALONE`` in kernels/primitives/real.cl).
     """
-    return replace(one, launches=tuple(replace(x, alone_on_cpu=True) for x in one.launches))
+    return replace(
+        one, launches=tuple(replace(x, alone_on_cpu=True) for x in one.launches), host=host
+    )
 
 
 def _file(function: Callable[..., None]) -> str:

@@ -29,6 +29,7 @@ from reference_py.primitives.rng import STREAM_GAP
 from societies.economy import memory
 from societies.economy.ensemble import Ensemble
 from societies.economy.series import columns_of, entries, series_table
+from societies.workload.declare.faults import FAULT
 from societies.workload.declare.fields import series_columns
 from societies.workload.declare.keys import VALUE_TABLE, shape_macros, value_macros, value_rows
 
@@ -273,6 +274,9 @@ def header(p: Parameters) -> str:
     lookups = p.lookups() if isinstance(p, Ensemble) else value_rows(p.values)
     lines = [*lookups, f"#define STREAM_GAP {STREAM_GAP:#x}UL"]
     fields = arrays(p)
+    if p.rule_sites:
+        meaning = "first place where a rule went wrong"
+        fields = {**fields, FAULT: Array((), "int32", "1", meaning, (0, None), of_agent=False)}
     state = [f"__global {_C_TYPES[f.dtype]} *state_{name}" for name, f in fields.items()]
     state += [f"const uint {name}" for name in counts(p)]
     names = [*(f"state_{name}" for name in fields), *counts(p)]
@@ -295,7 +299,11 @@ def header(p: Parameters) -> str:
         lines.append(f"__constant double top_parts[{len(TOPS)}] = {{{parts}}};")
     lines += _series_tables(p)
     lines += _resets(fields)
+    # where kernels of a checked build hand rules the place to note what goes wrong
+    lines.append(f"#define FAULT_PARAMETER{' , __global int *fault' * bool(p.rule_sites)}")
+    lines.append(f"#define FAULT_OF(place){' , place' * bool(p.rule_sites)}")
     if p.rule_text:
+        lines.append(f"#define CHECKED {int(bool(p.rule_sites))}")
         lines += ['#include "translate/python.cl"', p.rule_text]
     return "\n".join(lines) + "\n"
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from reference_py.economy import state
 from reference_py.economy.parameters import REMOVE_AGENT, Parameters
 from societies.economy.series import columns_of
+from societies.workload.declare.faults import FAULT
 from societies.workload.declare.fields import Field
 from societies.workload.declare.fields import initial_state as initial
 
@@ -33,6 +34,9 @@ def state_fields(p: Parameters) -> dict[str, Field]:
     for name, array in state.arrays(p).items():
         said = {word: one for word, one in vars(array).items() if word != "of_agent"}
         found[name] = Field(**said, present=ALIVE * (removes and array.of_agent and name != ALIVE))
+    if p.rule_sites:
+        meaning = "first place where a rule went wrong"
+        found[FAULT] = Field((), "int32", "1", meaning, compared=False, checkpointed=False)
     return found
 
 

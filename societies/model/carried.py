@@ -1,4 +1,4 @@
-"""Rules that plain Python carries out, and faults that a checked kernel notes."""
+"""Rules that plain Python carries out."""
 
 from __future__ import annotations
 
@@ -8,21 +8,10 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-import numpy as np
-
 from reference_py.copies import Copy
-from societies.translate import (
-    Declared,
-    RuleError,
-    TranslatedProgram,
-)
-from societies.workload import (
-    Field,
-    Workload,
-)
-
-FAULT = "python_fault"
-"""Field of a checked build: the number of the first place where a rule went wrong; 0: none."""
+from societies.config.problems import suggestion
+from societies.translate import Declared, RuleError
+from societies.workload import Field
 
 NUMBER = "python_number"
 """Field with the number of a society, for phases that plain Python carries out."""
@@ -38,7 +27,7 @@ def whole(
 ) -> Callable[..., None]:
     """Return a phase in plain Python as engines call it: for all entries, errors with their line.
 
-    It raises `RuleError` if the rule raises an error.
+    It raises `RuleError` if the rule raises an error, or sets other series than the model has.
     """
     names = list(inspect.signature(function).parameters)[2:]
 
@@ -49,13 +38,27 @@ def whole(
         try:
             if not entry:
                 function(config, society, *values)
-                return
-            for i in range(declared.lengths[entry]):
+            for i in range(declared.lengths[entry] if entry else 0):
                 function(config, society, *values, i)
         except Exception as error:
             raise _explained(error, function, name, declared, society.index, day) from error
+        made = getattr(society, "series", None)
+        if isinstance(made, dict) and list(made) != list(declared.series):
+            _require_series(made, function, name, declared)
+            society.series = {one: made[one] for one in declared.series}
 
     return carried_out
+
+
+def _require_series(made: Mapping[str, Any], function: Any, name: str, declared: Declared) -> None:
+    """Raise RuleError unless a phase has set every series, and no other."""
+    said = [f"there is no series '{one}'{suggestion(one, declared.series)}"
+            for one in made if one not in declared.series]  # fmt: skip
+    said += [f"the series '{one}' is missing" for one in declared.series if one not in made]
+    if said:
+        where = f"{inspect.getsourcefile(function)}:{function.__code__.co_firstlineno}"
+        listed = f"Series that the model declares: {', '.join(declared.series)}."
+        raise RuleError(f"{where}: {name}: {said[0]}\n  {listed}")
 
 
 def _explained(
@@ -97,24 +100,3 @@ def on_host(
             values[place] = list(made.values()) if isinstance(made, dict) else made
     for name, values in state.items():
         arrays[name].set(values)
-
-
-def require_no_fault(
-    unit: TranslatedProgram,
-    model: Workload[Any, Any],
-    arrays: Mapping[str, Any],
-    tick: int,
-    **arguments: int,
-) -> None:
-    """Raise RuleError if a phase noted a fault."""
-    faults = arrays[FAULT].get()
-    if not faults.any():
-        return
-    place = int(np.flatnonzero(faults)[0])
-    file, line, what = unit.sites[int(faults[place]) - 1]
-    count = int((faults != 0).sum())
-    many = f" (one of {count})" if count > 1 else ""
-    raise RuleError(
-        f"{file.path}:{line}: {what}\n    {file.line(line).strip()}\n"
-        f"  on {model.clock} {tick}, in the {model.copies} with index {place} of the launch{many}"
-    )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from societies.errors import ConfigError, TranslationWarning
 from societies.kerneltext.source import Generated, amalgamate, without_comments
-from societies.model.carried import FAULT, NUMBER, note_number, on_host, require_no_fault, whole
+from societies.model.carried import NUMBER, note_number, on_host, whole
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
@@ -37,6 +37,7 @@ from societies.workload import (
     Workload,
 )
 from societies.workload.declare.copies import Copies
+from societies.workload.declare.faults import FAULT, require_no_fault
 from societies.workload.declare.fields import SERIES
 from societies.workload.declare.keys import VALUE_TABLE
 from societies.workload.declare.phases import phase
@@ -171,7 +172,8 @@ class Model(Workload[C, P]):
         unit, refused = _translated(self, p)
         by_hand = self.kernels(p, copies)
         file = Generated(unit.name, unit.text, {name: one.path for name, one in unit.files.items()})
-        host = partial(require_no_fault, unit, self) if unit.checked else None
+        noted = partial(require_no_fault, unit.sites, self.clock, self.copies)
+        host = noted if unit.checked else None
         found: dict[str, Phase] = {}
         for name in self.rules():
             if name in by_hand:

@@ -1,9 +1,16 @@
-"""Steps of markets that rules share: whom an agent looks at, and in which order agents act.
+"""Steps of markets that rules share: whom an agent looks at, in which order they act, who trades.
+
+Agents search among a few others (`choose`). Then a market clears in one of three ways: applicants
+are matched with open places in a ranked order (`match_in_order`, `match_one_by_one`), suppliers
+ration what they offer among those that ask (`ration_in_order`), or buyers visit sellers one after
+the other (`visit_in_order`). Agents act one by one, so the order decides who gets what is scarce.
 
 Every function is plain Python of rules, and is translated with the rule that calls it. Words are
 random numbers of 32 bits, as `Rng.next` gives them; an agent that draws the same number of words in
 every period, whatever happens to it, keeps its draws when a policy changes.
 """
+
+from collections.abc import Callable
 
 MOST = 1 << 24
 """Indices that `placed` takes are below this number."""
@@ -32,6 +39,22 @@ def pick_other(word: int, n: int, taken: list[int]) -> int:
     return found
 
 
+def choose(words: list[int], n: int, count: int, taken: list[int], chosen: list[int]) -> None:
+    """Append different ones of 0 .. n-1 to a list until it has ``count`` entries.
+
+    Parameters
+    ----------
+    words : random numbers of 32 bits; the k-th one chooses the k-th entry of the list
+    n : number of entries to choose from, at least ``count``
+    taken : empty list with room for ``count`` entries
+    chosen : what is chosen already, at most one entry, such as a shop to which a buyer returns
+    """
+    for one in chosen:
+        taken.append(one)
+    for k in range(len(chosen), count):
+        chosen.append(pick_other(words[k], n, taken))
+
+
 def placed(word: int, index: int) -> int:
     """Return a number by which agents are sorted: by their word, then by their index."""
     return word * MOST + index
@@ -40,6 +63,101 @@ def placed(word: int, index: int) -> int:
 def index_of(place: int) -> int:
     """Return the index of an agent from its `placed` number."""
     return place & (MOST - 1)
+
+
+def match_in_order(
+    order: list[int],
+    applied: Callable[[int], int],
+    places: list[int],
+    accept: Callable[[int, int], None],
+) -> None:
+    """Search and match with ranked applicants: each gets a place that it asks for, if one is left.
+
+    Parameters
+    ----------
+    order : `placed` numbers of the applicants; those first in ascending order are served first
+    applied : returns the employer to which an applicant applies
+    places : open places of every employer
+    accept : called with an applicant and its employer, it carries out the match and reduces the
+        open places
+    """
+    for place in sorted(order):
+        applicant = index_of(place)
+        employer = applied(applicant)
+        if places[employer] > 0:
+            accept(applicant, employer)
+
+
+def match_one_by_one(
+    order: list[int],
+    lists: list[list[int]],
+    places: list[int],
+    accept: Callable[[int, int], None],
+) -> None:
+    """As `match_in_order`, but each applicant goes through its whole list before the next begins.
+
+    It takes the first employer that has a place left. Negative entries of ``lists`` stand for none.
+    """
+    for place in sorted(order):
+        applicant = index_of(place)
+        for employer in lists[applicant]:
+            if employer >= 0 and places[employer] > 0:
+                accept(applicant, employer)
+                break
+
+
+def ration_in_order(
+    ranked: list[tuple[float, int]],
+    asked: Callable[[int], int],
+    wanted: list[int],
+    offered: list[int],
+    grant: Callable[[int, int, int], None],
+) -> None:
+    """Posted offers with rationing: a supplier serves those that ask it until it has nothing left.
+
+    Parameters
+    ----------
+    ranked : (rank, buyer) in the order in which buyers are served
+    asked : returns the supplier that a buyer asks, or a negative number for none
+    wanted : what every buyer still wants
+    offered : what every supplier still offers
+    grant : called with a buyer, its supplier and the amount, the smaller of what is wanted and what
+        is left; it carries out the trade, of less if it has a limit, and changes both lists
+    """
+    for _, buyer in ranked:
+        supplier = asked(buyer)
+        if supplier >= 0 and wanted[buyer] > 0 and offered[supplier] > 0:
+            grant(buyer, supplier, min(wanted[buyer], offered[supplier]))
+
+
+def visit_in_order(
+    order: list[int],
+    lists: list[list[int]],
+    first: int,
+    last: int,
+    budgets: list[int],
+    stocks: list[int],
+) -> None:
+    """One-sided visits: in a drawn order buyers go to sellers and buy what budget and stock allow.
+
+    Each buyer goes through entries ``first`` to ``last`` - 1 of its list before the next begins.
+    Stocks are counted at the seller's price, as budgets are.
+
+    Parameters
+    ----------
+    order : `placed` numbers of the buyers in ascending order
+    lists : sellers that each buyer visits; negative entries stand for none
+    budgets : money of every buyer, which is reduced by what it spends
+    stocks : value of what every seller has left, which is reduced by what it sells
+    """
+    for place in order:
+        buyer = index_of(place)
+        for k in range(first, last):
+            seller = lists[buyer][k]
+            if seller >= 0:
+                paid = min(budgets[buyer], stocks[seller])
+                budgets[buyer] -= paid
+                stocks[seller] -= paid
 
 
 def trimmed_mean(values: list[int], share: int) -> float:

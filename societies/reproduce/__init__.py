@@ -1,14 +1,17 @@
-"""Does the model still do what was published? Figures of the paper, each by one command."""
+"""Does it still do what was published? Figures of the paper and of others, each by one command."""
 
-from societies.reproduce.catalogue import EXPERIMENTS, chosen, figures, rows
-from societies.reproduce.running import Options, carry_out, carry_out_experiment
+from societies.reproduce.catalogue import PAPER, chosen, figures, rows
+from societies.reproduce.companions import COMPANIONS
+from societies.reproduce.running import Options, carry_out, carry_out_part, has_scripts
 
 __all__ = [
-    "EXPERIMENTS",
+    "COMPANIONS",
+    "PAPER",
     "Options",
     "carry_out",
-    "carry_out_experiment",
+    "carry_out_part",
     "chosen",
     "figures",
+    "has_scripts",
     "rows",
 ]

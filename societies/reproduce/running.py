@@ -1,7 +1,8 @@
 """How is a published figure made again: run what is missing, draw it, compare its numbers?
 
 Files in the folder of results: ``runs/NAME.nc`` has the series of a run that figures need,
-``runs/NAME.h5`` is a run that is not complete; ``figure_N.png``, ``.svg`` and ``.csv`` are results.
+``runs/NAME.h5`` is a run that is not complete; ``figure_N.png``, ``.svg`` and ``.csv`` are results;
+``COMPANION/PART.txt`` is what the script of another publication printed, next to its results.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from societies.errors import ConfigError, OutputError, option
 from societies.output import open_results
 from societies.output.files import written
 from societies.paths import data_directory
-from societies.reproduce.catalogue import EXPERIMENTS, SOCIETIES, Figure, Run, figures
-from societies.reproduce.claims import as_markdown, measured, write_table
+from societies.reproduce.catalogue import SOCIETIES, Figure, Run, figures
+from societies.reproduce.claims import as_markdown, cells, measured, write_table
+from societies.reproduce.companions import COMPANIONS
 from societies.reproduce.drawing import FIGURES, Runs
 from societies.workload import Setup
 from societies.workload.declare.registry import load_config, workload
@@ -72,7 +74,8 @@ def carry_out(figure: Figure, out: Path, options: Options) -> list[Path]:
     if options.small:
         return drawn
     table = out / f"{name}.csv"
-    write_table(table, measured(figure.number, runs))
+    found = measured(figure.number, runs)
+    write_table(table, [cells(figure.number, one, figure.recorded) for one in found])
     _write_claims(out)
     return [*drawn, table, out / CLAIMS]
 
@@ -150,26 +153,51 @@ def _write_claims(out: Path) -> None:
     rows = []
     for path in sorted(out.glob("figure_*.csv")):
         with path.open(newline="", encoding="utf-8") as file:
-            rows += [row[:-1] for row in list(csv.reader(file))[1:]]
+            rows += list(csv.reader(file))[1:]
     (out / CLAIMS).write_text(as_markdown(rows), encoding="utf-8")
 
 
-def carry_out_experiment(name: str, out: Path, device: str) -> int:
-    """Carry out the script of an experiment, which prints as it goes; return its exit code.
+def has_scripts() -> bool:
+    """Return whether this is a clone, which has the scripts of other publications."""
+    root = data_directory("experiments").parent
+    return all((root / one.script).is_file() for one in COMPANIONS.values())
+
+
+def carry_out_part(name: str, part: str, out: Path, options: Options) -> Path | None:
+    """Carry out a part of a companion unless it is done; return its text, None if it failed.
+
+    The script prints as it goes; when it has ended well, what it printed is in the text, and the
+    part is done. Parts that are drawn from the same measurements share a text.
 
     Raises
     ------
     ConfigError
         If this installation has no scripts.
     """
-    root = data_directory("experiments").parent
-    words = EXPERIMENTS[name].words(out / name, device)
-    if not (root / words[0]).is_file():
+    if not has_scripts():
         raise ConfigError(
-            f"{name}: {words[0]} is not in this installation\n"
-            "run it in a clone of the repository, which has the scripts of all experiments"
+            f"{name}:{part}: its script is not in this installation\n"
+            "run it in a clone of the repository, which has the scripts of all publications"
         )
-    (out / name).mkdir(parents=True, exist_ok=True)
-    return subprocess.run(
-        [sys.executable, str(root / words[0]), *words[1:]], check=False
-    ).returncode
+    companion = COMPANIONS[name]
+    of = companion.parts[part]
+    folder = out / ("small" if options.small else "") / name
+    text = folder / f"{of.folder or part}.txt"
+    if text.exists():
+        return text
+    (folder / of.folder).mkdir(parents=True, exist_ok=True)
+    root = data_directory("experiments").parent
+    script, *words = companion.words(of, folder, options.device, options.small)
+    command = [sys.executable, "-u", str(root / script), *words]
+    lines = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            if not options.quiet:
+                print(line, end="", flush=True)
+    if process.returncode:
+        return None
+    with written(text) as made:
+        Path(made).write_text("".join(lines), encoding="utf-8")
+    return text

@@ -41,6 +41,8 @@ def parsed(text: str) -> ast.expr:
             raise ConfigError(f"'{text[:60]}': an expression has variables, numbers and + - * /")
         if isinstance(node, ast.BinOp) and type(node.op) not in _SIGNS:
             raise ConfigError(f"'{text[:60]}': an expression has variables, numbers and + - * /")
+    if not any(isinstance(node, ast.Name) for node in ast.walk(tree)):
+        raise ConfigError(f"'{text[:60]}' names no variable")
     return tree
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from societies.study.statistics import Reals
 
+Smoothing = Annotated[float, Field(ge=0, le=1e12)]
 FILTERS: dict[str, Callable[..., Reals]] = {}
 
 
@@ -45,13 +49,21 @@ def detrend(x: Reals) -> Reals:
     return found
 
 
+def odd(number: int) -> int:
+    """Return an odd number; pydantic reports another one."""
+    if number % 2 == 0:
+        raise PydanticCustomError("odd", "must be odd, so that it has a middle")
+    return number
+
+
 @series_filter
-def smooth(x: Reals, *, window: int = 5) -> Reals:
+def smooth(x: Reals, *, window: Annotated[int, Field(gt=0), AfterValidator(odd)] = 5) -> Reals:
     """Centred mean of an odd number of ticks; the ends remain as they are."""
     half, found = window // 2, x.copy()
-    if half and x.shape[-1] >= 2 * half + 1:
-        views = np.lib.stride_tricks.sliding_window_view(x, 2 * half + 1, -1)
-        found[..., half:-half] = views.mean(-1)
+    if x.shape[-1] < window:
+        return np.full_like(x, np.nan)
+    if half:
+        found[..., half:-half] = np.lib.stride_tricks.sliding_window_view(x, window, -1).mean(-1)
     return found
 
 
@@ -73,12 +85,12 @@ def _trend_of(x: Reals, smoothing: float) -> Reals:
 
 
 @series_filter
-def hp_cycle(x: Reals, *, smoothing: float = 1600) -> Reals:
+def hp_cycle(x: Reals, *, smoothing: Smoothing = 1600) -> Reals:
     """Deviation from the trend of Hodrick and Prescott."""
     return x - _trend_of(x, smoothing) if np.isfinite(x).all() else np.full_like(x, np.nan)
 
 
 @series_filter
-def hp_trend(x: Reals, *, smoothing: float = 1600) -> Reals:
+def hp_trend(x: Reals, *, smoothing: Smoothing = 1600) -> Reals:
     """Trend of Hodrick and Prescott."""
     return _trend_of(x, smoothing) if np.isfinite(x).all() else np.full_like(x, np.nan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
@@ -20,7 +20,13 @@ from societies.sweep.document import Sweep
 from societies.sweep.points import checked_points
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.varying import field_of, section_of, unit_and_meaning, value_at
+from societies.workload.declare.varying import (
+    field_of,
+    found_key,
+    leaves,
+    unit_and_meaning,
+    value_at,
+)
 
 CHANGE = 0.05
 """Relative change of a key."""
@@ -168,17 +174,18 @@ def _compared(
     return min(firsts, default=NEVER), moved
 
 
-def _keys(model: Any, data: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Yield the keys that are values of the model, and choices between words."""
-    for name, field in model.model_fields.items():
-        value, said = data.get(name), field.json_schema_extra or {}
-        inner = section_of(field.annotation)
-        if inner is not None and isinstance(value, Mapping) and name != "record":
-            yield from _keys(inner, value, f"{above}{name}.")
-            continue
-        matters = said.get("kind") in (VALUE, TABULATED, INITIAL) or _words(field.annotation)
-        if matters and name not in ("workload", "record") and value is not None:
-            yield f"{above}{name}"
+def _keys(model: Any, data: Mapping[str, Any]) -> list[str]:
+    """Return the keys that are values of the model, and choices between words."""
+    return [
+        key
+        for key in leaves(data)
+        if not key.startswith(("workload", "record."))
+        and value_at(data, key) is not None
+        and (
+            found_key(model, data, key)[1] in (VALUE, TABULATED, INITIAL)
+            or _words(field_of(model, key))
+        )
+    ]
 
 
 def _words(annotation: Any) -> list[Any]:

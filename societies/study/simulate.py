@@ -21,9 +21,8 @@ from societies.errors import BuildError, ConfigError, option
 from societies.study.expressions import variables_in
 from societies.study.targets import Targets, load_targets
 from societies.sweep.batch import Batch, Keep, Result, Shape, shape_of
-from societies.sweep.conduct import executor_of
 from societies.sweep.document import Sweep, load_sweep
-from societies.sweep.executors import Executor
+from societies.sweep.executors import Executor, executor_of
 from societies.sweep.points import Bucket, checked_points, groups
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
@@ -96,7 +95,7 @@ class Simulator:
         (n, statistic) or (statistic,) float64; NaN where a statistic cannot be computed in any run
         """
         rows = points if isinstance(points, list) else np.asarray(points).tolist()
-        single = bool(rows) and not isinstance(rows[0], list | tuple)
+        single = bool(rows) and not isinstance(rows[0], list | tuple | np.ndarray)
         rows = [rows] if single else rows
         if seeds is None:
             own = np.arange(self._next, self._next + len(rows), dtype=np.int64)
@@ -150,7 +149,7 @@ class Simulator:
         running: dict[Future[Result], tuple[Batch, Bucket]] = {}
         executor, done = self._executing(len(todo)), 0
         while todo or running:
-            while todo and len(running) < executor.slots:
+            while todo and len(running) < executor.slots and executor.has_room(todo[0][0]):
                 batch, bucket = todo.popleft()
                 running[executor.submit(batch)] = batch, bucket
             over, _ = wait(running, timeout=2.0, return_when=FIRST_COMPLETED)
@@ -159,6 +158,9 @@ class Simulator:
             for future in over:
                 batch, bucket = running.pop(future)
                 rows = list(batch.rows)
+                if (again := executor.settled(batch, future)) is not None:
+                    todo.appendleft((again, bucket))
+                    continue
                 if (error := future.exception()) is None:
                     yield rows, self._dataset(future.result(), bucket)
                 elif not isinstance(error, Exception):

@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, TypeAdapter, ValidationError
 
 from societies.analysis.inequality import gini as gini_of
-from societies.config.problems import suggestion
+from societies.config.problems import plain_words, suggestion
 from societies.errors import ConfigError
 
 Reals = NDArray[np.float64]
@@ -28,6 +29,11 @@ GROUP = "societies.statistics"
 SAME, ONE, CLOCK, RATE, PER = "same", "1", "clock", "1/clock", "same/clock"
 """Units: of the series, none, ticks, per tick, and of the series per tick."""
 INPUTS = ("x", "ticks", "other", "data")
+Count = Annotated[int, Field(gt=0)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Part = Annotated[float, Field(gt=0, le=1)]
+Probability = Annotated[float, Field(ge=0, le=1)]
+Lag = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +45,14 @@ class Statistic:
     of : function of ``x`` and of the inputs in ``takes``
     unit : one of the units above
     takes : names of the inputs that it needs in addition to ``x``
-    options : default of each option; `inspect.Parameter.empty` if it must be given
+    given : the function that has the options
     """
 
     name: str
     of: Callable[..., Any]
     unit: str
     takes: tuple[str, ...]
-    options: Mapping[str, Any]
+    given: Callable[..., Any]
 
     def unit_of(self, unit: str, clock: str) -> str:
         """Return the unit of the result for a series with this unit."""
@@ -95,8 +101,7 @@ def statistic(unit: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def _declared(name: str, of: Callable[..., Any], unit: str) -> Statistic:
     found = inspect.signature(of).parameters
     takes = tuple(one for one in found if one in INPUTS[1:])
-    options = {n: p.default for n, p in found.items() if p.kind is p.KEYWORD_ONLY}
-    return Statistic(name, of, unit, takes, options)
+    return Statistic(name, of, unit, takes, of)
 
 
 @cache
@@ -123,19 +128,34 @@ def named(name: str) -> Statistic:
         return [float(own(row, ticks, **one, **options)) for row, one in zip(x, more, strict=True)]
 
     takes = ("ticks", *(("other",) if "other" in declared.takes else ()))
-    return Statistic(name, of, declared.unit, takes, declared.options)
+    return Statistic(name, of, declared.unit, takes, own)
 
 
-def checked_options(what: str, options: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Raise ConfigError for an option that is unknown, missing or not a number."""
+def options_of(of: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the keyword-only parameters of a function by name: the options of a file."""
+    found = inspect.signature(of, eval_str=True).parameters
+    return {name: one for name, one in found.items() if one.kind is one.KEYWORD_ONLY}
+
+
+def checked_options(what: str, options: Mapping[str, Any], of: Callable[..., Any]) -> None:
+    """Raise ConfigError for an option that a function lacks or needs, or whose value is wrong.
+
+    A parameter without an annotation takes a number.
+    """
+    known = options_of(of)
     for name, value in options.items():
         if name not in known:
             near = suggestion(name, known) or f"; it has {', '.join(known) or 'none'}"
             raise ConfigError(f"{what}: unknown option '{name}'{near}")
-        if known[name] is not str and isinstance(value, str) != isinstance(known[name], str):
-            raise ConfigError(f"{what}: option '{name}' needs a number, got {value!r}")
-    for name, default in known.items():
-        if default is inspect.Parameter.empty and name not in options:
+        annotation = known[name].annotation
+        allowed = float if annotation is inspect.Parameter.empty else annotation
+        try:
+            TypeAdapter(allowed).validate_python(value, strict=True)
+        except ValidationError as error:
+            why = plain_words(error.errors(include_url=False)[0])
+            raise ConfigError(f"{what}: option '{name}' {why}") from None
+    for name, one in known.items():
+        if one.default is one.empty and name not in options:
             raise ConfigError(f"{what}: needs the option '{name}'")
 
 
@@ -179,7 +199,7 @@ def last(x: Reals) -> Any:
 
 
 @statistic(SAME)
-def quantile(x: Reals, *, q: float) -> Any:
+def quantile(x: Reals, *, q: Probability) -> Any:
     """Quantile q, interpolated linearly."""
     return np.quantile(x, q, axis=-1)
 
@@ -217,6 +237,8 @@ def trend(x: Reals, ticks: Reals) -> Any:
 @statistic(RATE)
 def growth(x: Reals, ticks: Reals) -> Any:
     """Constant growth rate that leads from the first to the last value."""
+    if len(ticks) < 2:
+        return np.full(len(x), np.nan)
     return (x[..., -1] / x[..., 0]) ** (1 / (ticks[-1] - ticks[0])) - 1
 
 
@@ -227,19 +249,23 @@ def total_growth(x: Reals) -> Any:
 
 
 @statistic(ONE)
-def autocorrelation(x: Reals, *, lag: int = 1) -> Any:
+def autocorrelation(x: Reals, *, lag: Lag = 1) -> Any:
     """Sum of products of deviations ``lag`` ticks apart, over the sum of their squares."""
+    if lag >= x.shape[-1]:
+        return np.full(len(x), np.nan)
     far = x - x.mean(-1, keepdims=True)
     return (far[..., lag:] * far[..., : far.shape[-1] - lag]).sum(-1) / (far**2).sum(-1)
 
 
 @statistic(ONE)
-def correlation(x: Reals, other: Reals, *, lag: int = 0, outliers: float = np.inf) -> Any:
+def correlation(x: Reals, other: Reals, *, lag: int = 0, outliers: Positive = np.inf) -> Any:
     """Pearson's correlation of x at t and ``other`` at t + lag.
 
     Pairs of which either value is ``outliers`` quartile ranges outside its quartiles are left out.
     """
     n = x.shape[-1] - abs(lag)
+    if n < 2:
+        return np.full(len(x), np.nan)
     x, other = x[..., max(0, -lag) :][..., :n], other[..., max(0, lag) :][..., :n]
     there = np.ones(x.shape, bool)
     for one in (x, other) if np.isfinite(outliers) else ():
@@ -286,7 +312,7 @@ def half_life(x: Reals, ticks: Reals) -> Any:
 
 
 @statistic(ONE)
-def tail_exponent(x: Reals, *, top: float = 0.1) -> Any:
+def tail_exponent(x: Reals, *, top: Part = 0.1) -> Any:
     """Hill's exponent of the ``top`` part of the values."""
     ordered = np.sort(x, -1)[..., ::-1]
     k = max(1, int(top * x.shape[-1]))
@@ -304,7 +330,7 @@ def gini(x: Reals) -> Any:
 
 
 @statistic(ONE)
-def top_share(x: Reals, *, top: float = 0.1) -> Any:
+def top_share(x: Reals, *, top: Part = 0.1) -> Any:
     """Share of the total that the largest ``top`` part of the values has, to a whole number."""
     k = max(1, round(top * x.shape[-1]))
     return np.sort(x, -1)[..., -k:].sum(-1) / x.sum(-1)

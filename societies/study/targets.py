@@ -29,6 +29,8 @@ from societies.workload.drawing.figure import clock_of
 if TYPE_CHECKING:
     import xarray as xr
 
+SHARE = 0.75
+"""Share of the seeds that must be in a band, unless the targets say another."""
 Choice = str | dict[str, Any]
 """A name, or ``{name: {option: value}}``."""
 
@@ -90,7 +92,7 @@ class Case(Section):
     set: dict[str, Any] = key({}, "Keys of the base to change")
     replicates: int | None = key(None, "Seeds", "runs", ge=1, le=LARGEST_INTEGER)
     burn_in: int = key(0, "First ticks that no statistic uses, unless it has its own", "tick", ge=0)
-    share: float = key(0.75, "Share of the seeds that must be in a band", "1", ge=0, le=1)
+    share: float = key(SHARE, "Share of the seeds that must be in a band", "1", ge=0, le=1)
     statistics: dict[str, Target] = key({}, "Targets by name")
 
 
@@ -102,8 +104,6 @@ class TargetsConfig(WorkloadConfig, Case):
 
     def conflicts(self) -> Any:
         """Yield what is wrong with each target."""
-        if bool(self.cases) == bool(self.statistics):
-            yield Conflict(("statistics",), "needs statistics, or cases that have them")
         for place, case in self.places():
             for name, target in case.statistics.items():
                 for path, message in wrong(target):
@@ -143,21 +143,19 @@ def wrong(target: Target) -> list[tuple[Path, str]]:
 def _statistic(said: Choice) -> Any:
     name, options = chosen(said)
     own = named(name)
-    checked_options(name, options, own.options)
+    checked_options(name, options, own.given)
+    if options.get("above", -np.inf) > options.get("below", np.inf):
+        raise ConfigError(f"{name}: above {options['above']:g} is more than below")
     return own, options
 
 
 def _filter(said: Choice) -> Any:
-    import inspect
-
     name, options = chosen(said)
     if name not in FILTERS:
         near = suggestion(name, FILTERS) or f"; there are {', '.join(FILTERS)}"
         raise ConfigError(f"unknown filter '{name}'{near}")
-    own = FILTERS[name]
-    known = {n: p.default for n, p in inspect.signature(own).parameters.items() if n != "x"}
-    checked_options(name, options, known)
-    return own, options
+    checked_options(name, options, FILTERS[name])
+    return FILTERS[name], options
 
 
 def _needs(target: Target) -> None:
@@ -345,6 +343,9 @@ def load_targets(
         With one line ``file.yaml:12:5  key.path: message`` per problem.
     """
     name, folder, document, config = read(source, TargetsConfig, _file)
+    if bool(config.cases) == bool(config.statistics):  # after other problems of the statistics
+        message = "needs statistics, or cases that have them"
+        raise config_error([Problem(document.place(("statistics",)), ("statistics",), message)])
     found = []
     for place, case in config.places():
         own = str(place[-1]) if place else ""
@@ -372,7 +373,7 @@ def _file(source: str | os.PathLike[str]) -> FilePath:
 
 
 def _observed(said: DataColumn, folder: FilePath, document: Document, path: Path) -> Reals:
-    if said.values is not None:
+    if said.values:
         return np.array(said.values, float)
     if said.file is None:
         message = "needs a file and a column, or values"

@@ -11,6 +11,7 @@ import numpy as np
 
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import plain
+from societies.analysis.intervals import student_half
 from societies.analysis.selecting import RUN
 from societies.analysis.study_cases import point_labels, runs_done
 from societies.errors import ConfigError, SocietiesError, option
@@ -21,7 +22,7 @@ from societies.study.forecasts import Forecast, forecasts
 from societies.study.simulate import Progress, Simulator, sweep_of
 from societies.study.source import near
 from societies.study.statistics import Reals
-from societies.study.targets import Target, Targets, load_targets
+from societies.study.targets import SHARE, Target, Targets, load_targets
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -200,7 +201,7 @@ def required(targets: Sequence[Targets]) -> None:
     """Raise ConfigError if a statistic has neither a band nor a target."""
     for one in targets:
         for name, target in one.statistics.items():
-            if target.band is None and target.target is None:
+            if target.target is None and not np.isfinite(ends_of(target)).any():
                 raise one.refused(name, "band", "is missing: a target needs a band or a target")
 
 
@@ -267,20 +268,29 @@ def judged(
             x, _, _, _ = targets.series(name, data)
             more["errors"] = forecasts(np.nanmean(x, 0), targets.observed[name])
         unit = targets.units[name]
-        found.append(_verdict(case, name, unit, target, values[:, i], share, level, more))
+        found.append(verdict_on(case, name, unit, target, values[:, i], share, level, **more))
     return found
 
 
-def _verdict(
+def verdict_on(
     case: str,
     name: str,
     unit: str,
     target: Target,
     values: Reals,
-    needed: float,
-    level: float,
-    more: Mapping[str, Any],
+    needed: float = SHARE,
+    level: float = 0.95,
+    **more: Any,
 ) -> Verdict:
+    """Return the verdict on a statistic.
+
+    Parameters
+    ----------
+    values : (seed,) float64; NaN where it cannot be computed
+    needed : share of the seeds that must be in the band
+    level : level of the interval of the mean
+    more : `Verdict.tests` and `Verdict.errors`
+    """
     low, high = ends_of(target)
     good = values[np.isfinite(values)]
     failed = len(values) - len(good)
@@ -290,7 +300,8 @@ def _verdict(
             case, name, unit, target, FAIL, values, *nothing, 0.0, failed, np.nan, **more
         )
     mean, sd = float(good.mean()), float(good.std(ddof=1)) if len(good) > 1 else np.nan
-    begin, end = interval(mean, sd, len(good), level)
+    half = student_half(level, len(good) - 1, sd / np.sqrt(len(good))) if len(good) > 1 else 0.0
+    begin, end = mean - half, mean + half
     inside = float(((good >= low) & (good <= high)).sum() / len(values))
     if end < low or begin > high:
         verdict = FAIL
@@ -299,20 +310,6 @@ def _verdict(
     distance = float(distances({name: target}, np.array([[mean]]))[0, 0])
     numbers = (mean, sd, begin, end, inside, failed, distance)
     return Verdict(case, name, unit, target, verdict, values, *numbers, **more)
-
-
-def interval(mean: float, sd: float, count: int, level: float) -> tuple[float, float]:
-    """Return the interval of a mean by Student's t; the mean itself of one value."""
-    if count < 2:
-        return mean, mean
-    try:
-        from scipy.stats import t as student
-    except ImportError as error:
-        raise SocietiesError(
-            "validation needs SciPy, which is missing: pip install 'societies[study]'"
-        ) from error
-    half = float(student.ppf((1 + level) / 2, count - 1)) * sd / np.sqrt(count)
-    return mean - half, mean + half
 
 
 def table(found: Validation) -> Any:

@@ -21,7 +21,7 @@ from societies.output.layout import is_clock, nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
 from societies.sweep.points import launch_config
-from societies.sweep.program_cache import PROGRAMS, Loan
+from societies.sweep.program_cache import PROGRAMS, Loan, program_of
 from societies.version import package_version
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.fields import file_values
@@ -55,6 +55,7 @@ class Batch:
     version : version of Societies
     allow_programs : as for `societies.run`
     sources : hashes of the model's sources at the process that made the batch, by name
+    failed_on : number of the executor's device that failed to compute it; None: none has
     """
 
     name: str
@@ -68,12 +69,14 @@ class Batch:
     version: str = field(default_factory=package_version)
     allow_programs: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
+    failed_on: int | None = None
 
     def part(self, first: int, stop: int) -> Batch:
-        """Return the batch of some of these runs."""
+        """Return the batch of some of these runs, which no device has failed to compute."""
         columns = {key: column[first:stop] for key, column in self.columns.items()}
         some = slice(first, stop)
-        return replace(self, columns=columns, numbers=self.numbers[some], rows=self.rows[some])
+        one = replace(self, columns=columns, numbers=self.numbers[some], rows=self.rows[some])
+        return replace(one, failed_on=None)
 
     def on(self, device: str) -> Batch:
         """Return the same batch on another device."""
@@ -224,7 +227,7 @@ def run_batch(batch: Batch) -> Result:
         # A workload may write a picture next to its result file; here it is discarded.
         with (
             TemporaryDirectory(prefix="societies-") as folder,
-            PROGRAMS.borrow(batch.device) as loan,
+            PROGRAMS.borrow(batch.device, program_of(batch.settings)) as loan,
             allowed(batch.allow_programs),
         ):
             path = Path(folder) / "run.h5"

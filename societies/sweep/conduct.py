@@ -6,10 +6,12 @@ import os
 import time
 import warnings
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +31,8 @@ from societies.output.study_layout import DONE, FAILED, PENDING
 from societies.signals import Stopped
 from societies.sweep.batch import Batch, Result, WrongVersion
 from societies.sweep.document import Sweep, load_sweep
-from societies.sweep.executors import (
-    RENEW_AFTER,
-    Dask,
-    Executor,
-    Here,
-    Lost,
-    Processes,
-    Unreachable,
-    local_devices,
-)
+from societies.sweep.executors import Dask, Executor, Unreachable, begun_early, executor_of
+from societies.sweep.lanes import Lost
 from societies.sweep.layout import Runs
 from societies.sweep.points import Bucket, groups
 from societies.sweep.prepare import (
@@ -49,7 +43,9 @@ from societies.sweep.prepare import (
     require_sense,
     warnings_of,
 )
+from societies.sweep.program_cache import program_of
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
+from societies.sweep.until import run_until
 from societies.words import counted
 from societies.workload.declare.slices import paced
 from societies.workload.running.interrupts import Interruption, interrupts
@@ -61,10 +57,20 @@ FIRST_BATCH = 64
 MOST_RUNS = 1 << 16
 FASTER = 16
 """Largest growth from one batch to the next; it is large because 64 runs do not fill a GPU."""
+SMALLEST = 16
+"""Towards the end batches on several devices become smaller, so that all devices end at about the
+same time, but not smaller than this part of a batch of `SECONDS_OF_BATCH`."""
+MOST_SEARCHED = 1024
+"""Most groups of runs among which one is searched whose program a device has already."""
 BATCHES_OF_WORKER = 4
 """Least number of batches for each worker, so that all workers end at about the same time."""
 MOST_OF_WORKER = 1024
 """Most runs of a worker's batch, because its results are sent in one piece."""
+ROUNDS = 4
+"""Largest number of rounds in which the buckets take turns, so that a stopped study has about as
+many replicates of every point. With more buckets than a process caches programs, a round builds
+the program of each bucket again."""
+_OWN = ("source", "out", "replicates", "resume")
 LOOK_SECONDS = 2.0
 """Seconds after which the scheduler is checked if no batch has ended."""
 
@@ -96,7 +102,8 @@ def run(
     out : path, optional
         The study, one HDF5 file; default: in the current folder, with the name of the sweep's file.
     device : str
-        As for `societies.run`. ``auto`` and ``gpu`` use all GPUs of the best available kind.
+        As for `societies.run`. ``auto`` and ``gpu`` use all GPUs like the best one, however few
+        runs there are.
     resume : bool
         Compute only the missing runs of an existing study.
     overwrite : bool
@@ -144,25 +151,29 @@ def run(
     SweepWarning
         If the sweep has very many programs to compile.
     """
+    given = {name: one for name, one in locals().items() if name not in _OWN}
     began = time.perf_counter()
     sweep = source if isinstance(source, Sweep) else load_sweep(source)
     path = Path(out) if out is not None else Path(f"{Path(sweep.name).stem}.h5")
+    if sweep.until is not None and replicates is None:
+        return run_until(partial(run, sweep, out=path), sweep.until, path, resume, **given)
     require_sense(resume, overwrite, retry_failed, add_points, part, workers, scheduler, batch)
-    plan = prepared(sweep, replicates, part, yes=yes)
-    require_programs(plan, allow_programs)
-    for text in warnings_of(plan):
-        warnings.warn(text, SweepWarning, stacklevel=2)
     goes_on = resume or retry_failed or add_points
-
-    def executor_for(programs: int) -> Executor:
-        return executor_of(device, workers, scheduler, programs)
-
     with ExitStack() as stack:
         executor: Executor | None = None
+        if not goes_on:
+            executor = begun_early(device, workers, scheduler)
+            if executor is not None:
+                stack.callback(executor.close)
+        plan = prepared(sweep, replicates, part, yes=yes)
+        require_programs(plan, allow_programs)
+        for text in warnings_of(plan):
+            warnings.warn(text, SweepWarning, stacklevel=2)
         if not goes_on:  # first make sure that something can be computed, then replace a file
             require_target(path, 0, overwrite=overwrite)
-            executor = executor_for(len(plan.buckets))
-            stack.callback(executor.close)
+            if executor is None:
+                executor = executor_of(device, workers, scheduler, len(plan.buckets))
+                stack.callback(executor.close)
         file, ready = stack.enter_context(
             opened_study(plan, path, goes_on, overwrite=overwrite, grow=add_points)
         )
@@ -174,7 +185,7 @@ def run(
         rows = np.flatnonzero(file.status == (FAILED if retry_failed else PENDING)).tolist()
         session = _Session(ready, file, rows, progress, batch, allow_programs)
         if rows and executor is None:
-            executor = executor_for(session.programs)
+            executor = executor_of(device, workers, scheduler, session.programs)
             stack.callback(executor.close)
         try:
             if executor is not None:
@@ -184,6 +195,7 @@ def run(
             raise Interrupted(f"interrupted; {_state(file)}", path, number) from None
         except (Unreachable, WrongVersion) as error:
             raise type(error)(f"{error}\n{_state(file)}") from None
+        notes += executor.notes if executor is not None else []
         return session.report(time.perf_counter() - began, notes)
 
 
@@ -201,22 +213,6 @@ def _why(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "the memory of the computer that computed it is full" + (f": {text}" if text else "")
     return f"{type(error).__name__}: {text}"
-
-
-def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Executor:
-    """Return the executor that computes the batches of a sweep.
-
-    This process itself uses a single device with few programs. Several devices, or many programs,
-    get processes of their own, because programs fill the memory of the process that builds them.
-    """
-    if workers:
-        local_devices(device)  # reports an error of this machine once, not from every worker
-    if workers or scheduler:
-        return Dask(scheduler, workers, device)
-    devices = local_devices(device)
-    if len(devices) == 1 and (programs <= RENEW_AFTER or devices == ["reference"]):
-        return Here(devices[0])
-    return Processes(devices)
 
 
 @dataclass
@@ -255,13 +251,33 @@ class _Session:
         repeated = "replicates" in type(sweep.base).model_fields
         self._groups = deque(
             (bucket, group)
-            for bucket, own in self._queues.values()
+            for bucket, own in self._in_turn(sweep.workload.numbered)
             for group in groups(sweep.workload, own, self._copies, repeated)
         )
+        self._left = len(self.rows)  # runs in no batch yet
         self._again: deque[Batch] = deque()
         self._lost: set[int] = set()
         self._sources = self.plan.sources if self.rows else {}
         self._began = time.perf_counter()
+
+    def _in_turn(self, numbered: bool) -> Iterator[tuple[Bucket, list[int]]]:
+        """Yield runs of buckets by turns: replicate 0 of all points before replicate 1, and so on.
+
+        Replicates of a point stay together if the copies of a launch must have successive numbers.
+        """
+        queues = {
+            name: (bucket, sorted(own, key=lambda row: self._order(row, numbered)))
+            for name, (bucket, own) in self._queues.items()
+        }
+        longest = max((len(own) for _, own in queues.values()), default=0)
+        size = max(FIRST_BATCH, -(-longest // ROUNDS))
+        for first in range(0, longest, size):
+            for bucket, own in queues.values():
+                if part := own[first : first + size]:
+                    yield bucket, part
+
+    def _order(self, row: int, numbered: bool) -> tuple[int, ...]:
+        return (int(self.file.replicate[row]), row) if numbered else (row,)
 
     @property
     def programs(self) -> int:
@@ -284,7 +300,7 @@ class _Session:
             except Stopped:
                 for future, batch in running.items():
                     if future.done() and future.exception() is None:
-                        self._settle(batch, future)
+                        self._settle(batch, future, executor)
                 raise
 
     def _run(
@@ -295,7 +311,7 @@ class _Session:
         while True:
             stop.check()
             while len(running) < executor.slots and (
-                batch := self._next(self._size(executor, timed))
+                batch := self._next(self._size(executor, timed), executor)
             ):
                 running[executor.submit(batch)] = batch
                 stop.check()
@@ -306,7 +322,7 @@ class _Session:
                 if not over:
                     executor.require_alive()
             for future in over:
-                took = self._settle(running[future], future)
+                took = self._settle(running[future], future, executor)
                 batch = running.pop(future)
                 if took:
                     timed = paced(len(batch.rows), took, SECONDS_OF_BATCH, MOST_RUNS, faster=FASTER)
@@ -322,18 +338,44 @@ class _Session:
         if isinstance(executor, Dask):  # its workers may join and leave
             each = -(-len(self.rows) // (BATCHES_OF_WORKER * executor.slots))
             return min(MOST_OF_WORKER, max(1, each))
-        return timed or max(1, min(FIRST_BATCH, -(-len(self.rows) // executor.slots)))
+        each = -(-self._left // executor.slots)
+        return max(1, min(timed or FIRST_BATCH, max(each, timed // SMALLEST)))
 
-    def _next(self, size: int) -> Batch | None:
-        """Return the next batch, of at most ``size`` runs if it is a new one; None at the end."""
-        if self._again:
-            return self._again.popleft()
-        if not self._groups:
+    def _next(self, size: int, executor: Executor) -> Batch | None:
+        """Return the next batch that the executor can take, None if there is none.
+
+        A new batch has at most ``size`` runs.
+        """
+        for batch in self._again:
+            if executor.has_room(batch):
+                self._again.remove(batch)
+                return batch
+        if not self._groups or not executor.has_room():
             return None
-        bucket, group = self._groups.popleft()
+        place = self._place(*executor.programs())
+        bucket, group = self._groups[place]
         if len(group) > size:
-            self._groups.appendleft((bucket, group[size:]))
+            self._groups[place] = bucket, group[size:]
+        else:
+            del self._groups[place]
+        self._left -= len(group[:size])
         return self._batch(bucket, group[:size])
+
+    def _place(self, own: str, others: set[str]) -> int:
+        """Return the index of the next group: with a device's own program, or one that is unused.
+
+        So a device does not build the program of each bucket, but of its own buckets, as long as
+        there are enough of them.
+        """
+        unused = None
+        if len(self._queues) > 1 and (own or others):
+            for place, (bucket, _) in enumerate(islice(self._groups, MOST_SEARCHED)):
+                program = program_of(bucket.settings)
+                if program == own:
+                    return place
+                if unused is None and program not in others:
+                    unused = place
+        return unused or 0
 
     def _batch(self, bucket: Bucket, rows: list[int]) -> Batch:
         plan = self.plan
@@ -353,21 +395,21 @@ class _Session:
             sources=self._sources,
         )
 
-    def _settle(self, batch: Batch, future: Future[Result]) -> float:
+    def _settle(self, batch: Batch, future: Future[Result], executor: Executor) -> float:
         """Write the results of a batch and return its seconds; 0 if it has to be tried again."""
+        elsewhere = executor.settled(batch, future)
         try:
             result = future.result()
         except (Unreachable, WrongVersion):
             raise
-        except Lost as error:
-            if self._lost.issuperset(batch.rows):
-                self._divide(batch, error)
-            else:
+        except Exception as error:
+            if elsewhere is not None:
+                self._again.append(elsewhere)
+            elif isinstance(error, Lost) and not self._lost.issuperset(batch.rows):
                 self._lost.update(batch.rows)
                 self._again.append(batch)
-            return 0.0
-        except Exception as error:
-            self._divide(batch, error)
+            else:
+                self._divide(batch, error)
             return 0.0
         seconds = result.seconds / len(batch.rows)
         try:

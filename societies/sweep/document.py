@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from societies.config.check import checked, validated
 from societies.config.document import Document, from_mapping
@@ -25,6 +25,7 @@ from societies.inputs import whole_number
 from societies.sweep.designs import factors
 from societies.sweep.factor import Factor
 from societies.sweep.places import in_base, in_sweep
+from societies.sweep.until import FIRST, UntilConfig, problems
 from societies.translate.plugins import load_plug_in, split
 from societies.workload.declare.protocol import Workload
 from societies.workload.declare.registry import MODELS, workload
@@ -32,6 +33,13 @@ from societies.workload.declare.rules import Plugged
 
 MOST_POINTS = 10_000_000
 """Most points of a study: all are in memory, and each has at least one run in the file."""
+
+
+Replicates = Annotated[
+    Annotated[Annotated[int, Field(ge=1, le=LARGEST_INTEGER)], Tag("number")]
+    | Annotated[UntilConfig, Tag("section")],
+    Discriminator(lambda value: "section" if isinstance(value, dict | UntilConfig) else "number"),
+]
 
 
 class SweepRecord(Section):
@@ -65,12 +73,11 @@ class SweepConfig(WorkloadConfig):
         "Keys that vary from point to point, by the method that makes the points",
         examples=[{}],
     )
-    replicates: int = key(
+    replicates: Replicates = key(
         1,
-        "Runs of each point with different random draws; default: the replicates of the base",
+        "Runs of each point with different random draws; default: the replicates of the base. Or "
+        "how precisely means must be known: {until: {gini: 0.01}, at_most: 1000}",
         "runs",
-        ge=1,
-        le=LARGEST_INTEGER,
     )
     common_random_numbers: bool = key(
         True, "Whether a replicate has the same random numbers at every point"
@@ -90,6 +97,7 @@ class Sweep:
     workload : workload of the base
     factors : factors that vary; points are all combinations, the last factor varies fastest
     document : positions of all keys and values in the file
+    until : how precisely means must be known; None: the number of replicates is given
     """
 
     name: str
@@ -98,6 +106,7 @@ class Sweep:
     workload: Workload[Any, Any]
     factors: Sequence[Factor]
     document: Document
+    until: UntilConfig | None = None
 
     @property
     def count(self) -> int:
@@ -106,6 +115,12 @@ class Sweep:
         for factor in self.factors:
             count *= factor.count
         return count
+
+    @property
+    def replicates(self) -> int:
+        """Number of replicates, that of the first round if it follows from `until`."""
+        assert isinstance(self.config.replicates, int)
+        return self.config.replicates
 
     @property
     def definition(self) -> dict[str, Any]:
@@ -191,6 +206,10 @@ def load_sweep(
         raise config_error([Problem(place, (), message)])
     config = validated(document, SweepConfig, lambda key: in_base(_model(document, folder))(key))
     assert isinstance(config, SweepConfig)
+    until = config.replicates if isinstance(config.replicates, UntilConfig) else None
+    if until is not None:
+        first = min(FIRST, until.at_most)
+        config = config.model_copy(update={"replicates": first})
     base = _base(document, config, folder, overrides)
     found = factors(document, type(base), base.model_dump(), folder, in_sweep(SweepConfig))
     chosen = workload(base.workload)
@@ -200,7 +219,11 @@ def load_sweep(
         if "replicates" not in config.model_fields_set:
             config = config.model_copy(update={"replicates": base.replicates})  # type: ignore[attr-defined]
         base = base.model_copy(update={"replicates": 1})
-    sweep = Sweep(name, config, base, chosen, found, document)
+    sweep = Sweep(name, config, base, chosen, found, document, until)
+    if until is not None:
+        said = problems(until, config.record.variables, sweep.count)
+        if found_problems := [Problem(document.place(path), path, text) for path, text in said]:
+            raise config_error(found_problems)
     if sweep.count > MOST_POINTS:
         message = f"has {described(sweep.count)} points, a study has at most {MOST_POINTS:,}"
         raise config_error([Problem(document.place(("vary",)), ("vary",), message)])
@@ -297,6 +320,7 @@ def _below(document: Document, name: str) -> Document:
 
 def _require_replicates(document: Document, config: SweepConfig, base: WorkloadConfig) -> None:
     """Raise ConfigError if the sweep has replicates but its workload has no random draws."""
+    assert isinstance(config.replicates, int)
     if config.replicates > 1 and "replicates" not in type(base).model_fields:
         place, path = document.place(("replicates",)), ("replicates",)
         message = f"{base.workload} has no random draws, so all runs of a point would be the same"

@@ -7,26 +7,19 @@ from __future__ import annotations
 
 import logging
 import math
-import multiprocessing
-import os
 import re
-import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, Protocol
 
-from societies import signals
 from societies.errors import DeviceError, SocietiesError, option
 from societies.sweep.batch import Batch, Result, run_batch
+from societies.sweep.lanes import RENEW_AFTER, Lost, Processes
 from societies.sweep.program_cache import clear_programs
 from societies.version import package_version
+from societies.workload.running.devices import local_devices
 
-RENEW_AFTER = 16
-"""Number of programs after which a process is replaced. Compilers never free some host memory for
-each program (NVIDIA's about 100 MiB), so a process that is not replaced would fill the machine."""
 SCHEDULER_SECONDS = 15.0
 """Longest wait for an answer of a scheduler."""
 LOUD = ("distributed", "tornado", "asyncio")
@@ -35,23 +28,35 @@ WORKERS_SECONDS = 2.0
 """Interval at which the workers are counted."""
 
 
-class Lost(SocietiesError):
-    """Raised if a process that computed a batch has died for an unknown reason."""
-
-
 class Unreachable(SocietiesError):
     """Raised if the scheduler of Dask does not answer."""
 
 
 class Executor(Protocol):
-    """Computes batches."""
+    """Computes batches.
+
+    Attributes
+    ----------
+    notes : sentences about devices that were left out
+    """
+
+    notes: list[str]
 
     @property
     def slots(self) -> int:
         """Number of batches that can be submitted at a time."""
 
+    def has_room(self, batch: Batch | None = None) -> bool:
+        """Return whether a batch can be submitted now; None: one that has not failed before."""
+
+    def programs(self) -> tuple[str, set[str]]:
+        """Return the program that is ready on the next device, and those on the others."""
+
     def submit(self, batch: Batch) -> Future[Result]:
         """Begin to compute a batch."""
+
+    def settled(self, batch: Batch, future: Future[Result]) -> Batch | None:
+        """Take note of how a batch has ended; return it if another device is to compute it."""
 
     def require_alive(self) -> None:
         """Raise an error if nothing more can be computed."""
@@ -60,12 +65,32 @@ class Executor(Protocol):
         """End everything that was started."""
 
 
-class Here:
+class OneKind:
+    """Base class of executors that do not tell devices apart."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def has_room(self, batch: Batch | None = None) -> bool:
+        """Return True: `slots` alone limits what is submitted."""
+        return True
+
+    def programs(self) -> tuple[str, set[str]]:
+        """Return no programs: buckets are computed in their order."""
+        return "", set()
+
+    def settled(self, batch: Batch, future: Future[Result]) -> Batch | None:
+        """Return None: what failed would fail again."""
+        return None
+
+
+class Here(OneKind):
     """Computes in this process, one batch at a time."""
 
     slots = 1
 
     def __init__(self, device: str) -> None:
+        super().__init__()
         self._device = device
 
     def submit(self, batch: Batch) -> Future[Result]:
@@ -85,98 +110,7 @@ class Here:
         clear_programs()
 
 
-class Processes:
-    """Computes in one process per device; a process is replaced after `RENEW_AFTER` programs.
-
-    Parameters
-    ----------
-    devices : names, one for each process
-    """
-
-    def __init__(self, devices: Sequence[str]) -> None:
-        self.slots = len(devices)
-        self._lanes = [_Lane(device) for device in devices]
-
-    def submit(self, batch: Batch) -> Future[Result]:
-        """Begin to compute a batch in a process that is idle."""
-        lane = next(one for one in self._lanes if one.idle)
-        return lane.submit(batch)
-
-    def require_alive(self) -> None:
-        """Do nothing: processes that died are replaced."""
-
-    def close(self) -> None:
-        """End the processes."""
-        for lane in self._lanes:
-            lane.close()
-
-
-class _Lane:
-    """A device and its present process."""
-
-    def __init__(self, device: str) -> None:
-        self._device, self._pool, self._seen = device, _pool(), set[str]()
-        self._running: Future[Result] | None = None
-
-    @property
-    def idle(self) -> bool:
-        return self._running is None or self._running.done()
-
-    def submit(self, batch: Batch) -> Future[Result]:
-        program = repr(sorted(batch.settings.items()))
-        if program not in self._seen and len(self._seen) >= RENEW_AFTER:
-            self._renew()
-        self._seen.add(program)
-        outer: Future[Result] = Future()
-        try:
-            inner = self._pool.submit(run_batch, batch.on(self._device))
-        except BrokenProcessPool:
-            self._renew()
-            inner = self._pool.submit(run_batch, batch.on(self._device))
-
-        def over(done: Future[Result]) -> None:
-            error = done.exception() if not done.cancelled() else CancelledError()
-            if isinstance(error, BrokenProcessPool):
-                error = Lost("the process that computed it was killed; is the host's memory full?")
-            if error is not None:
-                outer.set_exception(error)
-            else:
-                outer.set_result(done.result())
-
-        self._running = outer
-        inner.add_done_callback(over)
-        return outer
-
-    def _renew(self) -> None:
-        self.close()
-        self._pool, self._seen = _pool(), set()
-
-    def close(self) -> None:
-        processes = list((getattr(self._pool, "_processes", None) or {}).values())
-        busy = not self.idle
-        self._pool.shutdown(wait=not busy, cancel_futures=True)
-        for process in processes if busy else ():
-            process.kill()
-
-
-def _pool() -> ProcessPoolExecutor:
-    context = multiprocessing.get_context("spawn")  # a device that is open does not survive a fork
-    return ProcessPoolExecutor(1, mp_context=context, initializer=_begin, initargs=(os.getpid(),))
-
-
-def _begin(parent: int) -> None:
-    """Ignore signals, which the parent process handles, and exit when the parent has ended."""
-    signals.ignore()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-class Dask:
+class Dask(OneKind):
     """Computes on the workers of a Dask scheduler, each with its own devices.
 
     Parameters
@@ -187,6 +121,7 @@ class Dask:
     """
 
     def __init__(self, scheduler: str, workers: int, device: str) -> None:
+        super().__init__()
         try:
             import distributed
         except ImportError as error:
@@ -338,30 +273,27 @@ def _of_worker(error: BaseException | None) -> BaseException:
     return error or Lost("the batch was given up by the scheduler")
 
 
-def local_devices(device: str) -> list[str]:
-    """Return the local devices that a name selects: for "auto" all GPUs like the chosen one.
+def begun_early(device: str, workers: int, scheduler: str) -> Processes | None:
+    """Return processes of several devices, which start while the sweep is checked; else None."""
+    if workers or scheduler:
+        return None
+    with suppress(DeviceError):  # `executor_of` reports it, after mistakes in the sweep
+        devices = local_devices(device)
+        return Processes(devices) if len(devices) > 1 else None
+    return None
 
-    Raises
-    ------
-    DeviceError
-        If no device fits.
+
+def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Executor:
+    """Return the executor that computes the batches of a sweep.
+
+    This process itself uses a single device with few programs. Several devices, or many programs,
+    get processes of their own, because programs fill the memory of the process that builds them.
     """
-    from societies.opencl import choose_device, list_devices
-    from societies.workload.running.devices import is_reference
-
-    if is_reference(device):
-        return [device]
-    chosen = choose_device(device)
-    asked = device.strip().lower()
-    if chosen.kind != "gpu" or asked not in ("", "auto", "gpu"):
-        return [device]
-    with suppress(DeviceError):
-        alike = [one for one in list_devices() if _alike(one, chosen)]
-        if len(alike) > 1:
-            return [str(one.index) for one in alike]
-    return [device]
-
-
-def _alike(one: Any, other: Any) -> bool:
-    same: Callable[[str], bool] = lambda name: getattr(one, name) == getattr(other, name)  # noqa: E731
-    return same("kind") and same("name") and same("platform") and not one.simulator
+    if workers:
+        local_devices(device)  # reports an error of this machine once, not from every worker
+    if workers or scheduler:
+        return Dask(scheduler, workers, device)
+    devices = local_devices(device)
+    if len(devices) == 1 and (programs <= RENEW_AFTER or devices == ["reference"]):
+        return Here(devices[0])
+    return Processes(devices)

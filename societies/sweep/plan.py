@@ -17,7 +17,6 @@ from societies.output.study_layout import StudyLayout
 from societies.sweep.batch import Batch, run_batch
 from societies.sweep.conduct import FIRST_BATCH
 from societies.sweep.document import Sweep, load_sweep
-from societies.sweep.executors import local_devices
 from societies.sweep.layout import layout_of
 from societies.sweep.points import Bucket, groups, launch_config
 from societies.sweep.prepare import Prepared, prepared, programs_of, warnings_of
@@ -25,7 +24,7 @@ from societies.sweep.program_cache import clear_programs
 from societies.words import counted
 from societies.workload.declare.protocol import Setup
 from societies.workload.running import plan as of_run
-from societies.workload.running.devices import chosen_device
+from societies.workload.running.devices import chosen_device, local_devices
 from societies.workload.running.programs import described
 from societies.workload.running.sufficiency import byte_count, duration
 

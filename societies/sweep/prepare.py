@@ -78,7 +78,7 @@ def prepared(
     ConfigError
         With a line for every problem; or if there are very many runs, unless ``yes``.
     """
-    count = sweep.config.replicates if replicates is None else replicates
+    count = sweep.replicates if replicates is None else replicates
     if count < 1:
         raise ConfigError(f"{option('replicates', count)}: at least 1 is needed")
     if count > 1 and "replicates" not in type(sweep.base).model_fields:

@@ -7,7 +7,7 @@ the line and what to write instead. docs/rules-in-python.md has the language.
 from societies.translate import builtin, expressions, loops, statements, truth
 from societies.translate.messages import RuleError, TranslationError
 from societies.translate.plugins import REAL_NUMBER, WHOLE_NUMBER, WORD, PlugIn, Rule
-from societies.translate.source import files_of, rules_sha256
+from societies.translate.source import Site, files_of, rules_sha256
 from societies.translate.unit import Declared, TranslatedPhase, TranslatedProgram, entry_of
 
 LANGUAGE = (builtin, expressions, loops, statements, truth)
@@ -21,6 +21,7 @@ __all__ = [
     "PlugIn",
     "Rule",
     "RuleError",
+    "Site",
     "TranslatedPhase",
     "TranslatedProgram",
     "TranslationError",

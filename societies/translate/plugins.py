@@ -173,19 +173,22 @@ class PlugIn:
         wanted = inspect.signature(self.function).parameters
         return self._wrong(what, {name: values[name] for name in wanted if name in values})
 
-    def translated(self, words: Mapping[str, str]) -> str:
+    def translated(self, words: Mapping[str, str], sites: list[Any] | None = None) -> str:
         """Return the text of the function in OpenCL C, under the name that kernels call.
 
         Parameters
         ----------
         words : the word of each parameter of kind `WORD`
+        sites : if given, every operation is tested, and its place is added to these; the function
+            has a further parameter, where it notes the number of the first that goes wrong
 
         Raises
         ------
         TranslationError
             If it cannot be translated, is not pure, or returns another kind of value.
         """
-        unit = TranslatedProgram(Declared({}, {}))
+        unit = TranslatedProgram(Declared({}, {}), checked=sites is not None)
+        unit.sites = [] if sites is None else sites
         unit.private, unit.most_steps, unit.pure = LONGEST_LIST, MOST_STEPS, self.rule.name
         node, file = definition(self.function)
         names = self.function.__globals__
@@ -215,26 +218,33 @@ class PlugIn:
         if unit.scratch_words([made]):
             hint = f"A list in a rule has at most {LONGEST_LIST} entries."
             raise self._error(file, node, f"the lists of {node.name} are too long", hint)
-        return f"{unit.text_of_functions([made])}\n\n{self._shell(made, values)}\n"
+        return f"{unit.text_of_functions([made])}\n\n{self._shell(made, values, file, unit)}\n"
 
     def _shown(self, path: Path) -> str:
         """Return the path of a file as the user named it, if it is the rule's."""
         return shown(self.text.rpartition(":")[0] if path == self.file else path)
 
-    def _shell(self, made: Instance, values: Mapping[str, Value]) -> str:
+    def _shell(
+        self, made: Instance, values: Mapping[str, Value], file: SourceFile, unit: TranslatedProgram
+    ) -> str:
         """Return the function that kernels call, with all parameters of the rule."""
         ctype = _CTYPES[self.rule.result]
         kinds = {name: kind for name, kind in self.rule.parameters.items() if kind != WORD}
-        declared = ", ".join(f"const {_CTYPES[kind]} {name}" for name, kind in kinds.items())
+        declared = [f"const {_CTYPES[kind]} {name}" for name, kind in kinds.items()]
+        declared += ["__global int *fault"] * unit.checked
         given = [name for name in values if name in kinds]
+        used = ["&steps" if name == "steps" else name for name in made.uses]
         steps = "steps" in made.uses
-        call = f"{made.name}({', '.join([*given, *(['&steps'] if steps else [])])})"
-        lines = [f"static {ctype} {self.rule.kernel}({declared or 'void'})", "{"]
+        call = f"{made.name}({', '.join([*given, *used])})"
+        lines = [f"static {ctype} {self.rule.kernel}({', '.join(declared) or 'void'})", "{"]
         if steps:
+            said = f"more than {MOST_STEPS:,} rounds of loops in {self.rule.name}"
+            endless = unit.site(file, self.function.__code__.co_firstlineno, said)
             ended = "SOFT_NAN" if self.rule.result == REAL_NUMBER else "0"
             lines += [
                 "    long steps = 0;",
                 f"    const {ctype} result = {call};",
+                *([f"    if (steps > {MOST_STEPS}) fail({endless}, fault);"] * unit.checked),
                 f"    return steps > {MOST_STEPS} ? {ended} : result;",
             ]
         else:

@@ -56,6 +56,10 @@ def _parsed(path: Path, module: str, _changed: int) -> SourceFile:
     return SourceFile(path, name, tuple(text.split("\n")), ast.parse(text))
 
 
+Site = tuple[SourceFile, int, str]
+"""A place that a checked build tests: file, line and what is wrong there."""
+
+
 def definition(function: FunctionType) -> tuple[ast.FunctionDef, SourceFile]:
     """Return the syntax tree of a function, and the file that contains it.
 

@@ -18,7 +18,7 @@ from societies.translate.function import Function
 from societies.translate.messages import TranslationError
 from societies.translate.names import PRELUDE, in_c, word_of_opencl
 from societies.translate.races import require_no_races, require_one_name
-from societies.translate.source import SourceFile, definition, without_docstring
+from societies.translate.source import Site, SourceFile, definition, without_docstring
 from societies.translate.values import (
     FIXED,
     INT,
@@ -112,12 +112,12 @@ class TranslatedProgram:
     Attributes
     ----------
     arguments : values of kernel parameters that follow from the configuration, by name
-    sites : places that a checked build tests: file, line and what is wrong there; the fault 1 is
-        the first of them
+    sites : places that a checked build tests; the fault 1 is the first of them
     """
 
     def __init__(self, declared: Declared, *, checked: bool = False) -> None:
         self.declared, self.checked = declared, checked
+        self.sites: list[Site] = []
         ends = ("log", "count", "rows")
         of_events = [f"{name}_{end}" for name in declared.events for end in ends]
         self.reserved = {*of_events, f"{declared.copies}_numbers"}  # names of parameters
@@ -127,7 +127,6 @@ class TranslatedProgram:
         self.arguments: dict[str, Any] = {}
         self.kernels: dict[str, TranslatedPhase] = {}
         self.files: dict[str, SourceFile] = {}
-        self.sites: list[tuple[SourceFile, int, str]] = []
         self.settings: dict[str, str] = {}  # names in C of settings, by their path
         self.columns: list[str] = []  # paths of settings that differ between copies
         self.active: list[Any] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from societies.view.course import WEEK
 from societies.words import plural
 from societies.workload.declare.scene import Links, Scene
-from societies.workload.declare.varying import NotVarying, field_of, value_at, varying
+from societies.workload.declare.varying import NotVarying, field_of, leaves, value_at, varying
 from societies.workload.declare.view import Button, Choice, Control, Slider
 
 PACES = {"1 a second": 1.0, "5 a second": 5.0, "20 a second": 20.0, "as fast as possible": np.inf}
@@ -64,7 +64,7 @@ def steerable(config: Any, data: dict[str, Any], scene: Scene) -> dict[str, tupl
     if "interventions" not in type(config).model_fields:
         return {}
     found = {}
-    for key in _leaves(data):
+    for key in leaves(data):
         try:
             varying(type(config), data, key, later=True)
         except NotVarying:
@@ -74,14 +74,6 @@ def steerable(config: Any, data: dict[str, Any], scene: Scene) -> dict[str, tupl
             found[key] = scale
     first = [key for key in scene.steer if key in found]
     return {key: found[key] for key in [*first, *found]}
-
-
-def _leaves(data: dict[str, Any], before: str = "") -> Iterator[str]:
-    for name, value in data.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{before}{name}.")
-        else:
-            yield f"{before}{name}"
 
 
 def _scale(config: Any, key: str, value: float) -> tuple[Any, Any, Any] | None:

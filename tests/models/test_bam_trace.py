@@ -91,7 +91,7 @@ def test_without_a_quarter_the_report_ends_with_the_first_failure(economy):
         assert {"Why", "Lenders", "Workers"} <= set(words)
         assert f"  quarter {quarter}: " in text(whole) or not (last.loans or last.lost)
         for loan in last.loans:
-            assert f"bank {loan.bank} lent {loan.amount / 2**20:.4g}" in text(whole)
+            assert f"bank {loan.bank} granted {loan.amount / 2**20:.4g}" in text(whole)
 
 
 @pytest.fixture

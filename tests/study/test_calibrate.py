@@ -12,6 +12,7 @@ import xarray as xr
 from societies.errors import ConfigError, Interrupted, OutputError, SocietiesError
 from societies.study.calibration import calibrate, load_calibration, recover
 from societies.study.calibration.document import Calibration
+from societies.study.calibration.figures import draw_calibration, draw_pairs
 from societies.study.calibration.recover import recovered
 
 ROWS = 2  # statistics
@@ -83,6 +84,22 @@ def test_abc_has_the_posterior_of_the_data(made, tmp_path):
     assert abs(exponent.mean() - 2.25) < 0.03 and 0.04 < exponent.std() < 0.1
     trace = found.data["trace"].values
     assert len(trace) == 6 and (np.diff(trace) < 0).all()
+
+
+def test_parameters_with_logarithmic_priors_are_drawn_on_logarithmic_axes(made, tmp_path):
+    made(noise=0.3)
+    wide = {**PRIORS, "utility.exponent": {"distribution": "log_uniform", "low": 1.5, "high": 3}}
+    method = {"abc_smc": {"population": 20, "generations": 2}}
+    found = calibrate(calibration(method=method, parameters=wide), out=tmp_path / "a.nc")
+    axes = draw_calibration(found.data).axes
+    assert [one.get_xscale() for one in axes[:2]] == ["linear", "log"]
+    for one in axes[:2]:  # all draws are in the bins, which are equally wide on the axis
+        bars = one.patches
+        assert sum(bar.get_height() for bar in bars) == pytest.approx(1)
+    edges = np.log([bar.get_x() for bar in axes[1].patches])
+    assert np.ptp(np.diff(edges)) < 1e-9
+    (pair,) = draw_pairs(found.data).axes[:1]
+    assert (pair.get_xscale(), pair.get_yscale()) == ("linear", "log")
 
 
 @pytest.mark.ci
@@ -236,7 +253,11 @@ def test_a_parameter_that_the_targets_do_not_identify_is_named(made, tmp_path):
         ({"parameters": {}}, "needs a key with a prior"),
         ({"method": "abc"}, "unknown method 'abc'; did you mean 'abc_smc'"),
         ({"method": {"abc_smc": {"populaton": 3}}}, "did you mean 'population'"),
-        ({"method": {"abc_smc": {"population": -3}}}, "needs a whole number above 0"),
+        ({"method": {"abc_smc": {"population": -3}}}, "option 'population' must be more than 0"),
+        ({"method": {"abc_smc": {"quantile": 1}}}, "option 'quantile' must be less than 1"),
+        ({"method": {"abc_smc": {"seed": -1}}}, "option 'seed' must be at least 0"),
+        ({"method": {"profiles": {"bins": 2.5}}}, "option 'bins' expected a whole number"),
+        ({"method": {"abc_smc": {}, "profiles": {}}}, "expected NAME or"),
         ({"method": {"abc_smc": {"population": 2}}}, "begins with 2 trials, fewer than needed"),
         ({"targets": {"x": {"of": "gini"}}}, "needs a band or a target"),
         ({"targets": "economy"}, "has the cases|have the cases"),

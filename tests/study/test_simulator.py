@@ -50,7 +50,9 @@ def test_points_do_not_see_each_other_and_seeds_repeat(simulate):
     np.testing.assert_array_equal(together, alone)
     first, second = simulate(POINTS), simulate(POINTS)
     assert (first != second).any()  # new seeds at each call
-    np.testing.assert_array_equal(simulate(np.array(POINTS), seeds=[5, 6, 7]), together)
+    rows = [np.array(POINTS[0]), tuple(POINTS[1]), POINTS[2]]  # as samplers have them
+    for same in (np.array(POINTS), rows):
+        np.testing.assert_array_equal(simulate(same, seeds=[5, 6, 7]), together)
 
 
 def test_a_point_that_is_not_valid_fails_alone(simulate):

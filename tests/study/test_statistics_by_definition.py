@@ -15,7 +15,7 @@ from societies.errors import ConfigError
 from societies.study import assumptions, forecasts, statistics
 from societies.study.expressions import parsed, quantity
 from societies.study.filters import FILTERS
-from societies.study.statistics import STATISTICS, named
+from societies.study.statistics import STATISTICS, named, options_of
 
 
 def autocorrelation(row, lag):
@@ -182,7 +182,11 @@ def test_filters_are_those_of_the_libraries():
 def test_every_option_of_the_vocabulary_is_a_keyword():
     for one in STATISTICS.values():
         assert {*one.takes} <= {"ticks", "other", "data"}
-        assert set(inspect.signature(one.of).parameters) == {"x", *one.takes, *one.options}
+        assert set(inspect.signature(one.of).parameters) == {
+            "x",
+            *one.takes,
+            *options_of(one.given),
+        }
 
 
 # ----------------------------------------------------------------------------- functions of others

@@ -14,8 +14,8 @@ from societies.study import load_targets
 from societies.study.bands import distances, ends_of
 from societies.study.filters import FILTERS
 from societies.study.simulate import Simulator, sweep_of
-from societies.study.statistics import STATISTICS
-from societies.study.validation import FAIL, PASS, WARN, interval, judged, validate
+from societies.study.statistics import STATISTICS, options_of
+from societies.study.validation import FAIL, PASS, WARN, judged, validate
 from societies.workload.declare.registry import workload
 
 DAYS = np.arange(1, 121)
@@ -99,7 +99,8 @@ def test_two_series_are_paired_by_tick():
 def test_a_verdict_is_from_the_share_of_seeds_and_the_interval_of_the_mean(band, share, expected):
     found = verdict(share, band=band)
     assert (found.verdict, found.mean) == (expected, pytest.approx(1.32))
-    assert (found.low, found.high) == pytest.approx(interval(1.32, LEVELS.std(ddof=1), 5, 0.95))
+    half = 2.7764451 * LEVELS.std(ddof=1) / np.sqrt(5)  # of Student's t with 4 degrees of freedom
+    assert (found.low, found.high) == pytest.approx((1.32 - half, 1.32 + half))
     assert found.unit == "units"
 
 
@@ -169,7 +170,7 @@ def test_mistakes_in_targets_are_reported_where_they_are(tmp_path):
 
 def test_mistakes_of_one_target():
     refused("needs the option 'q'", statistic="quantile")
-    refused("needs a number", statistic={"quantile": {"q": "half"}})
+    refused("option 'q' expected a number", statistic={"quantile": {"q": "half"}})
     refused("unknown option 'p'", statistic={"quantile": {"p": 0.5}})
     refused("correlation needs a second series: against", statistic="correlation")
     refused("mean has no use for a second series", against="noise")
@@ -178,8 +179,47 @@ def test_mistakes_of_one_target():
     refused("must have at most 2 entries", band=[0, 1, 2])
     with pytest.raises(ConfigError, match="needs statistics, or cases"):
         load_targets({"base": "economy/quickstart"})
-    with pytest.raises(ConfigError, match="a target needs a band or a target"):
-        validate({"statistics": {"x": {"of": "level"}}}, DATA)
+    for nothing in ({}, {"band": [None, None]}):
+        with pytest.raises(ConfigError, match="a target needs a band or a target"):
+            validate({"statistics": {"x": {"of": "level", **nothing}}}, DATA)
+    with pytest.raises(ConfigError) as error:  # and nothing about statistics that are missing
+        load_targets({"statistics": {"x": {"of": "level", "share": 2}}})
+    assert str(error.value) == "statistics.x.share: must be at most 1, got 2"
+
+
+@pytest.mark.parametrize(
+    "match, target",
+    [
+        ("'q' must be at most 1", {"statistic": {"quantile": {"q": 2}}}),
+        ("'lag' must be at least 0", {"statistic": {"autocorrelation": {"lag": -1}}}),
+        ("'lag' expected a whole number", {"statistic": {"autocorrelation": {"lag": 1.5}}}),
+        ("'outliers' must be more than 0", {"statistic": {"correlation": {"outliers": -1}}}),
+        ("'top' must be more than 0", {"statistic": {"top_share": {"top": 0}}}),
+        ("'top' must be at most 1", {"statistic": {"tail_exponent": {"top": 2}}}),
+        ("above 1 is more than below", {"statistic": {"share": {"above": 1, "below": 0}}}),
+        ("'window' must be more than 0", {"filter": [{"smooth": {"window": -3}}]}),
+        ("'window' must be odd", {"filter": [{"smooth": {"window": 4}}]}),
+        ("'smoothing' must be at least 0", {"filter": [{"hp_cycle": {"smoothing": -1}}]}),
+        ("'smoothing' must be at most", {"filter": [{"hp_trend": {"smoothing": 1e300}}]}),
+        ("names no variable", {"of": "1 + 2"}),
+    ],
+)
+def test_options_have_limits(match, target):
+    refused(match, **target)
+
+
+def test_what_too_few_ticks_cannot_say_has_failed():
+    """A lag that is longer than the series, a window that is wider, growth from one tick."""
+    for target in (
+        {"statistic": {"autocorrelation": {"lag": 500}}},
+        {"statistic": {"autocorrelation": {"lag": 120}}},
+        {"statistic": {"correlation": {"lag": -121}}, "against": "noise"},
+        {"statistic": "growth", "ticks": 5},
+        {"filter": [{"smooth": {"window": 121}}]},
+        {"filter": ["difference"] * 120},
+    ):
+        assert np.isnan(of(**{"of": "level", **target})).all(), target
+    assert of(of="level", filter=["difference"] * 119).shape == of(of="level").shape
 
 
 @pytest.mark.parametrize(
@@ -229,5 +269,5 @@ def test_the_page_has_every_statistic_and_every_filter():
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     named = {word for row in rows for word in re.findall(r"`(\w+)", row)}
     assert {*STATISTICS, *FILTERS} <= named
-    options = {n for one in STATISTICS.values() for n in one.options}
+    options = {n for one in STATISTICS.values() for n in options_of(one.given)}
     assert options <= {word for row in rows for word in re.findall(r"\w+", row)}

@@ -27,7 +27,7 @@ from studies import same
 from test_cluster import scheduler, wait_for_workers, worker
 
 from societies import sweep
-from societies.sweep.executors import local_devices
+from societies.workload.running.devices import local_devices
 
 
 def definition(options):

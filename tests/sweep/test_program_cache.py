@@ -58,6 +58,34 @@ def built(monkeypatch):
     return programs, arrays
 
 
+def test_buckets_that_take_turns_build_their_programs_once(monkeypatch):
+    """Each got the program of the bucket before, and built its own again in every round."""
+    cache, built = program_cache.ProgramCache(), []
+    monkeypatch.setattr(program_cache, "MOST_PROGRAMS", 3)
+
+    def compute(bucket, text):
+        with cache.borrow("0:0", bucket) as loan:
+            if loan.built is None or loan.built.text != text:
+                loan.built = engines.Built(None, text, None)
+                built.append(bucket)
+
+    for _ in range(3):
+        for bucket, text in (("a", 1), ("b", 2), ("c", 2)):
+            compute(bucket, text)
+    assert built == ["a", "b"]
+    compute("d", 3)  # a fourth program takes the place of the one that was used first
+    compute("c", 2)
+    compute("a", 1)
+    assert built == ["a", "b", "d", "a"]
+    with pytest.raises(DeviceError), cache.borrow("0:0", "d"):
+        raise DeviceError("lost")
+    compute("c", 2)
+    assert built[4:] == ["c"]
+    cache.clear()
+    compute("c", 2)
+    assert built[5:] == ["c"]
+
+
 @pytest.mark.ci
 def test_a_bucket_builds_one_program_and_leaves_no_array(tmp_path, straight, built):
     programs, arrays = built
@@ -71,7 +99,7 @@ def test_a_bucket_builds_one_program_and_leaves_no_array(tmp_path, straight, bui
     assert not report.failures
     assert len({one.source for one in programs}) == len(programs) <= 2
     assert there == [0] * 5  # before the first batch and after each of four, of two sizes
-    assert program_cache.PROGRAMS._last is None
+    assert not program_cache.PROGRAMS._programs
     same(tmp_path / "s.h5", straight)
 
 

@@ -5,7 +5,7 @@ from studies import BASE, SWEEP
 
 import societies
 from societies import sweep
-from societies.sweep import batch, conduct, prepare
+from societies.sweep import batch, executors, prepare
 from societies.sweep.document import load_sweep
 from societies.workload.running import programs
 
@@ -37,7 +37,7 @@ def test_a_process_with_other_sources_is_refused(small, tmp_path, monkeypatch):
 def test_every_batch_says_by_which_sources_it_was_made(small, tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        conduct.Here, "submit", lambda here, one: seen.append(one) or submit(here, one)
+        executors.Here, "submit", lambda here, one: seen.append(one) or submit(here, one)
     )
     sweep.run(small, out=tmp_path / "s.h5", device="reference", batch=1)
     here = prepare.prepared(load_sweep(small)).sources
@@ -45,7 +45,7 @@ def test_every_batch_says_by_which_sources_it_was_made(small, tmp_path, monkeypa
     assert seen[0].part(0, 1).on("cpu").sources == here
 
 
-submit = conduct.Here.submit
+submit = executors.Here.submit
 
 
 def test_a_plan_of_a_sweep_lists_the_programs_that_its_points_name(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ from societies import sweep
 from societies.errors import ConfigError, DeviceError, Interrupted, OutputError
 from societies.output import inspect
 from societies.output.study import StudyFile
-from societies.sweep import conduct, executors
+from societies.sweep import executors, lanes
 from societies.workload.running import batches
 
 pytestmark = pytest.mark.xdist_group("sweeps")
@@ -325,22 +325,22 @@ def test_a_full_memory_of_the_host_is_named(tmp_path, monkeypatch):
 @pytest.mark.thorough
 def test_processes_are_renewed_and_replaced(tmp_path, straight, monkeypatch):
     """Many programs are built in processes that end after some; one that is killed is replaced."""
+    monkeypatch.setattr(lanes, "RENEW_AFTER", 1)
     monkeypatch.setattr(executors, "RENEW_AFTER", 1)
-    monkeypatch.setattr(conduct, "RENEW_AFTER", 1)
     killed = []
 
     def kill(progress):
         if progress.done and not killed:
-            lane = lanes[0]
+            lane = made[0]
             killed.extend(lane._pool._processes)
             os.kill(killed[0], signal.SIGKILL)
 
-    lanes = []
-    original = executors._Lane.__init__
+    made = []
+    original = lanes._Lane.__init__
     monkeypatch.setattr(
-        executors._Lane,
+        lanes._Lane,
         "__init__",
-        lambda lane, name: (original(lane, name), lanes.append(lane))[0],
+        lambda lane, name: (original(lane, name), made.append(lane))[0],
     )
     study = tmp_path / "s.h5"
     report = sweep.run(SWEEP, out=study, device="cpu", batch=4, progress=kill)

@@ -66,6 +66,15 @@ def shell(*words):
 ON = ("--device", "reference")
 
 
+def test_a_model_that_is_not_installed_is_named_by_its_file(folder, capsys):
+    """What a newcomer types after `societies new`, before `pip install`."""
+    (folder / "walk.yaml").write_text("workload: walk_alone\ndays: 3\n")
+    assert shell("check", "walk.yaml") == 2
+    said = capsys.readouterr().err
+    assert "walk.yaml:1:11  workload: unknown workload 'walk_alone' (known: " in said
+    assert "pip install -e FOLDER" in said and "write model: walk_alone.py" in said
+
+
 def test_a_model_beside_its_yaml_runs_and_is_resumed(folder, capsys):
     assert shell("check", "walk.yaml") == 0
     said = "model walk_alone: walk.py, whose Python is carried out"

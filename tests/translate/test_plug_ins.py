@@ -15,14 +15,15 @@ import societies
 from societies.cli import main
 from societies.economy.rules import RULES
 from societies.economy.workload import WORKLOAD
-from societies.errors import ConfigError, TranslationWarning
+from societies.errors import ConfigError
+from societies.opencl import choose_device
 from societies.output import open_results
 from societies.translate import RuleError, TranslationError
 from societies.workload import Setup
 from societies.workload.checking import verify as verifying
 from societies.workload.declare.protocol import Source
 from societies.workload.running import verified
-from societies.workload.running.engines import ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 ECONOMY = {
     "workload": "economy",
@@ -460,10 +461,71 @@ def test_the_least_and_the_largest_whole_number_pass(rules):
     reference_state(economy(price="my_rules.py:price"), 14)
 
 
-def test_a_checked_build_says_that_it_does_not_look_into_rules(rules, monkeypatch):
+FAULTY = {
+    "trading.price": "price(most_a):\n    x = int(most_a * 0.0)\n    return most_a / float(x)",
+    "trading.score": "score(value, given_held):\n    n = 4000000000 + given_held\n"
+    "    return value + float(n * n)",
+    "trading.choice": "choice(wanted, given):\n    ranks = [3, 1, 2]\n    return ranks[wanted + 3]",
+    "trading.meeting": "meeting(agent):\n    return 7 // (agent // 8)",
+    "device.worth": "worth(benefit, resource):\n    assert resource < 0\n    return benefit",
+    "devices_market.partner": "partner(gained):\n    while gained >= 0.0:\n"
+    "        gained += 1.0\n    return gained",
+}
+"""Rules that go wrong, in their last line or in line 2."""
+
+
+def checked_run(config):
+    """Run four days in a checked build."""
+    setup = Setup(WORKLOAD, config)
+    engine = DeviceEngine(WORKLOAD, setup.p, choose_device("cpu"))
+    engine.start()
+    engine.run_ticks(1, 4)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("name", "line", "said"),
+    [
+        ("trading.price", 3, "division by zero"),
+        ("trading.score", 3, "more than 64 bits"),
+        ("trading.choice", 3, "index"),
+        ("trading.meeting", 2, "division by zero"),
+        ("device.worth", 2, "assertion"),
+        ("devices_market.partner", 1, "more than 100,000 rounds"),
+    ],
+)
+def test_a_checked_build_names_the_line_of_a_rule_that_goes_wrong(
+    rules, monkeypatch, name, line, said
+):
     monkeypatch.setenv("SOCIETIES_DEBUG", "checked")
-    with pytest.warns(TranslationWarning, match=r"rules.trading.price, .*does not look into these"):
-        _ = Setup(WORKLOAD, economy(price="my_rules.py:price", choice="my_rules.py:choice")).p
+    (rules / "my_rules.py").write_text(f"def {FAULTY[name]}\n")
+    of_devices = {**SMALL["economy"], "workload": "economy"}
+    base = ECONOMY if name.startswith("trading.") else of_devices
+    if name == "trading.choice":  # it is asked if scores are equal
+        (rules / "scores.py").write_text("def score():\n    return 1.0\n")
+        base = {**base, "rules": {"trading.score": "scores.py:score"}}
+    config = with_rules({**base.get("rules", {}), name: name.rpartition(".")[2]}, base)
+    with pytest.raises(RuleError, match=rf"my_rules.py:{line}: .*{said}") as error:
+        checked_run(config)
+    assert "on day" in str(error.value) and "in the society with index 0" in str(error.value)
+
+
+@pytest.mark.ci
+def test_a_checked_build_of_right_rules_has_the_bits_of_python(rules, monkeypatch):
+    monkeypatch.setenv("SOCIETIES_DEBUG", "checked")
+    report = societies.verify(economy(**ALL, meeting="my_rules.py:meeting"), ticks=5)
+    assert report.identical, str(report)
+
+
+def test_a_plain_build_of_rules_tests_nothing(rules, monkeypatch):
+    config = economy(price="my_rules.py:price", score="my_rules.py:score")
+    plain = Setup(WORKLOAD, config)
+    assert plain.p.rule_sites == [] and "fault" not in plain.p.rule_text
+    assert "python_fault" not in plain.fields
+    monkeypatch.setenv("SOCIETIES_DEBUG", "checked")
+    checked = Setup(WORKLOAD, economy(price="my_rules.py:price", score="my_rules.py:score"))
+    assert {file.path.name for file, _, _ in checked.p.rule_sites} == {"my_rules.py"}
+    assert "checked_whole" in checked.p.rule_text and "python_fault" in checked.fields
 
 
 def test_a_loop_that_never_ends_ends_on_a_device(rules):

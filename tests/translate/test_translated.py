@@ -2,6 +2,7 @@
 
 import inspect
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,12 @@ import village
 from faults import NAMES, Faults, FaultsConfig
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_rules import RandomConfig, RandomRules, outcome, programs
+from random_rules import RandomConfig, RandomRules, module_of, outcome, programs
 from village import WORKLOAD, VillageConfig
 
 import societies
 from societies.errors import ConfigError, SocietiesWarning
-from societies.model import Model
+from societies.model import Model, Series
 from societies.opencl import choose_device
 from societies.translate import RuleError
 from societies.workload import Setup, Step
@@ -109,8 +110,6 @@ def test_the_version_holds_the_hash_of_the_rules(tmp_path):
     for extra in ("", "    # a comment\n", "    rng = Rng.load(society.stream)\n"):
         text = 'def begin(config, society, day):\n    """Begin."""\n' + extra
         text += "    society.xi[0] = 3\n"
-        from random_rules import module_of
-
         module = module_of("from societies.model import Rng\n" + text, tmp_path)
         versions.append(RandomRules(module, ()).version)
     assert versions[0] == versions[1] != versions[2]
@@ -142,8 +141,6 @@ class _Entry:
 
 
 def test_a_phase_that_cannot_be_translated_is_carried_out_by_python(tmp_path):
-    from random_rules import module_of
-
     text = """
 import statistics
 from societies.model import Rng
@@ -166,9 +163,48 @@ def plain(config, society, day):
     assert ".py:9:" in str(seen[0].message)
 
 
-def test_the_command_line_says_what_plain_python_carries_out(shell, monkeypatch, tmp_path):
-    from random_rules import module_of
+class OfTwoSeries(RandomRules):
+    def series(self, p):
+        return {"first": Series("1", "one"), "second": Series("1", "two")}
 
+
+@pytest.mark.parametrize(
+    ("series", "said"),
+    [
+        ('{"second": 2.0, "first": 1.0}', ""),
+        ('{"first": 1.0, "second": 2.0, "third": 3.0}', "there is no series 'third'"),
+        ('{"first": 1.0, "secnd": 2.0}', "there is no series 'secnd'; did you mean 'second'?"),
+        ('{"first": 1.0}', "the series 'second' is missing"),
+    ],
+)
+@pytest.mark.parametrize("python", [True, False])
+def test_series_have_their_names_in_any_order(tmp_path, series, said, python):
+    """In plain Python on a device they had the order of the declaration, whatever their names."""
+    refused = "society.xr[0] = statistics.median([1.0])" if python else "pass"
+    text = f"import statistics\n\ndef odd(config, society, day):\n    {refused}\n"
+    model = OfTwoSeries(module_of(f"{text}    society.series = {series}\n", tmp_path), ("odd",))
+    model.start = ()
+    p = model.parameters(RandomConfig(workload="random_rules", replicates=2, days=3))
+
+    def series_of(kind, *device):
+        engine = kind(model, p, *device, copies=2)
+        engine.start()
+        engine.run_ticks(1, 2)
+        return engine.state()["series"].tolist()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SocietiesWarning)
+        for one in ((ReferenceEngine,), (DeviceEngine, choose_device("cpu"))):
+            if not said:
+                assert series_of(*one) == [[1.0, 2.0]] * 2
+                continue
+            with pytest.raises(RuleError, match=said.replace("?", r"\?")) as error:
+                series_of(*one)
+            assert ".py:3: odd: " in str(error.value)
+            assert "declares: first, second." in str(error.value)
+
+
+def test_the_command_line_says_what_plain_python_carries_out(shell, monkeypatch, tmp_path):
     text = "def odd(config, society, day):\n    society.xr[0] = 2.0 ** society.xr[1]\n"
     model = RandomRules(module_of(text, tmp_path), ("odd",))
     model.start = ()

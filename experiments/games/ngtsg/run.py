@@ -1,11 +1,13 @@
 """Repeat the measurements of the paper on node-based game-tree search (NGTS-G), ours next to them.
 
     python experiments/games/ngtsg/run.py [--device D] [--minutes M] [--only nodes limits ...]
+    python experiments/games/ngtsg/run.py [--device D] [--minutes M] --figures 5 7 11
 
-Parts, each with a CSV and a figure by device in results/ and a sentence at its end:
+Parts, each with a CSV by device in results/ and a sentence at its end; --figures measures what the
+paper's figures of these numbers need, and draws them (figures.py):
 
 - nodes: branch and leaf calculation alone, by the size of a batch; the least batch that pays;
-- limits: L_max for fixed B_max and B_max for fixed L_max, without pruning;
+- limits: L_max for some values of B_max and B_max for some of L_max, without pruning;
 - both: B_max = L_max without pruning, and what the paper's theory predicts for it;
 - pruning: B_max = L_max with alpha-beta, the most nodes in memory, and Table 3;
 - serial: how many nodes a serial search visits, which takes minutes and is known afterwards;
@@ -36,12 +38,8 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-import matplotlib.ticker
 import numpy as np
+from figures import FIGURES, draw, read
 from registers import measured as measured_registers
 from registers import write as write_registers
 
@@ -70,6 +68,13 @@ SIZES = {
     "cpu": (1, 8, 40, 256, 1024, 4096, 7680),
     "gpu": (1, 8, 40, 256, 1024, *range(2560, 16385, 1280), 32768, 65536, 131072),
 }
+LIMIT_SIZES = {
+    "cpu": (256, 1024, 4096, 7680),
+    "gpu": (256, 1024, 2560, 5120, 7680, 10240, 16384, 32768, 65536, 131072),
+}
+LIMITS = {"cpu": (256, 1024, 4096), "gpu": (1024, 4096, 16384, 65536)}
+"""Values of the limit that is not varied, a line of Figures 7 to 10 each; the paper names none."""
+
 POOL = {"cpu": 2**21, "gpu": 2**24}
 ONE_CORE_BATCH = 4096
 REPEATS, SHORTEST = 8, 0.002
@@ -198,6 +203,7 @@ class Report:
         self.kind = "cpu" if device.kind == "cpu" else "gpu"
         self.name = re.sub(r"[^a-z0-9]+", "-", device.name.lower()).strip("-")
         self.seconds, self._cores = 60 * minutes, {}
+        self.games, self.whats = tuple(GAMES), ("L_max", "B_max")
         results.mkdir(parents=True, exist_ok=True)
 
     def core(self, game):
@@ -224,41 +230,30 @@ class Report:
                 print(f"{part}: the time is over, {left} of {len(rows)} measurements left out")
                 break
             if one is not None:
-                facts = dict(zip(("game", "what", "size"), row, strict=True))
+                facts = dict(zip(("game", "what", "size"), row[:3], strict=True))
                 found.append({**facts, **one, "load": f"{os.getloadavg()[0]:.1f}"})
         return found
 
     def write(self, part, rows):
-        """Write rows to the file of a part."""
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        with (self.results / f"{self.name}-{part}.csv").open("w", newline="") as file:
-            table = csv.DictWriter(file, ["device", *columns])
-            table.writeheader()
-            table.writerows({"device": self.device.name, **row} for row in rows)
-
-    def figure(self, part, rows, y, published, label="nodes of a batch"):
-        """Draw a line for each game and kind, the published best as dashed lines."""
-        games = [game for game in GAMES if any(row["game"] == game for row in rows)]
-        if not games:  # the time was over before the first measurement
-            return
-        drawing, axes = plt.subplots(
-            1, len(games), figsize=(5.2 * len(games), 3.8), layout="constrained", squeeze=False
+        """Write rows to the file of a part, in which the lines that were not measured remain."""
+        path = self.results / f"{self.name}-{part}.csv"
+        made = {(row.get("game"), row.get("what")) for row in rows}
+        rest = [row for row in read(path) if (row.get("game"), row.get("what")) not in made]
+        rows = sorted(
+            [*rest, *({"device": self.device.name, **row} for row in rows)],
+            key=lambda row: str(row.get("game")),
         )
-        for game, own in zip(games, axes[0], strict=True):
-            kinds = dict.fromkeys(row["what"] for row in rows if row["game"] == game)
-            for i, kind in enumerate(kinds):
-                line = [row for row in rows if (row["game"], row["what"]) == (game, kind)]
-                values = [(row["size"], float(row[y])) for row in line if row.get(y)]
-                own.plot(*zip(*values, strict=True), "o-", color=f"C{i}", label=kind)
-                if (game, kind) in published:
-                    own.axhline(published[game, kind], color=f"C{i}", ls="--", lw=1)
-            own.set(xscale="log", yscale="log", xlabel=label, title=game, ylabel=y)
-            own.xaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
-            own.grid(alpha=0.3)
-            own.legend(fontsize=8, title="dashed: published best" if published else None)
-        drawing.suptitle(self.device.name, fontsize=9)
-        drawing.savefig(self.results / f"{self.name}-{part}.png", dpi=100)
-        plt.close(drawing)
+        columns = dict.fromkeys(name for row in rows for name in row)
+        with path.open("w", newline="") as file:
+            table = csv.DictWriter(file, columns)
+            table.writeheader()
+            table.writerows(rows)
+
+    def draw(self, part):
+        """Draw the figures of a part."""
+        for number, figure in FIGURES.items():
+            if figure.part == part and figure.game in self.games:
+                draw(self.results, self.name, number)
 
 
 def largest(rows, y, **like):
@@ -282,10 +277,10 @@ def nodes(report):
 
     kinds = ("branch", "evaluate")
     sizes = SIZES[report.kind]
-    asked = [(game, kind, size) for game in GAMES for kind in kinds for size in sizes]
+    asked = [(game, kind, size) for game in report.games for kind in kinds for size in sizes]
     rows = report.each("nodes", asked, measure)
     report.write("nodes", rows)
-    report.figure("nodes", rows, "times one core", PUBLISHED_NODES)
+    report.draw("nodes")
     said = []
     for (game, kind), published in PUBLISHED_NODES.items():
         top = largest(rows, "times one core", game=game, what=kind)
@@ -304,43 +299,54 @@ def nodes(report):
 
 
 def limits(report):
-    """Measure L_max for fixed B_max, and the other way round."""
-    few = [size for size in SIZES[report.kind] if size >= 128]
-    fixed = {"cpu": 512, "gpu": 4096}[report.kind]
+    """Measure L_max for some values of B_max, and the other way round."""
 
-    def measure(until, game, what, size):
-        leaves, branches = (size, fixed) if what == "L_max" else (fixed, size)
+    def measure(until, game, what, size, other):
+        leaves, branches = (size, other) if what == "L_max" else (other, size)
         found = best(report.engine(game, "none", leaves, branches), until, 1)
         core = report.core(game)
         alone = core["seconds"] / core["nodes"] * found["visited"]
         return {
-            "other": fixed, "nodes": found["visited"], "seconds": f"{found['seconds']:.4g}",
+            "other": other, "nodes": found["visited"], "seconds": f"{found['seconds']:.4g}",
             "processor": f"{found['processor']:.4g}",
             "times one core": f"{alone / found['seconds']:.3g}",
         }  # fmt: skip
 
-    asked = [(game, what, size) for game in GAMES for what in ("L_max", "B_max") for size in few]
+    # The lines of each figure in turn, so that none is missing where the time is over.
+    asked = [
+        (game, what, size, other)
+        for size in reversed(LIMIT_SIZES[report.kind]) for game in report.games
+        for what in report.whats for other in LIMITS[report.kind]
+    ]  # fmt: skip
     rows = report.each("limits", asked, measure)
+    rows.sort(key=lambda row: (row["game"], row["what"], row["other"], row["size"]))
     report.write("limits", rows)
-    best_of = {(g, w): n for g, n in PUBLISHED_LIMITS.items() for w in ("L_max",)}
-    report.figure("limits", rows, "times one core", best_of, f"varied; the other is {fixed}")
+    report.draw("limits")
     said = []
     for game, published in PUBLISHED_LIMITS.items():
-        gains = {}
-        for what in ("L_max", "B_max"):
-            line = [
-                float(row["times one core"]) for row in rows
-                if (row["game"], row["what"]) == (game, what)
-            ]  # fmt: skip
-            gains[what] = max(line) / line[0] if line else 0.0
         top = largest(rows, "times one core", game=game)
-        if top:
-            verdict = "confirmed" if gains["L_max"] > gains["B_max"] else "not confirmed here"
-            said.append(
-                f"{game}: best {top['times one core']} times one core (published {published}); "
-                f"larger leaf batches bring {gains['L_max']:.2f} times, larger branch batches "
-                f"{gains['B_max']:.2f} times: that leaf batches matter more is {verdict}"
-            )
+        if top is None:
+            continue
+        gains = {}
+        for what in report.whats:
+            each = []
+            for other in LIMITS[report.kind]:
+                wanted = (game, what, other)
+                line = [
+                    float(row["times one core"]) for row in rows
+                    if (row["game"], row["what"], row["other"]) == wanted
+                ]  # fmt: skip
+                each += [max(line) / line[0]] if line else []
+            gains[what] = max(each, default=0.0)
+        brought = ", ".join(f"{what} at most {gain:.2f} times" for what, gain in gains.items())
+        verdict = ""
+        if len(gains) == 2:
+            found = "confirmed" if gains["L_max"] > gains["B_max"] else "not confirmed here"
+            verdict = f": that leaf batches matter more is {found}"
+        said.append(
+            f"{game}: best {top['times one core']} times one core (published {published}); "
+            f"a larger limit brings: {brought}{verdict}"
+        )
     return "; ".join(said)
 
 
@@ -401,13 +407,12 @@ def both(report):
         }  # fmt: skip
 
     sizes = [size for size in SIZES[report.kind] if size >= 40]
-    asked = [(game, "no pruning", size) for size in reversed(sizes) for game in GAMES]
+    asked = [(game, "no pruning", size) for size in reversed(sizes) for game in report.games]
     rows = report.each("both", asked, measure)
     rows.sort(key=lambda row: (row["game"], row["size"]))
     error = theory(rows, report)
     report.write("both", rows)
-    published = {(game, "no pruning"): ratio for game, (_, ratio) in PUBLISHED_BOTH.items()}
-    report.figure("both", rows, "times one core", published)
+    report.draw("both")
     said = []
     for game, (size, ratio) in PUBLISHED_BOTH.items():
         top = largest(rows, "times one core", game=game)
@@ -482,14 +487,11 @@ def pruning(report):
         return row
 
     sizes = [size for size in SIZES[report.kind] if size >= 40]
-    asked = [(game, "alpha-beta", size) for size in reversed(sizes) for game in GAMES]
+    asked = [(game, "alpha-beta", size) for size in reversed(sizes) for game in report.games]
     rows = report.each("pruning", asked, measure)
     rows.sort(key=lambda row: (row["game"], row["size"]))
     report.write("pruning", rows)
-    published = {(game, "alpha-beta"): ratio for game, (_, ratio) in PUBLISHED_PRUNING.items()}
-    if any(row["times one core"] for row in rows):
-        report.figure("pruning", rows, "times one core", published)
-    report.figure("peak", rows, "peak", {})
+    report.draw("pruning")
     said = []
     for game, (size, ratio) in PUBLISHED_PRUNING.items():
         own = [row for row in rows if row["game"] == game and row["times one core"]]
@@ -559,6 +561,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
     parser.add_argument("--only", nargs="+", default=list(PARTS), choices=list(PARTS))
+    parser.add_argument("--figures", nargs="+", type=int, default=[], choices=list(FIGURES))
     parser.add_argument("--minutes", type=float, default=5.0, help="of each part, at most")
     parser.add_argument("--results", type=Path, default=HERE / "results")
     parser.add_argument("--one-core", nargs=2, help=argparse.SUPPRESS)
@@ -572,7 +575,11 @@ def main():
     print(f"{report.device}; driver {report.device.driver}; {os.cpu_count()} cores")
     if report.kind == "cpu":
         print(f"on a CPU the trees are small: plies without pruning and with {PLIES['cpu']}")
-    for part in given.only:
+    for number in given.figures:
+        figure = FIGURES[number]
+        report.games, report.whats = (figure.game,), (figure.what,) if figure.what else ()
+        print(f"figure {number}: {PARTS[figure.part](report)}", flush=True)
+    for part in [] if given.figures else given.only:
         print(f"{part}: {PARTS[part](report)}", flush=True)
 
 

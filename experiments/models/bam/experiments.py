@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from studies import by_point, mean_and_error, study
+from studies import by_point, mean_and_error, same_keys, study
 
 HERE = Path(__file__).parent
 BLUE, ORANGE, GREEN = COLOURS = ("#0072B2", "#D55E00", "#009E73")
@@ -56,14 +56,24 @@ EXPERIMENTS = {
     ],
 }  # fmt: skip
 
+ACROSS = {
+    "contract": "quarters of a contract",
+    "markets": "firms applied to, shops visited, banks asked",
+    "loyalty": "shops visited",
+    "tax": "share of profit taken away",
+}
+"""What differs along the horizontal axis."""
+
 
 def measured(name, replicates, out, device):
     """Return the rows of an experiment: line, value, economies, and statistics by name."""
     lines = EXPERIMENTS[name]
-    points = [point for _, line in lines for _, point in line]
+    every = same_keys("growth_plus", [point for _, line in lines for _, point in line])
+    points = [point for k, point in enumerate(every) if point not in every[:k]]
     final = () if name == "size" else ("made",)
     with study(out / f"{name}.h5", "growth_plus", points, replicates, final, device) as results:
-        found = iter(by_point(results, "growth_plus", len(points)))
+        by = by_point(results, "growth_plus", len(points))
+    found = iter([by[points.index(point)] for point in every])
     rows = []
     for label, line in lines:
         for value, _ in line:
@@ -91,7 +101,8 @@ def draw(name, rows, path):
                           markersize=4, capsize=2, label=label,
                           linestyle="-" if numbers else "none")  # fmt: skip
         if not numbers:
-            axes.set_xticks(range(len(ticks)), ticks, rotation=20)
+            axes.set_xticks(range(len(ticks)), ticks, rotation=35, ha="right")
+        axes.set_xlabel(ACROSS.get(name, ""), fontsize=9)
         axes.set_title(panel.replace("_", " "), loc="left", fontsize=10)
         axes.grid(alpha=0.3)
         if panel == panels[0]:

@@ -4,8 +4,10 @@
 
 writes targets.csv: for each scenario and statistic the mean and standard deviation over our seeds
 and over those of an independent implementation of the same specification, and their difference in
-its standard errors, z. It agrees if |z| <= 3. With as many seeds as the targets have, both are the
-same numbers, up to the digits of the targets. comovements.csv has the correlations of cycles with
+its standard errors, z; the same for bam-engine (peer). It agrees if |z| <= 3. With as many seeds as
+the targets have, most are the same numbers, up to the digits of the targets. The peer has other
+draws and, in Growth+, one other rule: it divides real numbers, as labour_rounding: reals does, so
+these rows are those to compare with it. comovements.csv has the correlations of cycles with
 that of output at nine lags, and its persistence; signs.csv the share of seeds in which the curves
 of Phillips, Okun and Beveridge fall. Exit code 1 if a statistic does not agree.
 """
@@ -26,8 +28,9 @@ HERE = Path(__file__).parent
 RUNS = (("baseline", {}), ("growth_plus", {}), ("growth_plus", {"labour_rounding": "reals"}),
         ("buffer_stock", {}), ("buffer_stock", {"labour_rounding": "reals"}))  # fmt: skip
 COLUMNS = ("scenario", "labour_rounding", "statistic", "economies", "mean", "sd", "seeds",
-           "target_mean", "target_sd", "z", "book", "peer_mean", "peer_sd")  # fmt: skip
+           "target_mean", "target_sd", "z", "book", "peer_mean", "peer_sd", "peer_z")  # fmt: skip
 CURVES = ("phillips_correlation", "okun_correlation", "beveridge_correlation")
+PEER_SEEDS = 1000
 AVERAGED = 20
 """Seeds whose cycles are averaged, as in the book."""
 
@@ -50,11 +53,19 @@ def rows_of(name, keys, found, targets):
         mean, sd = float(np.mean(values)), float(np.std(values))
         wanted, spread = target[f"{which}_mean"], target[f"{which}_sd"]
         seeds = targets[f"{which}_seeds"][1]
-        error = math.sqrt((sd or spread) ** 2 / len(values) + spread**2 / seeds)
-        z = (mean - wanted) / error if error else 0.0
-        yield [name, keys.get("labour_rounding", "up"), statistic, len(values), mean, sd, seeds,
-               wanted, spread, z, target.get("book"), target.get("peer_mean"),
-               target.get("peer_sd")]  # fmt: skip
+        count = len(values)
+        z = distance((mean, sd, count), (wanted, spread, seeds))
+        peer = target.get("peer_mean"), target.get("peer_sd")
+        peer_z = None if peer[0] is None else distance((mean, sd, count), (*peer, PEER_SEEDS))
+        yield [name, keys.get("labour_rounding", "up"), statistic, count, mean, sd, seeds,
+               wanted, spread, z, target.get("book"), *peer, peer_z]  # fmt: skip
+
+
+def distance(ours, theirs):
+    """Return the difference of two means in its standard errors; each is (mean, sd, seeds)."""
+    error = math.sqrt(sum(sd**2 / seeds for _, sd, seeds in (ours, theirs)))
+    apart = ours[0] - theirs[0]
+    return apart / error if error else 0.0 if abs(apart) < 1e-9 else math.inf
 
 
 def movements(name, keys, found, targets):

@@ -6,9 +6,9 @@
 
 Parts: launches, matmul, laplace, blur, atoms, future, more (the sizes that the others leave out).
 Every measurement is a row of DIR/measurements.csv, written at once; a run that is cut short loses
-nothing. What no time is left for is noted as left out. The text DIR/report.md is written at the
-end, and again by --draw, which also draws the figures from the table, without any device. README.md
-next to this says what is measured and how.
+nothing. What no time is left for is noted as left out. The text DIR/report.md and the figures are
+made at the end, and again by --draw, from the table and without any device. README.md next to this
+says what is measured and how.
 
 The script is long because each part measures its work through OpenCL and through CUDA.
 """
@@ -657,8 +657,7 @@ def main():
                 print("interrupted: all measurements so far are in the table", flush=True)
     table = Table(options.results)
     (options.results / "report.md").write_text(written(table), encoding="utf-8")
-    if options.draw:
-        figures(table, options.results)
+    figures(table, options.results)
     if options.pack:
         with tarfile.open(options.pack, "w:gz") as packed:
             packed.add(options.results, "results")

@@ -163,6 +163,7 @@ def main():
         for copies in options.societies:
             measure(table, devices, "trade", copies, ensembles("trade", copies), DAYS, "held", 0)
             file.flush()
+    draw(options.results)
     return 0
 
 

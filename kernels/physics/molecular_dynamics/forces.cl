@@ -15,9 +15,8 @@
 // each of several atoms (slices.cl). On a GPU `list` reads four neighbours of an atom at once.
 // Macros: VARIANT_IS_ALL_PAIRS, VARIANT_IS_PARTICLE, VARIANT_IS_CELL, VARIANT_IS_SORTED,
 // VARIANT_IS_LIST.
-#if VARIANT_IS_ALL_PAIRS
 #include "physics/molecular_dynamics/pair.cl"
-#else
+#if !VARIANT_IS_ALL_PAIRS
 #include "physics/molecular_dynamics/lanes.cl"
 #endif
 #if VARIANT_IS_LIST

@@ -1,7 +1,7 @@
 """The credit market: banks lend to firms that cannot pay their wages (3.5)."""
 
 from societies.model import Bounded, Rng
-from societies.model.markets import pick_other
+from societies.model.markets import choose, ration_in_order
 from societies.models.bam.flows import LOANS
 from societies.models.bam.labour import lay_off_unpaid
 
@@ -24,10 +24,7 @@ def credit(config, economy, quarter):
     asked = [[-1] * config.max_h for _ in range(config.firms)]
     borrowers = demand_credit(config, economy, asked)
     for turn in range(config.max_h):
-        for _, firm in borrowers:
-            bank = asked[firm][turn]
-            if bank >= 0 and economy.demand[firm] > 0 and economy.supply[bank] > 0:
-                lend(config, economy, bank, firm, turn)
+        lend_in_turn(config, economy, asked, borrowers, turn)
     for firm in range(config.firms):
         if max(economy.loan[firm]) > 0:
             economy.borrowers += 1
@@ -71,10 +68,9 @@ def demand_credit(config, economy, asked):
             continue
         taken: list[int] = Bounded(config.max_h)
         drawn: list[int] = Bounded(config.max_h)
-        for k in range(min(config.max_h, len(lenders))):
-            drawn.append(lenders[pick_other(words[k], len(lenders), taken)])
-        for k, bank in enumerate(sorted(drawn, key=lambda bank: economy.rate[bank])):
-            asked[firm][k] = bank
+        choose(words, len(lenders), min(config.max_h, len(lenders)), taken, drawn)
+        for k, found in enumerate(sorted(drawn, key=lambda found: economy.rate[lenders[found]])):
+            asked[firm][k] = lenders[found]
         if config.credit_order == "fragility":
             borrowers.append((economy.fragility[firm], firm))
         elif config.credit_order == "worth":
@@ -84,9 +80,20 @@ def demand_credit(config, economy, asked):
     return sorted(borrowers)
 
 
-def lend(config, economy, bank, firm, turn):
-    """Let a bank lend what the firm still wants, as far as the cap and its supply allow."""
-    amount = min(economy.demand[firm], economy.supply[bank])
+def lend_in_turn(config, economy, asked, borrowers, turn):
+    """Let all that still want credit ask one bank, and banks serve them in their order."""
+    ration_in_order(
+        borrowers,
+        lambda i: asked[i][turn],
+        economy.demand,
+        economy.supply,
+        lambda i, bank, most: lend(config, economy, bank, i, turn, most),
+    )
+
+
+def lend(config, economy, bank, firm, turn, most):
+    """Let a bank lend up to ``most``, what the firm wants and the bank has, as the cap allows."""
+    amount = most
     if config.loan_cap > 0.0:
         cap = min(config.loan_cap * economy.worth[firm], LARGEST)
         amount = min(amount, int(cap))

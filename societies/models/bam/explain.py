@@ -48,7 +48,7 @@ class Quarter:
     average : average price with which the firm compared its own, ``price_before``
     sold_out : whether it had sold all goods of the quarter before
     made_before, planned, wanted : output of the quarter before, planned output, workers wanted
-    missing : money for wages that no bank lent
+    missing : money for wages that no bank granted
     work : wage of each household at work
     hired, fired_excess, fired_money, expired, lost : households that came; left because they were
         too many, for want of money, as their contract ended, as the firm failed

@@ -3,7 +3,7 @@
 import math
 
 from societies.model import Bounded, Rng, soft_exp, soft_log
-from societies.model.markets import index_of, pick_other, placed
+from societies.model.markets import choose, placed, visit_in_order
 from societies.models.bam.flows import PURCHASES
 
 
@@ -29,14 +29,12 @@ def goods(config, economy, quarter):
             order.append(placed(key, household))
             look(config, economy, household, words)
     order.sort()
+    shops, most = economy.visit, config.max_z
     if config.shopping == "one_by_one":
-        for place in order:
-            for k in range(config.max_z):
-                buy(economy, index_of(place), k)
+        visit_in_order(order, shops, 0, most, economy.budget, economy.stock)
     else:
-        for k in range(config.max_z):
-            for place in order:
-                buy(economy, index_of(place), k)
+        for k in range(most):
+            visit_in_order(order, shops, k, k + 1, economy.budget, economy.stock)
     for household in range(config.households):
         economy.savings[household] += economy.budget[household]
         economy.budget[household] = 0
@@ -102,29 +100,16 @@ def look(config, economy, household, words):
 
     The shop is the largest firm among them, the cheapest of equal ones.
     """
-    count = min(config.max_z, config.firms)
     taken: list[int] = Bounded(config.max_z)
     drawn: list[int] = Bounded(config.max_z)
-    shop = economy.shop[household]
-    if shop >= 0:
-        taken.append(shop)
-        drawn.append(shop)
-    for k in range(len(drawn), count):
-        drawn.append(pick_other(words[k], config.firms, taken))
+    if economy.shop[household] >= 0:
+        drawn.append(economy.shop[household])
+    choose(words, config.firms, min(config.max_z, config.firms), taken, drawn)
     seen = sorted(drawn, key=lambda firm: economy.price[firm])
     if config.loyalty == "largest":
         economy.shop[household] = max(seen, key=lambda firm: economy.made[firm])
     for k, firm in enumerate(seen):
         economy.visit[household][k] = firm
-
-
-def buy(economy, household, k):
-    """Let a household buy what it can from the k-th firm that it visits."""
-    firm = economy.visit[household][k]
-    if firm >= 0:
-        paid = min(economy.budget[household], economy.stock[firm])
-        economy.budget[household] -= paid
-        economy.stock[firm] -= paid
 
 
 def measure_price(config, economy):

@@ -1,7 +1,7 @@
 """The labour market: minimum wage, wage offers, applications, hiring, and layoffs (3.3, 3.4)."""
 
 from societies.model import Bounded, Rng
-from societies.model.markets import index_of, pick_other, placed
+from societies.model.markets import choose, index_of, match_in_order, match_one_by_one, placed
 
 
 def dismiss(economy, household, returning):
@@ -132,9 +132,10 @@ def search(config, economy, seekers, keys):
             continue
         taken: list[int] = Bounded(config.max_m)
         drawn: list[int] = Bounded(config.max_m)
-        for k in range(min(config.max_m, pool)):
-            found = pick_other(words[k], pool, taken)
-            drawn.append(open_firms[found] if config.search_pool == "vacancies" else found)
+        choose(words, pool, min(config.max_m, pool), taken, drawn)
+        if config.search_pool == "vacancies":
+            for k in range(len(drawn)):
+                drawn[k] = open_firms[drawn[k]]
         best = sorted(drawn, key=lambda firm: -economy.offer[firm])
         firms = Bounded(config.max_m, best)
         former = economy.former[household]
@@ -171,11 +172,12 @@ def hire_in_turn(config, economy, seekers, keys, turn):
         firm = economy.apply[household][turn]
         if economy.employer[household] < 0 and firm >= 0 and economy.vacancies[firm] > 0:
             order.append(placed(keys[k * config.max_m + turn], household))
-    for place in sorted(order):
-        household = index_of(place)
-        firm = economy.apply[household][turn]
-        if economy.vacancies[firm] > 0:
-            hire(config, economy, household, firm)
+    match_in_order(
+        order,
+        lambda j: economy.apply[j][turn],
+        economy.vacancies,
+        lambda j, i: hire(config, economy, j, i),
+    )
 
 
 def hire_one_by_one(config, economy, seekers, keys):
@@ -183,9 +185,6 @@ def hire_one_by_one(config, economy, seekers, keys):
     order: list[int] = Bounded(config.households)
     for k, household in enumerate(seekers):
         order.append(placed(keys[k * config.max_m], household))
-    for place in sorted(order):
-        household = index_of(place)
-        for firm in economy.apply[household]:
-            if firm >= 0 and economy.vacancies[firm] > 0:
-                hire(config, economy, household, firm)
-                break
+    match_one_by_one(
+        order, economy.apply, economy.vacancies, lambda j, i: hire(config, economy, j, i)
+    )

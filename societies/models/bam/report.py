@@ -110,21 +110,21 @@ def _why(quarters: list[Quarter]) -> Iterator[str]:
 
 
 def _lenders(quarters: list[Quarter]) -> Iterator[str]:
-    lent = False
+    granted = False
     for one in quarters:
         for loan in one.loans:
-            lent = True
+            granted = True
             end = "paid back with its interest"
             if one.defaulted:
                 end = f"the bank got {_money(loan.back)} back"
             yield (
-                f"quarter {one.quarter}: bank {loan.bank} lent {_money(loan.amount)} at "
+                f"quarter {one.quarter}: bank {loan.bank} granted {_money(loan.amount)} at "
                 f"{100 * loan.rate:.3g} %, interest {_money(loan.interest)}; {end}"
             )
         if one.missing:
-            yield f"quarter {one.quarter}: no bank lent {_money(one.missing)} more that it wanted"
-    if not lent:
-        yield "no bank lent it anything"
+            yield f"quarter {one.quarter}: no bank granted {_money(one.missing)} that it wanted too"
+    if not granted:
+        yield "no bank granted it a loan"
 
 
 def _workers(quarters: list[Quarter]) -> Iterator[str]:

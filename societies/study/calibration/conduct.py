@@ -24,8 +24,9 @@ from societies.output.files import MAKING, explained, require_target, written
 from societies.signals import number_of
 from societies.study.bands import ends_of
 from societies.study.calibration.document import Calibration, load_calibration
-from societies.study.calibration.methods import METHODS, Answer, Found, Reals, require_scipy
+from societies.study.calibration.methods import METHODS, Answer, Found, require_scipy
 from societies.study.simulate import MOST_OF_BATCH, Simulator
+from societies.study.statistics import Reals
 from societies.version import package_version
 from societies.workload.declare.varying import unit_and_meaning
 

@@ -15,10 +15,11 @@ from societies.config.model import LARGEST_INTEGER, WorkloadConfig, key
 from societies.config.problems import Problem, config_error, suggestion
 from societies.errors import ConfigError
 from societies.study.bands import residuals, scale_of
-from societies.study.calibration.methods import COMMON, METHODS, Answer, Reals, options_of
+from societies.study.calibration.methods import COMMON, METHODS, Answer
 from societies.study.simulate import Simulator, mean_of, shapes_among, sweep_of
 from societies.study.source import near, read
-from societies.study.targets import Targets, load_targets
+from societies.study.statistics import Reals, checked_options, options_of
+from societies.study.targets import Targets, chosen, load_targets
 from societies.study.validation import required
 from societies.sweep.document import Sweep, digest
 from societies.sweep.ranges import Range, Wrong, range_of
@@ -166,24 +167,15 @@ def _refused(document: Document, key: str, message: str) -> ConfigError:
 
 
 def _method(document: Document, config: CalibrationConfig) -> tuple[str, dict[str, Any]]:
-    said = config.method if isinstance(config.method, dict) else {config.method: {}}
-    if len(said) != 1:
-        raise _refused(document, "method", "name one method")
-    ((name, given),) = said.items()
-    if name not in METHODS:
-        near = suggestion(str(name), METHODS) or f"; there are {', '.join(METHODS)}"
-        raise _refused(document, "method", f"unknown method '{name}'{near}")
-    known = options_of(name)
-    for option, value in (given or {}).items():
-        if option not in known:
-            near = suggestion(option, known) or f"; it has {', '.join(known)}"
-            raise _refused(document, "method", f"{name}: unknown option '{option}'{near}")
-        whole = type(known[option]) is int
-        fits = type(value) is type(known[option]) or (not whole and type(value) is int)
-        if not fits or (value is not True and value is not False and value <= 0):
-            number = "a whole number" if whole else "a number"
-            raise _refused(document, "method", f"{name}.{option}: needs {number} above 0")
-    return str(name), {**known, **(given or {})}
+    try:
+        name, given = chosen(config.method)
+        if name not in METHODS:
+            near = suggestion(name, METHODS) or f"; there are {', '.join(METHODS)}"
+            raise ConfigError(f"unknown method '{name}'{near}")
+        checked_options(name, given, METHODS[name])
+    except ConfigError as error:
+        raise _refused(document, "method", str(error)) from None
+    return name, {n: given.get(n, one.default) for n, one in options_of(METHODS[name]).items()}
 
 
 def _priors(document: Document, config: CalibrationConfig, sweep: Sweep) -> dict[str, Range]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,7 @@ def draw_pairs(data: xr.Dataset) -> Any:
         axes.plot(x, y, ".", color=COLOURS[0], alpha=0.4, markersize=4)
         axes.set_xlabel(words(names[i]))
         axes.set_ylabel(words(names[j]))
+        axes.set(xscale=_scale(data, names[i]), yscale=_scale(data, names[j]))
     what = "Draws of the posterior" if posterior else "The nearest tenth of the trials"
     return _finished(figure, f"{what}.")
 
@@ -63,11 +65,15 @@ def _parameter(axes: Any, data: xr.Dataset, place: int, name: str) -> None:
     every = _numbers(data[f"value_{name}"].values)
     distance = data["distance"].values
     best = every[int(np.argmin(distance))]
+    scale = _scale(data, name)
+    axes.set_xscale(scale)
     if data.sizes["draw"]:
-        bins = _bins(every)
+        bins = np.exp(_bins(np.log(every))) if scale == "log" else _bins(every)
         draws = _numbers(data[f"draw_{name}"].values)
-        axes.hist(draws, bins, density=True, color=COLOURS[0], alpha=0.6)
-        axes.set_ylabel("density")
+        axes.hist(
+            draws, bins, weights=np.full(len(draws), 1 / len(draws)), color=COLOURS[0], alpha=0.6
+        )
+        axes.set_ylabel("share of the draws")
     elif data.sizes["bin"]:
         least = data["profile"].values[place]
         edges = np.quantile(every, np.linspace(0, 1, len(least) + 1))
@@ -80,6 +86,12 @@ def _parameter(axes: Any, data: xr.Dataset, place: int, name: str) -> None:
     unit = str(data[f"value_{name}"].attrs.get("units", ""))
     axes.set_title(words(name, 50))
     axes.set_xlabel("" if unit in ("", "1") else words(unit))
+
+
+def _scale(data: xr.Dataset, name: str) -> str:
+    """Return the scale of a parameter's axis: that of its prior."""
+    prior = json.loads(data.attrs["definition"])["parameters"][name]
+    return "log" if str(prior.get("distribution")).startswith("log") else "linear"
 
 
 def _bins(values: Any) -> Any:

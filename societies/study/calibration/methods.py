@@ -7,17 +7,19 @@ seed, so that a calibration that is resumed asks for the same points again.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from societies.errors import SocietiesError
+from societies.study.statistics import Count, Reals
 
-Reals = NDArray[np.float64]
+Seed = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +80,13 @@ def _reflected(x: Reals) -> Reals:
 def abc_smc(
     dims: int,
     *,
-    population: int = 100,
-    generations: int = 6,
-    quantile: float = 0.5,
-    least_accepted: float = 0.03,
+    population: Count = 100,
+    generations: Count = 6,
+    quantile: Share = 0.5,
+    least_accepted: Share = 0.03,
     regression: bool = True,
-    draws: int = 400,
-    seed: int = 1,
+    draws: Count = 400,
+    seed: Seed = 1,
 ) -> Method:
     """Approximate Bayesian computation by population Monte Carlo (Beaumont et al., 2009).
 
@@ -173,7 +175,7 @@ def _adjusted(x: Reals, residuals: Reals, distance: Reals, weights: Reals) -> Re
 
 
 def surrogate(
-    dims: int, *, points: int = 50, batch: int = 10, rounds: int = 8, seed: int = 1
+    dims: int, *, points: Count = 50, batch: Count = 10, rounds: Count = 8, seed: Seed = 1
 ) -> Method:
     """Bayesian optimisation: a Gaussian process of the distance, and expected improvement.
 
@@ -218,7 +220,7 @@ def surrogate(
 
 
 def least_squares(
-    dims: int, *, starts: int = 8, iterations: int = 10, step: float = 0.02, seed: int = 1
+    dims: int, *, starts: Count = 8, iterations: Count = 10, step: Share = 0.02, seed: Seed = 1
 ) -> Method:
     """Levenberg and Marquardt's least squares, from several starts in the same launches.
 
@@ -252,7 +254,7 @@ def least_squares(
 
 
 def profiles(
-    dims: int, *, bins: int = 10, batch: int = 100, rounds: int = 20, seed: int = 1
+    dims: int, *, bins: Count = 10, batch: Count = 100, rounds: Count = 20, seed: Seed = 1
 ) -> Method:
     """Calibration profiles (Reuillon et al., 2015): how near can each value of a parameter come?
 
@@ -285,7 +287,7 @@ def profiles(
     return Found(NO_DRAWS, trace, least, np.unique(used), [])
 
 
-def pattern_space(dims: int, *, batch: int = 100, rounds: int = 20, seed: int = 1) -> Method:
+def pattern_space(dims: int, *, batch: Count = 100, rounds: Count = 20, seed: Seed = 1) -> Method:
     """Pattern space exploration (Cherel et al., 2015): which statistics can the model have at all?
 
     Statistics are rounded to whole scales; a combination is a cell. New points are moved ones of
@@ -323,12 +325,6 @@ METHODS: Mapping[str, Callable[..., Method]] = {
 }
 COMMON = ("surrogate", "least_squares", "profiles")
 """Methods whose trials all have the same random draws, by default."""
-
-
-def options_of(method: str) -> dict[str, Any]:
-    """Return the options of a method with their defaults."""
-    found = inspect.signature(METHODS[method]).parameters
-    return {name: one.default for name, one in found.items() if one.kind is one.KEYWORD_ONLY}
 
 
 def require_scipy() -> None:

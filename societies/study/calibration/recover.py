@@ -15,8 +15,9 @@ import numpy as np
 from societies.errors import ConfigError, option
 from societies.study.calibration.conduct import Watch
 from societies.study.calibration.document import Calibration, answer_of
-from societies.study.calibration.methods import METHODS, Reals
+from societies.study.calibration.methods import METHODS
 from societies.study.simulate import mean_of
+from societies.study.statistics import Reals
 from societies.study.targets import Targets
 
 LEVELS = (0.5, 0.9)

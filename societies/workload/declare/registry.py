@@ -36,6 +36,11 @@ def workload_names() -> list[str]:
     return sorted(_GIVEN.keys() | _entries().keys())
 
 
+def installed(one: Workload[Any, Any]) -> bool:
+    """Return whether a workload is that of an entry point, which other processes find, too."""
+    return one.name in _entries() and one.name not in _GIVEN and workload(one.name) is one
+
+
 def foreign_packages() -> set[str]:
     """Return the other installed packages that have workloads."""
     packages = {entry.module.partition(".")[0] for entry in _entries().values()}

@@ -8,7 +8,6 @@ configuration nor reading a file of results executes any.
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -19,9 +18,7 @@ from pydantic_core import PydanticCustomError
 from societies.config.model import Section, key
 from societies.config.problems import quoted, suggestion
 from societies.config.rules import SECTION
-from societies.errors import TranslationWarning
 from societies.inputs import PYTHON_FUNCTION
-from societies.opencl.debug import checked_mode
 from societies.translate.plugins import WORD, PlugIn, Rule, load_plug_in
 from societies.workload.declare.points import once
 
@@ -146,13 +143,6 @@ def _plugged(rules: Mapping[str, Rule], section: RulesSection, config: Any) -> P
         if not one.rule.table:
             one.translated(words_of(one.rule, config))  # a rule that cannot be is refused at once
         found[name] = one
-    if found and checked_mode():
-        warnings.warn(
-            f"SOCIETIES_DEBUG=checked: rules.{', rules.'.join(found)}: a checked build does not "
-            "look into these; the reference does: societies verify",
-            TranslationWarning,
-            stacklevel=2,
-        )
     return Plugged(found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -68,6 +68,15 @@ def field_of(model: Any, key: str) -> Any:
         if section is not None and part in section.model_fields:
             annotation = section.model_fields[part].annotation
     return annotation
+
+
+def leaves(data: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Yield the keys of plain data that hold no section, each with those above it and dots."""
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}"
 
 
 def value_at(data: Any, key: str) -> Any:

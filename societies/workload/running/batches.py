@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,11 +40,12 @@ class Batches(Engine):
     Parameters
     ----------
     inner : engine that has the number of copies of a batch
-    copies : number of copies of the whole ensemble
+    copies : number of copies
+    first : index of the first of them in the whole ensemble
     """
 
-    def __init__(self, inner: Engine, copies: int) -> None:
-        self.inner, self.copies = inner, copies
+    def __init__(self, inner: Engine, copies: int, first: int = 0) -> None:
+        self.inner, self.copies, self._first = inner, copies, first
         self.fields, self.parameters = inner.fields, inner.parameters
         self.built = inner.built
         self.count = math.ceil(copies / inner.copies)
@@ -59,7 +61,7 @@ class Batches(Engine):
         """Change the inner engine to each batch; yield the batch's index and number of copies."""
         for number in range(self.count):
             place = number * self.inner.copies
-            self.inner.at(place)
+            self.inner.at(self._first + place)
             yield number, min(self.inner.copies, self.copies - place)
 
     def start(self) -> None:
@@ -149,8 +151,24 @@ class Batches(Engine):
         return {name: self._joined(name) for name in names}
 
 
+@dataclass(frozen=True)
+class OwnCopies:
+    """The copies of a run that one of several processes computes.
+
+    Attributes
+    ----------
+    first, copies : index of the first copy in the ensemble, and number of copies
+    processes, of_device : number of processes of the run, and number that use the same device
+    """
+
+    first: int
+    copies: int
+    processes: int
+    of_device: int
+
+
 class Room:
-    """Memory of a device, and the number of copies that fit.
+    """Memory of a device, and the number of copies that fit; of a `OwnCopies`, its share of it.
 
     Attributes
     ----------
@@ -159,7 +177,9 @@ class Room:
     has, in_one : bytes that the device has for copies: in total; at most in one array
     """
 
-    def __init__(self, setup: Setup[Any, Any], device: Device) -> None:
+    def __init__(
+        self, setup: Setup[Any, Any], device: Device, part: OwnCopies | None = None
+    ) -> None:
         workload, p, sizes = setup.workload, setup.p, setup.sizes
         tables = setup.source.arguments.items()
         arrays = {name: one for name, one in tables if isinstance(one, np.ndarray)}
@@ -182,6 +202,8 @@ class Room:
             self.has = int(SHARE_OF_GPU * device.global_memory)
         else:
             self.has = min(int(SHARE_OF_FREE * free), device.global_memory or free)
+        if part is not None:
+            self.has //= part.processes if device.kind == "cpu" else part.of_device
         self.in_one = device.max_alloc or self.has
         self._device, self._copies = device, workload.copies
 

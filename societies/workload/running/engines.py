@@ -321,6 +321,9 @@ class Engine:
         """Return the field `ended` alone, by its name; empty if no copy can end before the run."""
         return self._arrays((ENDED,)) if ENDED in self.fields else {}
 
+    def close(self) -> None:
+        """End what the engine has started; it cannot be used afterwards."""
+
     def kept(self) -> State:
         """Return a copy of the arrays that a checkpoint holds."""
         return kept(self.fields, self.state())

@@ -17,13 +17,14 @@ from societies.words import plural
 from societies.workload.declare.config import recorded
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
-from societies.workload.running.batches import Room, batch_size
+from societies.workload.running.batches import OwnCopies, Room, batch_size
 from societies.workload.running.branch import parent_of
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.file import parts, require_room
 from societies.workload.running.launches import launches_of
 from societies.workload.running.programs import described
 from societies.workload.running.request import Config, Request, config_warnings, request
+from societies.workload.running.several import devices_of, shown
 from societies.workload.running.sufficiency import byte_count, duration, room_warnings, time_warning
 
 
@@ -91,7 +92,10 @@ def _plan(asked: Request, device: str | Device) -> Plan:
             after = f"{found.path} after {clock} {found.tick}"
             computed = f"computed from {clock} {found.begin + 1}"
             history = [("branches off", f"{after}, {computed}")]
-    chosen, name, _ = chosen_device(device)
+    devices = devices_of(setup, device)
+    chosen, name, _ = chosen_device(devices[0])
+    if devices[1:]:
+        name = shown(devices, [chosen_device(one)[2]["device"] for one in devices])
     setup = setup.on(chosen)
     workload, config, p = setup.workload, setup.config, setup.p
     contents, clock, count = contents_of(setup), workload.clock, setup.copies
@@ -115,11 +119,14 @@ def _plan(asked: Request, device: str | Device) -> Plan:
         *history,
         ("device", name if chosen else f"{name} (plain Python)"),
     ]
-    room = Room(setup, chosen) if chosen else None
-    size = count if room is None or room.lack() else batch_size(count, room.copies, batch)
+    most = math.ceil(count / len(devices))
+    part = OwnCopies(0, most, len(devices), devices.count(devices[0])) if devices[1:] else None
+    room = Room(setup, chosen, part) if chosen else None
+    size = most if room is None or room.lack() else batch_size(most, room.copies, batch)
     if chosen is None and batch:
         size = batch_size(count, count, batch)
-    rows.append((f"{workload.copies_plural} at once", _batches(count, size, room)))
+    on_each = f" on each of the {len(devices)} devices" if devices[1:] else ""
+    rows.append((f"{workload.copies_plural} at once", f"{_batches(most, size, room)}{on_each}"))
     if chosen:
         rows += [
             *workload.device_rows(config, chosen),

@@ -18,7 +18,7 @@ from societies.output import open_results
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.fields import SERIES, state_hash
 from societies.workload.declare.protocol import Contents, Setup
-from societies.workload.running.batches import Batches, Room, batch_size, require_fit
+from societies.workload.running.batches import Batches, OwnCopies, Room, batch_size, require_fit
 from societies.workload.running.blocks import Simulation
 from societies.workload.running.branch import Parent, copy_history, parent_of, require_other
 from societies.workload.running.devices import chosen_device
@@ -36,6 +36,7 @@ from societies.workload.running.request import (
     request,
     setup_of,
 )
+from societies.workload.running.several import Several, devices_of
 
 QUANTITY = "quantity"
 """Dimension along which `Tick.dataset` has the series."""
@@ -48,6 +49,7 @@ def engine_of(
     profiling: bool = False,
     batch: int | None = None,
     like: Built | None = None,
+    part: OwnCopies | None = None,
 ) -> tuple[Engine, str, dict[str, str]]:
     """Return an engine, the displayed name of its device, and attributes for the file.
 
@@ -58,6 +60,8 @@ def engine_of(
         then run whole ticks only. Default: all copies at once, so that single steps can be run.
     like : Built, optional
         Program of another engine on the device, which is reused if its text is the same.
+    part : OwnCopies, optional
+        The copies of this engine. Default: all.
 
     Raises
     ------
@@ -66,19 +70,23 @@ def engine_of(
     """
     chosen, name, facts = chosen_device(device, profiling=profiling)
     setup = setup.on(chosen)
-    workload, p, copies = setup.workload, setup.p, setup.copies
-    size = copies if batch is None else batch_size(copies, _fit(setup), batch)
+    workload, p = setup.workload, setup.p
+    begin, copies = (0, setup.copies) if part is None else (part.first, part.copies)
+    size = copies if batch is None else batch_size(copies, _fit(setup, part), batch)
     of: dict[str, Any] = {"first": setup.first, "copies": size, "numbers": setup.config.numbers}
     inner: Engine
     if chosen is None:
-        inner = ReferenceEngine(workload, p, ensemble=copies, **of)
+        inner = ReferenceEngine(workload, p, ensemble=setup.copies, **of)
     else:
         inner = DeviceEngine(workload, p, chosen, like=like, **of)
-    engine: Engine = inner if size == copies else Batches(inner, copies)
-    return engine, name, facts
+    if size < copies:
+        return Batches(inner, copies, begin), name, facts
+    if begin:
+        inner.at(begin)
+    return inner, name, facts
 
 
-def _fit(setup: Setup[Any, Any]) -> int:
+def _fit(setup: Setup[Any, Any], part: OwnCopies | None = None) -> int:
     """Return how many copies fit a device, before anything is built on it.
 
     Raises
@@ -88,7 +96,7 @@ def _fit(setup: Setup[Any, Any]) -> int:
     """
     if setup.device is None:
         return LARGEST_INTEGER
-    room = Room(setup, setup.device)
+    room = Room(setup, setup.device, part)
     require_fit(room)
     return room.copies
 
@@ -121,7 +129,10 @@ def run(
         whose workload need not be installed.
     device : str or Device
         ``auto`` (a GPU if there is one, else a CPU), ``cpu``, ``gpu``, ``reference`` (plain
-        Python), ``PLATFORM:INDEX``, part of a name, or what `choose_device` returned.
+        Python), ``PLATFORM:INDEX``, part of a name, or what `choose_device` returned. Copies are
+        split over several devices, with a process for each: over those of a list, ``0:0,0:1``, and
+        with ``auto`` and ``gpu`` over all GPUs like the best one if each gets 32 copies at least.
+        The file is the same, whatever their number.
     out : path, optional
         The HDF5 file; default: in the current folder, with the name of the configuration's file
         or, if there is none, of its workload.
@@ -209,6 +220,7 @@ def _run(
     file, start, means, measured = None, None, None, None
     building = 0.0
     branch: Parent | None = None
+    devices = devices_of(setup, device)[: 1 if profile else None]
     with ExitStack() as stack:
         stop = stack.enter_context(interrupts())
         # A file that cannot be made is reported before any kernel is built.
@@ -225,7 +237,7 @@ def _run(
             try:
                 require_room(setup, contents, path, overwrite=overwrite)
             except OutputError:
-                _fit(setup.on(chosen_device(device)[0]))  # report first that nothing fits
+                _fit(setup.on(chosen_device(devices[0])[0]))  # report first that nothing fits
                 raise
             workload.require_outputs(config, path)
         first = start[0] + 1 if start else 1
@@ -236,12 +248,17 @@ def _run(
                 ended, why = start[0], file.ended
             else:
                 building_began = time.perf_counter()
+                engine: Engine
                 with stop.building():
                     # A queue that times launches is slower, so it is used for profiles only.
                     timed: dict[str, Any] = {"profiling": True} if profile else {}
-                    engine, name, facts = engine_of(
-                        setup, device, batch=asked.batch or LARGEST_INTEGER, **timed
-                    )
+                    size = asked.batch or LARGEST_INTEGER
+                    if devices[1:]:
+                        engine = Several(setup, devices, size)
+                        name, facts = engine.name, engine.facts
+                    else:
+                        engine, name, facts = engine_of(setup, devices[0], batch=size, **timed)
+                    stack.callback(engine.close)
                     measured = engine.profiled() if profile else None
                 building = time.perf_counter() - building_began
                 if file is None:

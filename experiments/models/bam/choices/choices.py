@@ -1,12 +1,14 @@
 """Which open choices restore the book's inflation of 5 % and its two thirds of hedge firms?
 
     python experiments/models/bam/choices/choices.py [--replicates 10] [--device D] [--out FOLDER]
+        [--only baseline|growth_plus]
 
 sweeps combinations of choices for the baseline and Growth+, and scores each point as
 `societies validate bam STUDY --case NAME` does: 1 for each statistic of configs/validation/bam.yaml
 that passes, 1/2 for a warning, over their number. An economy that ended early fails. Writes
 choices.csv, a row for each combination with both scenarios, and draws choices.png. Studies whose
-files are in the folder are not computed again.
+files are in the folder are not computed again; --only computes one, so that two processes share the
+work.
 """
 
 import argparse
@@ -86,13 +88,18 @@ def points():
     return found
 
 
+def out_of(folder, name):
+    """Return the file of the study of a scenario."""
+    return folder / f"choices-{name}.h5"
+
+
 def measured(replicates, out, device):
     """Return a row for each point: its choices, and for each scenario statistics and score."""
     every = points()
     rows = [{"choices": ", ".join(f"{k}: {v}" for k, v in p.items()) or "default"} for p in every]
     for name in SCENARIOS:
         began = time.monotonic()
-        path = out / f"choices-{name}.h5"
+        path = out_of(out, name)
         with study(path, name, every, replicates, device=device) as results:
             found = by_point(results, name, len(every))
             labels = point_labels(results)
@@ -137,9 +144,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--replicates", type=int, default=10)
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--only", choices=SCENARIOS)
     parser.add_argument("--out", type=Path, default=HERE / "results")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.only:
+        study(out_of(options.out, options.only), options.only, points(), options.replicates,
+              device=options.device)  # fmt: skip
+        return
     rows = measured(options.replicates, options.out, options.device)
     with (options.out / "choices.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

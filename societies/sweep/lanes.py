@@ -1,0 +1,208 @@
+"""How do several devices of this machine compute batches, though one of them may fail?"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from societies import signals
+from societies.errors import BuildError, DeviceError, SocietiesError
+from societies.sweep.batch import Batch, Result, run_batch
+from societies.sweep.program_cache import program_of
+from societies.workload.running.devices import chosen_device
+
+RENEW_AFTER = 16
+"""Number of programs after which a process is replaced. Compilers never free some host memory for
+each program (NVIDIA's about 100 MiB), so a process that is not replaced would fill the machine."""
+MOST_FAILURES = 2
+"""Failures in succession after which a device is left out: a new process may mend the first one."""
+
+
+class Lost(SocietiesError):
+    """Raised if a process that computed a batch has died for an unknown reason."""
+
+
+class Processes:
+    """Computes in one process per device; a process is replaced after `RENEW_AFTER` programs.
+
+    A batch that a device fails to compute is tried on another one. If that computes it, the device
+    was the cause: it gets a new process, and is left out after `MOST_FAILURES` in succession.
+    Meanwhile it gets no other batch, since a broken device would fail all of them at once.
+
+    Parameters
+    ----------
+    devices : names, one for each process
+    """
+
+    def __init__(self, devices: Sequence[str]) -> None:
+        self._lanes = {number: _Lane(device) for number, device in enumerate(devices)}
+        self._computing: dict[Future[Result], int] = {}
+        self.notes: list[str] = []
+
+    @property
+    def slots(self) -> int:
+        """Number of devices that are not left out."""
+        return len(self._lanes)
+
+    def has_room(self, batch: Batch | None = None) -> bool:
+        """Return whether a device is idle on which the batch may be computed."""
+        return self._lane_for(batch) is not None
+
+    def _lane_for(self, batch: Batch | None) -> int | None:
+        """Return the number of an idle lane on which the batch may be computed."""
+        busy = self._computing.values()
+        idle = {number: lane for number, lane in self._lanes.items() if number not in busy}
+        if batch is not None and batch.failed_on is not None and len(self._lanes) > 1:
+            idle.pop(batch.failed_on, None)
+        elif len(self._lanes) > 1:
+            idle = {number: lane for number, lane in idle.items() if not lane.suspect}
+        return min(idle, key=lambda number: idle[number].suspect, default=None)
+
+    def programs(self) -> tuple[str, set[str]]:
+        """Return the program of the device that is next to be used, and those of the others."""
+        number = self._lane_for(None)
+        other = {lane.program for one, lane in self._lanes.items() if one != number}
+        return "" if number is None else self._lanes[number].program, other
+
+    def submit(self, batch: Batch) -> Future[Result]:
+        """Begin to compute a batch in a process that is idle; `settled` must follow."""
+        number = self._lane_for(batch)
+        assert number is not None
+        future = self._lanes[number].submit(batch)
+        self._computing[future] = number
+        return future
+
+    def settled(self, batch: Batch, future: Future[Result]) -> Batch | None:
+        """Take note of how a batch has ended; return it if another device is to compute it."""
+        number = self._computing.pop(future)
+        error = future.exception()
+        of_device = isinstance(error, DeviceError | Lost) and not isinstance(error, BuildError)
+        if error is None:
+            self._lanes[number].failures = 0
+        if batch.failed_on is not None:
+            self._judge(batch.failed_on, guilty=error is None)
+        elif of_device and len(self._lanes) > 1:
+            self._lanes[number].fail(error)
+            return replace(batch, failed_on=number)
+        return None
+
+    def _judge(self, number: int, *, guilty: bool) -> None:
+        """Let a device go on, unless what it failed to compute was computed too many times."""
+        lane = self._lanes.get(number)
+        if lane is None:
+            return
+        lane.suspect = False
+        lane.failures += guilty
+        if (
+            lane.failures < MOST_FAILURES
+            or len(self._lanes) == 1
+            or number in self._computing.values()
+        ):
+            return
+        del self._lanes[number]
+        lane.close()
+        why = " ".join(str(lane.error).split())
+        self.notes.append(f"device {lane.device} failed again and again and was left out: {why}")
+
+    def require_alive(self) -> None:
+        """Do nothing: processes that died are replaced."""
+
+    def close(self) -> None:
+        """End the processes."""
+        for lane in self._lanes.values():
+            lane.close()
+
+
+class _Lane:
+    """A device and its present process.
+
+    Attributes
+    ----------
+    program : the program of the last batch, see `program_of`
+    suspect : whether another device has yet to show why a batch failed
+    failures, error : number of failures in succession that were the device's; the last error
+    """
+
+    def __init__(self, device: str) -> None:
+        self.device, self._pool, self._seen = device, _pool(), set[str]()
+        self.program = ""
+        # Libraries and drivers are loaded while the study is checked and its file is made.
+        self._running: Future[Any] = self._pool.submit(_load, device)
+        self.suspect, self.failures = False, 0
+        self.error: BaseException | None = None
+
+    @property
+    def idle(self) -> bool:
+        return self._running.done()
+
+    def submit(self, batch: Batch) -> Future[Result]:
+        self.program = program_of(batch.settings)
+        if self.program not in self._seen and len(self._seen) >= RENEW_AFTER:
+            self._renew()
+        self._seen.add(self.program)
+        outer: Future[Result] = Future()
+        try:
+            inner = self._pool.submit(run_batch, batch.on(self.device))
+        except BrokenProcessPool:
+            self._renew()
+            inner = self._pool.submit(run_batch, batch.on(self.device))
+
+        def over(done: Future[Result]) -> None:
+            error = done.exception() if not done.cancelled() else CancelledError()
+            if isinstance(error, BrokenProcessPool):
+                error = Lost("the process that computed it was killed; is the host's memory full?")
+            if error is not None:
+                outer.set_exception(error)
+            else:
+                outer.set_result(done.result())
+
+        self._running = outer
+        inner.add_done_callback(over)
+        return outer
+
+    def fail(self, error: BaseException | None) -> None:
+        """Wait for the verdict of another device; take a new process, which opens it again."""
+        self.suspect, self.error = True, error
+        self._renew()
+
+    def _renew(self) -> None:
+        self.close()
+        self._pool, self._seen = _pool(), set()
+
+    def close(self) -> None:
+        processes = list((getattr(self._pool, "_processes", None) or {}).values())
+        busy = not self.idle
+        self._pool.shutdown(wait=not busy, cancel_futures=True)
+        for process in processes if busy else ():
+            process.kill()
+
+
+def _load(device: str) -> None:
+    """Load the libraries and drivers of a device; errors are left to the first batch."""
+    with suppress(SocietiesError):
+        chosen_device(device)
+
+
+def _pool() -> ProcessPoolExecutor:
+    context = multiprocessing.get_context("spawn")  # a device that is open does not survive a fork
+    return ProcessPoolExecutor(1, mp_context=context, initializer=_begin, initargs=(os.getpid(),))
+
+
+def _begin(parent: int) -> None:
+    """Ignore signals, which the parent process handles, and exit when the parent has ended."""
+    signals.ignore()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

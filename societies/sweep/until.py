@@ -1,0 +1,182 @@
+"""How many replicates does a study need? More are added until the interval of a mean is narrow.
+
+The number for the next round follows from the widest interval of any point: a width shrinks with
+the square root of the number of replicates. Looking several times makes a 95 % interval cover a
+little less often than 95 % of the time; the width that is asked for is met by the last look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from societies.config.model import LARGEST_INTEGER, Section, key
+from societies.config.problems import suggestion
+from societies.errors import ConfigError, SocietiesError, option
+from societies.output import open_study
+from societies.sweep.report import SweepReport
+
+FIRST = 20
+"""Replicates of the first round: fewer say too little about the width of an interval."""
+MOST_GROWTH = 4
+LEVEL = 0.95
+
+
+class UntilConfig(Section):
+    """A number of replicates that follows from how precisely means must be known."""
+
+    until: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = key(
+        ...,
+        "Width of the 95 % interval (Student's t) of the mean over replicates, by variable; of a "
+        "variable along the clock, the mean over the recorded ticks counts",
+        examples=[{"gini": 0.01}],
+    )
+    base: int | None = key(
+        None,
+        "Number of a point: the intervals are those of the effects, which are the differences of "
+        "the replicates of all other points and of this one; default: those of each point",
+        ge=0,
+    )
+    at_most: int = key(1000, "Most replicates", "runs", ge=2, le=LARGEST_INTEGER)
+
+
+def problems(
+    asked: UntilConfig, recorded: Sequence[str] | None, points: int
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the key and the reason of everything that a study cannot have."""
+    for name in asked.until if recorded is not None else ():
+        if recorded is not None and name not in recorded:
+            said = f"the study records no variable '{name}'{suggestion(name, recorded)}"
+            yield ("replicates", "until", name), said
+    if asked.base is not None and not asked.base < points:
+        yield ("replicates", "base"), f"the study has {points} points, numbers 0 to {points - 1}"
+
+
+@dataclass(frozen=True)
+class Widths:
+    """Largest width of any point by variable, and which one that is."""
+
+    of: Mapping[str, float]
+    point: Mapping[str, int]
+
+
+def widths(path: Path, asked: UntilConfig) -> Widths:
+    """Return the widths of the intervals of a study so far.
+
+    Raises
+    ------
+    ConfigError
+        If the study does not record a variable, or has no such point.
+    """
+    try:
+        from scipy.stats import t as student
+    except ImportError as missing:
+        raise SocietiesError(
+            "replicates: until needs SciPy, which is missing: pip install 'societies[study]'"
+        ) from missing
+    with open_study(path) as study:
+        done = study.isel(run=np.flatnonzero(study["status"].values == "done"))
+        point, replicate = done["point"].values, done["replicate"].values
+        found: dict[str, float] = {}
+        worst: dict[str, int] = {}
+        for name in asked.until:
+            if name not in done:
+                near = suggestion(name, list(map(str, done.data_vars)))
+                raise ConfigError(f"replicates.until: the study records no variable '{name}'{near}")
+            values = np.asarray(done[name].values, float).reshape(len(point), -1)
+            samples = _samples(np.nanmean(values, 1), point, replicate, asked.base)
+            each = {
+                number: _width(one, float(student.ppf((1 + LEVEL) / 2, max(1, len(one) - 1))))
+                for number, one in samples.items()
+            }
+            worst[name] = max(each, key=each.__getitem__, default=0)
+            found[name] = each.get(worst[name], 0.0)
+    return Widths(found, worst)
+
+
+def _width(values: NDArray[np.float64], quantile: float) -> float:
+    if len(values) < 2:
+        return float("inf")
+    return 2 * quantile * float(values.std(ddof=1)) / float(np.sqrt(len(values)))
+
+
+def _samples(
+    values: NDArray[np.float64],
+    point: NDArray[np.int64],
+    replicate: NDArray[np.int64],
+    base: int | None,
+) -> dict[int, NDArray[np.float64]]:
+    """Return the values of each point, or their differences to those of the base, by replicate."""
+    of = {
+        int(number): dict(
+            zip(replicate[point == number].tolist(), values[point == number], strict=True)
+        )
+        for number in np.unique(point)
+    }
+    if base is None:
+        return {number: np.array(list(one.values())) for number, one in of.items()}
+    return {
+        number: np.array([one[k] - of[base][k] for k in one if k in of[base]])
+        for number, one in of.items()
+        if number != base
+    }
+
+
+def next_count(count: int, found: Widths, asked: UntilConfig) -> int:
+    """Return how many replicates the next round has; ``count`` if no more are needed."""
+    ratio = max(found.of[name] / width for name, width in asked.until.items())
+    if ratio <= 1 or count >= asked.at_most:
+        return count
+    wanted = ceil(count * min(MOST_GROWTH, 1.05 * ratio**2))
+    return min(asked.at_most, max(count + 1, wanted))
+
+
+def run_until(
+    once: Callable[..., SweepReport], asked: UntilConfig, path: Path, resume: bool, **options: Any
+) -> SweepReport:
+    """Run a study in rounds until its intervals are narrow enough or replicates are ``at_most``.
+
+    Parameters
+    ----------
+    once : runs the study with the option ``replicates``, or continues it with ``resume``
+    """
+    for name in ("add_points", "retry_failed"):
+        if options.get(name):
+            raise ConfigError(f"replicates.until adds runs by itself; leave out {option(name)}")
+    if options.get("part") is not None:
+        raise ConfigError("replicates.until: a part of a study cannot grow; run the whole study")
+    count = min(FIRST, asked.at_most)
+    if resume and path.exists():
+        with open_study(path) as study:
+            count = max(count, int(study.attrs["replicates"]))
+    computed, seconds, launches = 0, 0.0, 0.0
+    while True:
+        report = once(replicates=count, resume=resume, **options)
+        computed, seconds = computed + report.computed, seconds + report.seconds
+        launches += report.launch_seconds
+        found = widths(path, asked)
+        wanted = next_count(count, found, asked)
+        if wanted == count:
+            break
+        count, resume = wanted, True
+        options["overwrite"] = False
+    notes = [
+        f"{name}: the widest interval is {width:.4g}, at point {found.point[name]}, with "
+        f"{count} replicates"
+        + (f"; {asked.until[name]:g} were asked for" if width > asked.until[name] else "")
+        for name, width in found.of.items()
+    ]
+    return replace(
+        report,
+        computed=computed,
+        seconds=seconds,
+        launch_seconds=launches,
+        notes=[*report.notes, *notes],
+    )

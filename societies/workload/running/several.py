@@ -1,0 +1,307 @@
+"""How do the copies of one run share several devices? One process computes on each device.
+
+Threads of one process would wait for each other: a driver hands out launches under a lock of the
+process (NVIDIA's holds it while a queue is full), and Python runs one thread at a time. Here the
+processes send logs, events and, when it is requested, the state; one process has the file, so its
+blocks, checkpoints and checksums are those of a run on one device, and so are all bits, because a
+copy depends on no other.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import DeviceError, option
+from societies.opencl import Device
+from societies.workload.declare.fields import State, kept
+from societies.workload.declare.protocol import Setup, Workload
+from societies.workload.declare.registry import installed
+from societies.workload.running.batches import OwnCopies
+from societies.workload.running.devices import listed_devices, local_devices
+from societies.workload.running.engines import Engine
+from societies.workload.running.logs import split_by_tick
+from societies.workload.running.shared import LOG_AREAS, Order, SharedArrays, nbytes_shared
+
+LEAST_COPIES = 32
+"""Copies that a GPU must get for a run to be split without being asked for: fewer keep a GPU busy
+for not much longer than another process needs to start."""
+
+SECONDS_TO_END = 10.0
+"""Longest wait for a process that has nothing left to do."""
+
+
+def shown(devices: Sequence[str], names: Sequence[str]) -> str:
+    """Return devices as a text: their numbers, and how many there are of each name."""
+    return f"{', '.join(devices)}: {_counted(names)}"
+
+
+def _counted(names: Sequence[str]) -> str:
+    return " and ".join(f"{names.count(one)} x {one}" for one in dict.fromkeys(names))
+
+
+def devices_of(setup: Setup[Any, Any], device: str | Device) -> list[Any]:
+    """Return the devices that the copies of a run are split over: one, or the names of several.
+
+    A list like ``0:0,0:1`` is used in any case, as far as there are copies; ``auto`` and ``gpu``
+    use all GPUs like the best one, if each gets at least `LEAST_COPIES`.
+    """
+    listed = listed_devices(device)
+    most = setup.copies // (1 if listed else LEAST_COPIES)
+    if isinstance(device, Device) or (most < 2 and not listed):
+        return [device]
+    return local_devices(device)[: most if _divisible(setup) else 1]
+
+
+def _divisible(setup: Setup[Any, Any]) -> bool:
+    """Return whether other processes can compute some of the copies, with the same results."""
+    chosen = setup.workload
+    return (
+        os.name == "posix"  # other systems hand no open file to another process
+        and (installed(chosen) or setup.config.model is not None)
+        and not chosen.timed
+        and type(chosen).fitted is Workload.fitted  # the length of no array depends on the device
+        and not chosen.programs(setup.p)
+    )
+
+
+class Several(Engine):
+    """An engine of all copies, which processes compute on a device each.
+
+    Parameters
+    ----------
+    setup : Setup
+    devices : names of the devices, one for each process; a name may occur several times
+    batch : largest number of copies on a device at a time
+
+    Attributes
+    ----------
+    name, facts : displayed name of the devices, and attributes for the file
+
+    Raises
+    ------
+    DeviceError
+        If a device cannot be opened, or kernels do not build.
+    """
+
+    def __init__(self, setup: Setup[Any, Any], devices: Sequence[str], batch: int) -> None:
+        of = (setup.workload, setup.p, setup.first, setup.copies, setup.config.numbers)
+        super().__init__(*of)
+        self._lock = threading.RLock()  # another thread may read the state
+        self._area, self._ticks = 0, 0
+        self._running = False
+        self._processes: list[_Process] = []
+        try:
+            with _shared_memory(nbytes_shared(setup)) as memory:
+                self._shared = SharedArrays(memory.fileno(), setup)
+                self._begin(setup, devices, batch, memory.fileno())
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(
+        self, setup: Setup[Any, Any], devices: Sequence[str], batch: int, descriptor: int
+    ) -> None:
+        config, model = pickle.dumps(setup.config), setup.config.model
+        for number, device in enumerate(devices):
+            self._processes.append(_Process(device, devices, descriptor))
+            first, stop = (setup.copies * at // len(devices) for at in (number, number + 1))
+            part = OwnCopies(first, stop - first, len(devices), devices.count(device))
+            order = Order(
+                setup.workload.name,
+                None if model is None else str(model),
+                config,
+                device,
+                part,
+                batch,
+                descriptor,
+            )
+            self._processes[-1].part = part
+            self._processes[-1].ask("begin", order)
+        answers = self._answers()
+        names = [facts["device"] for _, facts, _ in answers]
+        self.name = shown(devices, names)
+        self.facts = {**answers[0][1], "device": _counted(names)}
+        self.block_seconds = max(seconds for _, _, seconds in answers)
+
+    def _ask(self, name: str, *arguments: Any) -> None:
+        """Let all processes carry out a method of `Worker`, and wait until all have."""
+        with self._lock:
+            self._wait()
+            for process in self._processes:
+                process.ask(name, *arguments)
+            self._answers()
+
+    def _answers(self) -> list[Any]:
+        """Return the answers of all processes; raise the first error after all have answered."""
+        answers = [process.answer() for process in self._processes]
+        for answer in answers:
+            if isinstance(answer, Exception):
+                raise answer
+        return answers
+
+    def _wait(self) -> None:
+        """Wait for the ticks that were begun last, and take their events."""
+        with self._lock:
+            if not self._running:
+                return
+            self._running = False
+            found = self._answers()
+        for process, events in zip(self._processes, found, strict=True):
+            for rows in events.values():
+                rows[:, 0] += process.part.first
+        self._events = {
+            name: split_by_tick([events[name] for events in found], kind.columns)
+            for name, kind in self._event_kinds.items()
+        }
+
+    def start(self) -> None:
+        """Set all copies to their state before the first tick."""
+        self._ask("start")
+
+    def load(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the checkpointed arrays of the state."""
+        for name, array in kept(self.fields, state).items():
+            self._wait()
+            self._shared.state(name)[...] = array
+            self._ask("receive", name)
+        self._ask("load")
+
+    def run_ticks(self, first: int, last: int) -> None:
+        """Begin to run whole ticks of all copies; the processes log them."""
+        self._wait()
+        self._area, self._ticks = (self._area + 1) % LOG_AREAS, last - first + 1
+        for process in self._processes:
+            process.ask("run", first, last, self._area)
+        self._running = True
+
+    def logs(self, *, borrowed: bool = False) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
+        self._wait()
+        logs = {name: self._shared.log(name, self._area) for name in self._shared.logged}
+        own = {name: log[: self._ticks].swapaxes(0, 1) for name, log in logs.items()}
+        return own if borrowed else {name: log.copy() for name, log in own.items()}
+
+    def events(self) -> dict[str, NDArray[np.int32]]:
+        """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
+        self._wait()
+        return self._events
+
+    def finish(self) -> None:
+        """Run the steps after the last tick."""
+        self._ask("finish")
+
+    def wait(self) -> None:
+        """Wait until all launches and copies have completed."""
+        self._wait()
+
+    def _array(self, name: str) -> NDArray[Any]:
+        with self._lock:
+            self._ask("send", name)
+            return self._shared.state(name).copy()
+
+    def _arrays(self, names: tuple[str, ...]) -> State:
+        return {name: self._array(name) for name in names}
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+        return dict(self.each())
+
+    def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield names and arrays of `state` in the table's order, each as soon as it is copied."""
+        for name in self.fields:
+            yield name, self._array(name)
+
+    def close(self) -> None:
+        """End the processes."""
+        for process in self._processes:
+            process.end()
+        for process in self._processes:
+            process.wait()
+
+
+class _Process:
+    """A process that computes on one device (`societies.workload.running.worker`)."""
+
+    part: OwnCopies
+
+    def __init__(self, device: str, devices: Sequence[str], descriptor: int) -> None:
+        self._device, self._devices = device, devices
+        program = (
+            f"import sys; sys.path[:] = {sys.path!r}\nfrom {__package__}.worker import main\nmain()"
+        )
+        self._waiting = False
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=(descriptor,),
+            start_new_session=True,  # Ctrl-C must not end it while it is being started
+        )
+
+    def ask(self, name: str, *arguments: Any) -> None:
+        """Let the process carry out a method of `Worker`; `answer` must follow."""
+        self._waiting = True
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # `answer` reports it
+            pickle.dump((name, arguments), self._process.stdin, pickle.HIGHEST_PROTOCOL)
+            self._process.stdin.flush()
+
+    def answer(self) -> Any:
+        """Return the result of the method, or the error that it raised."""
+        assert self._process.stdout is not None
+        try:
+            found = pickle.load(self._process.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            ended = self._process.wait()
+            how = f"was ended by signal {-ended}" if ended < 0 else f"ended with exit code {ended}"
+            found = DeviceError(f"its process {how}; is the host's memory full?")
+        else:
+            self._waiting = False
+        if type(found) is not DeviceError:
+            return found
+        others = [one for one in self._devices if one != self._device]
+        hint = f"\nwithout it: {option('device', ','.join(others))}" if others else ""
+        return DeviceError(f"device {self._device}: {found}{hint}").with_traceback(None)
+
+    def end(self) -> None:
+        """Let the process end; at once if it is at work."""
+        if self._waiting:
+            self._process.kill()
+        with suppress(OSError):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+
+    def wait(self) -> None:
+        """Wait until the process has ended."""
+        try:
+            self._process.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+def _shared_memory(nbytes: int) -> Any:
+    """Return an open file without a name, of which other processes can map the bytes.
+
+    It is in memory where the system has such files (Linux), and counts as memory of the processes.
+    """
+    if hasattr(os, "memfd_create"):
+        file: Any = os.fdopen(os.memfd_create("societies"), "r+b")
+    else:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
+    file.truncate(-(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE)
+    return file

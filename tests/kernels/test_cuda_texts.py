@@ -1,0 +1,115 @@
+"""Is every kernel file, built alone with each switch, CUDA C++ after its translation?
+
+Clang reads it (`cuda_parsed`), so that this needs neither NVRTC nor a GPU. What NVRTC says of whole
+programs is in tests/golden/test_cuda_builds.py.
+"""
+
+import re
+
+import pytest
+import test_kernel_sources as sources
+from cuda_parsed import errors_in_cuda
+from marks import thorough_but
+from small import forms, names, small
+
+from societies import config_from_dict
+from societies.kerneltext.source import AmalgamatedText, amalgamate
+from societies.workload.declare.phases import kernel_files
+from societies.workload.declare.registry import workload
+from societies.workload.running.engines import text
+
+FACTS = {"DEVICE_IS_CPU": False, "DEVICE_ROUNDS_SINGLES": True, "DEVICE_FUSES_MULADD": False}
+ECONOMY = {
+    name.removeprefix("economy ").removesuffix(" on a GPU"): settings
+    for name, (what, settings, kind) in sources.COMPILED.items()
+    if what == "economy" and kind == "GPU"
+}
+"""Settings that switch the economy's code on and off, as few as that takes."""
+
+OF_DEVICES = {f"economy/{name}.cl" for name in ("devices", "knowledge", "valuation")}
+"""Files that others include only if there are devices."""
+
+WITH_RULES = {name for name, text in sources.TEXTS.items() if "#ifdef RULE_" in text}
+
+
+def parts(name, settings):
+    """Yield the files that a workload's phases need under some settings, each built alone.
+
+    A text that is made from Python is yielded with all that it is compiled with.
+    """
+    one = workload(name)
+    config = config_from_dict(settings) if name == "economy" else small(name, **settings)
+    p = one.parameters(config)
+    given, files = one.source(p), kernel_files(one.phases(p, one.count(config)))
+    if any(f"kernels/{file}" not in sources.TEXTS for file in files):
+        yield "all", text(one, config, FACTS)
+        return
+    of_game = [file for file in files if file.endswith("/search.cl")]  # has the game's macros
+    for file in sources.with_includes(files):
+        if not file.startswith("primitives/"):
+            alone = [*of_game, file] if file.startswith("games/ngtsg/") else [file]
+            yield file, amalgamate(alone, {**given.macros, **FACTS}, given.header)
+
+
+@pytest.mark.parametrize("name", sources._PRIMITIVES)
+def test_a_primitive(name):
+    assert errors_in_cuda(amalgamate([sources.ROOT / name], FACTS)) == []
+
+
+def test_operators_of_python():
+    for checked in (0, 1):
+        facts = {**FACTS, "CHECKED": checked}
+        file = sources.ROOT / "kernels/translate/python.cl"
+        assert errors_in_cuda(amalgamate([file], facts)) == []
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    "settings", thorough_but(ECONOMY.keys() - {"large economy", "on a GPU"}, ECONOMY)
+)
+def test_the_files_of_the_economy(settings):
+    found = {
+        file: errors_in_cuda(made)
+        for file, made in parts("economy", ECONOMY[settings])
+        if not (file in OF_DEVICES and "without devices" in settings)
+        and not (settings == "with rules" and f"kernels/{file}" not in WITH_RULES)
+    }
+    assert {file: errors for file, errors in found.items() if errors} == {}
+    assert len(found) >= 5
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("link_sale(x);", "undeclared identifier 'link_sale'"),  # without its include
+        ("x[0] = (int)exp(1.0);", "undeclared identifier 'exp'"),
+        ("__global int *y = x + *x; float *z = y;", "cannot initialize a variable of type 'float"),
+        ("if (*x) goto end; int z = 1; end: x[0] = 2;", "cannot jump"),
+        ("x[0] = as_int(1.0);", "static assertion|no matching function"),
+    ],
+)
+def test_planted_errors_are_found(line, said):
+    planted = AmalgamatedText()
+    planted.append("planted.cl", f"__kernel void k(__global int *x)\n{{\n    {line}\n}}\n")
+    (error, *_) = errors_in_cuda(planted)
+    assert re.search(said, error), error
+
+
+def test_what_opencl_allows_is_allowed():
+    planted = AmalgamatedText()
+    line = "uint new = rotate(1u, 3u) + popcount(7u); x[new & 7] = (int)min(3ul, (ulong)new);"
+    planted.append("planted.cl", f"__kernel void k(__global int *x)\n{{\n    {line}\n}}\n")
+    assert errors_in_cuda(planted) == []
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", [name for name in names() if name != "economy"])
+def test_the_files_of_a_workload(name):
+    found = {}
+    for number, settings in enumerate(forms(name)):
+        for file, made in parts(name, settings):
+            needed = [f"'{one}'" for one in sources.OF_THE_GAME.get(file, [])]
+            errors = [e for e in errors_in_cuda(made) if not any(one in e for one in needed)]
+            if errors:
+                found[number, file] = errors
+    assert found == {}

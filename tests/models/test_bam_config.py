@@ -1,0 +1,106 @@
+"""Are keys of BAM that cannot be right, or have no effect, reported in the user's words?"""
+
+import numpy as np
+import pytest
+from small import SMALL
+from test_bam import economy_of
+
+import societies
+from societies import config_from_dict
+from societies.errors import ConfigError
+from societies.models import bam
+from societies.models.bam.config import MOST_MONEY
+
+SMALLEST = {"workload": "bam", "firms": 4, "households": 20, "banks": 2, "quarters": 10}
+INTEREST = "interest could be 1.8 times the loan, and at most 1 is possible"
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"policy_rate": 0.9}, f"policy_rate: {INTEREST}"),
+        (
+            {"interventions": [{"quarter": 5, "set": {"policy_rate": 0.9}}]},
+            f"interventions.0: policy_rate: {INTEREST}",
+        ),
+        (
+            {"interventions": [{"quarter": 5, "set": {"h_phi": 1.0, "leverage_cap": 100.0}}]},
+            "interventions.0: policy_rate: interest could be 2.02 times the loan",
+        ),
+        ({"firms": 1}, "firms: must be at least 2, got 1"),
+        ({"max_m": 9}, "max_m: must be at most 8, got 9"),
+        ({"min_wage": "down"}, "min_wage: expected one of both, up, fixed, got 'down'"),
+        ({"capital": 0.0}, "capital: must be more than 0, got 0"),
+        ({"net_worth_ratio": 1e6, "price0": 1e6, "productivity": 1e5}, "more than can be counted"),
+    ],
+)
+def test_impossible_keys_are_refused(keys, message):
+    with pytest.raises(ConfigError) as refused:
+        config_from_dict({**SMALLEST, **keys})
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"max_m": 8}, "is more than the 4 firms: each is seen once"),
+        ({"max_z": 5}, "is more than the 4 firms: each is seen once"),
+        ({"max_h": 3}, "is more than the 2 banks: each is seen once"),
+        ({"buffer_h": 3.0}, "has no effect without buffer: true"),
+        ({"sigma_max": 0.2}, "has no effect without growth: true"),
+    ],
+)
+def test_keys_without_effect_are_warned_of(keys, message):
+    config = config_from_dict({**SMALLEST, "max_m": 4, **keys})
+    assert [found.message for found in config.warnings()] == [message]
+    assert [".".join(found.path) for found in config.warnings()] == list(keys)
+
+
+def test_more_searches_than_firms_see_each_firm_once():
+    """All firms are applied to and visited."""
+    config = config_from_dict({**SMALLEST, "max_m": 8, "max_z": 8, "max_h": 4})
+    economy = economy_of(config)
+    for phase in ("begin", *bam.WORKLOAD.day):
+        getattr(bam, phase)(config, economy, 1)
+    applied = [[firm for firm in row if firm >= 0] for row in economy.apply]
+    assert all(sorted(row) == [0, 1, 2, 3] for row in applied)
+    assert all(sorted(firm for firm in row if firm >= 0) == [0, 1, 2, 3] for row in economy.visit)
+
+
+def test_an_economy_that_collapses_says_when_and_why(tmp_path):
+    path = tmp_path / "ends.h5"
+    config = config_from_dict({**SMALLEST, "quarters": 100, "min_wage_every": 1, "min_wage": "up"})
+    report = societies.run(config, out=path, device="reference")
+    with societies.open_results(path) as results:
+        last = int(results.ended.values[0])
+        assert 0 < last < 100 and results.cause.values.tolist() == [1]
+        assert results.unemployment.notnull().values[0].sum() == last
+    assert "all firms, or all banks, failed in one quarter" in report.ended
+    assert report.last_tick == last
+
+
+def test_an_economy_with_too_much_money_ends():
+    config = config_from_dict(SMALLEST)
+    economy = economy_of(config)
+    for phase in ("begin", *bam.WORKLOAD.day):
+        getattr(bam, phase)(config, economy, 1)
+    assert economy.cause == 0
+    economy.outside = MOST_MONEY
+    for phase in ("enter", "statistics"):
+        getattr(bam, phase)(config, economy, 2)
+    assert (economy.cause, economy.ended) == (2, 2)
+    state = {"cause": np.array([economy.cause, 1])}
+    why = bam.WORKLOAD.why_ended(config, state)
+    assert "there was more money than can be counted, 2**60 grains (1 economy)" in why
+
+
+def test_a_table_of_words_is_refused(tmp_path, monkeypatch, shell):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mixed.csv").write_text("min_wage,tax\nup,0.1\nboth,0.2\n")
+    code, out, err = shell("run", "bam/quickstart", "--table", "mixed.csv", "--device", "reference")
+    assert (code, out) == (2, "")
+    assert "keys that are words are the same in all copies of a launch" in err
+
+
+def test_the_small_configuration_is_no_such_case():
+    assert not list(config_from_dict({"workload": "bam", **SMALL["bam"]}).warnings())

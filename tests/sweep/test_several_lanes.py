@@ -1,0 +1,124 @@
+"""How do several devices share a study, and is a run lost to a device that fails?
+
+Processes that pretend to have a device of their own compute in plain Python.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from studies import SWEEP, same
+
+from societies import sweep
+from societies.errors import BuildError, DeviceError
+from societies.sweep import conduct, lanes
+from societies.sweep.batch import run_batch
+from societies.sweep.lanes import Lost, Processes
+
+pytestmark = pytest.mark.xdist_group("sweeps")
+
+
+class Pool(ThreadPoolExecutor):
+    """Computes in this process, in place of a pool with a process of its own."""
+
+    def __init__(self):
+        super().__init__(1)
+        pools.append(self)
+
+
+pools = []
+
+
+@pytest.fixture
+def devices(monkeypatch):
+    """Return a function that lets a study run on devices, of which some fail."""
+
+    def pretend(count, fails):
+        def compute(batch):
+            calls.append((batch.device, list(batch.rows)))
+            if error := fails(batch.device, batch, [name for name, _ in calls]):
+                raise error
+            return run_batch(batch.on("reference"))
+
+        calls = []
+        names = [f"0:{number}" for number in range(count)]
+        monkeypatch.setattr(lanes, "_pool", Pool)
+        monkeypatch.setattr(lanes, "run_batch", compute)
+        monkeypatch.setattr(conduct, "executor_of", lambda *_: Processes(names))
+        return calls
+
+    return pretend
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    path = tmp_path_factory.mktemp("straight") / "study.h5"
+    sweep.run(SWEEP, out=path, device="reference")
+    return path
+
+
+@pytest.mark.parametrize("error", [DeviceError("CL_OUT_OF_RESOURCES"), Lost("killed")])
+def test_runs_of_a_device_that_fails_are_computed_by_others(tmp_path, straight, devices, error):
+    """From its second batch on it fails; after two failures it gets no more."""
+
+    def fails(device, _, calls):
+        return error if device == "0:1" and calls.count("0:1") > 1 else None
+
+    calls = devices(3, fails)
+    report = sweep.run(SWEEP, out=tmp_path / "s.h5", batch=1)
+    assert not report.failures and not report.pending
+    same(tmp_path / "s.h5", straight)
+    assert [name for name, _ in calls].count("0:1") == 3
+    assert report.notes == [f"device 0:1 failed again and again and was left out: {error}"]
+
+
+def test_a_device_that_fails_once_goes_on_in_another_process(tmp_path, straight, devices):
+    def fails(device, _, calls):
+        return DeviceError("once") if (device, calls.count("0:1")) == ("0:1", 2) else None
+
+    before, calls = len(pools), devices(2, fails)
+    report = sweep.run(SWEEP, out=tmp_path / "s.h5", batch=1)
+    assert not report.failures and not report.notes
+    same(tmp_path / "s.h5", straight)
+    assert [name for name, _ in calls].count("0:1") > 3
+    assert len(pools) - before == 3
+
+
+def test_a_run_that_fails_on_two_devices_is_the_cause(tmp_path, devices):
+    """No device is left out for it, and it does not take others of its batch along."""
+    calls = devices(2, lambda _, batch, __: DeviceError("bad") if 5 in batch.rows else None)
+    report = sweep.run(SWEEP, out=tmp_path / "s.h5", batch=4)
+    assert [(one.run, one.why) for one in report.failures] == [(5, "bad")]
+    assert not report.notes and not report.pending
+    alone = [name for name, rows in calls if rows == [5]]
+    assert sorted(alone) == ["0:0", "0:1"]
+
+
+def test_the_last_device_is_not_left_out(tmp_path, devices):
+    """Both fail from some batch on: the runs that are left fail, and the sweep ends."""
+    calls = devices(2, lambda _, __, calls: DeviceError("off") if len(calls) > 6 else None)
+    report = sweep.run(SWEEP, out=tmp_path / "s.h5", batch=1)
+    assert 12 < len(report.failures) < 24 and not report.pending
+    assert {one.why for one in report.failures} == {"off"}
+    assert {name for name, _ in calls} == {"0:0", "0:1"}
+
+
+def test_what_does_not_compile_is_not_tried_elsewhere(tmp_path, devices):
+    calls = devices(2, lambda *_: BuildError("k.cl:1: no"))
+    report = sweep.run(SWEEP, out=tmp_path / "s.h5", batch=12)
+    assert len(report.failures) == 24
+    assert len(calls) == 2
+    assert not report.notes
+
+
+def test_devices_divide_buckets_and_end_at_the_same_time(tmp_path, straight, devices):
+    """Each builds the program of one bucket, and no batch has more than its share of the rest."""
+    calls = devices(2, lambda *_: None)
+    report = sweep.run(SWEEP, out=tmp_path / "s.h5")
+    assert not report.failures
+    same(tmp_path / "s.h5", straight)
+    with sweep.open_study(tmp_path / "s.h5") as study:
+        days = study.days.values
+    first = {name: {days[row] for row in rows} for name, rows in reversed(calls)}
+    assert len(first["0:0"] | first["0:1"]) == 2
+    sizes = sorted((len(rows) for _, rows in calls), reverse=True)
+    assert sizes[0] == 12 and sizes[1] == 6 and sum(sizes) == 24

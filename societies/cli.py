@@ -1425,7 +1425,7 @@ def _run_of_fan(
 ) -> Path:
     """Run a fan from the start, and return its file."""
     import societies
-    from societies.workload.running.branch import with_fan
+    from societies.workload.running.fans import with_fan
 
     if tick is None:
         raise ConfigError("fan: a CONFIG needs the tick after which the futures begin: --tick N")

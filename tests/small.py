@@ -294,7 +294,7 @@ FORMS = {
                 "price_of": 3,
                 "price_floor": 0.8,
                 "price_cap": 1.5,
-                "transfer": {"equal": 0.2, "poorest": 0.5, "least_extracting": 0.1},
+                "transfer": {"equal": 0.2, "poorest": 0.4, "least_extracting": 0.1, "making": 0.1},
             },
             "fan": {"day": 2, "futures": 1},
             "record": {"measures": True, "agent": 1, "network": [5]},

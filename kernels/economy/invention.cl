@@ -306,7 +306,8 @@ COLLECTIVE_WHOLE void invent(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t so
         if (tries) {
             rng = rng_load(stream(agent, PURPOSE_INVENTION));
             attempt(AGENT(agent), known, &rng, &found);
-            if (found.device_type != NO_TYPE) atomic_min(winner, mine);
+            if (found.device_type != NO_TYPE && (int)found.resource != P(banned_of))
+                atomic_min(winner, mine);
         }
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // attempts, before one counts
         const uint first = *winner;

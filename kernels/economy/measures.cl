@@ -219,6 +219,34 @@ __kernel void compare_agents(STATE_PARAMETERS, __global real *samples, __global 
     } while (top < TOPS);
 }
 
+#if GROUPS > 1
+#define NO_MEMBER NO_PRICE
+// Record the mean of a quantity over the living members of a group. A workgroup is a group and a
+// quantity of a society, a work-item an agent. `works` has a row of AGENTS reals for each
+// workgroup. Local memory: 4 bytes.
+__kernel void compare_groups(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *works)
+{
+    const size_t society = get_group_id(0) / (COMPARED_OF_GROUPS * GROUPS);
+    const uint column = get_group_id(0) % (COMPARED_OF_GROUPS * GROUPS);
+    const uint group = column % GROUPS;
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    __global real *work = works + get_group_id(0) * AGENTS;
+    __local int living;
+
+    if (lid == 0) living = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
+    for (uint i = lid; i < agents; i += lanes) {
+        const bool is_member = group_of(i) == group;
+        work[i] = is_member ? quantity_of(STATE, society, column / GROUPS, i) : 0.0;
+        if (is_member && alive(i)) atomic_inc(&living);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // numbers of all members
+    const real total = reduce_sum_global(work, agents);
+    if (lid == 0)
+        measures(FIRST_GROUP_INCOME_0 + column) = living == 0 ? NO_MEMBER : total / (real)living;
+}
+#endif
+
 // Record the prices of a society. A workgroup is a society, a work-item a resource. Local memory:
 // 32 bytes a resource and 4 more.
 __kernel void market_prices(STATE_PARAMETERS)

@@ -10,6 +10,7 @@
 #define TRANSFER_POOREST_PART 2
 #define TRANSFER_LEAST 3
 #define TRANSFER_LEAST_PART 4
+#define TRANSFER_MAKING 5
 
 // What the units that an agent holds are worth to it. By all work-items; `worth` has a real for
 // each resource.
@@ -128,6 +129,17 @@ static int part_of(const real all, const real share, const int count)
     return (int)((long)(all * share) / count);
 }
 
+#if DEVICES
+// The minutes that an agent spent making devices today; none of a removed agent.
+static real minutes_of_making(STATE_PARAMETERS, const size_t society, const uint agent)
+{
+    real sum = 0.0;
+    if (alive(agent))
+        for (uint type = 0; type < TYPES; ++type) sum += making_minutes(agent, type);
+    return sum;
+}
+#endif
+
 // Let an agent receive its part of the fund, which the next kernel reduces. A workgroup is an
 // agent, a work-item another agent or a resource. Local memory: 8 bytes a resource and 20 more.
 __kernel void pay_transfers(STATE_PARAMETERS, TABLE_PARAMETERS)
@@ -161,6 +173,13 @@ __kernel void pay_transfers(STATE_PARAMETERS, TABLE_PARAMETERS)
     atomic_add(&ranks->poorer, my.poorer);
     atomic_add(&ranks->extracting_less, my.extracting_less);
     atomic_add(&ranks->members, my.members);
+#if DEVICES
+    // Minutes are added in the order of the agents, as in the twin, by every work-item.
+    real all_making = 0.0;
+    for (uint i = 0; i < agents; ++i) all_making += minutes_of_making(STATE, society, i);
+    const real making = minutes_of_making(STATE, society, agent);
+    const real own_part = all_making == 0.0 ? 0.0 : making / all_making;
+#endif
     barrier(CLK_LOCAL_MEM_FENCE);  // counts of all agents
     const int living = ranks->living;
     const int poorest = first_part(fund_shares[TRANSFER_POOREST_PART], living);
@@ -174,6 +193,9 @@ __kernel void pay_transfers(STATE_PARAMETERS, TABLE_PARAMETERS)
         if (is_poor) got += part_of(all, fund_shares[TRANSFER_POOREST], poorest);
         if (is_least) got += part_of(all, fund_shares[TRANSFER_LEAST], least);
         got += part_of(all, own_share, ranks->members);
+#if DEVICES
+        got += (int)((real)(long)(all * fund_shares[TRANSFER_MAKING]) * own_part);
+#endif
         transfer_received(agent, r) = got;
         held(agent, r) += got;
         my_received += got;

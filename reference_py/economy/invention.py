@@ -44,7 +44,7 @@ def invention(p, s, day):
         if s.alive[agent]:
             with drawing(p, s, agent, "invention") as rng:
                 found = attempt(p, s, agent, known, rng)
-            if found is not None:
+            if found is not None and found[1] != p.banned_of:
                 establish(p, s, agent, known, day, *found)
 
 

@@ -65,6 +65,7 @@ def measure_names(p):
         *(f"gini_{name}" for name in compared(p)),
         *(f"top_share_{name}_{top}" for name in compared(p) for top in range(len(TOPS))),
         *PRICES,
+        *(f"group_{name}_{g}" for name in COMPARED for g in range(p.groups) if p.groups > 1),
     )
 
 
@@ -176,7 +177,19 @@ def society_measures(p, s):
             medians.append(median(of_living))
             ginis.append(gini(of_living, total))
             shares += [top_share(of_living, total, top) for top in TOPS]
-    s.measures = [*means, *medians, *ginis, *shares, *prices(p, s)]
+    of_groups = []
+    if p.groups > 1:
+        of_groups = [mean_of(p, s, name, g) for name in COMPARED for g in range(p.groups)]
+    s.measures = [*means, *medians, *ginis, *shares, *prices(p, s), *of_groups]
+
+
+def mean_of(p, s, name, group):
+    """Return the mean of a quantity over a group's living members; NaN if none is left."""
+    own = [p.group_of_agent[agent] == group for agent in range(p.agents)]
+    quantity = getattr(s, FIELDS.get(name, name))
+    values = [float(quantity[agent]) if own[agent] else 0.0 for agent in range(p.agents)]
+    living = sum(s.alive[agent] for agent in range(p.agents) if own[agent])
+    return reduce_sum(values) / float(living) if living else math.nan
 
 
 def top_share(values, total, top):

@@ -8,7 +8,7 @@ Device twin: ``kernels/economy/policies.cl``.
 from reference_py.economy.listener import notify
 from reference_py.economy.statistics import utility_of_holdings
 
-EQUAL, POOREST, POOREST_PART, LEAST, LEAST_PART = range(5)
+EQUAL, POOREST, POOREST_PART, LEAST, LEAST_PART, MAKING = range(6)
 """Places in ``fund_shares``, the row of shares of the fund."""
 
 
@@ -74,18 +74,40 @@ def pay_transfers(p, s):
     ]
     for group, share in enumerate(p.transfer_share):
         paid.append((share, [agent for agent in living if p.group_of_agent[agent] == group]))
+    making = minutes_of_making(p, s)
     for agent in living:
         got = s.transfer_received[agent]
         for r in range(p.resources):
             got[r] = sum(part(s.fund[r], share, who) for share, who in paid if agent in who)
+            got[r] += subsidy(s.fund[r], p.fund_shares[MAKING], making, agent)
             s.held[agent][r] += got[r]
         s.units_transferred[agent] = sum(got)
         s.redistributed[agent] += utility_of_holdings(p, s, agent) - s.taxed_utility[agent]
         if s.listener is not None:
             why = {"poorest": agent in poorest, "least_extracting": agent in least}
+            why["making"] = making[agent] if p.fund_shares[MAKING] else 0.0
             notify(s, "transfer", agent=agent, received=list(got), **why)
     for r in range(p.resources):
         s.fund[r] -= float(sum(got[r] for got in s.transfer_received))
+
+
+def minutes_of_making(p, s):
+    """Return the minutes that each agent spent making devices today, none of removed agents."""
+    minutes = [0.0] * p.agents
+    for agent in range(p.agents) if p.devices is not None else ():
+        for of_type in s.making_minutes[agent] if s.alive[agent] else ():
+            minutes[agent] += of_type
+    return minutes
+
+
+def subsidy(fund, share, making, agent):
+    """Return the units that an agent gets for making: whole ones, in proportion to its minutes."""
+    total = 0.0
+    for minutes in making:  # in order: `sum` of later Pythons rounds in another way
+        total += minutes
+    if total == 0.0:
+        return 0
+    return int(float(int(fund * share)) * (making[agent] / total))
 
 
 def first_part(agents, values, part):

@@ -5,11 +5,20 @@ and meanings are attributes.
 """
 
 from societies.analysis.accounts import Flows, flows
+from societies.analysis.constant_prices import constant_prices, price_level
 from societies.analysis.effects import effect
 from societies.analysis.emulation import Emulator, emulator
 from societies.analysis.exporting import export
 from societies.analysis.fans import fan
-from societies.analysis.inequality import atkinson, gini, lorenz, mobility, theil, top_share
+from societies.analysis.inequality import (
+    atkinson,
+    gini,
+    lorenz,
+    mobility,
+    theil,
+    top_share,
+    within_and_between,
+)
 from societies.analysis.intervals import mean_interval, quantile_interval
 from societies.analysis.networks import trade_network
 from societies.analysis.plot import make_figure, plot_overview
@@ -28,6 +37,7 @@ __all__ = [
     "Emulator",
     "Flows",
     "atkinson",
+    "constant_prices",
     "effect",
     "emulator",
     "export",
@@ -45,6 +55,7 @@ __all__ = [
     "morris",
     "over_replicates",
     "plot_overview",
+    "price_level",
     "quantile_interval",
     "recovery_time",
     "resources_contained",
@@ -54,4 +65,5 @@ __all__ = [
     "top_share",
     "trade_network",
     "varied",
+    "within_and_between",
 ]

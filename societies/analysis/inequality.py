@@ -125,6 +125,54 @@ def theil(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
     return _over(data, dim, of, "theil", "Theil's index T of {}")
 
 
+def within_and_between(data: xr.DataArray, group: xr.DataArray, dim: str = "agent") -> xr.Dataset:
+    """Return the parts of Theil's index T within groups and between their means.
+
+    ``between`` is the sum of s_g ln(m_g / m), ``within`` that of s_g T_g, where s_g is the group's
+    share of the total and m_g its mean (Shorrocks, 1980). They add up to ``total``, `theil`.
+
+    Parameters
+    ----------
+    data : DataArray with the dimension ``dim``, not negative
+    group : (dim,) the group of each, such as ``agent_group``
+    dim : over whom
+
+    Returns
+    -------
+    Dataset without ``dim``: ``within``, ``between`` and ``total``; ``mean`` and ``share`` of the
+    total along ``group`` as well
+    """
+    import xarray as xr
+
+    require_dims(data, dim)
+    require_dims(group, dim)
+    values = data.astype(float)
+    total, count = values.sum(dim, min_count=1), values.count(dim)
+    means, shares, each = [], [], []
+    numbers = np.unique(group.values)
+    for number in numbers:
+        own = values.isel({dim: np.flatnonzero(group.values == number)})
+        means.append(own.mean(dim))
+        shares.append(own.sum(dim) / total)
+        each.append(theil(own, dim).fillna(0.0))
+    along = xr.DataArray(numbers, dims="group", name="group")
+    mean, share = (xr.concat(parts, along) for parts in (means, shares))
+    relative = mean / (total / count)
+    logs = np.log(relative.where(relative > 0)).fillna(0.0)
+    found = {
+        "within": (share * xr.concat(each, along)).sum("group"),
+        "between": (share * logs).sum("group"),
+        "total": theil(data, dim),
+    }
+    defined = found["total"].notnull()
+    of = data.attrs.get("long_name", data.name or "values")
+    result = xr.Dataset({name: one.where(defined) for name, one in found.items()})
+    for name, one in result.data_vars.items():
+        one.attrs = {"units": "1", "long_name": f"Theil's index T of {of}, {name}"}
+    units = {"units": data.attrs.get("units", "1")}
+    return result.assign(mean=mean.assign_attrs(units), share=share.assign_attrs(units="1"))
+
+
 def atkinson(data: xr.DataArray, dim: str = "agent", *, epsilon: float = 0.5) -> xr.DataArray:
     """Return Atkinson's index: the part of the total not needed for equal welfare under equality.
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from reference_py.economy import schedule
 from reference_py.economy.devices import TYPES
-from reference_py.economy.measures import measured
+from reference_py.economy.measures import COMPARED, measured
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.streams import PURPOSE_COUNT
 from societies.economy import memory, source
@@ -224,8 +224,11 @@ def _of_measures(p: Parameters, societies: int) -> tuple[Launch, ...]:
     kernel = partial(Launch, "economy/measures.cl")
     quantities = len(measured(p))
     rows = Scratch((societies * quantities, p.agents))
+    of_groups = societies * len(COMPARED) * p.groups
+    members = {"works": Scratch((of_groups, p.agents))}
     return (
         kernel(societies * quantities, "compare_agents", scratch={"samples": rows, "works": rows}),
+        *([kernel(of_groups, "compare_groups", scratch=members)] if p.groups > 1 else []),
         kernel(societies, "market_prices"),
     )
 

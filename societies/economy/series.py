@@ -108,7 +108,7 @@ _measure = partial(Series, log="measures")
 _MEANS = {
     "income": ("util", "income of the day: value of what was extracted, gains of swaps, sales"),
     "consumption": ("util", "utility of the units consumed overnight"),
-    "wealth": ("util", "wealth after consumption: utility of stocks, with devices their worth"),
+    "wealth": ("util", "wealth after consumption: stocks and, at what making costs today, devices"),
     "disposable_income": ("util", "income of the day after taxes and transfers"),
     "units_consumed": ("units", "units consumed overnight"),
     "income_extraction": ("util", "of the income: utility of the units extracted"),
@@ -136,7 +136,10 @@ MEASURES: dict[str, Series] = {
         )
         for name in (*COMPARED, *POLICY_COMPARED)
     },
-    "price_mean": _measure("units/unit", "mean over resources of their prices"),
+    "price_mean": _measure(
+        "units/unit",
+        "mean over resources of their prices; above 1 by construction, price_level is not",
+    ),
     "price_dispersion": _measure(
         "1", "standard deviation over resources of their prices, over the mean"
     ),
@@ -147,6 +150,13 @@ MEASURES: dict[str, Series] = {
 """Economic measures, in the order of `reference_py.economy.measures.measure_names`.
 
 Those of `DEVICE_SUMMED` need devices, those of `OF_POLICIES` taxes or transfers."""
+
+GROUP_MEASURES: dict[str, Series] = {
+    f"group_{name}": Series(u, f"{said}, {_MEMBER}", GROUP, log="measures")
+    for name, (u, said) in _MEANS.items()
+    if name in COMPARED
+}
+"""Measures of each group if there are several; NaN if no member is alive."""
 
 OF_POLICIES = (
     *POLICY_SUMMED,
@@ -175,6 +185,7 @@ def series_table(
     if measures:
         left_out = {*(() if devices else DEVICE_SUMMED), *(() if policies else OF_POLICIES)}
         found |= {name: one for name, one in MEASURES.items() if name not in left_out}
+        found |= GROUP_MEASURES if groups > 1 else {}
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_py.economy.devices import DEVICE_TYPES, SOURCES, TYPES
-from reference_py.economy.measures import TOPS, compared, measure_names, measured
+from reference_py.economy.measures import COMPARED, TOPS, compared, measure_names, measured
 from reference_py.economy.parameters import (
     LOSE,
     RANDOM_INDEX,
@@ -236,10 +236,12 @@ def _measure_macros(p: Parameters) -> dict[str, int | float]:
     if not p.measures:
         return {}
     names = measure_names(p)
-    firsts = ("income_median", "gini_income", "top_share_income_0", "price_mean")
+    firsts = ["income_median", "gini_income", "top_share_income_0", "price_mean"]
+    firsts += ["group_income_0"] if p.groups > 1 else []
     return {
         "MEASURES_OF_A_SOCIETY": len(names),
         "COMPARED": len(compared(p)),
+        "COMPARED_OF_GROUPS": len(COMPARED),
         "TOPS": len(TOPS),
         "NUMERAIRE": -1 if p.numeraire is None else p.numeraire,
         **_numbered("MEASURED_", measured(p)),

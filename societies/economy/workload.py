@@ -256,6 +256,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         phase: str | None = None,
         form: str = "text",
         full: bool = False,
+        without: str | None = None,
         device: str | Device = "auto",
         progress: Callable[[int, int], None] | None = None,
     ) -> str:
@@ -279,9 +280,11 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
             text or json.
         full : bool
             Leave nothing out of the text.
+        without : str, optional
+            Of a life: also the twin in which no device of a resource is invented: invention:21.
         """
         from societies.economy.explain import report_life
-        from societies.economy.explain.life import life
+        from societies.economy.explain.life import life, resource_of, without_invention
         from societies.economy.explain.report import text
         from societies.economy.explain.trace import trace
 
@@ -302,8 +305,26 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
                 device=device,
                 progress=progress,
             )
+            if without is not None:
+                if start is not None:
+                    raise ConfigError(
+                        f"{option('without', without)}: the twin lives from day 1 on; leave out "
+                        f"{option('start')}"
+                    )
+                lived.without_of = resource_of(without, config.resources)
+                twin = without_invention(config, lived.without_of)
+                lived.without = life(
+                    Setup(self, twin),
+                    days=days,
+                    agent=agent,
+                    society=society,
+                    device=device,
+                    progress=progress,
+                )
             data = form == "json"
             return json.dumps(lived.data()) if data else report_life.text(lived, full=full)
+        if without is not None:
+            raise ConfigError(f"{option('without', without)}: is of a life ({option('days')})")
         assert day is not None
         found = trace(
             setup,

@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -34,6 +34,7 @@ from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import Dask, Executor, Unreachable, begun_early, executor_of
 from societies.sweep.lanes import Lost
 from societies.sweep.layout import Runs
+from societies.sweep.order import in_turn
 from societies.sweep.points import Bucket, groups
 from societies.sweep.prepare import (
     Prepared,
@@ -66,10 +67,6 @@ BATCHES_OF_WORKER = 4
 """Least number of batches for each worker, so that all workers end at about the same time."""
 MOST_OF_WORKER = 1024
 """Most runs of a worker's batch, because its results are sent in one piece."""
-ROUNDS = 4
-"""Largest number of rounds in which the buckets take turns, so that a stopped study has about as
-many replicates of every point. With more buckets than a process caches programs, a round builds
-the program of each bucket again."""
 _OWN = ("source", "out", "replicates", "resume")
 LOOK_SECONDS = 2.0
 """Seconds after which the scheduler is checked if no batch has ended."""
@@ -251,7 +248,11 @@ class _Session:
         repeated = "replicates" in type(sweep.base).model_fields
         self._groups = deque(
             (bucket, group)
-            for bucket, own in self._in_turn(sweep.workload.numbered)
+            for bucket, own in in_turn(
+                [*self._queues.values()],
+                self.file.replicate if sweep.workload.numbered else None,
+                FIRST_BATCH,
+            )
             for group in groups(sweep.workload, own, self._copies, repeated)
         )
         self._left = len(self.rows)  # runs in no batch yet
@@ -259,25 +260,6 @@ class _Session:
         self._lost: set[int] = set()
         self._sources = self.plan.sources if self.rows else {}
         self._began = time.perf_counter()
-
-    def _in_turn(self, numbered: bool) -> Iterator[tuple[Bucket, list[int]]]:
-        """Yield runs of buckets by turns: replicate 0 of all points before replicate 1, and so on.
-
-        Replicates of a point stay together if the copies of a launch must have successive numbers.
-        """
-        queues = {
-            name: (bucket, sorted(own, key=lambda row: self._order(row, numbered)))
-            for name, (bucket, own) in self._queues.items()
-        }
-        longest = max((len(own) for _, own in queues.values()), default=0)
-        size = max(FIRST_BATCH, -(-longest // ROUNDS))
-        for first in range(0, longest, size):
-            for bucket, own in queues.values():
-                if part := own[first : first + size]:
-                    yield bucket, part
-
-    def _order(self, row: int, numbered: bool) -> tuple[int, ...]:
-        return (int(self.file.replicate[row]), row) if numbered else (row,)
 
     @property
     def programs(self) -> int:

@@ -18,8 +18,8 @@ from societies.view.shots import History, Line
 from societies.workload import Setup
 from societies.workload.declare.fields import SERIES, State
 from societies.workload.declare.varying import changed, value_at
+from societies.workload.running.branch import with_intervention, with_values
 from societies.workload.running.engines import Built, Engine
-from societies.workload.running.interventions import with_intervention, with_values
 from societies.workload.running.run import engine_of
 
 Change = tuple[int, str, Any]

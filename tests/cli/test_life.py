@@ -13,7 +13,7 @@ from reference_py.economy.society import new_society
 from societies import config_from_dict
 from societies.economy.explain import life as life_module
 from societies.economy.explain import report_life
-from societies.economy.explain.agent_life import PARTS, Dealt, Life, Swapped
+from societies.economy.explain.agent_life import PARTS, Day, Dealt, Life, Swapped
 from societies.economy.explain.life import _dealt, _partner, _swapped, days_of, life
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
@@ -412,3 +412,79 @@ def test_a_life_without_devices_and_of_a_society_by_its_number():
     assert later.mean_wealth == whole.mean_wealth[3:]
     single = life(Setup(WORKLOAD, config), days="4:4", agent=1, society=7, device="reference")
     assert single.days == whole.days[3:4]
+
+
+def day_of(number, change, *, invented=(), deals=(), overtook=()):
+    zero = dict.fromkeys(PARTS, 0.0)
+    wealth = 100.0 * number + sum(change.values())
+    return Day(
+        number, 1, wealth, 0.0, 0.0, {**zero, **change}, zero, {}, {}, 1.0,
+        invented=list(invented), deals=list(deals), overtook=list(overtook),
+    )  # fmt: skip
+
+
+def test_a_life_begins_with_the_cause():
+    found = Life(4, 5, 0, 3, 7, 9, True, mean_wealth=[1.0, 1.0, 1.0])
+    deals = [Dealt(True, 0, 30, (2,), 1, 50.0), Dealt(True, 0, 2, (2, 4), 0, 9.0)]
+    found.days = [
+        day_of(7, {"extraction": 1.0}, invented=[(0, 2), (0, 4)]),
+        day_of(8, {"sales": 59.0}, deals=deals),
+        day_of(9, {"consumption": -20.0}),
+    ]
+    first = " ".join(report_life.text(found).split("\n\n")[0].split())
+    assert first == (
+        "Agent 3 grew richer than the others: it invented tool 2 on day 7, when no agent knew one, "
+        "and sold 31 of them; sales of devices brought it 59 util more than them."
+    )
+    found.days = [day_of(9, {"consumption": -20.0, "sales": 1.0})]
+    assert "grew poorer than the others: it consumed 20 util more than them." in report_life.text(
+        found
+    )
+
+
+def test_rounding_errors_are_no_reasons():
+    parts = {"extraction": 5.0, "other": 3e-11, "swaps": 1e-13}
+    assert "units made into devices" not in report_life._why(day_of(2, parts, overtook=[1]))
+    nothing = report_life._why(day_of(2, {"other": 3e-11}, overtook=[1]))
+    assert "devices" not in nothing and nothing.endswith("; overtook a1")
+
+
+def test_the_twin_without_an_invention_shows_what_it_was_worth(lived):
+    invented = [resource for day in lived.days for _, resource in day.invented]
+    assert invented, "the agent of these tests invents something"
+    resource = invented[0]
+    config = config_from_dict(SETTINGS)
+    asked = {"agent": AGENT, "days": "1:14", "device": "reference"}
+    said = WORKLOAD.trace(config, **asked, without=f"invention:{resource}")
+    assert f"Without the inventions for r{resource}" in said and "instead of" in said
+    twin = json.loads(
+        WORKLOAD.trace(config, **asked, without=f"invention:{resource}", form="json")
+    )["without"]
+    assert not any(r == resource for day in twin["days"] for _, r in day["invented"])
+    plain = json.loads(WORKLOAD.trace(config, **asked, form="json"))
+    same = [a == b for a, b in zip(plain["days"], twin["days"], strict=True)]
+    first = min(
+        day for day, events in enumerate(json_inventions(SETTINGS), 1) if resource in events
+    )
+    assert all(same[: first - 1]) and not all(same)
+    for wrong, message in (
+        ("invention:6", "a resource from 0 to 5"),
+        ("tool:1", "expected invention:R"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            WORKLOAD.trace(config, **asked, without=wrong)
+    with pytest.raises(ConfigError, match="is of a life"):
+        WORKLOAD.trace(config, agent=AGENT, day=3, without="invention:1", device="reference")
+
+
+def json_inventions(settings):
+    """Return the resources whose devices are invented on each day, by the reference."""
+    from reference_py.economy.schedule import live
+
+    p = parameters(config_from_dict(settings))
+    society = new_society(p)
+    live(p, society, 0, settings["days"])
+    days = [set() for _ in range(settings["days"])]
+    for day, _, _, resource, *_ in society.inventions:
+        days[day - 1].add(resource)
+    return days

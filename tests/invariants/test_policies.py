@@ -14,7 +14,13 @@ from small import small
 
 import societies
 from reference_py.economy.limits import limited
-from reference_py.economy.policies import average_rate, collect_taxes, first_part, pay_transfers
+from reference_py.economy.policies import (
+    average_rate,
+    collect_taxes,
+    first_part,
+    pay_transfers,
+    subsidy,
+)
 from reference_py.economy.society import new_society
 from reference_py.economy.trading import refusal
 from societies import config_from_dict
@@ -309,3 +315,27 @@ def test_what_an_intervention_would_pay_out_too_much_is_refused():
                 {"workload": "economy", "policies": policies, "interventions": [change]}
             ),
         )
+
+
+def test_a_subsidy_pays_for_minutes_of_making_and_never_more_than_its_share():
+    devices = {"devices": "tools", "device": {"resources_in_tool": 2, "components": 2}}
+    p = settled(policies={"transfer": {"making": 0.5}}, **devices)
+    s = society(p, [[1, 0, 0]] * AGENTS)
+    s.alive[3] = 0
+    s.making_minutes = [[minutes, *[0.0] * 5] for minutes in (30.0, 10.0, 0.0, 99.0, 5.5)]
+    s.making_minutes[4][2] = 4.5
+    s.fund = [41.0, 3.0, 0.0]
+    pay_transfers(p, s)
+    # Of 41: 20 for 50 minutes, of which 30, 10 and 10; of 3: 1, which none gets whole.
+    assert [got[0] for got in s.transfer_received] == [12, 4, 0, 0, 4]
+    assert [got[1] for got in s.transfer_received] == [0] * AGENTS
+    assert s.fund == [21.0, 3.0, 0.0] and s.held[0][0] == 13
+    with pytest.raises(ConfigError, match="of which there are none"):
+        settled(policies={"transfer": {"making": 0.5}})
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(0, 600), min_size=5, max_size=5), st.integers(0, 10**9), rates)
+def test_parts_of_a_subsidy_are_at_most_its_share(making, fund, share):
+    paid = [subsidy(float(fund), share, making, agent) for agent in range(5)]
+    assert sum(paid) <= fund * share and min(paid) >= 0

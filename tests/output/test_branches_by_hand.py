@@ -21,8 +21,8 @@ from societies.workload.running.branch import (
     _raised,
     last_tick,
     parent_of,
+    with_values,
 )
-from societies.workload.running.interventions import with_values
 
 VALUES = {"pace": 2.0, "goal.bonus": 3.0}
 RECORD = {"detail": 2, "checkpoint": 4, "keep": [3]}

@@ -272,8 +272,9 @@ def measures_as_said(data, evenings, every):
     """Compare every measure with the reference's; yield the names."""
     days = range(every, DAYS + 1, every)
     for name in evenings[0]["measures"][0]:
-        variable, _, place = name.rpartition("_") if "top_share" in name else (name, "", "0")
-        dims = ("top",) if "top_share" in name else ()
+        kinds = {"top_share": ("top",), "group": ("group",)}
+        dims = next((of for start, of in kinds.items() if name.startswith(start)), ())
+        variable, _, place = name.rpartition("_") if dims else (name, "", "0")
         found = recorded(data, variable, "society", "day", *dims).reshape(len(days), 2, -1)
         right = [[society[name] for society in evenings[day - 1]["measures"]] for day in days]
         assert_array_equal(found[..., int(place)], right, name)

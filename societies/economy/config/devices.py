@@ -217,6 +217,13 @@ class InventionConfig(Section):
         ge=0,
         le=LARGEST_REAL,
     )
+    banned_of: int = value(
+        -1,
+        "Resource whose devices no agent can invent, though it tries; -1: none",
+        "index",
+        ge=-1,
+        le=MOST_RESOURCES - 1,
+    )
     min_held: int = value(
         3,
         "An agent experiments only with resources of which it holds more than this",

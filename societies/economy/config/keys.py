@@ -37,6 +37,7 @@ from societies.config.problems import Path, quoted
 from societies.economy.config.devices import DeviceConfig, DevicesMarketConfig, InventionConfig
 from societies.economy.config.fan import FanConfig
 from societies.economy.config.groups import GroupConfig
+from societies.economy.config.people import with_people
 from societies.economy.config.policies import PoliciesConfig
 from societies.economy.config.ranges import (
     DEFAULT_MENU,
@@ -211,7 +212,7 @@ class EconomyKeys(WorkloadConfig):
     workload: Literal["economy"] = key("economy", "What the file configures")
     agents: int = shape(
         48,
-        "Number of agents in a society",
+        "Number of agents in a society, or a CSV file with a row for each",
         "agents",
         nearly="an intervention with 'remove: agent' takes one out",
         ge=1,
@@ -256,8 +257,14 @@ class EconomyKeys(WorkloadConfig):
     @model_validator(mode="before")
     @classmethod
     def _words_of_rules(cls, data: Any) -> Any:
-        """Let a key of ``rules`` take the built-in words as well."""
-        return with_words(data)
+        """Let a key of ``rules`` take the built-in words as well, and ``agents`` a file."""
+        sections = {
+            "utility": UtilityConfig(),
+            "extraction": ExtractionConfig(),
+            "consumption": ConsumptionConfig(),
+            "device": DeviceConfig(),
+        }
+        return with_people(with_words(data), sections)
 
     @field_validator("trading")
     @classmethod

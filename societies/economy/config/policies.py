@@ -56,6 +56,9 @@ class TransferConfig(Section):
         0.0, "Share of the fund that the agents get that extracted the fewest units today", "1"
     )
     least_extracting_part: Part = key(0.2, "Which part of the agents these are", "1")
+    making: Rate = key(
+        0.0, "Share of the fund that agents get in proportion to their minutes of making today", "1"
+    )
 
 
 class PoliciesConfig(Section):
@@ -133,16 +136,19 @@ def policy_conflicts(config: Any) -> Iterator[Conflict]:
             )
     yield from _limit_conflicts(config)
     transfer = config.policies.transfer
-    parts = [transfer.equal, transfer.poorest, transfer.least_extracting]
+    parts = [transfer.equal, transfer.poorest, transfer.least_extracting, transfer.making]
     parts += [group.transfer_share for group in config.groups]
     if sum(parts) > 1.0 + 1e-12:
         of_groups = " and transfer_share of the groups" if config.groups else ""
         yield Conflict(
             (PREFIX, "transfer"),
-            f"pays out {sum(parts):g} of the fund; equal, poorest, least_extracting{of_groups} "
-            "add up to at most 1",
+            f"pays out {sum(parts):g} of the fund; equal, poorest, least_extracting, "
+            f"making{of_groups} add up to at most 1",
             (("groups",),),
         )
+    if transfer.making and config.devices == "none":
+        message = "is a subsidy of making devices, of which there are none"
+        yield Conflict((PREFIX, "transfer", "making"), message, (("devices",),))
 
 
 def _limit_conflicts(config: Any) -> Iterator[Conflict]:
@@ -151,11 +157,11 @@ def _limit_conflicts(config: Any) -> Iterator[Conflict]:
     Of a swap the price of one resource is the inverse of that of the other.
     """
     policies = config.policies
-    for name in ("quota_of", "price_of"):
-        number = getattr(policies, name)
+    for section, name in ((PREFIX, "quota_of"), (PREFIX, "price_of"), ("invention", "banned_of")):
+        number = getattr(getattr(config, section), name)
         if number >= config.resources:
             message = f"there is no resource {number}: they are 0 to {config.resources - 1}"
-            yield Conflict((PREFIX, name), message, (("resources",),))
+            yield Conflict((section, name), message, (("resources",),))
     floor, cap = policies.price_floor, policies.price_cap
     needs = tuple((PREFIX, name) for name in ("price_floor", "price_of"))
     if cap < floor:

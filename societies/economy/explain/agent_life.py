@@ -112,6 +112,8 @@ class Life:
     removed_on : day on which the agent was removed, or None
     devices : True if the economy has devices
     reached : text on how the days were run
+    without, without_of : the same days in the twin in which devices of a resource are not invented,
+        and the resource
     """
 
     agents: int
@@ -126,6 +128,8 @@ class Life:
     mean_wealth: list[float] = field(default_factory=list)
     removed_on: int | None = None
     reached: str = ""
+    without: Life | None = None
+    without_of: int | None = None
 
     def turns(self) -> list[Day]:
         """Return the days that changed the rank most, the largest change first."""
@@ -150,4 +154,5 @@ class Life:
         for one, day in zip(found["days"], self.days, strict=True):
             one["made"] = [[device_type, r, n] for (device_type, r), n in day.made.items()]
         found["turns"] = [day.day for day in self.turns()]
+        found["without"] = self.without.data() if self.without is not None else None
         return found

@@ -303,11 +303,13 @@ class Received:
     ----------
     received : units of each resource
     poorest, least_extracting : whether the agent is one of these
+    making : minutes of making devices that are subsidised
     """
 
     received: list[int]
     poorest: bool
     least_extracting: bool
+    making: float
 
 
 def complete(event: Any, facts: Mapping[str, Any]) -> None:

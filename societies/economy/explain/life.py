@@ -45,6 +45,36 @@ def days_of(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+def resource_of(text: str, resources: int) -> int:
+    """Return the resource of a text such as ``invention:21``.
+
+    Raises
+    ------
+    ConfigError
+        If the text does not have this form, or there is no such resource.
+    """
+    match = re.fullmatch(r"invention:(\d{1,9})", text)
+    if not match or int(match[1]) >= resources:
+        raise ConfigError(
+            f"{option('without', text)}: expected invention:R, where R is a resource from 0 to "
+            f"{resources - 1}"
+        )
+    return int(match[1])
+
+
+def without_invention(config: EconomyConfig, resource: int) -> EconomyConfig:
+    """Return the configuration in which no device of a resource is invented."""
+    from societies.workload.declare.registry import config_from_dict
+
+    if config.devices == "none":
+        raise ConfigError(f"{option('without')}: nothing is invented without devices")
+    data: dict[str, Any] = config.model_dump(mode="json")
+    data["invention"]["banned_of"] = resource
+    found = config_from_dict(data)
+    assert isinstance(found, EconomyConfig)
+    return found
+
+
 def life(
     setup: Setup[EconomyConfig, Parameters],
     *,

@@ -251,7 +251,10 @@ def _taxes(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
         if isinstance(event, Received):
             one_of = ["the poorest"] * event.poorest
             one_of += ["those that extracted the least"] * event.least_extracting
-            why = f" (is one of {' and of '.join(one_of)})" if one_of else ""
+            reasons = [f"is one of {' and of '.join(one_of)}"] if one_of else []
+            if event.making:
+                reasons.append(f"made devices for {number(event.making)} min")
+            why = f" ({'; '.join(reasons)})" if reasons else ""
             yield f"receives {units(event.received)} from the fund{why}"
 
 

@@ -46,6 +46,9 @@ def text(life: Life, *, full: bool = False) -> str:
 
 
 def _lines(life: Life, full: bool) -> Iterator[str]:
+    if life.days:
+        yield from wrapped(_cause(life))
+        yield ""
     yield f"Agent {life.agent} of society {life.society}, days {life.first} to {life.last}"
     yield from wrapped(
         f"{life.agents} agents, {life.resources} resources; r4 is resource 4, a4 agent 4; values "
@@ -62,6 +65,9 @@ def _lines(life: Life, full: bool) -> Iterator[str]:
             yield from titled("Its devices", _devices(life, full))
         yield from titled("What it bought and sold", _market(life, full))
         yield from titled("The days that changed its rank most", _turns(life))
+        if life.without is not None and life.without.days:
+            title = f"Without the inventions for r{life.without_of}"
+            yield from titled(title, _without(life, life.without))
     yield ""
     yield from wrapped(f"Reached {life.reached}.")
 
@@ -101,6 +107,72 @@ def _summary(life: Life) -> Iterator[str]:
             f"the mean of the others: {', '.join(parts)}"
         )
     yield from _difference(own, mean)
+
+
+def _cause(life: Life) -> str:
+    """Return the sentence that says first why the agent became richer or poorer than the others."""
+    own, mean = _totals(life.days), _totals(life.days, mean=True)
+    parts = {name: own[name] - mean[name] for name in PARTS}
+    total = sum(parts.values())
+    who = f"Agent {life.agent}"
+    if abs(total) <= NOTHING:
+        return f"{who} grew neither richer nor poorer than the mean of the others."
+    sign = 1 if total > 0 else -1
+    largest = max(parts, key=lambda name: sign * parts[name])
+    word = "more" if parts[largest] > 0 else "less"
+    brought = {"payments": "it paid for devices", "consumption": "it consumed"}
+    said = brought.get(largest, f"{WORDS[largest]} brought it")
+    if largest in brought:
+        word = "less" if parts[largest] > 0 else "more"
+    cause = f"{said} {number(abs(parts[largest]))} util {word} than them"
+    sold = _best_invention(life)
+    if sign > 0 and largest in ("sales", "extraction", "devices") and sold is not None:
+        (device_type, resource), day, count = sold
+        invented = (
+            f"it invented {name_of(device_type)} {resource} on day {day}, when no agent knew one"
+        )
+        also = f", and sold {count} of them" if count else ""
+        return f"{who} grew richer than the others: {invented}{also}; {cause}."
+    return f"{who} grew {'richer' if sign > 0 else 'poorer'} than the others: {cause}."
+
+
+def _best_invention(life: Life) -> tuple[tuple[int, int], int, int] | None:
+    """Return the invented device of which the agent sold most, its day, and the number sold."""
+    deals = [one for day in life.days for one in day.deals if one.sold]
+    found = []
+    for day in life.days:
+        for kind in day.invented:
+            of_kind = [
+                one for one in deals if one.device_type == kind[0] and kind[1] in one.resources
+            ]
+            sold = sum(one.count if len(one.resources) == 1 else 1 for one in of_kind)
+            found.append((kind, day.day, sold))
+    return max(found, key=lambda one: one[2], default=None)
+
+
+def _without(life: Life, other: Life) -> Iterator[str]:
+    """Yield how the agent fared in the twin without an invention, next to how it did fare."""
+    here, there = life.days[-1], other.days[-1]
+    yield (
+        f"on day {there.day}: wealth {number(there.wealth)} instead of {number(here.wealth)}, rank "
+        f"{there.rank} instead of {here.rank}"
+    )
+    own, twin = _totals(life.days), _totals(other.days)
+    changed = sorted(EARNED, key=lambda name: -abs(own[name] - twin[name]))
+    texts = [
+        f"{WORDS[name]} {number(twin[name])} instead of {number(own[name])}"
+        for name in changed
+        if abs(own[name] - twin[name]) > NOTHING
+    ]
+    yield f"income of all these days: {', '.join(texts) or 'the same'}"
+    sold, sold_there = (
+        sum(one.count for day in of.days for one in day.deals if one.sold) for of in (life, other)
+    )
+    yield f"devices sold: {sold_there} instead of {sold}"
+    mean = [of.mean_wealth[-1] for of in (other, life)]
+    yield f"mean wealth of all agents: {number(mean[0])} instead of {number(mean[1])}"
+    first = next((a.day for a, b in zip(life.days, other.days, strict=False) if a != b), None)
+    yield "the two lives are the same" if first is None else f"the two lives part on day {first}"
 
 
 def _times(own: float, mean: float) -> str:
@@ -278,7 +350,8 @@ def _why(day: Day) -> str:
     total = sum(parts.values())
     rose = len(day.overtook) >= len(day.overtaken_by)
     order = sorted(parts, key=lambda name: -parts[name] if rose else parts[name])
-    chosen = [name for name in order if (parts[name] > 0) == rose and parts[name]][:2]
+    real = [name for name in order if abs(parts[name]) > NOTHING]  # others are rounding errors
+    chosen = [name for name in real if (parts[name] > 0) == rose][:2]
     named = [
         f"{WORDS[name]} {_signed(day.change[name])} (others {_signed(day.mean[name])})"
         for name in chosen
@@ -287,7 +360,7 @@ def _why(day: Day) -> str:
     whom += [f"was overtaken by {_agents(day.overtaken_by)}"] if day.overtaken_by else []
     moved = f"wealth {_signed(sum(day.change.values()))}, {_signed(total)} relative to the others"
     passed = " and ".join(whom) or "overtook no agent: others were removed, or equally wealthy"
-    return f"{moved}: {', '.join(named)}; {passed}"
+    return f"{moved}{': ' if named else ''}{', '.join(named)}; {passed}"
 
 
 def _agents(numbers: list[int]) -> str:

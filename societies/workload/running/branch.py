@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from societies.config import read_text
 from societies.config.model import accepts
@@ -31,11 +30,11 @@ from societies.words import one_of, plural
 from societies.workload.declare.config import kept_ticks, recorded
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
+from societies.workload.declare.varying import SHARED, SHARED_SHAPE
+from societies.workload.running.fans import FAN, futures_of, of_futures, repeated
 from societies.workload.running.file import require_checkpoint
 from societies.workload.running.provenance import require_origin
 
-FAN = "fan"
-"""Section with the tick and number of the futures of one past."""
 PARENT, PARENT_TICK = "parent", "parent_tick"
 """Attributes of a branch: the parent's file, and the last tick of the common history."""
 
@@ -116,7 +115,7 @@ def parent_of(setup: Setup[Any, Any], path: Path, tick: int | None) -> Iterator[
                 f"{plural(clock)}, none after that{_raised(workload, 2 * max(1, tick))}"
             )
         but: tuple[str, ...] = (workload.ticks_key, "record", "interventions", "label")
-        futures = _futures(layout.attributes, setup, path, tick)
+        futures = futures_of(_configuration(layout.attributes), setup, path, tick)
         but += (FAN, "replicates", f"first_{workload.copies}") if futures else ()
         require_origin(path, layout.attributes, setup, but, "branch off it", "this branch")
         _require_same_past(path, layout.attributes, config, tick, clock)
@@ -124,42 +123,6 @@ def parent_of(setup: Setup[Any, Any], path: Path, tick: int | None) -> Iterator[
         yield Parent(path, tick, begin, state, there, disk, layout, futures)
     finally:
         os.close(descriptor)
-
-
-def _futures(attributes: Mapping[str, Any], setup: Setup[Any, Any], path: Path, tick: int) -> int:
-    """Return how many copies of a branch have the past of one of its parent; 0: no new fan.
-
-    Raises
-    ------
-    OutputError
-        If the branch is a fan of other copies than the parent has, or begins on another tick.
-    """
-    here = setup.config.model_dump(mode="json")
-    there = _configuration(attributes)
-    fan = here.get(FAN) or {}
-    if not fan.get("futures") or (there.get(FAN) or {}).get("futures"):
-        return 0
-    count, clock = fan["futures"], setup.workload.clock
-    if fan[clock] != tick:
-        raise OutputError(
-            f"{path}: the futures of {FAN} begin after {clock} {fan[clock]}, the branch after "
-            f"{clock} {tick}; name the same {clock} in both"
-        )
-    for name in ("replicates", f"first_{setup.workload.copies}"):
-        known = there.get(name, 1 if name == "replicates" else 0)
-        if here.get(name) != known * count:
-            raise OutputError(
-                f"{path}: has {name} {known}, so a branch with {count} futures of each has {name} "
-                f"{known * count}, not {here.get(name)}"
-            )
-    return int(count)
-
-
-def _repeated(state: State, futures: int) -> State:
-    """Return a state in which every copy is there ``futures`` times in a row."""
-    if futures < 2:
-        return state
-    return {name: np.repeat(values, futures, axis=0) for name, values in state.items()}
 
 
 def _begin(
@@ -193,12 +156,12 @@ def _begin(
     if found is None:
         return 0, None, {}
     _, begin, state = found
-    state = _repeated(state, futures)
+    state = repeated(state, futures)
     if {*state} != {name for name, one in setup.fields.items() if one.saved}:
         return 0, None, {}  # values that change on the way may bring arrays that the parent lacks
     require_checkpoint(setup, path, begin, state)
     copied = {
-        tick: _repeated(one, futures)
+        tick: repeated(one, futures)
         for tick, one in found_of.items()
         if one is not None and tick <= begin
     }
@@ -297,21 +260,9 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
             column.name: parent.disk.read(f"{table.place}/{column.name}", slice(0, rows))
             for column in table.columns
         }
-        file.append(name, _of_futures(columns, copies, parent.futures))
+        file.append(name, of_futures(columns, copies, parent.futures))
     file.commit(tick)
     _copy_checkpoints(parent, file, config)
-
-
-def _of_futures(
-    columns: Mapping[str, NDArray[Any]], copies: str, futures: int
-) -> dict[str, NDArray[Any]]:
-    """Return events with each of them once for every future of its copy, in the same order."""
-    if futures < 2 or copies not in columns:
-        return {**columns}
-    found = {name: np.repeat(values, futures, axis=0) for name, values in columns.items()}
-    own = np.tile(np.arange(futures), len(columns[copies])).astype(found[copies].dtype)
-    found[copies] = found[copies] * futures + own
-    return found
 
 
 def _copy_checkpoints(parent: Parent, file: ResultFile, config: Any) -> None:
@@ -336,30 +287,42 @@ def last_tick(path: Path) -> int:
             os.close(descriptor)
 
 
-def with_fan(config: Any, tick: int, futures: int) -> Any:
-    """Return the configuration of a fan: ``futures`` copies with new draws after a tick, of each.
+def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
+    """Return the configuration with an intervention that sets values at the end of a tick.
 
     Raises
     ------
     ConfigError
-        If the workload has no fans, or the configuration is one already.
+        If a value cannot be changed.
     """
-    from societies.workload.declare.registry import config_from_dict, workload
-
-    own = option(FAN, futures)
-    if FAN not in type(config).model_fields:
-        raise ConfigError(f"{own}: {config.workload} has no key {FAN}: its draws stay the same")
-    if config.table is not None or getattr(config, FAN).futures:
-        what = "is a fan already" if config.table is None else "has a table of parameters"
-        raise ConfigError(f"{own}: the configuration {what}; take one that is not")
-    named = workload(config.workload)
-    if any(getattr(one, named.copies_plural, None) for one in config.interventions):
+    if "interventions" not in type(config).model_fields:
         raise ConfigError(
-            f"{own}: an intervention is for some {named.copies_plural} alone, whose numbers are "
-            "others in a fan"
+            f"{config.workload} has no key interventions: its values cannot be changed on the way"
         )
-    data, first = config.model_dump(mode="json"), f"first_{named.copies}"
-    data[FAN] = {named.clock: tick, "futures": futures}
-    return config_from_dict(
-        data | {name: data[name] * futures for name in ("replicates", first) if name in data}
-    )
+    from societies.workload.declare.registry import workload
+
+    if "interventions" in {key.partition(".")[0] for key in values}:
+        raise ConfigError(
+            "interventions: a branch has those of CONFIG; write them there, or name the values "
+            f"that change after {option('tick')}: {override('KEY=VALUE')}"
+        )
+    clock, own = workload(config.workload).clock, f"interventions.{len(config.interventions)}"
+    try:
+        return with_intervention(config, {clock: tick, "set": dict(values)})
+    except ConfigError as error:  # the user gave values and no intervention: reword the message
+        text = str(error).replace(f"{own}.set.", "")
+        text = text.replace(f"{own}.{clock}: ", f"{option(clock)}: ")
+        text = text.replace(SHARED, "stays as in the parent; only parameters of the model change")
+        text = text.replace(SHARED_SHAPE, "it stays as in the parent")
+        raise ConfigError(text.replace(f"{own}: ", "")) from None
+
+
+def with_intervention(config: Any, intervention: Mapping[str, Any]) -> Any:
+    """Return the configuration with another intervention, given as plain data."""
+    from societies.workload.declare.registry import config_from_dict
+
+    data = config.model_dump(mode="json")
+    data["interventions"] = [*data["interventions"], dict(intervention)]
+    changed = config_from_dict(data)
+    changed._table = config.table
+    return changed

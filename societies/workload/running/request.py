@@ -19,8 +19,8 @@ from societies.config.problems import dotted
 from societies.errors import ConfigError, option
 from societies.workload.declare.protocol import Setup
 from societies.workload.declare.registry import load_config, workload
-from societies.workload.running.branch import last_tick, with_fan
-from societies.workload.running.interventions import with_values
+from societies.workload.running.branch import last_tick, with_values
+from societies.workload.running.fans import with_fan
 from societies.workload.running.points import with_table
 
 Config = WorkloadConfig | Setup[Any, Any] | str | PathLike[str]

@@ -1,0 +1,187 @@
+"""What are wealth and production worth at the prices of one day, so that only quantities change?
+
+Wealth in the file is valued at today's costs: if tools become cheaper to make, wealth falls though
+no agent owns less. Here quantities of all days are valued at the prices of one day, of the same
+result or of its twin (a Laspeyres quantity index; Laspeyres 1871).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.analysis.selecting import require_dims
+from societies.errors import ConfigError, option
+from societies.workload.drawing.figure import configuration_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    Array = NDArray[np.float64]
+
+NEEDED = ("held", "extracted", "value")
+"""Variables that ``record.agent_resource`` brings."""
+DEVICES = ("device_minutes", "device_experience", "made")
+PARTS = {"machine": "tool", "factory": "machine", "industry": "factory"} | {
+    "device_machine": "tool",
+    "device_factory": "device_machine",
+}
+"""The type of a device's components; those of a tool are resources."""
+
+
+def constant_prices(
+    results: xr.Dataset, *, day: int, prices_of: xr.Dataset | None = None
+) -> xr.Dataset:
+    """Return wealth and production of every agent at the prices of one day.
+
+    Parameters
+    ----------
+    results : result of the economy with ``record.agent_resource`` and ``record.agent``
+    day : a recorded day, whose prices are used
+    prices_of : the result whose prices are used, such as a twin; default: ``results``
+
+    Returns
+    -------
+    Dataset with ``wealth`` and ``production``, (society, day, agent) float64, util, and the prices:
+    ``price`` (society, resource) util per unit, the mean over agents of the marginal value of one
+    more unit; with devices ``device_price`` (society, device_type, resource) util, the cost of
+    making one by hand with the mean experience, its minutes valued at the mean utility extracted in
+    a minute of that day.
+
+    Raises
+    ------
+    ConfigError
+        If a variable or the day is not recorded, or the cost curve is a user's rule.
+    """
+    import xarray as xr
+
+    source = results if prices_of is None else prices_of
+    when = _day_dim(results)
+    price = _prices(source, day)
+    held, extracted = (_of_days(results, name, when) for name in ("held", "extracted"))
+    wealth = (held * price).sum("resource", min_count=1)
+    production = (extracted * price).sum("resource", min_count=1)
+    found = {"price": price}
+    if "device_minutes" in results:
+        device = _device_prices(source, price, day)
+        config = configuration_of(results)
+        types = [str(one) for one in results["device_type"].values]
+        lives = xr.DataArray(
+            [_number(config, "lifetime", one) for one in types], dims="device_type"
+        )
+        over = ("device_type", "resource")
+        owned, made = (_of_days(results, name, when) for name in ("device_minutes", "made"))
+        wealth = wealth + (owned / lives * device).sum(over)
+        production = production + (made * device).sum(over)
+        found["device_price"] = device
+    what = f"at the prices of day {day}"
+    about: dict[str, tuple[Any, str]] = {
+        "wealth": (wealth, f"units and devices owned, {what}"),
+        "production": (production, f"units extracted and devices made, {what}"),
+    }
+    for name, (values, meaning) in about.items():
+        found[name] = values.assign_attrs(units="util", long_name=meaning)
+    return xr.Dataset(found, attrs={"day": day, "clock": "day", "copies": "society"})
+
+
+def price_level(results: xr.Dataset) -> xr.DataArray:
+    """Return the geometric mean over resources of their prices; its fair value is 1.
+
+    The arithmetic mean of the prices (``price_mean``) is above 1 by construction: each swap gives a
+    price x to one of its resources and 1/x to the other, and (x + 1/x) / 2 is at least 1.
+
+    Parameters
+    ----------
+    results : result with ``record.measures``: ``resource_price``
+
+    Returns
+    -------
+    DataArray without ``resource``, float64; missing on days without swaps
+    """
+    if "resource_price" not in results:
+        raise ConfigError("the result has no resource_price; record.measures: true records it")
+    prices = results["resource_price"]
+    require_dims(prices, "resource")
+    with np.errstate(divide="ignore"):
+        found = np.exp(np.log(prices).mean("resource"))
+    meaning = "geometric mean over resources of their prices; 1 if none is dear"
+    return found.rename("price_level").assign_attrs(units="units/unit", long_name=meaning)
+
+
+def _day_dim(results: xr.Dataset) -> str:
+    for name in NEEDED:
+        if name not in results:
+            raise ConfigError(f"the result has no '{name}'; record.agent_resource records it")
+    return next(str(dim) for dim in results["held"].dims if str(dim).endswith("day"))
+
+
+def _of_days(results: xr.Dataset, name: str, when: str) -> xr.DataArray:
+    return results[name].astype(float).rename({when: "day"} if when != "day" else {})
+
+
+def _at(results: xr.Dataset, name: str, day: int) -> xr.DataArray:
+    when = _day_dim(results)
+    if day not in results[when].values:
+        days = results[when].values
+        raise ConfigError(
+            f"{option('day', day)}: not recorded; the days are {days[0]} to {days[-1]}, "
+            f"{len(days)} of them"
+        )
+    return results[name].sel({when: day}, drop=True).astype(float)
+
+
+def _prices(source: xr.Dataset, day: int) -> xr.DataArray:
+    """Return util per unit: the mean over agents of what one more unit is worth to them."""
+    found = _at(source, "value", day).mean("agent")
+    return found.assign_attrs(units="util/unit", long_name="mean marginal value of one more unit")
+
+
+def _number(config: Mapping[str, Any], key: str, of: Any) -> Any:
+    """Return a key of the section ``device``, of a type or of a resource if it differs by it."""
+    value = config["device"][key]
+    if isinstance(value, Mapping):
+        return float(value[of])
+    return float(value[of]) if isinstance(value, list | tuple) else float(value)
+
+
+def _minutes(config: Mapping[str, Any], resource: int, experience: Array) -> Array:
+    """Return the minutes of making a device by hand (docs/model.md, "Devices")."""
+    high, low, cap = (
+        _number(config, key, resource) for key in ("max_effort", "min_effort", "max_experience")
+    )
+    curve = high - (high - low) * np.exp(-2 * high * np.exp(-((high - low) / 2) * experience / cap))
+    found: Array = np.where(experience < cap, curve, low)
+    return found
+
+
+def _device_prices(source: xr.Dataset, price: xr.DataArray, day: int) -> xr.DataArray:
+    """Return the cost of making each device, util; missing where it is not invented."""
+    config = configuration_of(source)
+    if (config.get("rules") or {}).get("device.effort"):
+        raise ConfigError("the minutes of making follow a rule of yours, which is not known here")
+    experience = _at(source, "device_experience", day).mean("agent")
+    extracted = (_at(source, "extracted", day) * price).sum("resource").mean("agent")
+    minute = (extracted / float(config["day_length"])).values
+    recipe = source["recipe"].values
+    types = [str(one) for one in source["device_type"].values]
+    found = np.zeros(experience.transpose("society", "device_type", "resource").shape)
+    skill = experience.transpose("society", "device_type", "resource").values
+    resources = price.transpose("society", "resource").values
+    for kind in ("tool", "machine", "factory", "industry", "device_machine", "device_factory"):
+        place = types.index(kind)
+        parts = resources if kind == "tool" else found[:, types.index(PARTS[kind])]
+        for resource in range(found.shape[2]):
+            minutes = _minutes(config, resource, skill[:, place, resource])
+            for society in range(len(found)):
+                used = recipe[society, place, resource]
+                used = used[np.isfinite(used) & (used >= 0)].astype(int)
+                if len(used):
+                    made = minutes[society] * minute[society] + parts[society, used].sum()
+                    found[society, place, resource] = made
+    dims = ("society", "device_type", "resource")
+    coordinates = {dim: source[dim] for dim in dims if dim in source.coords}
+    about = {"units": "util", "long_name": "cost of making one by hand"}
+    return type(price)(found, coordinates, dims, attrs=about)

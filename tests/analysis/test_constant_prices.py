@@ -1,0 +1,112 @@
+"""Are wealth and production at constant prices, and the parts of inequality, those by hand?"""
+
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import societies
+from societies import analysis
+from societies.analysis.constant_prices import _minutes
+from societies.economy.parameters import parameters
+from societies.errors import ConfigError
+
+CONFIG = {
+    "workload": "economy",
+    "agents": 3,
+    "resources": 5,
+    "days": 12,
+    "devices": "tools",
+    "invention": {"tool_probability": 0.5},
+    "record": {"agent": 4, "agent_resource": 4, "measures": True},
+}
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "run.h5"
+    societies.run(societies.config_from_dict(CONFIG), out=path, device="reference")
+    with societies.open_results(path) as opened:
+        yield opened.load()
+
+
+def test_quantities_are_valued_at_the_prices_of_the_day(result):
+    found = analysis.constant_prices(result, day=8)
+    price = result.value.sel(resource_day=8).mean("agent").values[0]
+    np.testing.assert_allclose(found.price.values[0], price)
+    place, agent = result.resource_day.values.tolist().index(12), 1
+    owned = result.device_minutes.values[0, place, agent, 0]
+    recipe, costs = result.recipe.values[0, 0], np.zeros(5)
+    extracted = result.extracted.sel(resource_day=8).values[0] @ price
+    minute = extracted.mean() / 600.0
+    skill = result.device_experience.sel(resource_day=8).values[0, :, 0].mean(0)
+    for r in range(5):
+        parts = [int(k) for k in recipe[r] if k >= 0]
+        if parts:
+            inner = math.exp(-9.0 * min(skill[r], 40.0) / 40.0)
+            minutes = 27.0 - 18.0 * math.exp(-2 * 27.0 * inner)
+            costs[r] = minutes * minute + sum(price[k] for k in parts)
+    assert (costs > 0).any() and (owned > 0).any()
+    np.testing.assert_allclose(found.device_price.values[0, 0], costs)
+    wealth = result.held.values[0, place, agent] @ price + (owned / 150.0) @ costs
+    assert float(found.wealth.sel(day=12, agent=agent)[0]) == pytest.approx(wealth)
+    made = result.made.values[0, place, agent, 0] @ costs
+    production = result.extracted.values[0, place, agent] @ price + made
+    assert float(found.production.sel(day=12, agent=agent)[0]) == pytest.approx(production)
+
+
+def test_the_minutes_of_making_are_those_of_the_model():
+    curve = parameters(societies.config_from_dict(CONFIG)).devices.effort_curves[0]
+    config = societies.config_from_dict(CONFIG).model_dump(mode="json")
+    for experience in (0, 3, 17, 40):
+        mine = float(_minutes(config, 2, np.array([float(experience)]))[0])
+        assert mine == pytest.approx(curve.minutes[min(experience, len(curve.minutes) - 1)])
+
+
+def test_prices_may_be_those_of_a_twin(result):
+    twin = result.copy(deep=True)
+    twin["value"] = twin.value * 2
+    one = analysis.constant_prices(result, day=8, prices_of=twin)
+    np.testing.assert_allclose(one.price, 2 * analysis.constant_prices(result, day=8).price)
+    with pytest.raises(ConfigError, match="not recorded; the days are 4 to 12, 3 of them"):
+        analysis.constant_prices(result, day=7)
+    with pytest.raises(ConfigError, match=r"record\.agent_resource records it"):
+        analysis.constant_prices(result.drop_vars("held"), day=8)
+
+
+def test_the_fair_price_level_is_1():
+    prices = np.array([[[2.0, 0.5, np.nan], [4.0, 1.0, 2.0], [np.nan] * 3]])
+    data = xr.Dataset({"resource_price": (("society", "day", "resource"), prices)})
+    found = analysis.price_level(data)
+    np.testing.assert_allclose(found, [[1.0, 2.0, np.nan]])
+    with pytest.raises(ConfigError, match=r"record\.measures: true"):
+        analysis.price_level(data.drop_vars("resource_price"))
+
+
+def test_inequality_is_that_within_groups_and_that_between_them():
+    data = xr.DataArray([[1.0, 3.0, 2.0, 2.0], [5.0, 5.0, 1.0, 1.0]], dims=("day", "agent"))
+    group = xr.DataArray([0, 0, 1, 1], dims="agent")
+    found = analysis.within_and_between(data, group)
+    np.testing.assert_allclose(found.within + found.between, analysis.theil(data))
+    inside = (0.5 * math.log(0.5) + 1.5 * math.log(1.5)) / 2
+    np.testing.assert_allclose(found.within, [0.5 * inside, 0.0], atol=1e-15)
+    outside = 5 / 6 * math.log(5 / 3) + 1 / 6 * math.log(1 / 3)
+    np.testing.assert_allclose(found.between, [0.0, outside], atol=1e-15)
+    np.testing.assert_allclose(found["mean"], [[2, 5], [2, 1]])
+    np.testing.assert_allclose(found.share, [[0.5, 5 / 6], [0.5, 1 / 6]])
+
+
+def test_groups_have_their_own_income_consumption_and_wealth(tmp_path):
+    groups = [{"name": "a", "count": 1, "extraction": {"max_effort": 5}}, {"name": "b", "count": 2}]
+    shocks = [{"day": 2, "remove": "agent", "index": 0}]
+    record = {"measures": True, "agent": 1}
+    config = {**CONFIG, "days": 3, "groups": groups, "shocks": shocks, "record": record}
+    path = tmp_path / "groups.h5"
+    societies.run(societies.config_from_dict(config), out=path, device="reference")
+    with societies.open_results(path) as run:
+        for name in ("income", "consumption", "wealth"):
+            own, found = run[f"agent_{name}"].values[0], run[f"group_{name}"].values[0]
+            np.testing.assert_allclose(found[:, 1], own[:, 1:].mean(1))
+            assert found[0, 0] == pytest.approx(own[0, 0]) and np.isfinite(found[1, 0])
+            assert np.isnan(found[2, 0])

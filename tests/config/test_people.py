@@ -1,0 +1,83 @@
+"""Does a file with a row for each agent become groups, with mistakes found in their place?"""
+
+import numpy as np
+import pytest
+import yaml
+
+import societies
+from societies import config_from_dict, load_config
+from societies.economy.parameters import parameters
+from societies.errors import ConfigError
+
+BASE = {"workload": "economy", "resources": 3, "days": 3, "extraction": {"min_effort": 2.5}}
+PEOPLE = """group,extraction.min_effort.1,utility.exponent,trade_power,inventiveness
+farmers,2,2.5,1,1
+farmers,2,2.5,1,1
+smiths,3,2,4,0.5
+farmers,2,2.5,1,1
+"""
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "people.csv"
+    path.write_text(PEOPLE)
+    return path
+
+
+def test_rows_are_agents_and_equal_neighbours_a_group(people):
+    config = config_from_dict({**BASE, "agents": "people.csv"})
+    assert config.agents == 4
+    assert [(one.name, one.count) for one in config.groups] == [
+        ("farmers 0", 2),
+        ("smiths", 1),
+        ("farmers 3", 1),
+    ]
+    assert config.groups[0].extraction.min_effort == (2.5, 2.0, 2.5)
+    p = parameters(config)
+    assert p.group_of_agent == (0, 0, 1, 2) and p.trade_power == (1.0, 4.0, 1.0)
+    same = config.model_dump(mode="json")
+    people.unlink()
+    assert config_from_dict(same) == config  # a result needs no file
+
+
+def test_a_run_has_the_columns_in_its_file(people, tmp_path):
+    (tmp_path / "run.yaml").write_text(yaml.safe_dump({**BASE, "agents": "people.csv"}))
+    config = load_config(tmp_path / "run.yaml")
+    societies.run(config, out=tmp_path / "run.h5", device="reference")
+    people.unlink()
+    with societies.open_results(tmp_path / "run.h5") as run:
+        said = yaml.safe_load(run.attrs["configuration"])
+        assert [one["trade_power"] for one in said["groups"]] == [1.0, 4.0, 1.0]
+        assert run["group"].values.tolist() == ["farmers 0", "smiths", "farmers 3"]
+        assert np.isfinite(run.group_utility.values).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (PEOPLE.replace("smiths,3", "smiths,three"), r"people.csv:4:2  .*expected a number, got"),
+        (PEOPLE.replace("smiths,3", "smiths,nan"), r"people.csv:4:2  .*a finite number"),
+        (PEOPLE.replace("trade_power", "trade_pover"), r"people.csv:1:4  .*mean 'trade_power'"),
+        (PEOPLE.replace("effort.1", "effort.3"), r"people.csv:1:2  .*no resource 3: they"),
+        (PEOPLE.replace("min_effort", "effort"), r"people.csv:1:2  .*no key of extraction"),
+        (PEOPLE.replace("utility.", "utilities."), r"people.csv:1:3  .*no section of a group"),
+        (PEOPLE.replace("smiths,3,2,4,0.5", "smiths,3"), r"people.csv:4  has 2 columns"),
+        (PEOPLE.replace("smiths,3,2,4,0.5", ",,,,"), r"people.csv:4  is empty"),
+        (PEOPLE.split("\n")[0], "has no agents"),
+        (PEOPLE.replace("inventiveness", "trade_power"), r"people.csv:1:5  .*two such columns"),
+        (PEOPLE.replace("farmers,2,2.5,1,1", "farmers,2,2.5,-1,1"), "2:4  trade_power: -1 is not"),
+    ],
+)  # fmt: skip
+def test_mistakes_have_their_line_and_column(people, text, said):
+    people.write_text(text)
+    with pytest.raises(ConfigError, match=said):
+        config_from_dict({**BASE, "agents": "people.csv"})
+
+
+def test_a_file_that_is_missing_or_contradicts_groups_is_named(people):
+    with pytest.raises(ConfigError, match=r"nobody\.csv: No such file"):
+        config_from_dict({**BASE, "agents": "nobody.csv"})
+    with pytest.raises(ConfigError, match="exclude each other"):
+        config_from_dict({**BASE, "agents": "people.csv", "groups": [{"name": "a", "count": 4}]})

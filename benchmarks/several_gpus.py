@@ -25,6 +25,10 @@ FOLDER/several-gpus.csv:
     processor  processor seconds of all processes
     largest    GB of the process that took most of the host's memory
 
+    python benchmarks/several_gpus.py --out FOLDER --draw FOLDER/several-gpus.csv
+
+makes the figure of a table, several-gpus.png.
+
     python benchmarks/several_gpus.py --out FOLDER --devices 0:0 0:0,0:0 --societies 4 --days 20 \\
         --runs 40 --small 0.01
 
@@ -199,6 +203,27 @@ def rate_of(rows: list[dict[str, Any]], job: Job) -> float:
     return min(found, default=0.0)
 
 
+def draw(table: Path, out: Path) -> None:
+    """Draw the speed-up by number of devices, of everything that was measured on one device too."""
+    from matplotlib.figure import Figure
+
+    with table.open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    figure = Figure((5.2, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for what in dict.fromkeys(row["what"] for row in rows):
+        own = [row for row in rows if row["what"] == what]
+        if own[0]["devices"] == "1" and own[1:]:
+            label = f"{what}: {int(own[0]['copies']):,} x {own[0]['days']} days"
+            at = [int(row["devices"]) for row in own]
+            axes.plot(at, [float(row["speed_up"]) for row in own], "o-", label=label)
+    most = max(int(row["devices"]) for row in rows)
+    axes.plot([1, most], [1, most], color="0.6", linestyle="--", label="ideal")
+    axes.set(xlabel="devices", ylabel="times as fast as one", xticks=range(1, most + 1))
+    axes.legend(frameon=False)
+    figure.savefig(out / "several-gpus.png", dpi=150)
+
+
 def main() -> int:
     assert __doc__
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -211,10 +236,14 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=20_000, help="of the large study")
     parser.add_argument("--small", type=float, default=1.0, help="share of all other sizes")
     parser.add_argument("--only", nargs="+", metavar="NAME")
+    parser.add_argument("--draw", type=Path, metavar="CSV", help="make the figure of a table")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         one(options.one)
+        return 0
+    if options.draw:
+        draw(options.draw, options.out)
         return 0
     began = time.perf_counter()
     if options.devices is None:

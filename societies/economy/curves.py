@@ -109,6 +109,13 @@ class EffortTables:
 # ---------------------------------------------------------------- utility
 
 
+MOST_MADE = 1 << 24
+"""Most entries of utility tables that a process caches, of 16 bytes each. Batches of a study have
+the same points again, one replicate after the other; tables can take longer than the batch."""
+_MADE: dict[tuple[float, ...], tuple[Doubles, Doubles]] = {}
+"""Marginal and total utility by the key of the curve and the space for its table."""
+
+
 def utility_tables(keys: Sequence[UtilityKey], largest_holding: int) -> UtilityTables:
     """Return the tables of `reference_py.economy.tables.utility_curve` for each of the keys.
 
@@ -128,11 +135,19 @@ def utility_tables(keys: Sequence[UtilityKey], largest_holding: int) -> UtilityT
     def make(number: int) -> None:
         first = int(start[number])
         own = marginal[first : first + room[number]]
-        length = _fill_marginal(own, *keys[number])
+        made = _MADE.get((*keys[number], room[number]))
+        if made is None:
+            length = _fill_marginal(own, *keys[number])
+            made = own[:length].copy(), running_sums(own[:length])
+            if sum(room) <= MOST_MADE:
+                _MADE[*keys[number], room[number]] = made
+        length = len(made[0])
+        own[:length] = made[0]
         lengths[number] = length
-        sums = total[first + number : first + number + length + 1]
-        sums[1:] = running_sums(own[:length])
+        total[first + number + 1 : first + number + length + 1] = made[1]
 
+    if sum(len(one) for one, _ in _MADE.values()) + sum(room) > MOST_MADE:
+        _MADE.clear()
     _in_parallel(make, len(keys))
     floor = np.array([floor for _, _, floor in keys])
     return UtilityTables(start, lengths, floor, marginal, total)

@@ -26,6 +26,28 @@ EFFORT = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _nothing_cached(monkeypatch):
+    """Let every test compute its own tables."""
+    monkeypatch.setattr(curves, "_MADE", {})
+
+
+def test_tables_of_a_later_batch_are_those_of_the_first(monkeypatch):
+    """They were computed again for each replicate; more than fit are not cached."""
+    keys = UTILITY[:3]
+    first, fill = curves.utility_tables(keys, 600), curves._fill_marginal
+    monkeypatch.setattr(curves, "_fill_marginal", None)
+    again = curves.utility_tables(keys[::-1], 600)
+    for number in range(3):
+        assert same(first.curve(number), again.curve(2 - number))
+    monkeypatch.setattr(curves, "_fill_marginal", fill)
+    monkeypatch.setattr(curves, "MOST_MADE", 700)
+    assert same(curves.utility_tables(keys, 600).curve(2), first.curve(2))
+    assert not curves._MADE
+    curves.utility_tables(keys[:1], 600)
+    assert len(curves._MADE) == 1
+
+
 def some(numbers, *ranges):
     """Keys at random between bounds, the same in every run of the tests."""
     rng = random.Random(1)

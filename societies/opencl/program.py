@@ -42,6 +42,8 @@ function of device and macros that determines it."""
 class Program:
     """Kernels and device functions of some source files, compiled for one device.
 
+    A text that uses ``local_malloc`` is planned first (docs/local-memory.md).
+
     Parameters
     ----------
     device
@@ -58,8 +60,6 @@ class Program:
         OpenCL text put after the macros.
     options
         More build options; those that change results are refused.
-
-    A text that uses ``local_malloc`` is planned first (docs/local-memory.md).
 
     Raises
     ------

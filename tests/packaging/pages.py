@@ -3,8 +3,8 @@
 A fence says what becomes of a block: ``sh`` and ``python`` are executed; ``yaml`` and ``diff``
 begin with a comment that names the file in which they are saved; ``console`` has commands after
 ``$`` and what they print; ``text`` shows what a block before it prints; ``c`` is a fragment of a
-kernel; ``r`` is for a test of its own, and ``stata`` for a program that is not here. One folder
-serves a page from first to last.
+kernel; ``r`` is for a test of its own, ``stata`` and ``julia`` for programs that are not here. One
+folder serves a page from first to last.
 """
 
 from __future__ import annotations

@@ -170,7 +170,8 @@ class Sugarscape(Model):
         }
 
     def scene(self, p):
-        return Scene(grid=Grid("Sugar and spice of each cell", "land", SIDE))
+        grid = Grid("Sugar and spice of each cell", "land", SIDE)
+        return Scene(grid=grid, spread=("sees",), alive="sees")
 
     def series(self, p):
         return {

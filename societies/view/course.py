@@ -108,14 +108,14 @@ class Course:
             at = min((tick for tick, _, _ in differing), default=self.tick)
             at = min(at, self.history.rows)
             # What is removed is drawn before the first tick, so that the past is computed again.
-            anew = any(key.startswith(REMOVE) for _, key, _ in differing)
-            if not anew:
+            again = any(key.startswith(REMOVE) for _, key, _ in differing)
+            if not again:
                 yield from self.steps_to(at)
-            self._take(changes, at, anew=anew)
+            self._take(changes, at, again=again)
         yield from self.steps_to(max(self.tick, self._until))
         self._until = 0
 
-    def _take(self, changes: tuple[Change, ...], at: int, *, anew: bool) -> None:
+    def _take(self, changes: tuple[Change, ...], at: int, *, again: bool) -> None:
         """Replace the engine by one with other changes, at the present tick or at the beginning."""
         whole = self._engine.state()
         self._setup, self._engine = self._made(changes, self._engine.built)
@@ -124,7 +124,7 @@ class Course:
         self.history = self.history.before(at, self._empty().lines)
         self._links = {tick: one for tick, one in self._links.items() if tick <= at}
         self.tick = 0
-        if at and not anew:  # what only the new changes need has its value before the first tick
+        if at and not again:  # what only the new changes need has its value before the first tick
             fields = self._engine.fields
             same = {k: v for k, v in whole.items() if k in fields and not fields[k].constant}
             self._engine.put({k: v for k, v in same.items() if self._of_shape(k, v)})
@@ -186,11 +186,6 @@ class Course:
         while self.tick < tick and not self.ended:
             self.step()
             yield
-
-    def go(self, tick: int) -> None:
-        """Go to a tick."""
-        for _ in self.steps_to(tick):
-            pass
 
     def _load(self, tick: int) -> None:
         self._links = {}

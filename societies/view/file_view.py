@@ -90,7 +90,8 @@ class FileView:
         if stamp == self._stamp:
             return
         with open_results(self._path) as data:
-            self._clock, self._copies = str(data.attrs.get("clock")), str(data.attrs.get("copies"))
+            about = {"clock": "day", "copies": "society", **data.attrs}  # layout 1 has neither
+            self._clock, self._copies = str(about["clock"]), str(about["copies"])
             series = {
                 str(name): one.load()
                 for name, one in data.variables.items()

@@ -69,3 +69,34 @@ def test_without_the_extra_one_line_says_what_to_install(shell, monkeypatch, pac
     code, out, err = shell("view", "physics/laplace/quickstart", "--no-browser")
     assert (code, out) == (2, "")
     assert err == f"the page needs the package {package}: pip install 'societies[view]'\n"
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_with_a_page_shows_its_file_until_it_is_ended(tmp_path, ending):
+    words = ["run", "models/boltzmann/quickstart", "--device", "reference", "--view", "-q"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "societies", *words, "--out", str(tmp_path / "run.h5")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        lines = [process.stderr.readline() for _ in range(2)]
+        address = next(one for one in lines if "http" in one).rpartition(": ")[2].strip()
+        assert "the run has ended; Ctrl-C closes the page\n" in lines
+        with urllib.request.urlopen(address, timeout=20) as answer:
+            assert answer.status == 200
+        process.send_signal(ending)
+        out, _ = process.communicate(timeout=20)
+        assert process.returncode == (0 if ending == signal.SIGINT else 143)
+        assert out.strip() == str(tmp_path / "run.h5")
+        with pytest.raises(OSError, match="refused"):
+            urllib.request.urlopen(address, timeout=20)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_page_of_a_run_that_only_plans_is_refused(shell):
+    code, out, err = shell("run", "economy/quickstart", "--view", "--dry-run")
+    assert (code, out) == (2, "")
+    assert err == "--view shows a run and --dry-run runs nothing: choose one\n"

@@ -5,6 +5,8 @@ are arrays (quarter,) by name, `late` those of quarters 501 to 1000, and `states
 end of quarters 998, 999 and 1000.
 """
 
+import functools
+
 import numpy as np
 from scipy.linalg import solveh_banded
 from scipy.signal import find_peaks
@@ -111,11 +113,15 @@ def tent_r2(x):
 
 def cycle(x, smoothing=1600.0):
     """Return a series less its trend by the filter of Hodrick and Prescott (1997)."""
-    n = len(x)
+    return x - solveh_banded(bands_of_filter(len(x), smoothing), x)
+
+
+@functools.cache
+def bands_of_filter(n, smoothing):
+    """Return the upper bands of the filter's matrix for n ticks, which takes long to make."""
     second = np.diff(np.eye(n), 2, axis=0)
     matrix = np.eye(n) + smoothing * second.T @ second
-    bands = np.array([np.r_[np.zeros(k), np.diagonal(matrix, k)] for k in (2, 1, 0)])
-    return x - solveh_banded(bands, x)
+    return np.array([np.r_[np.zeros(k), np.diagonal(matrix, k)] for k in (2, 1, 0)])
 
 
 def at_lags(x, y):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from societies.errors import ConfigError, option
-from societies.model import Field, Model, Series
+from societies.model import Field, Model, Scene, Series
 from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.config import BamConfig
 from societies.models.bam.credit import credit
@@ -208,6 +208,20 @@ class Bam(Model[BamConfig, Any]):
     def work_done(self, config: BamConfig, ticks: int) -> float:
         """Return the number of agent-quarters."""
         return float(ticks * config.replicates * config.agents)
+
+    def scene(self, p: Any) -> Scene:
+        """Return what a page draws."""
+        return Scene(
+            series=(
+                "unemployment",
+                "inflation",
+                "gdp",
+                "real_wage",
+                "failed_firms",
+                "gini_savings",
+            ),
+            spread=("worth", "price", "offer", "staff", "made", "savings", "wage", "equity"),
+        )
 
     def series(self, p: Any) -> dict[str, Series]:
         """Return what is reported of every economy and quarter."""

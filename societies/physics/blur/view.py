@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from reference_py.physics.blur.parameters import Parameters
 from societies.physics.blur.config import BlurConfig
-from societies.workload import Setup
 from societies.workload.declare.view import Button, Change, Control, Event, Frame, Press, Slider
-from societies.workload.running.engines import Engine
-from societies.workload.running.run import engine_of
+from societies.workload.running.stepwise import Stepwise
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -55,12 +53,10 @@ class BlurView:
         config: BlurConfig,
         device: str | Device = "auto",
     ) -> None:
-        self._workload, self._config, self._device = workload, config, device
+        self._config, self._run = config, Stepwise(workload, device)
         height, width = config.source.planes.shape[2:]
         self.title = f"{config.kind}, a picture of {width} x {height} pixels"
         self.initial = BlurLook(config.passes, config.window, config.deviation)
-        self._engine: Engine | None = None
-        self._built: BlurConfig | None = None
 
     def controls(self, state: BlurLook) -> list[Control]:
         """Return the controls of a state."""
@@ -87,23 +83,15 @@ class BlurView:
 
     def frames(self, state: BlurLook) -> Iterator[Frame | None]:
         """Yield the original picture, then the picture after every pass."""
-        engine = self._started(self.configuration(state))
-        yield Frame(_pixels(engine.state()["planes"][0]), "before the first pass")
-        for number in range(1, state.passes + 1):
-            engine.run_ticks(number, number)
-            engine.wait()
-            yield None
-            shown = f"pass {number} of {state.passes}"
-            yield Frame(_pixels(engine.state()["planes"][0]), shown)
+        config = self.configuration(state)
+        self._run.begin(config, config.model_copy(update={"passes": 0}))
+        yield from self._run.pictures(state.passes, 1, lambda: self._frame(state))
 
-    def _started(self, config: BlurConfig) -> Engine:
-        """Return an engine before the first pass; another window needs other kernels."""
-        alike = config.model_copy(update={"passes": 0})
-        if self._engine is None or alike != self._built:
-            self._engine, _, _ = engine_of(Setup(self._workload, config), self._device)
-            self._built = alike
-        self._engine.start()
-        return self._engine
+    def _frame(self, state: BlurLook) -> Frame:
+        """Return the picture after the last pass."""
+        done = self._run.tick
+        shown = f"pass {done} of {state.passes}" if done else "before the first pass"
+        return Frame(_pixels(self._run.engine.state()["planes"][0]), shown)
 
     def configuration(self, state: BlurLook) -> BlurConfig:
         """Return the configuration with the window and passes of a state."""

@@ -7,7 +7,6 @@ same plate begins with the new edges and conductors.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -20,9 +19,7 @@ from reference_py.physics.laplace.parameters import Parameters
 from societies.physics.laplace.config import ConductorConfig, LaplaceConfig
 from societies.physics.laplace.figure import SEED_COLOURS
 from societies.workload import Setup
-from societies.workload.declare.slices import paced
 from societies.workload.declare.view import (
-    LAUNCH_SECONDS,
     Button,
     Change,
     Control,
@@ -33,8 +30,7 @@ from societies.workload.declare.view import (
     Press,
     Slider,
 )
-from societies.workload.running.engines import LOG_TICKS
-from societies.workload.running.run import engine_of
+from societies.workload.running.stepwise import Stepwise
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -87,9 +83,9 @@ class PlateView:
         setup = Setup(workload, config)
         self.initial = Controls(setup.p.border)
         self._most = max(1.0, *map(abs, config.held))
-        self._engine, _, _ = engine_of(setup, device)
-        self._engine.start()
-        self._applied, self._tick, self._over, self._chunk = self.initial, 0, False, 1
+        self._run = Stepwise(workload, device)
+        self._run.begin(config)
+        self._applied = self.initial
 
     def controls(self, state: Controls) -> list[Control]:
         """Return the controls of a state."""
@@ -139,14 +135,8 @@ class PlateView:
     def frames(self, state: Controls) -> Iterator[Frame | None]:
         """Yield the current plate, then the plate after every `steps` steps until it ends."""
         self._apply(state)
-        yield self._frame(state)
         last = self._workload.ticks(self._config)
-        while not self._over and self._tick < last:
-            end = min(self._tick + state.steps, last)
-            while not self._over and self._tick < end:
-                self._run(min(self._tick + self._chunk, end))
-                yield None
-            yield self._frame(state)
+        yield from self._run.pictures(last, state.steps, lambda: self._frame(state))
 
     def _apply(self, state: Controls) -> None:
         """Give the plate the edges and conductors of a state."""
@@ -158,33 +148,25 @@ class PlateView:
         ):
             return
         p = self._workload.parameters(self.configuration(state))
-        self._engine.parameters = p
+        engine = self._run.engine
+        engine.parameters = p
         if state.restarts != before.restarts:
-            self._engine.start()
+            engine.start()
         else:
-            now = self._engine.state()
+            now = engine.state()
             held, free = plate.potentials(p), plate.free_cells(p)
             phi = np.where(free, now["phi"], held).astype(now["phi"].dtype)
             ended = np.full_like(now["ended"], plate.RUNNING)
-            self._engine.load({**now, "phi": phi, "ended": ended})
-        self._tick, self._over = 0, False
-
-    def _run(self, end: int) -> None:
-        """Run the steps up to ``end``; adapt the number of steps of the next launch to the time."""
-        began, steps = time.perf_counter(), end - self._tick
-        self._engine.run_ticks(self._tick + 1, end)
-        ended = self._engine.ended()  # waits for the device
-        took = time.perf_counter() - began
-        self._chunk = paced(steps, took, LAUNCH_SECONDS, LOG_TICKS, faster=2)
-        self._tick, self._over = (end, False) if ended is None else (ended, True)
+            engine.load({**now, "phi": phi, "ended": ended})
+        self._run.restart()
 
     def _frame(self, state: Controls) -> Frame:
         """Return the plate in colours."""
-        now = self._engine.state()
-        caption = f"step {self._tick:,}"
-        if self._tick:
+        now = self._run.engine.state()
+        caption = f"step {self._run.tick:,}"
+        if self._run.tick:
             caption += f", largest change {float(now['change'][0]):.2g} V"
-        if self._over:
+        if self._run.over:
             caption += ": the tolerance is met"
         held = self.configuration(state).held
         return Frame(coloured(now["phi"][0], min(held), max(held)), caption)

@@ -6,7 +6,6 @@ seen, which has no effect on the run.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,10 +16,7 @@ from numpy.typing import NDArray
 from reference_py.physics.molecular_dynamics.parameters import NONE, WIDER, Parameters
 from societies.physics.molecular_dynamics.config import MolecularDynamicsConfig
 from societies.physics.molecular_dynamics.picture import picture
-from societies.workload import Setup
-from societies.workload.declare.slices import paced
 from societies.workload.declare.view import (
-    LAUNCH_SECONDS,
     Button,
     Change,
     Control,
@@ -31,8 +27,7 @@ from societies.workload.declare.view import (
     Press,
     Slider,
 )
-from societies.workload.running.engines import LOG_TICKS, Engine
-from societies.workload.running.run import engine_of
+from societies.workload.running.stepwise import Stepwise
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -83,12 +78,11 @@ class AtomsView:
         config: MolecularDynamicsConfig,
         device: str | Device = "auto",
     ) -> None:
-        self._workload, self._config, self._device = workload, config, device
+        self._workload, self._config = workload, config
         self.title = f"{config.number_of_atoms:,} atoms in a periodic box"
         self.initial = MolecularDynamicsLook(config.temperature, config.density)
-        self._engine: Engine | None = None
-        self._begun = self.initial
-        self._tick, self._over, self._chunk = 0, False, 1
+        self._run = Stepwise(workload, device)
+        self._restarts = 0
 
     def controls(self, state: MolecularDynamicsLook) -> list[Control]:
         """Return the controls of a state without those that have no effect on these atoms."""
@@ -140,45 +134,21 @@ class AtomsView:
 
     def frames(self, state: MolecularDynamicsLook) -> Iterator[Frame | None]:
         """Yield the current atoms, then the atoms after every `steps` steps until the last one."""
-        engine = self._started(state)
-        yield self._frame(engine, state)
+        config = self.configuration(state)
+        start = state.temperature, state.density  # with others the box begins again
+        self._run.begin(config, start, again=state.restarts != self._restarts)
+        self._restarts = state.restarts
         last = self._workload.ticks(self._config)
-        while not self._over and self._tick < last:
-            end = min(self._tick + state.steps, last)
-            while not self._over and self._tick < end:
-                self._run(engine, min(self._tick + self._chunk, end))
-                yield None
-            yield self._frame(engine, state)
+        yield from self._run.pictures(last, state.steps, lambda: self._frame(state))
 
-    def _started(self, state: MolecularDynamicsLook) -> Engine:
-        """Return the engine of a box; another temperature or density starts a new one."""
-        now, before = ((one.temperature, one.density, one.restarts) for one in (state, self._begun))
-        engine = self._engine
-        if engine is None or now[:2] != before[:2]:
-            setup = Setup(self._workload, self.configuration(state))
-            engine, _, _ = engine_of(setup, self._device)
-        if engine is not self._engine or now != before:
-            engine.start()
-            self._tick, self._over, self._chunk = 0, False, 1
-        self._engine, self._begun = engine, state
-        return engine
-
-    def _run(self, engine: Engine, end: int) -> None:
-        """Run the steps up to ``end``; adapt the number of steps of the next launch to the time."""
-        began, steps = time.perf_counter(), end - self._tick
-        engine.run_ticks(self._tick + 1, end)
-        engine.wait()
-        self._chunk = paced(steps, time.perf_counter() - began, LAUNCH_SECONDS, LOG_TICKS, faster=2)
-        self._tick = end
-
-    def _frame(self, engine: Engine, state: MolecularDynamicsLook) -> Frame:
+    def _frame(self, state: MolecularDynamicsLook) -> Frame:
         """Return the picture of the atoms."""
-        now = engine.state()
+        now = self._run.engine.state()
         x, v = (now[name][0].astype(np.float64) for name in "xv")
         p = self._workload.parameters(self.configuration(state))
-        caption = f"step {self._tick:,}, temperature {temperature(v, p.degrees):.4g}"
+        caption = f"step {self._run.tick:,}, temperature {temperature(v, p.degrees):.4g}"
         if now["overlap"][0] != NONE:
-            self._over = True
+            self._run.over = True
             caption += f": atom {now['overlap'][0]} is too close to another one"
         speeds = np.sqrt((v**2).sum(axis=1))
         return Frame(picture(x, speeds, p.length, state.around, state.over), caption)

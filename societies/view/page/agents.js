@@ -6,6 +6,8 @@
 const SIDE = 360; // width of a picture of agents, in pixels
 const NODE = 5; // numbers of a circle: size, colour, agents that take part, community, agents in all
 
+const WIDTHS = 5; // of lines
+
 let layouts = []; // by course: positions of the circles
 let picked = -1; // circle that was clicked
 
@@ -16,13 +18,14 @@ const agent = () => (tellsLives() ? newest.agent : picked);
 
 // Prepares a canvas for drawing, sharp on every screen; returns its context, or null if it is hidden.
 function prepared(canvas, shown, height, title, label) {
-  canvas.hidden = canvas.previousElementSibling.hidden = !shown;
+  put(canvas, "hidden", !shown);
+  put(canvas.parentElement, "hidden", !title);
+  put(canvas.previousElementSibling, "textContent", title);
   if (!shown) return null;
   const scale = devicePixelRatio || 1;
   put(canvas, "width", Math.round(SIDE * scale));
   put(canvas, "height", Math.round(height * scale));
   put(canvas.style, "width", SIDE + "px");
-  put(canvas.previousElementSibling, "textContent", title);
   canvas.setAttribute("aria-label", title + ": " + label);
   const context = canvas.getContext("2d");
   context.setTransform(scale, 0, 0, scale, 0, 0);
@@ -36,7 +39,7 @@ function prepared(canvas, shown, height, title, label) {
 
 function readLinks(pane) {
   const links = [], list = pane.numbers.links;
-  for (let i = 0; i < list.length; i += 3) links.push({ source: list[i], target: list[i + 1], weight: list[i + 2] });
+  for (let i = 0; i < list.length; i += 3) links.push({ from: list[i], to: list[i + 1], weight: list[i + 2], source: list[i], target: list[i + 1] });
   return links;
 }
 
@@ -60,14 +63,14 @@ function layout(pane, place) {
       return { x: at(i, Math.cos) + 60 * Math.cos(turn), y: at(i, Math.sin) + 60 * Math.sin(turn) };
     });
   }
-  const most = Math.max(1, ...links.map((one) => one.weight));
+  const most = links.reduce((best, one) => Math.max(best, one.weight), 1);
   const { together } = pane.network, pull = together ? 0.12 : 0.5;
   const forces = d3.forceSimulation(nodes).stop()
-    .force("links", d3.forceLink(links).distance(70).strength((one) => ((together ? 0.25 : 0.02) * one.weight) / most))
     .force("apart", d3.forceManyBody().strength(together ? -420 : -12))
     .force("touch", d3.forceCollide(together ? 18 : Math.min(11, 130 / Math.sqrt(count))))
     .force("x", d3.forceX((_, i) => at(i, Math.cos)).strength(pull))
     .force("y", d3.forceY((_, i) => at(i, Math.sin)).strength(pull));
+  if (together) forces.force("links", d3.forceLink(links).distance(70).strength((one) => (0.25 * one.weight) / most));
   if (!fresh) forces.alpha(0.25);
   forces.tick(fresh ? 120 : 6);
   const inside = (number) => Math.min(SIDE - 14, Math.max(14, number));
@@ -83,10 +86,6 @@ function drawNetwork(pane, place, box) {
   const title = pane.network ? pane.network.title + found : "";
   const context = prepared(canvas, shown, SIDE, title, `${shown ? pane.laid.links.length : 0} lines`);
   const line = box.querySelector(".agent"), life = box.querySelector(".life");
-  if (!shown && pane.network) { // what cannot be drawn is said
-    put(canvas.previousElementSibling, "textContent", title);
-    canvas.previousElementSibling.hidden = false;
-  }
   put(line, "hidden", !shown);
   put(life, "hidden", !pane.life);
   put(life, "textContent", pane.life || "");
@@ -98,14 +97,20 @@ function drawNetwork(pane, place, box) {
 function paintNetwork(context, pane, place) {
   const nodes = layouts[place], { links, most } = pane.laid;
   context.strokeStyle = ink();
-  for (const { source, target, weight } of links) {
-    context.globalAlpha = 0.12 + 0.5 * (weight / most);
-    context.lineWidth = 0.5 + 3 * (weight / most);
+  const widths = Array.from({ length: WIDTHS }, () => []); // lines of one width are one path
+  for (const one of links) widths[Math.min(WIDTHS - 1, Math.floor((WIDTHS * one.weight) / most))].push(one);
+  widths.forEach((list, i) => {
+    if (!list.length) return;
+    const share = (i + 0.5) / WIDTHS;
+    context.globalAlpha = 0.12 + 0.5 * share;
+    context.lineWidth = 0.5 + 3 * share;
     context.beginPath();
-    context.moveTo(source.x, source.y);
-    context.lineTo(target.x, target.y);
+    for (const { from, to } of list) {
+      context.moveTo(nodes[from].x, nodes[from].y);
+      context.lineTo(nodes[to].x, nodes[to].y);
+    }
     context.stroke();
-  }
+  });
   const largest = Math.max(1, ...nodes.map((_, i) => circle(pane, i)[0]));
   const radius = pane.network.together ? 16 : Math.min(10, 120 / Math.sqrt(nodes.length));
   nodes.forEach((node, i) => {
@@ -145,12 +150,12 @@ function tell(pane, line) {
     return put(line, "textContent", together ? "Click a circle to read about its agents." : "Click a circle to read about the agent.");
   }
   const [size, colour, living, community, members] = circle(pane, i);
-  const gave = links.filter((one) => one.source.index === i), got = links.filter((one) => one.target.index === i);
+  const gave = links.filter((one) => one.from === i), got = links.filter((one) => one.to === i);
   const sum = (list) => words(list.reduce((total, one) => total + one.weight, 0));
-  const names = (list, end) => [...list].sort((a, b) => b.weight - a.weight).slice(0, 3).map((one) => one[end].index).join(", ") || "none";
+  const names = (list, end) => [...list].sort((a, b) => b.weight - a.weight).slice(0, 3).map((one) => one[end]).join(", ") || "none";
   const who = together ? `${members} agents of colour ${colour}` : `Agent ${i} of community ${community}` + (living ? "" : ", which was removed");
   put(line, "textContent", `${who}: size ${words(size)}, colour ${colour}. Gave ${sum(gave)} to ` +
-    `${gave.length} others (most to ${names(gave, "target")}) and got ${sum(got)} from ${got.length} (most from ${names(got, "source")}).` +
+    `${gave.length} others (most to ${names(gave, "to")}) and got ${sum(got)} from ${got.length} (most from ${names(got, "from")}).` +
     (newest.recorded ? ` societies trace with the configuration of this file tells its life: --agent ${i} --days 1:${newest.tick}.` : ""));
 }
 
@@ -200,8 +205,8 @@ function paintSpread(context, pane, place) {
     context.fillRect(6 + (half / bins) * i, 125 - tall, half / bins - 1, tall);
   });
   context.fillStyle = ink();
-  context.fillText(words(low), 4, 142);
-  context.fillText(words(high), half - 34, 142);
+  context.fillText(brief(low), 4, 142);
+  context.fillText(brief(high), half - 34, 142);
   const total = sorted.reduce((a, b) => a + b, 0);
   if (sorted[0] < 0 || total <= 0) return;
   const left = width / 2 + 20, side = width / 2 - 30;

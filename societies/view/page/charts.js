@@ -10,6 +10,11 @@ let listed = ""; // names of all series, as they are listed
 
 const words = (number) => (number === null || number === undefined ? "none" : Number(number.toPrecision(4)).toString());
 
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const brief = (number) => compact.format(number);
+const exact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 5 });
+const label = (number) => (number === null ? "" : exact.format(number));
+
 // Returns a column of a course: an array with a value for each tick, null where there is none.
 function values(place, name, kind) {
   const { rows, data, index, lines, found } = courses[place];
@@ -47,9 +52,9 @@ function listSeries(names) {
       chosen = allSeries().filter((one) => by("s-" + one).checked);
       drawScene();
     };
-    const label = make("label", { title: columnsOf(name)[0].meaning });
-    label.append(box, " " + name.replaceAll("_", " "));
-    return label;
+    const line = make("label", { title: columnsOf(name)[0].meaning });
+    line.append(box, " " + name.replaceAll("_", " "));
+    return line;
   }));
 }
 
@@ -63,7 +68,7 @@ function plan(name) {
     const suffix = two ? [" without", " with"][place] : "";
     const short = column.name.replace(name + "_", "") + suffix;
     const dash = place ? [6, 3] : i >= NODES.length ? [2, 2] : null;
-    const add = (kind, label, more) => lines.push({ column: column.name, place, kind, label, colour, dash, width: 1.5, ...more });
+    const add = (kind, text, more) => lines.push({ column: column.name, place, kind, label: text, colour, dash, width: 1.5, ...more });
     if (many && alone) {
       bands.push({ series: [lines.length + 1, lines.length + 2], fill: colour + "22" });
       add("high", "90 % below" + suffix, { colour: "transparent" });
@@ -72,7 +77,8 @@ function plan(name) {
       add("own", "shown" + suffix, { width: 0.8, dash: [4, 3] });
     } else add(many ? "mean" : "own", short);
   }));
-  return { lines, bands, legend: columns.length > 1 && columns.length <= MORE };
+  const legend = columns.length > 1 && columns.length <= MORE;
+  return { lines, bands, legend: legend ? columns.map((one) => one.name.replace(name + "_", "")) : [] };
 }
 
 function chartWidth() {
@@ -88,14 +94,25 @@ function horizon() {
   return Math.max(2, Math.min(last, newest.ticks));
 }
 
-function options(title, height, lines, bands, legend) {
+// Returns the names of the lines of a chart, each after a square of its colour.
+function legendOf(names) {
+  const list = make("p", { className: "legend" });
+  names.forEach((name, i) => {
+    const square = make("i", { textContent: "\u25a0" });
+    square.style.color = NODES[i % NODES.length];
+    list.append(square, make("span", { textContent: name }));
+  });
+  return list;
+}
+
+function options(title, height, lines, bands) {
   const axis = { stroke: ink, grid: { stroke: faint, width: 1 }, ticks: { stroke: faint } };
-  const drawn = lines.map(({ label, colour, dash, width }) => ({ label, stroke: colour, dash, width, points: { show: false } }));
+  const drawn = lines.map(({ label: name, colour, dash, width }) => ({ label: name, stroke: colour, dash, width, points: { show: (plot) => plot.data[0].length === 1 } }));
   return {
     title, width: chartWidth(), height, series: [{ label: newest.clock }, ...drawn], bands,
-    legend: { show: legend, live: false }, cursor: { sync: { key: "ticks" }, drag: { x: false, y: false } },
+    legend: { show: false }, cursor: { sync: { key: "ticks" }, drag: { x: false, y: false } },
     scales: { x: { time: false, range: () => [1, horizon()] } },
-    axes: [axis, { ...axis, size: 58 }],
+    axes: [axis, { ...axis, size: 62, space: height < 150 ? 18 : 30, values: (_, splits) => splits.map(label) }],
   };
 }
 
@@ -111,24 +128,26 @@ function drawChart(name) {
     removeChart(name);
     const box = make("div", { className: "chart", id: "chart-" + name });
     box.setAttribute("role", "img");
+    box.style.width = chartWidth() + "px";
     const { unit } = columnsOf(name)[0];
     const title = name.replaceAll("_", " ") + (unit === "1" ? "" : ` (${unit})`);
-    chart = { form, box, lines, bands, plot: new uPlot(options(title, 170, lines, bands, legend), data, box), title };
+    chart = { form, box, lines, bands, plot: new uPlot(options(title, 170, lines, bands), data, box), title };
+    if (legend.length) box.append(legendOf(legend));
     if (two) {
       const all = columnsOf(name);
       const gaps = all.map((column, i) => ({
         label: column.name, colour: all.length > 1 ? NODES[i % NODES.length] : ink(), width: 1.2,
       }));
       chart.gaps = gaps;
-      chart.strip = new uPlot(options("difference", 110, gaps, [], false), [[], ...gaps.map(() => [])], box);
+      chart.strip = new uPlot(options("difference", 120, gaps, []), [[], ...gaps.map(() => [])], box);
     }
     by("charts").append(box);
     charts.set(name, chart);
   } else chart.plot.setData(data);
   const kind = newest.copies > 1 ? "mean" : "own";
   if (two) {
-    const gaps = chart.gaps.map(({ label }) => {
-      const [left, right] = [values(0, label, kind), values(1, label, kind)];
+    const gaps = chart.gaps.map(({ label: column }) => {
+      const [left, right] = [values(0, column, kind), values(1, column, kind)];
       const length = Math.min(left.length, right.length);
       return Array.from({ length }, (_, i) => (left[i] === null || right[i] === null ? null : right[i] - left[i]));
     });

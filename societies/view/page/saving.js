@@ -1,7 +1,7 @@
 // Saves what is drawn of a run: as PNG, as SVG, or as a video of the ticks that are shown.
 "use strict";
 
-const TITLES = ".u-title, #when, #parted, .pane h2, .hash, .network-title, .grid-title, .spread-title";
+const TITLES = ".u-title, .legend > *, #when, #parted, .pane h2, .hash, .network-title, .grid-title, .spread-title";
 const paper = () => (dark.matches ? "#121212" : "#ffffff");
 
 let film = null; // the video that is recorded: { canvas, recorder, parts }
@@ -28,20 +28,20 @@ function compose(canvas, scale) {
     const box = one.getBoundingClientRect();
     context.drawImage(one, (box.x - top.x) * scale, (box.y - top.y) * scale, box.width * scale, box.height * scale);
   }
-  context.fillStyle = ink();
-  for (const [text, x, y, width] of lettering(top)) {
+  for (const [text, x, y, width, colour] of lettering(top)) {
+    context.fillStyle = colour;
     context.font = `${12 * scale}px system-ui, sans-serif`;
     context.fillText(text, x * scale, y * scale, width * scale);
   }
 }
 
-// Returns the texts above the pictures, each with its place: x, y and width.
+// Returns the texts around the pictures, each with its place (x, y and width) and its colour.
 function lettering(top) {
   return [...document.querySelectorAll(TITLES)].filter((one) => one.textContent && visible(one)).map((one) => {
     const range = document.createRange();
     range.selectNodeContents(one);
     const box = range.getBoundingClientRect();
-    return [one.textContent, box.x - top.x, box.y - top.y + 13, by("scene").clientWidth];
+    return [one.textContent, box.x - top.x, box.y - top.y + 13, by("scene").clientWidth, getComputedStyle(one).color];
   });
 }
 
@@ -150,8 +150,10 @@ function svgOfScene() {
       ["spread", pane.numbers.spread && pane.numbers.spread.length, paintSpread]];
     for (const [name, shown, paint] of paints) if (shown) place(box.querySelector("." + name), (one) => paint(one, pane, i));
   });
-  svg.fillStyle = ink();
-  for (const [text, x, y] of lettering(top)) svg.fillText(text, x, y);
+  for (const [text, x, y, , colour] of lettering(top)) {
+    svg.fillStyle = colour;
+    svg.fillText(text, x, y);
+  }
   const [width, height] = [Math.ceil(top.width), Math.ceil(top.height)];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
     `font-family="sans-serif" font-size="12"><title>${quoted(document.title + ", " + newest.caption)}</title>` +

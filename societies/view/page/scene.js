@@ -75,8 +75,8 @@ function drawFacts() {
     pane.changes.map(([tick, key, value]) => make("li", {
       textContent: `${panes.length === 2 ? ["without: ", "with: "][place] : ""}after ${clock} ${tick}: ${key} = ${value}`,
     }))));
-  by("unchanged").hidden = newest.recorded || panes.some((pane) => pane.changes.length);
-  by("changed").hidden = newest.recorded;
+  by("changed").hidden = !by("c-key");
+  by("unchanged").hidden = !by("c-key") || panes.some((pane) => pane.changes.length);
   document.body.dataset.tick = newest.tick;
   document.body.dataset.hash = panes.at(-1).sha256;
 }

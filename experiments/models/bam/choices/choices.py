@@ -103,7 +103,8 @@ def measured(replicates, out, device):
         with study(path, name, every, replicates, device=device) as results:
             found = by_point(results, name, len(every))
             labels = point_labels(results)
-        verdicts = validation.validate("bam", path, case=name).verdicts
+            # In memory: from the file, every statistic of every point would be read again.
+            verdicts = validation.validate("bam", results.load(), case=name).verdicts
         for point, (row, (ended, statistics)) in enumerate(zip(rows, found, strict=True)):
             judged = [one for one in verdicts if one.case == labels[point]]
             row[f"{name}: ended early"] = ended

@@ -1,0 +1,89 @@
+"""How is a run shown picture by picture? In launches so short that new events are noticed.
+
+The views of the physical workloads use it: each says what a picture is and when a run begins again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from societies.workload.declare.protocol import Setup, Workload
+from societies.workload.declare.slices import paced
+from societies.workload.declare.view import LAUNCH_SECONDS, Frame
+from societies.workload.running.engines import LOG_TICKS, Engine
+from societies.workload.running.run import engine_of
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+
+
+class Stepwise:
+    """A run that continues a few ticks at a time.
+
+    Parameters
+    ----------
+    workload : Workload
+    device : str or Device
+
+    Attributes
+    ----------
+    tick : ticks since the run has begun
+    over : whether nothing follows
+    """
+
+    def __init__(self, workload: Workload[Any, Any], device: str | Device) -> None:
+        self._workload, self._device = workload, device
+        self._engine: Engine | None = None
+        self._key: Any = None
+        self.tick, self.over, self._chunk = 0, False, 1
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the run."""
+        assert self._engine is not None
+        return self._engine
+
+    def begin(self, config: Any, key: Any = None, *, again: bool = True) -> Engine:
+        """Return the engine for a configuration, before its first tick or as it is.
+
+        Parameters
+        ----------
+        key : what decides about kernels and arrays; the engine is made again if it changes
+        again : whether a run whose engine stays begins again
+        """
+        made = self._engine is None or key != self._key
+        if made:
+            self._engine, _, _ = engine_of(Setup(self._workload, config), self._device)
+            self._key, self._chunk = key, 1
+        if made or again:
+            self.engine.start()
+            self.restart()
+        return self.engine
+
+    def restart(self) -> None:
+        """Count ticks from 0, without a change of the state."""
+        self.tick, self.over = 0, False
+
+    def pictures(
+        self, last: int, steps: int, picture: Callable[[], Frame]
+    ) -> Iterator[Frame | None]:
+        """Yield the present picture, then one after every ``steps`` ticks; None after launches."""
+        yield picture()
+        while not self.over and self.tick < last:
+            end = min(self.tick + steps, last)
+            while not self.over and self.tick < end:
+                self._run(min(self.tick + self._chunk, end))
+                yield None
+            yield picture()
+
+    def _run(self, end: int) -> None:
+        """Run the ticks up to ``end``; adapt the number of those of the next launch to the time."""
+        began, ticks = time.perf_counter(), end - self.tick
+        self.engine.run_ticks(self.tick + 1, end)
+        self.engine.wait()
+        ended = self.engine.ended()
+        took = time.perf_counter() - began
+        self._chunk = paced(ticks, took, LAUNCH_SECONDS, LOG_TICKS, faster=2)
+        self.tick, self.over = (end, False) if ended is None else (ended, True)

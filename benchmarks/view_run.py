@@ -241,28 +241,30 @@ def main():
         add(f"without the page, {when}", ticks / (many - few), "ticks/s")
         add(f"without the page, {when}", (many_used - few_used) / ticks, "processor s/tick")
 
-    with tempfile.TemporaryDirectory() as name:
-        if not options.minutes:
-            alone(words, 3, Path(name))  # builds kernels
-            add_alone("before", Path(name))
-        with opened(words, options.client) as (page, process, seconds, browser):
-            add("first picture", seconds, "s")
-            add("first picture, server", processor(family(process.pid)), "processor s")
-            if options.minutes:
-                for row in remembered(page, process, options.minutes):
-                    add(*row)
-            else:
-                for row in played(page, process, browser, options.seconds):
-                    add(*row)
-        if not options.minutes:
-            add_alone("after", Path(name))
-    if options.out:
-        new = not options.out.exists()
-        with options.out.open("a", newline="") as file:
-            table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            if new:
-                table.writeheader()
-            table.writerows(rows)
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            if not options.minutes:
+                alone(words, 3, Path(name))  # builds kernels
+                add_alone("before", Path(name))
+            with opened(words, options.client) as (page, process, seconds, browser):
+                add("first picture", seconds, "s")
+                add("first picture, server", processor(family(process.pid)), "processor s")
+                if options.minutes:
+                    for row in remembered(page, process, options.minutes):
+                        add(*row)
+                else:
+                    for row in played(page, process, browser, options.seconds):
+                        add(*row)
+            if not options.minutes:
+                add_alone("after", Path(name))
+    finally:
+        if options.out and rows:
+            new = not options.out.exists()
+            with options.out.open("a", newline="") as file:
+                table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+                if new:
+                    table.writeheader()
+                table.writerows(rows)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ HEAD = ["figure", "the paper", "band", "ours", "95 % interval", "in band", "reco
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CurveClaim:
     """A claim that compares curves or several runs.
 
     Attributes
@@ -62,15 +62,15 @@ def _after_the_first(exponent: float) -> Reals:
 
 
 COMPARISONS = (
-    Comparison(5, "the first unit of a resource brings 600 / 9 = 67 util a minute", (66, 67.5),
+    CurveClaim(5, "the first unit of a resource brings 600 / 9 = 67 util a minute", (66, 67.5),
                lambda runs: gain_per_minute(2.5, 1)),
-    Comparison(5, "n = 1.001: another unit of a held resource brings more (ratio after a day)",
+    CurveClaim(5, "n = 1.001: another unit of a held resource brings more (ratio after a day)",
                (1, None), lambda runs: _after_the_first(1.001)[-1:]),
-    Comparison(5, "n = 2.5: it brings less; largest ratio", (0, 1),
+    CurveClaim(5, "n = 2.5: it brings less; largest ratio", (0, 1),
                lambda runs: _after_the_first(2.5).max(keepdims=True)),
-    Comparison(6, "trade falls from n = 1.1 to 1.5: ratio of the units traded", (0, 0.99),
+    CurveClaim(6, "trade falls from n = 1.1 to 1.5: ratio of the units traded", (0, 0.99),
                lambda runs: _traded("1.5", runs) / _traded("1.1", runs)),
-    Comparison(6, "trade falls from n = 1.5 to 2.0: ratio of the units traded", (0, 0.99),
+    CurveClaim(6, "trade falls from n = 1.5 to 2.0: ratio of the units traded", (0, 0.99),
                lambda runs: _traded("2.0", runs) / _traded("1.5", runs)),
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ from societies.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class Part:
+class Exhibit:
     """A table, figure or experiment of a publication.
 
     Attributes
@@ -50,12 +50,12 @@ class Companion:
 
     script: str
     title: str
-    parts: Mapping[str, Part]
+    parts: Mapping[str, Exhibit]
     out: str = "--out"
     device: str = "--device"
     small: tuple[str, ...] = ()
 
-    def words(self, part: Part, out: Path, device: str, small: bool = False) -> list[str]:
+    def words(self, part: Exhibit, out: Path, device: str, small: bool = False) -> list[str]:
         """Return the arguments of Python that make a part."""
         chosen = [part.script or self.script, *part.words, *(self.small if small else ())]
         if self.device and not part.script:
@@ -63,16 +63,16 @@ class Companion:
         return [*chosen, self.out, str(out / part.folder)]
 
 
-def _ngtsg() -> Iterator[tuple[str, Part]]:
+def _ngtsg() -> Iterator[tuple[str, Exhibit]]:
     """Yield the tables and figures of the search of game trees."""
     folder = "experiments/games/ngtsg"
     yield (
         "table_2",
-        Part(
+        Exhibit(
             "depth and width of games, published and ours", "1 min", script=f"{folder}/figures.py"
         ),
     )
-    yield "table_3", Part(
+    yield "table_3", Exhibit(
         "nodes in batches, of a serial search, and of the whole tree", "3 min on a GPU",
         ("--minutes", "2", "--only", "serial", "pruning"),
     )  # fmt: skip
@@ -90,12 +90,12 @@ def _ngtsg() -> Iterator[tuple[str, Part]]:
     }
     for number in sorted(named):
         words = ("--minutes", "2", "--figures", str(number))
-        yield f"figure_{number}", Part(named[number], "2 min on a GPU", words)
+        yield f"figure_{number}", Exhibit(named[number], "2 min on a GPU", words)
     for name, title in (
         ("lines", "how alike neighbouring positions are"),
         ("registers", "registers of both calculations, without a GPU"),
     ):
-        yield name, Part(title, "1 min", ("--only", name))
+        yield name, Exhibit(title, "1 min", ("--only", name))
 
 
 HAVANNAH = (
@@ -115,15 +115,15 @@ COMPANIONS = {
     "kalah": Companion(
         "experiments/games/kalah/run.py", "Kalah's whole tree (Kloosterman 2013)",
         {
-            "depths": Part("seconds by depth", "3 min on two cores", ("--only", "speedup")),
-            "splits": Part("seconds by split", "7 min on two cores", ("--only", "splits")),
+            "depths": Exhibit("seconds by depth", "3 min on two cores", ("--only", "speedup")),
+            "splits": Exhibit("seconds by split", "7 min on two cores", ("--only", "splits")),
         },
         small=("--most", "6", "--depths", "8"),
     ),
     "havannah": Companion(
         "experiments/games/havannah/run.py", "Havannah on a graphics card (Werner 2012)",
         {
-            str(number): Part(title, "1 min", ("--only", str(number)))
+            str(number): Exhibit(title, "1 min", ("--only", str(number)))
             for number, title in enumerate(HAVANNAH, 1)
         },
         out="--results",
@@ -137,18 +137,18 @@ COMPANIONS = {
         "experiments/physics/molecular_dynamics/run.py", "atoms of Lennard and Jones",
         {
             **{
-                f"figure_{number}": Part(title, "5 min on two cores", ("times",), "times")
+                f"figure_{number}": Exhibit(title, "5 min on two cores", ("times",), "times")
                 for number, (program, title) in PROGRAMS.items() if program == "atoms"
             },
-            "gas": Part("energies of the published gas", "2 min on two cores", ("gas",)),
-            "steps": Part("error of the energy by step", "2 min on two cores", ("steps",)),
+            "gas": Exhibit("energies of the published gas", "2 min on two cores", ("gas",)),
+            "steps": Exhibit("error of the energy by step", "2 min on two cores", ("steps",)),
         },
         small=("--small",),
     ),
     "raytracer": Companion(
         "experiments/physics/raytracer/run.py", "rays by spheres, forms and workgroups",
         {
-            name: Part(title, "2 min on two cores", (name,))
+            name: Exhibit(title, "2 min on two cores", (name,))
             for name, title in (
                 ("pictures", "both published pictures"), ("frames", "pictures a second"),
                 ("forms", "forms and workgroups"), ("precision", "single and double"),
@@ -161,13 +161,13 @@ COMPANIONS = {
         "experiments/physics/opencl_cuda/run.py", "four programs through OpenCL and CUDA",
         {
             **{
-                f"figure_{number}": Part(
+                f"figure_{number}": Exhibit(
                     title, "2 min on an NVIDIA GPU",
                     (program, "--devices", "gpu", "cuda", "--seconds", "140"), program,
                 )
                 for number, (program, title) in PROGRAMS.items()
             },
-            "figure_8": Part(
+            "figure_8": Exhibit(
                 "two GPUs over one", "3 min on two GPUs",
                 script="experiments/physics/opencl_cuda/two_gpus.py", folder="two_gpus",
             ),
@@ -176,16 +176,16 @@ COMPANIONS = {
     ),
     "scenarios": Companion(
         "experiments/economy/scenarios/run.py", "the economy against recorded runs",
-        {"series": Part("51 series of six scenarios", "30 min on two cores")},
+        {"series": Exhibit("51 series of six scenarios", "30 min on two cores")},
     ),
     "bam": Companion(
         "experiments/models/bam/targets.py", "BAM against an independent implementation",
-        {"statistics": Part("225 statistics", "an hour on two cores", ("--seeds", "100"))},
+        {"statistics": Exhibit("225 statistics", "an hour on two cores", ("--seeds", "100"))},
         device="",
     ),
     "randomness": Companion(
         "experiments/randomness/battery.py", "random draws",
-        {"battery": Part("dieharder and exact counts", "an hour on two cores")},
+        {"battery": Exhibit("dieharder and exact counts", "an hour on two cores")},
         small=("--quick",),
     ),
 }  # fmt: skip

@@ -77,7 +77,7 @@ def test_mistakes_have_their_line_and_column(people, text, said):
 
 
 def test_a_file_that_is_missing_or_contradicts_groups_is_named(people):
-    with pytest.raises(ConfigError, match=r"nobody\.csv: No such file"):
-        config_from_dict({**BASE, "agents": "nobody.csv"})
+    with pytest.raises(ConfigError, match=r"missing\.csv: No such file"):
+        config_from_dict({**BASE, "agents": "missing.csv"})
     with pytest.raises(ConfigError, match="exclude each other"):
         config_from_dict({**BASE, "agents": "people.csv", "groups": [{"name": "a", "count": 4}]})

@@ -29,7 +29,7 @@ SHOWN = 8
 
 
 @dataclass(frozen=True)
-class Loan:
+class BankLoan:
     """A loan: amounts in grains, rate a quarter; ``back`` is what the bank got of the amount."""
 
     bank: int
@@ -83,7 +83,7 @@ class Quarter:
     fired_money: list[int] = field(default_factory=list)
     expired: list[int] = field(default_factory=list)
     lost: list[int] = field(default_factory=list)
-    loans: list[Loan] = field(default_factory=list)
+    loans: list[BankLoan] = field(default_factory=list)
 
 
 LEFT = {"plan": "fired_excess", "credit": "fired_money", "produce": "expired", "leave": "lost"}
@@ -268,7 +268,7 @@ def _note_before(found: Quarter, config: BamConfig, economy: Any, firm: int, pha
         for bank, loan, rate, interest in loans:
             if loan:
                 back = recovered(config, economy, firm, loan, owed) if found.defaulted else loan
-                found.loans.append(Loan(bank, loan, rate, interest, back))
+                found.loans.append(BankLoan(bank, loan, rate, interest, back))
 
 
 def _note_after(found: Quarter, economy: Any, firm: int, phase: str) -> None:

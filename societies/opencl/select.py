@@ -45,8 +45,8 @@ SOURCES = {
 the command, and a line of explanation."""
 
 NO_LINKER = (
-    "PoCL links kernels with the program ld, which is not on the PATH: install binutils\n"
-    "(Debian, Ubuntu: apt install binutils; Fedora: dnf install binutils)"
+    "PoCL links kernels with the program ld, which is not on the PATH: install gcc,\n"
+    "which brings it and what it links (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc)"
 )
 
 _KIND_ORDER = {"gpu": 0, "accelerator": 1, "cpu": 2}

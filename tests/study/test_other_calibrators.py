@@ -105,7 +105,8 @@ def test_pyabc_calls_it_point_by_point(simulate, observed, tmp_path):
 
 @pytest.mark.ci
 @pytest.mark.filterwarnings("ignore:Maximum number of epochs:UserWarning")
-def test_sbi_learns_the_posterior_from_one_launch(simulate, observed):
+def test_sbi_learns_the_posterior_from_one_launch(simulate, observed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # sbi writes logs into the current folder
     torch = package("torch")
     inference = package("sbi.inference")
     utils = package("sbi.utils")

@@ -123,8 +123,8 @@ def _model(
         message = f"unknown workload {described(name)}{near} (known: {', '.join(known)})"
         if not near and name.isidentifier():
             message += (
-                f"\n  A model of your own is known once it is installed (pip install -e FOLDER); "
-                f"or write model: {name}.py, if that file is in the folder of this one"
+                f"; a model of your own is known once it is installed (pip install -e FOLDER), or "
+                f"write model: {name}.py if that file is in the folder of this one"
             )
         meant = next((one for one in known if near.endswith(f"'{one}'?")), None)
         if meant is not None:  # continue with the likely model to report further problems as well

@@ -71,7 +71,8 @@ def kept_schedule(p: Parameters, day: int) -> tuple[DayStep, ...]:
     Days from the first on differ only in their shocks, and in the new streams of a fan.
     """
     kept = _KEPT.setdefault(p, {})
-    own = not day or day == p.fan_day + 1 or any(one.day == day for one in p.shocks)
+    begins = p.futures and day == p.fan_day + 1
+    own = not day or begins or any(one.day == day for one in p.shocks)
     which = day if own else QUIET
     if which not in kept:
         kept[which] = tuple(day_schedule(p, day))

@@ -85,12 +85,6 @@ CHANGES = (
         "1500 days take minutes",
     ),
     Change(
-        "experiments/economy/paper/README.md",
-        "--all --small",
-        "5 --small",
-        "all of it takes minutes; tests/cli/test_reproduce.py has the parts",
-    ),
-    Change(
         "experiments/randomness/README.md",
         "battery.py   ",
         "battery.py --list ",

@@ -37,7 +37,19 @@ from societies.sweep import load_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = pages()
-LANGUAGES = {"sh", "console", "python", "yaml", "diff", "text", "c", "r", "stata", "julia"}
+LANGUAGES = {
+    "sh",
+    "console",
+    "python",
+    "yaml",
+    "diff",
+    "text",
+    "c",
+    "r",
+    "stata",
+    "julia",
+    "{eval-rst}",
+}
 
 ELSEWHERE = {
     "docs/primitives.md": "tests/primitives/test_page.py, in one process",

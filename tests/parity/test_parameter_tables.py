@@ -45,6 +45,7 @@ VALUES = {
     "device.experience_for_making.tool": [1.0, 2.0, 1.5],
     "invention.tool_probability": [0.01, 0.02, 0.03],
     "invention.device_probability": [0.05, 0.1, 0.04],
+    "invention.banned_of": [-1, 0, 3],
     "invention.min_held": [3, 2, 4],
     "invention.min_made_for_device_maker": [1, 0, 2],
     "groups.0.trade_power": [1.0, 3.0, 1.0],

@@ -449,6 +449,7 @@ def test_rounding_errors_are_no_reasons():
     assert "devices" not in nothing and nothing.endswith("; overtook a1")
 
 
+@pytest.mark.ci
 def test_the_twin_without_an_invention_shows_what_it_was_worth(lived):
     invented = [resource for day in lived.days for _, resource in day.invented]
     assert invented, "the agent of these tests invents something"

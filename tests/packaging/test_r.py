@@ -30,6 +30,7 @@ def without_r():
 WHY = without_r()
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(bool(WHY), reason=WHY)
 def test_blocks_for_r_find_what_xarray_finds(tmp_path):
     place, ran = Place(tmp_path, ROOT), []

@@ -100,7 +100,9 @@ function legendOf(names) {
   names.forEach((name, i) => {
     const square = make("i", { textContent: "\u25a0" });
     square.style.color = NODES[i % NODES.length];
-    list.append(square, make("span", { textContent: name }));
+    const item = make("span");
+    item.append(square, name);
+    list.append(item);
   });
   return list;
 }

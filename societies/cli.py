@@ -956,7 +956,8 @@ def plot(
         typer.Option(
             metavar="NAME",
             help="overview, series, income, gini, distribution, sources, time, devices, hhi, "
-            "interdependence, shock, trade_network, effect, irf; of a study sweep, sensitivity.",
+            "interdependence, shock, trade_network, effect, irf, fan; of a study sweep, "
+            "sensitivity.",
         ),
     ] = "overview",
     variables: Annotated[

@@ -233,7 +233,7 @@ def rows(data: xr.Dataset, dims: tuple[str, ...]) -> Parts:
     each = math.prod(data.sizes[dim] for dim in dims[1:])
     step = max(1, ROWS_AT_ONCE // max(1, each))
     for first in range(0, max(1, length), step):
-        part = data.isel({dims[0]: slice(first, first + step)})
+        part = data.isel({dims[0]: slice(first, min(first + step, length))})
         scalars = [name for name, one in part.coords.items() if not one.dims]
         part = part.drop_vars(scalars)
         order = [*dims, *(str(name) for name in part.coords if name not in dims), *part.data_vars]

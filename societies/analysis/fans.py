@@ -19,7 +19,7 @@ from societies.analysis.drawing import GREY, finished, label_panel, new_panels, 
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import bootstrap_weights, open_source, plain
 from societies.analysis.selecting import RUN, names, unknown, with_ticks, workload_of
-from societies.errors import ConfigError
+from societies.errors import ConfigError, option
 from societies.words import counted
 from societies.workload.drawing.bands import RESAMPLES, Reals
 from societies.workload.drawing.figure import (
@@ -144,7 +144,8 @@ def _fan_of(data: xr.Dataset) -> tuple[str, int, int]:
     section = configuration_of(data).get("fan") or {}
     if RUN in data.dims or not section.get("futures"):
         raise ConfigError(
-            "the result is no fan; make one with --from FILE and --fan N, or with the key fan"
+            f"the result is no fan; make one with {option('start')} and {option('fan')}, "
+            "or by the key fan"
         )
     return clock, int(section[clock]), int(section["futures"])
 

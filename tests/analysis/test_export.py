@@ -129,9 +129,8 @@ def test_a_long_table_is_written_in_parts(file, monkeypatch):
     assert export(file, "csv", variables=["share"], overwrite=True)[0].read_bytes() == whole
     (path,) = export(file, "parquet", variables=["share"])
     assert parquet.ParquetFile(path).num_row_groups == 3
-    assert pd.read_parquet(path).equals(
-        pd.read_csv(file.with_name("run.csv"), float_precision="round_trip")
-    )
+    table = pd.read_csv(file.with_name("run.csv"), converters={"share": float})  # to the last bit
+    assert pd.read_parquet(path).equals(table)
 
 
 def test_netcdf_has_what_the_file_has(file):

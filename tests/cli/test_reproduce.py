@@ -168,9 +168,9 @@ def publication(tmp_path, monkeypatch):
         "sys.exit('fail' in sys.argv)\n"
     )
     parts = {
-        "one": companions.Part("", "", ("a",), "shared"),
-        "two": companions.Part("", "", ("a",), "shared"),
-        "bad": companions.Part("", "", ("fail",)),
+        "one": companions.Exhibit("", "", ("a",), "shared"),
+        "two": companions.Exhibit("", "", ("a",), "shared"),
+        "bad": companions.Exhibit("", "", ("fail",)),
     }
     made = {"of": companions.Companion("experiments/run.py", "", parts, small=("--tiny",))}
     for module in (companions, running):

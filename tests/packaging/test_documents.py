@@ -49,6 +49,7 @@ LANGUAGES = {
     "stata",
     "julia",
     "{eval-rst}",
+    "{toctree}",
 }
 
 ELSEWHERE = {

@@ -122,6 +122,19 @@ ILLUSTRATIONS = {
         "--figure results",
     ): "takes ten minutes",
     (
+        "experiments/economy/calibration/README.md",
+        "$ societies calibrate experiments/economy/calibration/figures_9_and_13.yaml --out "
+        "figures_9_and_13.nc --figure results",
+    ): "takes ten minutes on a GPU",
+    (
+        "experiments/economy/policies/README.md",
+        "$ python experiments/economy/policies/run.py OUT",
+    ): "takes minutes on a GPU",
+    (
+        "experiments/economy/policies/README.md",
+        "$ python experiments/economy/policies/responses.py OUT",
+    ): "the same",
+    (
         "experiments/economy/scenarios/README.md",
         "$ societies validate economy --figure validation.png",
     ): "takes half an hour",

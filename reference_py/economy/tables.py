@@ -188,7 +188,7 @@ def resource_effort_at(
 
 
 def device_effort_at(
-    max_effort: float, min_effort: float, max_experience: float, experience: int
+    max_effort: float, min_effort: float, max_experience: float, experience: float
 ) -> Decimal:
     """Return the minutes of `device_effort` at some experience below the most, to 50 digits."""
     steepness = _context().multiply(Decimal(2), Decimal(max_effort))

@@ -11,16 +11,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_py.economy.tables import device_effort_at
 from societies.analysis.selecting import require_dims
 from societies.errors import ConfigError, option
 from societies.workload.drawing.figure import configuration_of
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    Array = NDArray[np.float64]
 
 NEEDED = ("held", "extracted", "value")
 """Variables that ``record.agent_resource`` brings."""
@@ -147,14 +145,12 @@ def _number(config: Mapping[str, Any], key: str, of: Any) -> Any:
     return float(value[of]) if isinstance(value, list | tuple) else float(value)
 
 
-def _minutes(config: Mapping[str, Any], resource: int, experience: Array) -> Array:
+def _minutes(config: Mapping[str, Any], resource: int, experience: float) -> float:
     """Return the minutes of making a device by hand (docs/model.md, "Devices")."""
     high, low, cap = (
         _number(config, key, resource) for key in ("max_effort", "min_effort", "max_experience")
     )
-    curve = high - (high - low) * np.exp(-2 * high * np.exp(-((high - low) / 2) * experience / cap))
-    found: Array = np.where(experience < cap, curve, low)
-    return found
+    return float(device_effort_at(high, low, cap, experience)) if experience < cap else low
 
 
 def _device_prices(source: xr.Dataset, price: xr.DataArray, day: int) -> xr.DataArray:
@@ -174,12 +170,12 @@ def _device_prices(source: xr.Dataset, price: xr.DataArray, day: int) -> xr.Data
         place = types.index(kind)
         parts = resources if kind == "tool" else found[:, types.index(PARTS[kind])]
         for resource in range(found.shape[2]):
-            minutes = _minutes(config, resource, skill[:, place, resource])
             for society in range(len(found)):
                 used = recipe[society, place, resource]
                 used = used[np.isfinite(used) & (used >= 0)].astype(int)
                 if len(used):
-                    made = minutes[society] * minute[society] + parts[society, used].sum()
+                    minutes = _minutes(config, resource, float(skill[society, place, resource]))
+                    made = minutes * minute[society] + parts[society, used].sum()
                     found[society, place, resource] = made
     dims = ("society", "device_type", "resource")
     coordinates = {dim: source[dim] for dim in dims if dim in source.coords}

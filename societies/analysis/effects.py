@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from societies.analysis.intervals import student_half
 from societies.analysis.labels import LABEL, unused
 from societies.analysis.pairs import NEVER, Compared, aligned, compared, first_difference
 from societies.analysis.selecting import RUN
@@ -24,7 +23,7 @@ from societies.analysis.study_cases import point_labels, runs_done
 from societies.config.problems import quoted, suggestion
 from societies.errors import ConfigError, EffectWarning, option
 from societies.output import open_results
-from societies.workload.drawing.bands import RESAMPLES, Reals
+from societies.workload.drawing.bands import RESAMPLES, Reals, student_half
 from societies.workload.drawing.figure import clock_of, words
 
 if TYPE_CHECKING:

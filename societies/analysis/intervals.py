@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.analysis.selecting import require_dims
-from societies.errors import ConfigError, SocietiesError, option
+from societies.errors import ConfigError, option
 from societies.workload.drawing import bands
 
 if TYPE_CHECKING:
@@ -95,23 +95,6 @@ def quantile_interval(
     about = f"quantile over {dim}, {level:g} in the middle"
     kept = {"statistic": "median", "over": dim, "replicates": data.sizes[dim]}
     return _three(median, "median", ends, kept, about)
-
-
-def student_half(level: float, freedom: Any, error: Any) -> Any:
-    """Return half of the width of Student's interval of a mean with a standard error.
-
-    Raises
-    ------
-    SocietiesError
-        If SciPy is missing.
-    """
-    try:
-        from scipy.stats import t as student
-    except ImportError as missing:
-        raise SocietiesError(
-            "Student's intervals need SciPy, which is missing: pip install 'societies[study]'"
-        ) from missing
-    return student.ppf((1 + level) / 2, freedom) * error
 
 
 def _three(

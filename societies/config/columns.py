@@ -65,7 +65,7 @@ def read_columns(path: Path, each: str) -> Columns:
         raise ConfigError(
             f"{name}:{line}  is not text: it has the character #x{ord(strange[0]):04x}"
         )
-    found = list(_rows(name, text))
+    found = list(rows_of(name, text))
     while found and not any(found[-1][1]):
         found.pop()
     while found and not any(found[0][1]):
@@ -99,8 +99,14 @@ def key_shown(key: str) -> str:
     return key if re.fullmatch(r"[\w.-]{1,60}", key) else quoted(key)
 
 
-def _rows(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and cells of each row, with spaces around the cells removed."""
+def rows_of(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield line number and cells of each row, with spaces around the cells removed.
+
+    Raises
+    ------
+    ConfigError
+        With the line at which the text stops being CSV; ``name`` is that of its file.
+    """
     first = re.split(r"[\r\n]", text.lstrip(), maxsplit=1)[0]
     divider = next((one for one in ",;\t" if one in first), ",")
     reader = csv.reader(

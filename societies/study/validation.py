@@ -11,7 +11,6 @@ import numpy as np
 
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import plain
-from societies.analysis.intervals import student_half
 from societies.analysis.selecting import RUN
 from societies.analysis.study_cases import point_labels, runs_done
 from societies.errors import ConfigError, SocietiesError, option
@@ -23,6 +22,7 @@ from societies.study.simulate import Progress, Simulator, sweep_of
 from societies.study.source import near
 from societies.study.statistics import Reals
 from societies.study.targets import SHARE, Target, Targets, load_targets
+from societies.workload.drawing.bands import student_half
 
 if TYPE_CHECKING:
     import xarray as xr

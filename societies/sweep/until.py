@@ -19,9 +19,10 @@ from pydantic import Field
 
 from societies.config.model import LARGEST_INTEGER, Section, key
 from societies.config.problems import suggestion
-from societies.errors import ConfigError, SocietiesError, option
+from societies.errors import ConfigError, option
 from societies.output import open_study
 from societies.sweep.report import SweepReport
+from societies.workload.drawing.bands import student_half
 
 FIRST = 20
 """Replicates of the first round: fewer say too little about the width of an interval."""
@@ -75,12 +76,6 @@ def widths(path: Path, asked: UntilConfig) -> Widths:
     ConfigError
         If the study does not record a variable, or has no such point.
     """
-    try:
-        from scipy.stats import t as student
-    except ImportError as missing:
-        raise SocietiesError(
-            "replicates: until needs SciPy, which is missing: pip install 'societies[study]'"
-        ) from missing
     with open_study(path) as study:
         done = study.isel(run=np.flatnonzero(study["status"].values == "done"))
         point, replicate = done["point"].values, done["replicate"].values
@@ -92,19 +87,17 @@ def widths(path: Path, asked: UntilConfig) -> Widths:
                 raise ConfigError(f"replicates.until: the study records no variable '{name}'{near}")
             values = np.asarray(done[name].values, float).reshape(len(point), -1)
             samples = _samples(np.nanmean(values, 1), point, replicate, asked.base)
-            each = {
-                number: _width(one, float(student.ppf((1 + LEVEL) / 2, max(1, len(one) - 1))))
-                for number, one in samples.items()
-            }
+            each = {number: _width(one) for number, one in samples.items()}
             worst[name] = max(each, key=each.__getitem__, default=0)
             found[name] = each.get(worst[name], 0.0)
     return Widths(found, worst)
 
 
-def _width(values: NDArray[np.float64], quantile: float) -> float:
+def _width(values: NDArray[np.float64]) -> float:
     if len(values) < 2:
         return float("inf")
-    return 2 * quantile * float(values.std(ddof=1)) / float(np.sqrt(len(values)))
+    error = float(values.std(ddof=1)) / float(np.sqrt(len(values)))
+    return 2 * float(student_half(LEVEL, len(values) - 1, error))
 
 
 def _samples(

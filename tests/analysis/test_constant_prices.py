@@ -60,7 +60,7 @@ def test_the_minutes_of_making_are_those_of_the_model():
     curve = parameters(societies.config_from_dict(CONFIG)).devices.effort_curves[0]
     config = societies.config_from_dict(CONFIG).model_dump(mode="json")
     for experience in (0, 3, 17, 40):
-        mine = float(_minutes(config, 2, np.array([float(experience)]))[0])
+        mine = _minutes(config, 2, float(experience))
         assert mine == pytest.approx(curve.minutes[min(experience, len(curve.minutes) - 1)])
 
 

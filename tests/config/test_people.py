@@ -81,3 +81,14 @@ def test_a_file_that_is_missing_or_contradicts_groups_is_named(people):
         config_from_dict({**BASE, "agents": "missing.csv"})
     with pytest.raises(ConfigError, match="exclude each other"):
         config_from_dict({**BASE, "agents": "people.csv", "groups": [{"name": "a", "count": 4}]})
+
+
+def test_a_table_is_read_as_all_tables_are(people):
+    people.write_text("\ufeff" + PEOPLE.replace(",", " ; "), encoding="utf-8")
+    assert config_from_dict({**BASE, "agents": "people.csv"}).groups[1].trade_power == 4.0
+    people.write_bytes(PEOPLE.encode("utf-16"))
+    with pytest.raises(ConfigError, match="save the file as UTF-8"):
+        config_from_dict({**BASE, "agents": "people.csv"})
+    people.write_text(PEOPLE)
+    with pytest.raises(ConfigError, match="resources: expected a whole number, got 'many'"):
+        config_from_dict({**BASE, "agents": "people.csv", "resources": "many"})

@@ -6,15 +6,14 @@ all societies and by the Gini coefficient of their wealth on the day of the shoc
 figure: ``python experiments/economy/policies/responses.py OUT``.
 """
 
-import argparse
 import csv
 import subprocess
 import sys
-from pathlib import Path
+
+from twins import computed, options
 
 from societies.analysis.response_table import as_dict, responses_of
 
-HERE = Path(__file__).resolve().parent
 VARIABLES = ("units_extracted", "units_traded", "utility", "gini_wealth")
 NUMBERS = ("peak", "peak_at", "half_life")
 ENDS = ("", "_low", "_high")
@@ -22,18 +21,10 @@ ENDS = ("", "_low", "_high")
 
 def main() -> None:
     """Run the study and write the responses."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("out", type=Path, help="folder of the study, the table and the figures")
-    parser.add_argument("--replicates", type=int, default=200, help="twins of each shock")
-    parser.add_argument("--device", default="auto", help="OpenCL device (societies devices)")
+    parser = options(__doc__, "twins of each shock")
     parser.add_argument("--by", default="gini_wealth", help="variable that divides the societies")
     chosen = parser.parse_args()
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    study = chosen.out / f"responses-{chosen.replicates}.h5"
-    command = [sys.executable, "-m", "societies", "sweep", str(HERE / "responses.yaml")]
-    command += ["--replicates", str(chosen.replicates), "--device", chosen.device]
-    command += ["--out", str(study), *(["--resume"] if study.exists() else [])]
-    subprocess.run(command, check=True)
+    study = computed("responses", chosen)
 
     found = responses_of([study], VARIABLES, base="none", by=chosen.by, states=2)
     with (chosen.out / "responses.csv").open("w", newline="") as file:
@@ -46,10 +37,10 @@ def main() -> None:
             said = ["" if value is None else f"{value:.6g}" for value in values]
             table.writerow([one["shock"], one["state"], one["variable"], one["pairs"], *said])
             print(one["shock"], one["state"], one["variable"], one["pairs"], *said, sep="\t")
-    for name, options in {"responses": {}, "responses-by-state": {"by": chosen.by}}.items():
+    for name, more in {"responses": {}, "responses-by-state": {"by": chosen.by}}.items():
         command = [sys.executable, "-m", "societies", "irf", str(study), "--base", "none"]
         command += ["--variables", ",".join(VARIABLES), "--figure", str(chosen.out / f"{name}.png")]
-        command += [f"--by={options['by']}"] if options else []
+        command += [f"--by={more['by']}"] if more else []
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 

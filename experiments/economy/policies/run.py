@@ -5,34 +5,22 @@ and with each of eight from day 200 on. The script runs the study, or continues 
 effects with their intervals: ``python experiments/economy/policies/run.py OUT``.
 """
 
-import argparse
 import csv
-import subprocess
-import sys
-from pathlib import Path
 
 import xarray as xr
+from twins import computed, options
 
 from societies.analysis.effect_table import effects_of
 
-HERE = Path(__file__).resolve().parent
 COLUMNS = ("base", "effect", "low", "high", "relative", "se", "precision", "pairs")
 
 
 def main() -> None:
     """Run the study and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("out", type=Path, help="folder of the study and of effects.csv")
-    parser.add_argument("--replicates", type=int, default=200, help="societies for each policy")
-    parser.add_argument("--device", default="auto", help="OpenCL device (societies devices)")
+    parser = options(__doc__, "societies for each policy")
     parser.add_argument("--window", default="301:400", help="days whose mean is compared")
     chosen = parser.parse_args()
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    study = chosen.out / f"laboratory-{chosen.replicates}.h5"
-    command = [sys.executable, "-m", "societies", "sweep", str(HERE / "laboratory.yaml")]
-    command += ["--replicates", str(chosen.replicates), "--device", chosen.device]
-    command += ["--out", str(study), *(["--resume"] if study.exists() else [])]
-    subprocess.run(command, check=True)
+    study = computed("laboratory", chosen)
 
     with xr.open_dataset(study) as opened:
         recorded = [*opened.data_vars]

@@ -29,6 +29,7 @@ from societies.config.model import (
     ListOf,
     Section,
     WorkloadConfig,
+    accepts,
     key,
     shape,
     value,
@@ -264,7 +265,10 @@ class EconomyKeys(WorkloadConfig):
             "consumption": ConsumptionConfig(),
             "device": DeviceConfig(),
         }
-        return with_people(with_words(data), sections)
+        asked: Any = data.get("resources") if isinstance(data, dict) else None
+        usual = cls.model_fields["resources"].default
+        resources = asked if accepts(cls, "resources", asked) else usual
+        return with_people(with_words(data), resources, sections)
 
     @field_validator("trading")
     @classmethod

@@ -7,34 +7,35 @@ The configuration that a result holds has the groups, so that it needs no file.
 
 from __future__ import annotations
 
-import csv
 import math
+import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import PydanticCustomError
 
+from societies.config.columns import rows_of
 from societies.config.model import accepts
 from societies.config.problems import quoted, suggestion
 from societies.economy.config.groups import GroupConfig
-from societies.inputs import whole_number
+from societies.errors import ConfigError
+from societies.inputs import LONGEST_TABLE, read_text, shown, whole_number
 
 NAME = "group"
 """Column with the name of the agent's group, which need not be unique."""
 SECTIONS = ("utility", "extraction", "consumption", "device")
-MOST_BYTES = 64 << 20
 
 Cell = tuple[str, str, int | None]
 """Section or "", key, and resource or None, of a column."""
 
 
-def with_people(data: Any, defaults: Mapping[str, BaseModel]) -> Any:
+def with_people(data: Any, resources: int, defaults: Mapping[str, BaseModel]) -> Any:
     """Return plain data of a configuration with the groups of a file that ``agents`` names.
 
     Parameters
     ----------
+    resources : number of resources
     defaults : the sections of the economy by name, for resources without a column
 
     Raises
@@ -47,7 +48,7 @@ def with_people(data: Any, defaults: Mapping[str, BaseModel]) -> Any:
         return data
     if data.get("groups"):
         raise _wrong("agents: a file of agents and groups exclude each other; give one of them")
-    rows = list(_rows(name, int(data.get("resources", 48)), data, defaults))
+    rows = list(_rows(name, resources, data, defaults))
     if not rows:
         raise _wrong(f"agents: {name} has no agents below its first line")
     return {**data, "agents": len(rows), "groups": _groups(rows)}
@@ -61,22 +62,20 @@ def _rows(
     name: str, resources: int, data: Mapping[str, Any], defaults: Mapping[str, BaseModel]
 ) -> Iterator[dict[str, Any]]:
     """Yield what a group of one agent would have, for each line of the file."""
-    path = Path(name)
+    looked_up = "it is looked up in the current folder"
+    if not os.path.lexists(name):
+        raise _wrong(f"agents: {name}: No such file or directory; {looked_up}")
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise _wrong(f"agents: {name} has more than {MOST_BYTES >> 20} MiB")
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "is not text in UTF-8"
-        raise _wrong(f"agents: {name}: {why}; it is looked up in the current folder") from None
-    lines = csv.reader(text.splitlines())
-    head = [one.strip() for one in next(lines, [])]
+        lines = list(rows_of(shown(name), read_text(name, LONGEST_TABLE)))
+    except ConfigError as error:
+        raise _wrong(f"agents: {error}; {looked_up}") from None
+    head = lines[0][1] if lines else []
     cells = [_cell(name, place, column, resources) for place, column in enumerate(head, 1)]
     for place, column in enumerate(head, 1):
         if column in head[: place - 1]:
             raise _wrong(f"agents: {name}:1:{place}  {quoted(column)}: there are two such columns")
-    for line, row in enumerate(lines, 2):
-        if not any(one.strip() for one in row):
+    for line, row in lines[1:]:
+        if not any(row):
             raise _wrong(f"agents: {name}:{line}  is empty; every line is an agent")
         if len(row) != len(head):
             raise _wrong(f"agents: {name}:{line}  has {len(row)} columns, the first {len(head)}")
@@ -84,7 +83,7 @@ def _rows(
         for place, (cell, value) in enumerate(zip(cells, row, strict=True), 1):
             section, key, resource = cell
             if key == NAME:
-                found[NAME] = value.strip()
+                found[NAME] = value
                 continue
             where = f"agents: {name}:{line}:{place}  {head[place - 1]}"
             number = _number(where, value)
@@ -141,9 +140,9 @@ def _number(where: str, text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise _wrong(f"{where}: expected a number, got {quoted(text.strip())}") from None
+        raise _wrong(f"{where}: expected a number, got {quoted(text)}") from None
     if not math.isfinite(number):
-        raise _wrong(f"{where}: expected a finite number, got {quoted(text.strip())}")
+        raise _wrong(f"{where}: expected a finite number, got {quoted(text)}")
     return number
 
 

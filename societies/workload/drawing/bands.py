@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.errors import SocietiesError
+
 RESAMPLES = 1000
 _BYTES_AT_ONCE = 1 << 27
 """Bytes of bootstrapped means that are computed at a time."""
@@ -51,6 +53,23 @@ def ends_of_mean(values: Reals, level: float, resamples: int = RESAMPLES, seed: 
         percentiles = [(1 - level) / 2, (1 + level) / 2]
         ends[:, first + some] = np.nanquantile(means[:, some], percentiles, axis=0)
     return ends.reshape(2, *shape)
+
+
+def student_half(level: float, freedom: Any, error: Any) -> Any:
+    """Return half of the width of Student's interval of a mean with a standard error.
+
+    Raises
+    ------
+    SocietiesError
+        If SciPy is missing.
+    """
+    try:
+        from scipy.stats import t as student
+    except ImportError as missing:
+        raise SocietiesError(
+            "Student's intervals need SciPy, which is missing: pip install 'societies[study]'"
+        ) from missing
+    return student.ppf((1 + level) / 2, freedom) * error
 
 
 def thinned(ticks: NDArray[Any], values: Reals, most: int) -> tuple[Reals, Reals, int]:

@@ -159,6 +159,11 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
         2,
         (3, 8),
     ),
+    "2 agents, futures of a fan": (
+        {"agents": 2, "resources": 3, "replicates": 4, "fan": {"day": 1, "futures": 2}},
+        2,
+        (3,),
+    ),
     "1 agent": ({"agents": 1, "resources": 2}, 2, (3,)),
     "groups, unequal powers": (
         {"agents": 5, "resources": 7, "groups": GROUPS, "trading": SMALL_MENU},

@@ -799,15 +799,19 @@ def check(
 ) -> None:
     """Check CONFIG: report every mistake in it at once, and which programs it names."""
     from societies.config import to_yaml
-    from societies.workload import Setup
+    from societies.workload import Setup, Workload
     from societies.workload.declare.registry import workload
-    from societies.workload.running.programs import described
 
     path = _find_config(config)
     settings = _load(path, override)
-    setup = Setup(workload(settings.workload), settings)
-    told = setup.workload.python_of(settings)
-    told += [f"program {line}" for line in described(setup.workload.programs(setup.p))]
+    found = workload(settings.workload)
+    told = found.python_of(settings)
+    if told or type(found).programs is not Workload.programs:
+        from societies.workload.running.programs import described
+
+        # A table of a rule in Python is made here, which tries the rule.
+        named = found.programs(Setup(found, settings).p)
+        told += [f"program {line}" for line in described(named)]
     print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
     for line in told:
         print(printable(line), file=sys.stderr if verbose else sys.stdout)

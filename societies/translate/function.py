@@ -28,7 +28,6 @@ from societies.translate.values import (
     NOTHING,
     READ,
     REAL,
-    CVariable,
     Inner,
     Known,
     List,
@@ -206,7 +205,7 @@ class Function:
         if place not in self.frames[0].scope:
             self.instance.captures.append((frame, name))
             declarations, value = self.parameter(name, found)
-            if isinstance(found, Number | CVariable) and isinstance(value, CVariable):
+            if isinstance(found, Number) and isinstance(value, Number):
                 value = replace(value, known=found.known)
             self.instance.parameters += declarations
             self.frames[0].scope[place] = value
@@ -219,9 +218,9 @@ class Function:
             return [f"rng_t *{c}"], Stream(c)
         if isinstance(value, List):
             return self._list_parameter(c, value)
-        assert isinstance(value, Number | CVariable)
-        low = 0 if value.low is not None and value.low >= 0 else None
-        made = CVariable(c, value.kind, self.frame.node.lineno, FIXED, low)
+        assert isinstance(value, Number)
+        low = 0 if value.positive else None
+        made = Number(c, value.kind, FIXED, low, line=self.frame.node.lineno)
         return [f"const {CTYPES[value.kind]} {c}"], made
 
     def _list_parameter(self, c: str, value: List) -> tuple[list[str], List]:
@@ -265,8 +264,6 @@ class Function:
             elif not value.dims:
                 texts.append(value.length)
             return texts
-        if isinstance(value, CVariable):
-            return [value.cname]
         assert isinstance(value, Number)
         return [value.text]
 
@@ -321,9 +318,6 @@ class Function:
         """Return a value as a number, or raise the error that it is none."""
         if isinstance(value, Number):
             return value
-        if isinstance(value, CVariable):
-            place = value.low, value.high, value.known
-            return Number(value.cname, value.kind, value.life, *place)
         if isinstance(value, Known):
             if value.value is None:
                 return NOTHING
@@ -377,7 +371,7 @@ class Function:
 
     def called(self, value: Value) -> str:
         """Return how messages call a value."""
-        if isinstance(value, Number | CVariable):
+        if isinstance(value, Number):
             return CALLED[value.kind]
         if isinstance(value, List):
             return "a list"

@@ -15,10 +15,8 @@ from societies.translate.values import (
     CALLED,
     FIELDS,
     INT,
-    LEAST,
     LISTED,
     MAYBE,
-    MOST,
     NAME,
     NONE,
     READ,
@@ -29,18 +27,10 @@ from societies.translate.values import (
     Number,
     Value,
     bare,
+    parts_of,
     wide,
 )
 
-LIMITS = {
-    "int8": (-(2**7), 2**7 - 1),
-    "uint8": (0, 2**8 - 1),
-    "int16": (-(2**15), 2**15 - 1),
-    "uint16": (0, 2**16 - 1),
-    "int32": (-(2**31), 2**31 - 1),
-    "uint32": (0, 2**32 - 1),
-    "int64": (LEAST + 1, MOST),
-}
 LARGEST_LIST = 2**28
 """Largest number of entries of a list."""
 
@@ -199,11 +189,9 @@ def field_list(f: Function, name: str, node: ast.AST) -> List:
     one = declared.fields[name]
     if one.dtype not in FIELDS:
         f.error(node, f"the field '{name}' is {one.dtype}", "Use whole numbers or float64.")
-    ctype = FIELDS[one.dtype]
+    ctype, kind, low, high = FIELDS[one.dtype]
     dims = tuple(declared.lengths[dim] for dim in one.dims)
-    kind = {"float64": REAL, "uint64": WORD}.get(one.dtype, INT)
     pointer = f.use(f"state_{name}", f"__global {ctype} *state_{name}")
-    low, high = LIMITS.get(one.dtype, (None, None))
     length = str(dims[0]) if dims else "1"
     column = ListColumn(pointer, ctype, kind)
     return List((column,), "field", length, dims[0] if dims else 1, dims=dims, field=name,
@@ -250,7 +238,7 @@ def stored(f: Function, where: List, k: int, value: Number, node: ast.AST) -> st
 
 def texts(f: Function, where: List, value: Value, node: ast.AST) -> list[str]:
     """Return the texts of the numbers of an entry."""
-    parts = value if isinstance(value, tuple) else (value,)
+    parts = parts_of(value)
     if len(parts) != len(where.columns):
         many = "one number" if len(where.columns) == 1 else f"{len(where.columns)} numbers"
         f.error(node, f"the entries of the list have {many}, and this has {len(parts)}")
@@ -286,6 +274,3 @@ def copied(f: Function, source: List, name: str = "", most: int = 0) -> List:
             f.emit(f"{row.counter} = {inner};")
     copy(f, source, made)
     return made
-
-
-# -------------------------------------------------------------------- new lists

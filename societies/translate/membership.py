@@ -18,6 +18,7 @@ from societies.translate.values import (
     Number,
     Value,
     bare,
+    parts_of,
     wide,
 )
 
@@ -82,7 +83,7 @@ def _range(f: Function, node: ast.Compare, among: ast.expr) -> tuple[Number, Num
 
 def _same(f: Function, where: List, value: Value, k: str, node: ast.AST) -> str:
     """Return a condition: entry k of a list is a value."""
-    parts = value if isinstance(value, tuple) else (value,)
+    parts = parts_of(value)
     if len(parts) != len(where.columns) or where.rows:
         f.error(node, "the value is of another kind than the entries of the list")
     tests = []
@@ -128,10 +129,9 @@ def _arguments(f: Function, node: ast.Call, least: int, most: int) -> list[Value
 
 def _learned(f: Function, where: List, value: Value, node: ast.AST) -> None:
     """Find out what the entries of a list without entries are, from the first that it gets."""
-    parts = value if isinstance(value, tuple) else (value,)
     if isinstance(value, List):
         return
-    kinds = tuple(f.number(one, node).kind for one in parts)
+    kinds = tuple(f.number(one, node).kind for one in parts_of(value))
     if kinds != where.kinds and where.local:
         name = next((n for n, v in f.frame.scope.items() if v == where), "")
         before = f.fact("entries", name)
@@ -196,7 +196,7 @@ def _insert(f: Function, where: List, node: ast.Call, target: str) -> Value:
     n, index = where.counter, f.present(f.number(place_value, node), node)
     place = f.kept(Number(f"slice_bound({bare(wide(index))}, {n})", INT)).text
     f.require(f"{n} < {where.most}", node, f"the list has more than {where.most} entries")
-    parts = [f.kept(f.number(v, node)) for v in (value if isinstance(value, tuple) else (value,))]
+    parts = [f.kept(f.number(one, node)) for one in parts_of(value)]
     k = f.cname("k")
     with f.block(f"if ({n} < {where.most})"):
         with f.block(f"for (long {k} = {n}; {k} > {place}; --{k})"):

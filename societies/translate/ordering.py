@@ -22,12 +22,13 @@ from societies.translate.values import (
     NONE,
     READ,
     REAL,
-    CVariable,
     Inner,
     Known,
     List,
     Number,
     Value,
+    common_kind,
+    parts_of,
     wide,
 )
 from societies.translate.walks import walk
@@ -179,8 +180,7 @@ def ranks(f: Function, key: ast.expr | None, value: Value, node: ast.AST) -> lis
             found = _lambda_of(f, function.node, value, node)
         else:
             found = _by_function(f, function, value, node)
-    parts = found if isinstance(found, tuple) else (found,)
-    numbers = [f.number(one, node) for one in parts]
+    numbers = [f.number(one, node) for one in parts_of(found)]
     for number in numbers:
         if number.kind in (MAYBE, NONE):
             f.error(node, "None has no order", "Ask 'is None' first.")
@@ -196,11 +196,8 @@ def _lambda_of(f: Function, node: ast.Lambda, value: Value, at: ast.AST) -> Valu
     scope, assigned = dict(frame.scope), frame.assigned
     if isinstance(value, Number):
         value = f.kept(value)
-        line = getattr(at, "lineno", 0)
-        inner: Value = CVariable(value.text, value.kind, line, FIXED, value.low, value.high)
-    else:
-        inner = f.steady(value)
-    frame.scope[names[0]] = inner
+        value = Number(value.text, value.kind, FIXED, value.low, value.high)
+    frame.scope[names[0]] = f.steady(value)
     frame.assigned = {*(assigned or ()), names[0]}
     found = f.expression(node.body)
     frame.scope, frame.assigned = scope, assigned
@@ -286,9 +283,7 @@ def _of_list(f: Function, node: ast.Call, word: str) -> Value:
     key = keywords.get("key")
 
     def inside(value: Value) -> None:
-        parts = [
-            f.kept(f.number(v, node)) for v in (value if isinstance(value, tuple) else (value,))
-        ]
+        parts = [f.kept(f.number(one, node)) for one in parts_of(value)]
         value = tuple(parts) if isinstance(value, tuple) else parts[0]
         own = ranks(f, key, value, node)
         for part in [*parts, *own]:
@@ -313,14 +308,13 @@ def _of_list(f: Function, node: ast.Call, word: str) -> Value:
     kind = kinds[0]
     if len(kinds) > 1:
         f.error(node, "a default of a list of tuples", "Ask whether the list is empty before.")
-    if given.kind != kind:
-        if not {given.kind, kind} <= {INT, BOOL, MAYBE, NONE}:
-            what = f"the default is {CALLED[given.kind]}, the list has others"
-            f.error(node, what, "Write 0.0 instead of 0.")
-        kind = MAYBE if {given.kind, kind} & {MAYBE, NONE} else INT
-    f.declared[numbers[0].text] = CTYPES[kind]
+    both = common_kind(given.kind, kind)
+    if both is None:
+        what = f"the default is {CALLED[given.kind]}, the list has others"
+        f.error(node, what, "Write 0.0 instead of 0.")
+    f.declared[numbers[0].text] = CTYPES[both]
     f.emit(f"if (!{some}) {numbers[0].text} = {given.text};")
-    return Number(numbers[0].text, kind, FIXED)
+    return Number(numbers[0].text, both, FIXED)
 
 
 def each_value(

@@ -19,14 +19,7 @@ from societies.translate.messages import TranslationError
 from societies.translate.names import PRELUDE, in_c, word_of_opencl
 from societies.translate.races import require_no_races, require_one_name
 from societies.translate.source import Site, SourceFile, definition, without_docstring
-from societies.translate.values import (
-    FIXED,
-    INT,
-    CVariable,
-    List,
-    Settings,
-    Society,
-)
+from societies.translate.values import FIXED, INT, List, Number, Settings, Society
 
 PRIVATE = 64
 """Largest number of entries of a list in private memory; longer ones are in scratch memory."""
@@ -232,7 +225,8 @@ class TranslatedProgram:
             else:
                 high = None
                 f.use(c, f"const int {c}")
-            scope[name] = CVariable(c, INT, line, FIXED, 0 if name == entry else None, high)
+            low = 0 if name == entry else None
+            scope[name] = Number(c, INT, FIXED, low, high, line=line)
             if rebound:
                 f.error(f.frame.node, f"'{name}' is given to the phase", "Use another name for it.")
         f.frame.assigned = set(names)

@@ -204,9 +204,7 @@ def _of_society(f: Function, node: ast.Attribute) -> Value:
 @handles(ast.Subscript)
 def _subscript(f: Function, node: ast.Subscript, name: str) -> Value:
     if isinstance(node.slice, ast.Slice):
-        made = f.expression(node.value)
-        if not isinstance(made, List):
-            f.error(node, "only lists have slices")
+        made = f.listed(f.expression(node.value), node, "only lists have slices")
         whole(f, made, node)
         return slice_of(f, made, node, name or "part")
     where, i = f.ordered([node.value, node.slice])

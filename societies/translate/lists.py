@@ -135,9 +135,7 @@ def loaded(where: List, i: str, k: int) -> Number:
 
 def index(f: Function, where: List, i: Number, node: ast.AST) -> str:
     """Return the text of an index of Python, which may be negative."""
-    i = f.present(i, node)
-    if i.kind not in (INT, BOOL):
-        f.error(node, f"an index is {CALLED[i.kind]}", "Write int(...).")
+    i = f.whole(i, node, "an index is {}", "Write int(...).")
     inside = i.positive and i.high is not None
     if inside and where.length.isdigit() and i.high < int(where.length):  # type: ignore[operator]
         return bare(i.text)
@@ -245,17 +243,21 @@ def texts(f: Function, where: List, value: Value, node: ast.AST) -> list[str]:
     return [stored(f, where, k, f.number(one, node), node) for k, one in enumerate(parts)]
 
 
+def move(f: Function, source: List, i: str, target: List, k: str) -> None:
+    """Copy entry i of a list to entry k of another one."""
+    for c in range(len(source.columns)):
+        f.emit(f"{at(target, k, c)} = {at(source, i, c)};")
+
+
 def copy(f: Function, source: List, target: List, length: str = "") -> None:
     """Copy all entries of a list into one that has room for them."""
-    k = f.cname("k")
-    with f.block(f"for (long {k} = 0; {k} < {length or source.length}; ++{k})"):
+    with f.loop(length or source.length) as k:
         if source.rows:
             inner, outer = get(f, source, k), get(f, target, k)
             assert isinstance(inner, List) and isinstance(outer, List)
             copy(f, inner, outer)
         else:
-            for i in range(len(source.columns)):
-                f.emit(f"{at(target, k, i)} = {at(source, k, i)};")
+            move(f, source, k, target, k)
     if target.counter:
         f.emit(f"{target.counter} = {source.length};")
 
@@ -267,8 +269,7 @@ def copied(f: Function, source: List, name: str = "", most: int = 0) -> List:
         f.error(None, "a list of three dimensions is copied", "Copy its rows.")
     made = new(f, name, source.kinds, most or source.most, inner=inner)
     if source.rows and not source.lengths:  # a field, whose rows have a fixed length
-        k = f.cname("k")
-        with f.block(f"for (long {k} = 0; {k} < {source.length}; ++{k})"):
+        with f.loop(source.length) as k:
             row = get(f, made, k)
             assert isinstance(row, List)
             f.emit(f"{row.counter} = {inner};")

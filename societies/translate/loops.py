@@ -87,15 +87,10 @@ def _body(
 ) -> None:
     assert f.frame.assigned is not None
     f.frame.assigned = {*f.frame.assigned, *([name] if name else [])}
-    shielded, f.shielded = f.shielded, 0
-    ends, f.breaks = f.breaks, []
-    f.loops += 1
-    with f.block(head):
+    with f.block(head), f.body():
         if begin is not None:
             begin()
         f.statements(node.body)
-    f.loops -= 1
-    f.shielded, f.breaks = shielded, ends
 
 
 def _only_here(f: Function, node: ast.For) -> bool:
@@ -242,8 +237,7 @@ def _first(f: Function, value: Value, name: str, most: int, node: ast.AST) -> Li
 
 def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] = ()) -> List:
     """Return a new list of the values of a list, a range or a generator."""
-    if len(node.args) != 1 or any(one.arg not in keywords for one in node.keywords):
-        f.error(node, "takes one list here")
+    f.arguments(node, 1, 1, f"{ast.unparse(node.func)} takes one list here", keywords)
     argument = node.args[0]
     if isinstance(argument, Generators):
         made: List = list_of(f, argument, name)

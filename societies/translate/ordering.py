@@ -59,16 +59,13 @@ def sort_in_place(f: Function, made: List, node: ast.Call) -> None:
     if made.columns[0].ctype == result.columns[0].ctype:
         lists.copy(f, result, fixed)
     else:
-        k = f.cname("k")
-        with f.block(f"for (long {k} = 0; {k} < {result.length}; ++{k})"):
+        with f.loop(result.length) as k:
             f.emit(f"{lists.at(made, k)} = ({made.columns[0].ctype}){lists.at(result, k)};")
 
 
 def _sorted(f: Function, made: List, node: ast.Call, name: str) -> List:
     """Return a new list in order; it may be the one that is given, which no name stands for."""
-    keywords = {one.arg: one.value for one in node.keywords}
-    if set(keywords) - {"key", "reverse"}:
-        f.error(node, "only key= and reverse= are known here")
+    keywords = f.arguments(node, 0, 1, "only key= and reverse= are known here", ("key", "reverse"))
     reverse = False
     if "reverse" in keywords:
         found = f.truth(keywords["reverse"])
@@ -94,7 +91,7 @@ def _merged(
     order = lists.new(f, "order", (INT,), made.most)
     n, k = made.length, f.cname("k")
     keys: list[List] = []
-    with f.block(f"for (long {k} = 0; {k} < {n}; ++{k})"):
+    with f.loop(n, to=k):
         value = lists.get(f, made, k)
         for rank in ranks(f, key, value, node):
             one = lists.new(f, "key", (rank.kind,), made.most)
@@ -110,14 +107,13 @@ def _merged(
         _merge(f, order, n, keys, ">" if reverse else "<")
     inner = made.dims[1] if made.rows else 0
     result = lists.new(f, name or "sorted", made.kinds, made.most, inner=inner)
-    with f.block(f"for (long {k} = 0; {k} < {n}; ++{k})"):
+    with f.loop(n, to=k):
         if made.rows:
             row, target = lists.get(f, made, lists.at(order, k)), lists.get(f, result, k)
             assert isinstance(row, List) and isinstance(target, List)
             lists.copy(f, row, target)
         else:
-            for c in range(len(made.columns)):
-                f.emit(f"{lists.at(result, k, c)} = {lists.at(made, lists.at(order, k), c)};")
+            lists.move(f, made, lists.at(order, k), result, k)
     f.emit(f"{result.counter} = {n};")
     return result
 
@@ -266,9 +262,7 @@ def _ends(
 
 def _of_list(f: Function, node: ast.Call, word: str) -> Value:
     """Translate ``min`` or ``max`` of a list or a generator: the first of the best."""
-    keywords = {one.arg: one.value for one in node.keywords}
-    if set(keywords) - {"key", "default"}:
-        f.error(node, f"{word} takes key= and default=")
+    keywords = f.arguments(node, 1, 1, f"{word} takes key= and default=", ("key", "default"))
     default: Value | None = None
     if "default" in keywords:
         with f.aside() as lines:

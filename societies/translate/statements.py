@@ -33,6 +33,7 @@ from societies.translate.values import (
     common_kind,
 )
 
+ONLY_ENTRIES = "only entries of lists can be assigned", "Use a list or a field."
 ANNOTATED = {"int": INT, "float": REAL, "bool": BOOL}
 
 
@@ -157,8 +158,7 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
         if lines:
             value = f.steady(value)
             f.splice(lines)
-        if not isinstance(where, List):
-            f.error(target, "only entries of lists can be assigned", "Use a list or a field.")
+        where = f.listed(where, target, *ONLY_ENTRIES)
         if isinstance(value, List):
             storing.store_row(f, where, f.number(place, target), value, target)
         else:
@@ -265,9 +265,7 @@ def _augmented(f: Function, node: ast.AugAssign) -> None:
         old = lists.scalar_of(f, where, target)
     else:
         found, at = f.ordered([target.value, target.slice])
-        if not isinstance(found, List):
-            f.error(target, "only entries of lists can be assigned", "Use a list or a field.")
-        where = found
+        where = f.listed(found, target, *ONLY_ENTRIES)
         place = f.number(at, target)
         if place.life != FIXED and not place.text.isidentifier():
             place = f.kept(place)
@@ -329,20 +327,11 @@ def _while(f: Function, node: ast.While) -> None:
         f.frame.assigned = before
         return
     text = "1" if test is True else bare(test.text)
-    f.emit(f"while ({'1' if lines else text}) {{")
-    f.indent += 1
-    if lines:
-        f.splice(lines, 1)
-        f.emit(f"if (!({text})) break;")
-    f.loops += 1
-    shielded, f.shielded = f.shielded, 0
-    ends, f.breaks = f.breaks, []
-    f.statements(node.body)
-    found, f.breaks = f.breaks, ends
-    f.shielded = shielded
-    f.loops -= 1
-    f.indent -= 1
-    f.emit("}")
+    with f.block(f"while ({'1' if lines else text})"), f.body() as found:
+        if lines:
+            f.splice(lines, 1)
+            f.emit(f"if (!({text})) break;")
+        f.statements(node.body)
     f.frame.assigned = before
     if test is True:  # left only by break
         f.frame.assigned = set.intersection(*found) if found else None

@@ -317,9 +317,7 @@ def repeated(f: Function, filled: ast.List, count: ast.expr, name: str) -> List:
     if isinstance(value, List):
         hint = "In Python all entries are one list. Write [[0] * n for _ in range(m)]."
         f.error(filled, "a list of lists by *", hint)
-    n = f.present(f.number(times, count), count)
-    if n.kind not in (INT, BOOL):
-        f.error(count, "a list is repeated by a real number", "Write int(...).")
+    n = f.whole(times, count, "a list is repeated by {}", "Write int(...).")
     most = n.most
     if most is None:
         f.error(count, *FROM_CONFIG)
@@ -330,8 +328,7 @@ def repeated(f: Function, filled: ast.List, count: ast.expr, name: str) -> List:
     f.emit(f"{made.counter} = {'' if n.positive else '0 > '}{bare(wide(n))}"
            f"{'' if n.positive else f' ? 0 : {bare(wide(n))}'};")  # fmt: skip
     entries = lists.texts(f, made, value, filled)
-    k = f.cname("k")
-    with f.block(f"for (long {k} = 0; {k} < {made.length}; ++{k})"):
+    with f.loop(made.length) as k:
         for i, text in enumerate(entries):
             f.emit(f"{lists.at(made, k, i)} = {text};")
     return made

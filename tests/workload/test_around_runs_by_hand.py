@@ -399,7 +399,7 @@ def test_a_model_in_a_file_is_known_by_its_name_from_then_on(tmp_path, monkeypat
     with pytest.raises(ConfigError, match="has the workload 'laplace', and so has the installed"):
         registry.workload_of_file(write("three.py", "laplace"))
     (tmp_path / "none.py").write_text("WORKLOAD = 3\n")
-    with pytest.raises(ConfigError, match=r"has no line WORKLOAD = \.\.\., which makes the workload"):
+    with pytest.raises(ConfigError, match=r"has no line WORKLOAD = \.\.\., which"):
         registry.workload_of_file(str(tmp_path / "none.py"))
     # A file that is the installed one may be named, too.
     monkeypatch.syspath_prepend(str(tmp_path))

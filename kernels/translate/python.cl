@@ -33,6 +33,14 @@
 #define FIRST_WORD(item, words) item
 #endif
 
+// Bytes, which may be of any type, from the state into a log.
+#if DEVICE_IS_CPU
+WHOLE void log_bytes(__global void *to, __global const void *from, const size_t n)
+{
+    for (size_t i = 0; i < n; ++i) ((__global uchar *)to)[i] = ((__global const uchar *)from)[i];
+}
+#endif
+
 #define NOTHING ((long)(-9223372036854775807L - 1))  // Python's None where a whole number may be
 
 // ---------------------------------------------------------------- whole numbers

@@ -57,6 +57,7 @@ class BoundPhases:
     parameters : names of all parameters of the kernels
     written : names of the arrays of the state that steps may have written since the caller last
         cleared this set
+    logged : names of the fields that the last steps have written into the logs themselves
     throttled : whether launches pause for other threads (`Throttle`)
 
     Raises
@@ -106,6 +107,7 @@ class BoundPhases:
         kernels = [one.kernel.kernel for several in self.launches.values() for one in several]
         self.parameters = frozenset(p.name for kernel in kernels for p in kernel.parameters)
         self.written: set[str] = set()
+        self.logged: frozenset[str] = frozenset()
         self._writes = {name: self._written_by(name, one) for name, one in phases.items()}
         self._listing = Listing()
         self._throttle = Throttle(program.device)
@@ -124,6 +126,7 @@ class BoundPhases:
         device.counters.launches += listed(values, self._throttle if self.throttled else None)
         self._swap(listed.swaps)
         self.written |= listed.written
+        self.logged = listed.logged
 
     def _list(self, steps: tuple[Step, ...]) -> Listed | None:
         """Return the prepared launches of some steps; None if they are not known in advance."""
@@ -131,11 +134,13 @@ class BoundPhases:
             return None
         launches: list[tuple[BoundKernel, tuple[str, ...], Mapping[str, int]]] = []
         swaps: list[tuple[str, str]] = []
+        logged: set[str] = set()
         sizes_vary = False
         for step, count, joined in fused_steps(self._phases, steps, self._cores):
             own, bound = step.arguments, self.launches[step.phase]
             if joined is not None:
                 bound = [self._joined[step.phase]]
+                logged.update(joined.logged)
             elif count > 1:
                 several, launch = self._of_rounds[step.phase]
                 own, bound = {**own, several.parameter: count}, [launch]
@@ -149,7 +154,7 @@ class BoundPhases:
             self._swap(self._phases[step.phase].swaps)
         self._swap(reversed(swaps))
         written = frozenset().union(*(self._writes[s.phase] for s in steps))
-        return None if sizes_vary else Listed(launches, written, tuple(swaps))
+        return None if sizes_vary else Listed(launches, written, frozenset(logged), tuple(swaps))
 
     def _swap(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Exchange the names of pairs of arrays, one pair after another."""

@@ -81,12 +81,17 @@ class DeviceLogs:
         """Copy a tick's logged fields into the logs on the device; the host does not wait.
 
         Fields that no launch has written since the last copy are skipped, because a copy costs as
-        much as a launch.
+        much as a launch. So are those that a launch itself has logged, in this row.
         """
-        written = self._phases.written
+        written, logged = self._phases.written, self._phases.logged
         if not written:
             return
-        for name in self._copied & written:
+        for name in logged:
+            if row == 0:
+                self._rows[name].clear()
+            self._rows[name].append((row, row))
+        self._phases.logged = frozenset()
+        for name in (self._copied & written) - logged:
             log = self._logs[name]
             array, rows, carried = self._state[name], self._rows[name], self._carried[name]
             place = len(rows)

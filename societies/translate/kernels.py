@@ -37,14 +37,13 @@ class TranslatedPhase:
 
 @dataclass(frozen=True)
 class JoinedPhases:
-    """A kernel for CPUs that carries out consecutive phases of a copy.
+    """A kernel for CPUs that carries out all phases of some ticks (``ticks``) for a copy.
 
     Attributes
     ----------
     name : name of the kernel
     phases : the phases in order; in all of them a work-item is a copy
-    logged : fields that it also writes into the logs of the tick (``log_row``), because no phase of
-        the tick follows
+    logged : fields that it also writes into the logs, of the first tick in row ``log_row``
     words : entries of scratch memory for each work-item
     """
 
@@ -72,7 +71,7 @@ def kernel_of_phase(kernel: TranslatedPhase, declared: Declared) -> str:
         lines.append("    const size_t copy = item, stride = copies;")
     lines.append("    if (copy >= copies) return;")
     if declared.ended:
-        lines.append("    if (state_ended[copy] >= 0) return;")
+        lines.append(f"    if ({_over('state_ended[copy]', declared.clock)}) return;")
     lines += _own_arrays(kernel.instance.uses, declared)
     if "scratch" in given:
         lines.append(f"    scratch += FIRST_WORD(item, {max(kernel.words, 1)}ul);")
@@ -84,33 +83,36 @@ def kernel_of_phase(kernel: TranslatedPhase, declared: Declared) -> str:
 def kernel_of_several(
     joined: JoinedPhases, kernels: Sequence[TranslatedPhase], declared: Declared
 ) -> str:
-    """Return the kernel of several phases: for a copy, each as if it were launched alone.
+    """Return the kernel of all phases: for a copy, each as if it were launched alone.
 
-    A copy that has ended keeps its state, which is logged nevertheless.
+    A copy that has ended keeps its state, which is logged nevertheless. All ticks of a copy are
+    carried out before the next copy begins, so its state stays in the cache.
     """
     given = _given(kernels, declared)
     own = dict(given)
     for name in joined.logged:
         ctype = given[f"state_{name}"].split("*")[0]
         given[f"{name}_log"] = f"{ctype}*{name}_log"
-    if joined.logged:
-        given["log_row"] = "const int log_row"
+    given |= {"log_row": "const int log_row", "ticks": "const int ticks"}
     lines = ["#if DEVICE_IS_CPU"]
     lines += [f"__kernel void {joined.name}({', '.join(given.values())})", "{"]
     lines.append("    const size_t copy = get_global_id(0), stride = copies;")
     lines.append("    if (copy >= copies) return;")
     if declared.ended:
-        lines.append("    __global const int *const end = state_ended + copy;")
+        lines.append("    __global const int *const ended_at = state_ended + copy;")
     lines += _own_arrays(own, declared)
     if "scratch" in own:
         lines.append(f"    scratch += FIRST_WORD(copy, {max(joined.words, 1)}ul);")
-    going = "if (end[0] < 0) " if declared.ended else ""
-    lines += [f"    {going}{_call(kernel, '')}" for kernel in kernels]
+    lines.append("    for (int past = 0; past < ticks; ++past) {")
+    past = {name: f"{name} + past" for name in ("tick", declared.clock)}
+    over = _over("ended_at[0]", f"{declared.clock} + past")
+    going = f"if (!({over})) " if declared.ended else ""
+    lines += [f"        {going}{_call(kernel, past=past)}" for kernel in kernels]
     for name in joined.logged:
         size = _size(name, declared)
-        row = f"{name}_log + (log_row * (size_t)copies + copy) * {size}ul"
-        lines.append(f"    log_bytes({row}, state_{name}, {size} * sizeof(*state_{name}));")
-    return "\n".join([*lines, "}", "#endif"])
+        row = f"{name}_log + ((size_t)(log_row + past) * copies + copy) * {size}ul"
+        lines.append(f"        log_bytes({row}, state_{name}, {size} * sizeof(*state_{name}));")
+    return "\n".join([*lines, "    }", "}", "#endif"])
 
 
 def _given(kernels: Sequence[TranslatedPhase], declared: Declared) -> dict[str, str]:
@@ -121,9 +123,15 @@ def _given(kernels: Sequence[TranslatedPhase], declared: Declared) -> dict[str, 
     given.setdefault("copies", "const uint copies")
     if declared.ended:
         given.setdefault("state_ended", "__global int *state_ended")
+        given.setdefault(declared.clock, f"const int {declared.clock}")
     if "fault" in given:
         given["fault"] = "__global int *state_python_fault"
     return given
+
+
+def _over(ended: str, tick: str) -> str:
+    """Return the condition that a copy has ended in an earlier tick; it completes its last one."""
+    return f"{ended} >= 0 && {ended} != {tick}"
 
 
 def _own_arrays(names: Mapping[str, str], declared: Declared) -> Iterator[str]:
@@ -140,7 +148,8 @@ def _size(field: str, declared: Declared) -> int:
     return math.prod(declared.lengths[dim] for dim in dims)
 
 
-def _call(kernel: TranslatedPhase, entry: str) -> str:
+def _call(kernel: TranslatedPhase, entry: str = "", past: Mapping[str, str] | None = None) -> str:
     """Return the call of the function that carries out a phase."""
-    arguments = [*([entry] if entry else []), *kernel.instance.uses]
+    uses = [(past or {}).get(name, name) for name in kernel.instance.uses]
+    arguments = [*([entry] if entry else []), *uses]
     return f"{kernel.instance.name}({', '.join(arguments)});"

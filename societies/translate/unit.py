@@ -235,7 +235,7 @@ class TranslatedProgram:
         logged : logged fields; those that the phases write are logged by the kernel
         """
         kernels = [self.kernels[name] for name in phases if name in self.kernels]
-        if self.checked or len(phases) < 2 or len(kernels) < len(phases):
+        if self.checked or not phases or len(kernels) < len(phases):
             return None
         if any(one.entry for one in kernels):
             return None

@@ -24,6 +24,12 @@ WORKGROUP_LIMIT = 256
 TICK = "tick"
 """Kernel parameter with the number of the tick; so has a parameter with the clock's name."""
 
+TICKS = "ticks"
+"""Kernel parameter with the number of ticks that a launch carries out."""
+
+LOG_ROW = "log_row"
+"""Parameter of kernels that write a log themselves: the row of the (first) tick."""
+
 Groups = int | tuple[int, ...] | str | Callable[[Mapping[str, int]], int]
 
 
@@ -116,7 +122,8 @@ class Joined:
     followers : phases of the following steps, in order
     launch : launch that replaces those of all these steps
     on_cpu : True: on CPUs; False: on other devices
-    logged : logged fields that the launch itself writes into the logs of the tick (``log_row``)
+    logged : logged fields that the launch itself writes into the logs, of the first tick in row
+        ``log_row``; given only if the launch carries out whole ticks, as many as ``ticks`` says
     """
 
     followers: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,7 @@ class BoundPhases:
         cleared this set
     logged : names of the fields that the last steps have written into the logs themselves
     throttled : whether launches pause for other threads (`Throttle`)
+    whole_ticks : whether a phase has a launch that carries out whole ticks (`Joined.logged`)
 
     Raises
     ------
@@ -104,6 +105,7 @@ class BoundPhases:
             for name, one in phases.items()
             if one.joined is not None
         }
+        self.whole_ticks = any(one.joined and one.joined.logged for one in phases.values())
         kernels = [one.kernel.kernel for several in self.launches.values() for one in several]
         self.parameters = frozenset(p.name for kernel in kernels for p in kernel.parameters)
         self.written: set[str] = set()
@@ -113,12 +115,26 @@ class BoundPhases:
         self._throttle = Throttle(program.device)
         self.throttled = False
 
-    def all(self, steps: tuple[Step, ...], tick: int) -> None:
-        """Run the steps of a tick, all of which are known in advance (`Listing`)."""
+    def logs_all(self, steps: tuple[Step, ...], logged: Collection[str]) -> bool:
+        """Return True if one launch carries out all steps and writes all these fields' logs."""
+        listed = self._listed(steps)
+        return listed is not None and listed.logged.issuperset(logged)
+
+    def _listed(self, steps: tuple[Step, ...]) -> Listed | None:
+        """Return the prepared launches of some steps; None if each step is launched by itself."""
         device = self._program.device
+        if device.recording is not None or device.launched is not None:
+            return None
         arrangement = tuple([id(self.arrays[name]) for name in self._swapping])
-        listed = self._listing.of(steps, arrangement, self._list)
-        if listed is None or device.recording is not None or device.launched is not None:
+        return self._listing.of(steps, arrangement, self._list)
+
+    def all(self, steps: tuple[Step, ...], tick: int) -> None:
+        """Run the steps of a tick, all of which are known in advance (`Listing`).
+
+        A launch that carries out whole ticks carries out ``numbers["ticks"]`` of them.
+        """
+        device, listed = self._program.device, self._listed(steps)
+        if listed is None:
             for step in steps:
                 self(step, tick)
             return

@@ -11,22 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from societies.translate.frames import Again, CLine, Instance, Namespace, bindings_of
 from societies.translate.function import Function
-from societies.translate.messages import TranslationError
 from societies.translate.names import PRELUDE, in_c, word_of_opencl
 from societies.translate.races import require_no_races, require_one_name
 from societies.translate.source import Site, SourceFile, definition, without_docstring
-from societies.translate.values import (
-    FIXED,
-    INT,
-    CVariable,
-    List,
-    Settings,
-    Society,
-)
+from societies.translate.values import FIXED, INT, List, Number, Settings, Society
+
+if TYPE_CHECKING:
+    from societies.workload import Field
 
 PRIVATE = 64
 """Largest number of entries of a list in private memory; longer ones are in scratch memory."""
@@ -35,18 +30,6 @@ MOST_WORDS = 2**31 // 8
 """Largest number of entries of the lists of a phase, of 8 bytes each, for one work-item."""
 
 _WORD = re.compile(r"§(\d+):(\d+)§")
-
-
-class FieldLike(Protocol):
-    """What the translator reads of a field."""
-
-    @property
-    def dims(self) -> tuple[str, ...]:
-        """Dimensions after the copy."""
-
-    @property
-    def dtype(self) -> str:
-        """NumPy type."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +50,7 @@ class Declared:
     hidden : fields that messages do not name
     """
 
-    fields: Mapping[str, FieldLike]
+    fields: Mapping[str, Field]
     lengths: Mapping[str, int]
     series: Sequence[str] = ()
     settings: Any = None
@@ -154,19 +137,15 @@ class TranslatedProgram:
         names = [one.arg for one in node.args.args]
         entry = entry_of(function, self.declared)
         known = {self.declared.clock, "tick", *self.declared.arguments, entry}
+        hint = f"Write def {name}(config, {self.declared.copies}, {self.declared.clock})."
         for one in names[2:]:
             if one not in known:
                 last = f", or a dimension of the fields ({', '.join(self.declared.lengths)})"
-                hint = f"Write def {name}(config, {self.declared.copies}, {self.declared.clock})."
-                line = file.line(node.lineno)
                 reason = f"the parameter '{one}' is no argument of a step{last}"
-                raise TranslationError(file.path.name, node.lineno, line, reason, hint)
+                raise file.error(node.lineno, reason, hint)
         if len(names) < 2:
-            hint = f"Write def {name}(config, {self.declared.copies}, {self.declared.clock})."
             reason = f"the phase {name} has {len(names)} parameters"
-            raise TranslationError(
-                file.path.name, node.lineno, file.line(node.lineno), reason, hint
-            )
+            raise file.error(node.lineno, reason, hint)
         facts: dict[Any, Any] = {}
         self.active.clear()
         self.entry = entry
@@ -193,11 +172,8 @@ class TranslatedProgram:
         if kernel.words > MOST_WORDS:
             del self.kernels[name]
             self._measure()
-            raise TranslationError(
-                file.path.name, node.lineno, file.line(node.lineno),
-                f"the lists of {name} need {kernel.words * 8:,} bytes for each work-item",
-                "Make their bounds smaller, or use fields.",
-            )  # fmt: skip
+            reason = f"the lists of {name} need {kernel.words * 8:,} bytes for each work-item"
+            raise file.error(node.lineno, reason, "Make their bounds smaller, or use fields.")
         return kernel
 
     def _measure(self) -> None:
@@ -232,7 +208,8 @@ class TranslatedProgram:
             else:
                 high = None
                 f.use(c, f"const int {c}")
-            scope[name] = CVariable(c, INT, line, FIXED, 0 if name == entry else None, high)
+            low = 0 if name == entry else None
+            scope[name] = Number(c, INT, FIXED, low, high, line=line)
             if rebound:
                 f.error(f.frame.node, f"'{name}' is given to the phase", "Use another name for it.")
         f.frame.assigned = set(names)

@@ -114,7 +114,7 @@ def _round(f: Function, node: ast.Call, name: str) -> Value:
     value = _one_number(f, node)
     if value.kind != REAL:
         return replace(value, kind=INT, text=wide(value), literal=False)
-    return _whole(f, f"rint({bare(value.text)})", value, node)
+    return _whole(f, f"rint_real({bare(value.text)})", value, node)
 
 
 def _of_math(name: str, result: str) -> Made:
@@ -129,10 +129,10 @@ def _of_math(name: str, result: str) -> Made:
             what = "the square root of a negative number"
             if f.unit.checked:
                 text = f"checked_real({text}, 0.0, {f.site(node, what)})"
-            return Number(f"sqrt({text})", REAL, value.life)
         if result == INT:
-            return _whole(f, f"{name}({text})", value, node)
-        return Number(f"{name}({text})", result, value.life)
+            return _whole(f, f"{name}_real({text})", value, node)
+        made = f"{name}_real" if result == REAL else name
+        return Number(f"{made}({text})", result, value.life)
 
     return made
 

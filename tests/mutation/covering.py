@@ -18,7 +18,6 @@ import time
 from collections import Counter, defaultdict
 from functools import _lru_cache_wrapper as CachedFunction
 from importlib import import_module
-from pathlib import Path
 from types import FunctionType
 
 import pytest

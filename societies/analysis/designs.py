@@ -55,7 +55,7 @@ def saltelli(
 
     def order(x: Groups) -> list[int]:
         changed = [np.flatnonzero((x[:, 1 + i] != x[:, 0]).any(0)) for i in range(len(names))]
-        return [int(one[0]) for one in changed] if all(len(one) == 1 for one in changed) else []
+        return [int(*one) for one in changed] if all(len(one) == 1 for one in changed) else []
 
     def whole(x: Groups) -> NDArray[np.bool_]:
         found = np.full(len(x), len({*order(x)}) == len(names))
@@ -139,7 +139,7 @@ def _said(outcome: xr.DataArray, method: str) -> dict[str, Any]:
         found = [one[method] for one in json.loads(str(said)) if method in one]
     except (ValueError, TypeError):
         return {}
-    return dict(found[0]) if len(found) == 1 else {}
+    return dict(*found) if len(found) == 1 else {}
 
 
 def _whole(

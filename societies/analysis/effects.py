@@ -260,7 +260,7 @@ def records(label: str, found: xr.Dataset) -> list[dict[str, Any]]:
     entries = []
     for place, name in enumerate(found["variable"].values):
         for i, tick in enumerate(ticks):
-            at = (place,) if tick is None else (place, i)
+            at = (place, i)
             numbers = {
                 str(key): plain(one.values[at[: one.ndim]]) for key, one in found.data_vars.items()
             }

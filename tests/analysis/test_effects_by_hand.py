@@ -216,10 +216,19 @@ def test_means_are_from_the_first_tick_on_which_any_policy_acts(monkeypatch):
     assert (own["window"], own["effect"]) == ("2 to 4", pytest.approx(0.5))
 
 
+def test_a_policy_that_changes_nothing_acts_on_no_tick():
+    a = twins()[0]
+    cases = {"a": result(x=a), "same": result(x=a), "late": result(x=np.add(a, [[0, 1, 1]]))}
+    assert effects.since_first_difference(cases) == slice(4, 6)
+    del cases["late"]
+    assert effects.since_first_difference(cases) is None
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_without_a_difference_or_pairs_all_ticks_are_compared(monkeypatch, seed):
     a = twins()[0]
-    files = opened(monkeypatch, {"a": result(x=a), "b": result(x=a, seed=seed)})
+    late = np.add(a, [[0, seed - 1, 0]])  # without pairs no tick is the first
+    files = opened(monkeypatch, {"a": result(x=a), "b": result(x=late, seed=seed)})
     found = effect_table.effects_of(files)
     assert found.found["b"].attrs["window"] == "2 to 6"
     (warning,) = found.warnings

@@ -191,14 +191,14 @@ def _by_draws(data: xr.Dataset) -> xr.Dataset:
     dim = copies_of(data)
     if dim != RUN:
         return data.rename({dim: PAIR})
-    points = np.unique(data["point"].values) if "point" in data.coords else []
+    points = np.unique(data["point"].values if "point" in data.coords else [])
     if len(points) > 1:
         raise ConfigError(
             f"a study with {len(points)} points is not one result; compare two of its points"
         )
     own = str(data.attrs.get("copies", "society"))
     number = data[own].values if own in data.coords else data["replicate"].values
-    seeds = np.unique(data["seed"].values) if "seed" in data.coords else []
+    seeds = np.unique(data["seed"].values if "seed" in data.coords else [])
     more = {"seed": int(*seeds)} if len(seeds) == 1 else {}
     drop = [name for name in data.coords if data[name].dims == (RUN,)]
     found = data.drop_vars(drop).rename({RUN: PAIR}).assign_coords({PAIR: number})

@@ -18,7 +18,7 @@ from societies.translate.draws import alone, draw
 from societies.translate.function import Function, handles
 from societies.translate.loops import Generators, list_from
 from societies.translate.membership import method as list_method
-from societies.translate.messages import no_such_function
+from societies.translate.messages import ATTRIBUTES, no_such_function
 from societies.translate.operators import binary
 from societies.translate.ordering import each_value, extreme, in_order
 from societies.translate.values import (
@@ -114,7 +114,7 @@ def _round(f: Function, node: ast.Call, name: str) -> Value:
     value = _one_number(f, node)
     if value.kind != REAL:
         return replace(value, kind=INT, text=wide(value), literal=False)
-    return _whole(f, f"rint({bare(value.text)})", value, node)
+    return _whole(f, f"rint_real({bare(value.text)})", value, node)
 
 
 def _of_math(name: str, result: str) -> Made:
@@ -129,10 +129,10 @@ def _of_math(name: str, result: str) -> Made:
             what = "the square root of a negative number"
             if f.unit.checked:
                 text = f"checked_real({text}, 0.0, {f.site(node, what)})"
-            return Number(f"sqrt({text})", REAL, value.life)
         if result == INT:
-            return _whole(f, f"{name}({text})", value, node)
-        return Number(f"{name}({text})", result, value.life)
+            return _whole(f, f"{name}_real({text})", value, node)
+        made = f"{name}_real" if result == REAL else name
+        return Number(f"{made}({text})", result, value.life)
 
     return made
 
@@ -283,6 +283,10 @@ def _call(f: Function, node: ast.Call, name: str) -> Value:
         return call_user(f, user, node, name)
     if isinstance(value, ModuleType):
         f.error(node, f"the module {value.__name__} is no function")
+    if isinstance(value, type):
+        f.error(node, f"the class {value.__name__} has no place in a kernel", ATTRIBUTES)
+    if value is None:
+        f.error(node, f"{ast.unparse(node.func)} is no function")
     called = getattr(value, "__name__", "this")
     f.error(node, f"{called} cannot be translated", "Write it as a function of this file.")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from societies.translate.frames import Again, CLine, Instance, Namespace, bindings_of
 from societies.translate.function import Function
+from societies.translate.kernels import (
+    JoinedPhases,
+    TranslatedPhase,
+    kernel_of_phase,
+    kernel_of_several,
+)
 from societies.translate.names import PRELUDE, in_c, word_of_opencl
 from societies.translate.races import require_no_races, require_one_name
 from societies.translate.source import Site, SourceFile, definition, without_docstring
@@ -63,27 +68,6 @@ class Declared:
     hidden: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class TranslatedPhase:
-    """A translated phase.
-
-    Attributes
-    ----------
-    phase, name : of the phase, and of its kernel
-    entry : dimension of which each entry is a work-item; "": a work-item is a copy
-    words : entries of scratch memory for each work-item, in a program of all phases of the unit
-    instance : the function that carries it out
-    """
-
-    phase: str
-    name: str
-    entry: str
-    words: int
-    instance: Instance
-    file: SourceFile
-    line: int
-
-
 class TranslatedProgram:
     """A program of translated phases.
 
@@ -109,6 +93,7 @@ class TranslatedProgram:
         self.structures: dict[str, str] = {}
         self.arguments: dict[str, Any] = {}
         self.kernels: dict[str, TranslatedPhase] = {}
+        self.joined: JoinedPhases | None = None
         self.files: dict[str, SourceFile] = {}
         self.settings: dict[str, str] = {}  # names in C of settings, by their path
         self.columns: list[str] = []  # paths of settings that differ between copies
@@ -216,6 +201,27 @@ class TranslatedProgram:
         assert isinstance(f.frame.node, ast.FunctionDef)
         f.statements(without_docstring(f.frame.node))
 
+    def join(self, phases: Sequence[str], logged: Sequence[str] = ()) -> JoinedPhases | None:
+        """Add a kernel that carries out consecutive phases of a copy, for CPUs.
+
+        Returns None if a work-item is not a copy in all of them, or one is not translated.
+
+        Parameters
+        ----------
+        phases : in order; a tick has no others
+        logged : logged fields; those that the phases write are logged by the kernel
+        """
+        kernels = [self.kernels[name] for name in phases if name in self.kernels]
+        if self.checked or not phases or len(kernels) < len(phases):
+            return None
+        if any(one.entry for one in kernels):
+            return None
+        used = {name for one in kernels for name in one.instance.uses}
+        own = tuple(name for name in logged if f"state_{name}" in used)
+        words = max(one.words for one in kernels)
+        self.joined = JoinedPhases("all_phases_kernel", tuple(phases), own, words)
+        return self.joined
+
     # ---------------------------------------------------------------- functions
 
     def instance(self, name: str) -> Instance:
@@ -319,51 +325,12 @@ class TranslatedProgram:
         parts += structures
         for one in reversed(order):
             parts.append(_with_lines(one))
-        parts += [self._shell(one) for one in kernels]
+        parts += [kernel_of_phase(one, self.declared) for one in kernels]
+        if self.joined is not None and set(self.joined.phases) <= set(phases):
+            several = [self.kernels[name] for name in self.joined.phases]
+            parts.append(kernel_of_several(self.joined, several, self.declared))
         text = _WORD.sub(position, "\n\n".join(parts)) + "\n"
         return text.replace("§width§", str(len(self.columns)))
-
-    def _shell(self, kernel: TranslatedPhase) -> str:
-        """Return the kernel: which work-item carries out the phase for which copy and entry.
-
-        On a CPU the phase itself stays a function. PoCL promises its optimiser that the work-items
-        of a kernel do not depend on each other, and loops of a work-item over its own lists then
-        go wrong.
-        """
-        made, declared = kernel.instance, self.declared
-        inner = ("copy", "stride", "item")
-        given = {name: text for name, text in made.uses.items() if name not in inner}
-        given.setdefault("copies", "const uint copies")
-        if declared.ended:
-            given.setdefault("state_ended", "__global int *state_ended")
-        if "fault" in given:
-            given["fault"] = "__global int *state_python_fault"
-        lines = [f"__kernel void {kernel.name}({', '.join(given.values())})", "{"]
-        lines.append("    const size_t item = get_global_id(0);")
-        arguments = list(made.uses)
-        if kernel.entry:
-            entries = declared.lengths[kernel.entry]
-            lines.append(
-                f"    const size_t copy = item / {entries}, stride = copies * {entries}ul;"
-            )
-            arguments.insert(0, f"(long)(item % {entries})")
-        else:
-            lines.append("    const size_t copy = item, stride = copies;")
-        lines.append("    if (copy >= copies) return;")
-        if declared.ended:
-            lines.append("    if (state_ended[copy] >= 0) return;")
-        for name in given:
-            if name.startswith("state_") and name in made.uses:
-                one = declared.fields.get(name.removeprefix("state_"))
-                dims = one.dims if one is not None else ("series",)
-                size = math.prod(declared.lengths[dim] for dim in dims)
-                lines.append(f"    {name} += copy * {size};")
-        if "scratch" in given:
-            lines.append(f"    scratch += FIRST_WORD(item, {max(kernel.words, 1)}ul);")
-        if "fault" in given:
-            lines.append("    __global int *fault = state_python_fault + copy;")
-        lines.append(f"    {made.name}({', '.join(arguments)});")
-        return "\n".join([*lines, "}"])
 
 
 def entry_of(function: Callable[..., Any], declared: Declared) -> str:

@@ -186,10 +186,13 @@ def calibrate(
         except KeyboardInterrupt as error:
             if len(done) > kept:
                 _write(path, _dataset(own, done, None))
-            said = (
-                f"interrupted; {len(done)} trials are in {path}; {option('resume', True)} continues"
-            )
-            raise Interrupted(said, path, number_of(error)) from None
+            number, count = number_of(error), max(len(done), kept)
+            if not count:
+                raise Interrupted(
+                    "interrupted before any trial was complete; nothing was written", None, number
+                ) from None
+            said = f"interrupted; {count} trials are in {path}; {option('resume', True)} continues"
+            raise Interrupted(said, path, number) from None
         if not np.isfinite(own.answer(done.runs).distance).any():
             why = next(iter(simulate.failures), "each lacks a statistic")
             raise SocietiesError(f"all {len(done)} trials failed: {why}")

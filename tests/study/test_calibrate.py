@@ -321,3 +321,21 @@ def test_a_method_without_a_posterior_recovers_nothing(made):
     made()
     with pytest.raises(ConfigError, match="surrogate has no posterior"):
         recover(calibration(method="surrogate"), 5)
+
+
+@pytest.mark.parametrize("targets", [None, True, 3, [1], [None]])
+def test_targets_of_another_type_are_named(targets):
+    with pytest.raises(ConfigError, match="targets: expected the name of a file of targets"):
+        calibration(targets=targets)
+
+
+def test_more_trials_than_anything_computes_are_refused():
+    with pytest.raises(ConfigError, match=r"population.*at most 1000000"):
+        calibration(method={"abc_smc": {"population": 10**40}})
+
+
+def test_a_calibration_that_is_stopped_at_once_names_no_file(made, tmp_path):
+    made(stop_after=0)
+    with pytest.raises(Interrupted, match="before any trial was complete") as stopped:
+        calibrate(calibration(method="least_squares"), out=tmp_path / "a.nc")
+    assert stopped.value.path is None and not list(tmp_path.iterdir())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -25,7 +26,6 @@ from societies.translate.values import (
     CTYPES,
     FIXED,
     READ,
-    CVariable,
     EventList,
     Inner,
     Known,
@@ -237,10 +237,8 @@ def _body(
             continue
         declarations, made = f.parameter(name, value)
         f.instance.parameters += declarations
-        if isinstance(value, Number) and isinstance(made, CVariable):
-            known = value.known if exact or not value.literal else None
-            low = 0 if value.positive else None
-            made = Number(made.cname, made.kind, FIXED, low, None, known)
+        if isinstance(value, Number) and isinstance(made, Number):
+            made = replace(made, known=value.known if exact or not value.literal else None)
             if entry and value.text == entry and not rebound:
                 f.entry = made.text
             if rebound:

@@ -22,7 +22,6 @@ from societies.translate.values import (
     MOST,
     REAL,
     WORD,
-    CVariable,
     EventList,
     Inner,
     Known,
@@ -53,8 +52,6 @@ def _constant(f: Function, node: ast.Constant, name: str) -> Value:
 @handles(ast.Name)
 def _name(f: Function, node: ast.Name, name: str) -> Value:
     found = f.lookup(node.id, node)
-    if isinstance(found, CVariable):
-        return f.number(found, node)
     large = isinstance(found, Number) and found.literal and isinstance(found.known, int)
     if large and not LEAST < found.known <= MOST:  # type: ignore[union-attr,operator]
         f.error(node, *TOO_LARGE)
@@ -207,9 +204,7 @@ def _of_society(f: Function, node: ast.Attribute) -> Value:
 @handles(ast.Subscript)
 def _subscript(f: Function, node: ast.Subscript, name: str) -> Value:
     if isinstance(node.slice, ast.Slice):
-        made = f.expression(node.value)
-        if not isinstance(made, List):
-            f.error(node, "only lists have slices")
+        made = f.listed(f.expression(node.value), node, "only lists have slices")
         whole(f, made, node)
         return slice_of(f, made, node, name or "part")
     where, i = f.ordered([node.value, node.slice])
@@ -251,9 +246,7 @@ def _of_dictionary(f: Function, values: dict[Any, Any], i: Value, node: ast.AST)
 
 @handles(ast.Tuple)
 def _tuple(f: Function, node: ast.Tuple, name: str) -> Value:
-    return tuple(
-        f.number(one, node) if isinstance(one, CVariable) else one for one in f.ordered(node.elts)
-    )
+    return tuple(f.ordered(node.elts))
 
 
 @handles(ast.List)

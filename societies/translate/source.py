@@ -48,6 +48,10 @@ class SourceFile:
         """Return a line by its number from 1; "" if there is none."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
+    def error(self, number: int, reason: str, hint: str = "") -> TranslationError:
+        """Return the error that a line cannot be translated."""
+        return TranslationError(self.path.name, number, self.line(number), reason, hint)
+
 
 @lru_cache(maxsize=64)
 def _parsed(path: Path, module: str, _changed: int) -> SourceFile:

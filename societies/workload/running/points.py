@@ -99,10 +99,9 @@ def overlaps(config: Any) -> Iterator[Conflict]:
             continue  # the later one is inside of the other
         keys = [{points.key_in_group(config, a, key) for key in a.set} for a in (one, other)]
         for key in sorted(keys[0] & keys[1]):
-            last = f"{end:g}" if end != inf else "the end"
             yield Conflict(
                 ("interventions", j, "set"),
-                f"{key} is also set by interventions.{i} from {clock} {begin} to {last}; this one "
+                f"{key} is also set by interventions.{i} from {clock} {begin} to {end}; this one "
                 "holds then, since it begins later or comes later in the list",
             )
 
@@ -133,7 +132,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
         until = points.until_of(one)
         if until <= tick:
             wrong = True
-            message = f"must be after {clock} {tick}, on which it begins, got {until:g}"
+            message = f"must be after {clock} {tick}, on which it begins, got {until}"
             yield Conflict((*path, "until"), message, ((*path, clock),))
         for key, value in one.set.items():
             own = key

@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -386,7 +387,10 @@ def _observed(said: DataColumn, folder: FilePath, document: Document, path: Path
         message = f"{found.name} has no column '{wanted}'{suggestion(wanted, found.keys)}"
         raise config_error([Problem(document.place(path), path, message)])
     column = [row[found.keys.index(wanted)] for row in found.rows]
-    if not all(type(one) in (int, float) and np.isfinite(one) for one in column):
+    if not all(
+        isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one)
+        for one in column
+    ):
         message = f"column '{wanted}' of {found.name} has entries that are no numbers"
         raise config_error([Problem(document.place(path), path, message)])
     return np.array(column, float)

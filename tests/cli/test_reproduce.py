@@ -125,6 +125,13 @@ def test_a_run_is_carried_out_once_and_not_mixed_with_others(tmp_path, monkeypat
 
     monkeypatch.setattr(running, "run_config", never)
     carry_out(figure, tmp_path, options)
+    series = tmp_path / "runs" / "removal.nc"
+    content = series.read_bytes()
+    for place in range(7, len(content), len(content) // 25):
+        series.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+        with pytest.raises(OutputError, match=r"removal\.nc: damaged"):
+            carry_out(figure, tmp_path, options)
+    series.write_bytes(content)
     monkeypatch.setattr(catalogue, "SMALL", {**tiny, "days": 2})
     with pytest.raises(OutputError, match=r"removal\.nc has another configuration"):
         carry_out(figure, tmp_path, options)

@@ -84,7 +84,8 @@ class Range:
     def _quantiles(self, unit: NDArray[np.float64]) -> NDArray[np.float64]:
         from scipy import stats
 
-        given = self.given
+        # numpy and scipy do not compute with whole numbers of more than 64 bits
+        given = {word: float(value) for word, value in self.given.items()}
         found: NDArray[np.float64]
         if self.distribution in ("uniform", "log_uniform", "triangular"):
             low, high = given["low"], given["high"]

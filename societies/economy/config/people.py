@@ -24,7 +24,7 @@ from societies.inputs import LONGEST_TABLE, read_text, shown, whole_number
 
 NAME = "group"
 """Column with the name of the agent's group, which need not be unique."""
-SECTIONS = ("utility", "extraction", "consumption", "device")
+SECTIONS = ("utility", "extraction", "consumption", "device", "endowment")
 
 Cell = tuple[str, str, int | None]
 """Section or "", key, and resource or None, of a column."""
@@ -143,7 +143,7 @@ def _number(where: str, text: str) -> float:
         raise _wrong(f"{where}: expected a number, got {quoted(text)}") from None
     if not math.isfinite(number):
         raise _wrong(f"{where}: expected a finite number, got {quoted(text)}")
-    return number
+    return int(number) if number.is_integer() else number
 
 
 def _of_base(

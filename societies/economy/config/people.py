@@ -110,11 +110,14 @@ def _cell(name: str, place: int, column: str, resources: int) -> Cell:
     if column == NAME:
         return "", NAME, None
     section, _, rest = column.partition(".")
+    if column in SECTIONS:
+        keys = ", ".join(f"{column}.{one}" for one in _section(column).model_fields)
+        raise _wrong(f"{where}: is a section of a group; its keys are {keys}")
     if not rest:
         others = ("name", "count", "share", *SECTIONS)
         known = [one for one in GroupConfig.model_fields if one not in others]
         if column not in known:
-            near = suggestion(column, [*known, NAME, *SECTIONS])
+            near = suggestion(column, [*known, NAME])
             raise _wrong(f"{where}: no key of a group{near}")
         return "", column, None
     key, _, number = rest.partition(".")

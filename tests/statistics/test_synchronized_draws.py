@@ -76,12 +76,12 @@ def test_a_round_of_device_trade_draws_what_it_draws_without_the_rounds_before()
 
 @pytest.mark.ci
 def test_results_have_the_same_distribution():
-    """Two samples of 600 societies with different seeds, one of them with synchronized draws."""
+    """Two samples of 250 societies with different seeds, one of them with synchronized draws."""
     found = []
     for seed, synchronized in ((1, False), (2, True)):
         keys = {
-            "days": 40,
-            "replicates": 600,
+            "days": 30,
+            "replicates": 250,
             "seed": seed,
             "draws": {"synchronized": synchronized},
         }

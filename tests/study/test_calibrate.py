@@ -107,7 +107,7 @@ def test_figures_of_a_calibration_count_what_they_leave_out(made, tmp_path):
     method = {"abc_smc": {"population": 20, "generations": 2}}
     data = calibrate(calibration(method=method), out=tmp_path / "a.nc").data
     assert "Left out" not in draw_calibration(data)._supxlabel.get_text()
-    assert draw_pairs(data)._supxlabel.get_text() == "20 draws of the posterior."
+    assert draw_pairs(data)._supxlabel.get_text() == f"{data.sizes['draw']} draws of the posterior."
     data["statistics"][[3, 5], 0] = np.nan
     said = draw_calibration(data)._supxlabel.get_text()
     assert said.endswith("Left out: missing or infinite statistics of 2 trials.")

@@ -98,11 +98,15 @@ __kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
     if (!alive(agent)) return;
 
 #if SYNCHRONIZES
-    if (P(synchronized_draws))
+    if (P(synchronized_draws)) {
         consume_parts(STATE, TABLES, society, agent);
-    else
+#if DEVICES
+        depreciate(STATE, society, agent);
 #endif
-        consume(STATE, TABLES, society, agent);
+        return;
+    }
+#endif
+    consume(STATE, TABLES, society, agent);
 #if DEVICES
     depreciate(STATE, society, agent);
 #endif

@@ -89,7 +89,7 @@ def test_results_have_the_same_distribution():
         *_, last = steps(config_from_dict({**KEYS, "agents": 6, "resources": 6, **keys}))
         found.append(last.state)
     usual, synchronized = found
-    for name in ("utility", "units_extracted", "units_traded", "units_held", "deals"):
+    for name in ("utility", "units_extracted", "units_traded", "units_held"):
         one, other = (state[name].astype(float) for state in found)
         assert one.any(), f"{name} is 0 in all societies"
         spread = np.hypot(*(x.mean(1).std(ddof=1) / len(x) ** 0.5 for x in (one, other)))

@@ -60,6 +60,7 @@ def pytest_configure(config):
         config.option.markexpr = rooms.expression(  # pytest-xdist hands it to its processes
             config.rootpath, config.invocation_params.dir, config.args
         )
+    rooms.excluded[:] = rooms.left_out(config.option.markexpr)
     if not re.search(r"not \(?thorough", config.option.markexpr):
         settings.load_profile("thorough")
     if not _asked:
@@ -100,8 +101,8 @@ def pytest_configure(config):
 
 def pytest_report_header(config):
     """Say which rooms are left out, and how to run them."""
-    if left_out := rooms.left_out(config.option.markexpr):
-        names = " and ".join(left_out)
+    if rooms.excluded:
+        names = " and ".join(rooms.excluded)
         return (
             f"left out: {names}, since no file of theirs has changed (pytest -m '' runs all tests)"
         )
@@ -109,10 +110,13 @@ def pytest_report_header(config):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Do not even read the files of rooms that are left out."""
+    """Do not even read the files of rooms, or of tests, that are all left out."""
     folder = config.rootpath / "tests"
-    if any(collection_path == folder / room for room in rooms.left_out(config.option.markexpr)):
+    if any(collection_path == folder / room for room in rooms.excluded):
         return True
+    if rooms.excluded and collection_path.name.startswith("test_"):
+        left_out = set(re.findall(r"\w+", config.option.markexpr))
+        return bool(rooms.marked_as_a_whole(collection_path.read_text()) & left_out) or None
     return None
 
 
@@ -123,9 +127,11 @@ def pytest_collection_modifyitems(items):
     That process makes their fixtures and caches once. Tests of documents share nothing; files that
     say more of their groups keep these. Of a test marked `sample` the default runs one.
     """
-    sampled = set()
+    sampled, paths = set(), {}
     for item in items:
-        path = item.path.relative_to(item.config.rootpath)
+        path = paths.get(item.path)
+        if path is None:
+            path = paths[item.path] = str(item.path.relative_to(item.config.rootpath))
         parameters = item.name.partition("[")[2]
         if room := rooms.room_of(path, parameters):
             item.add_marker(room)
@@ -137,9 +143,7 @@ def pytest_collection_modifyitems(items):
                 item.add_marker("ci")
             sampled.add(test)
         if item.path.name != "test_documents.py" and not item.get_closest_marker("xdist_group"):
-            item.add_marker(
-                pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath)))
-            )
+            item.add_marker(pytest.mark.xdist_group(path))
 
 
 @pytest.hookimpl(tryfirst=True)

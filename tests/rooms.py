@@ -43,6 +43,9 @@ TEMPLATES = "societies/scaffold/models/"
 DEFAULT = "not (thorough or ci or games or models or physics)"
 """The expression of marks in pyproject.toml."""
 
+excluded: list[str] = []
+"""Rooms that this run of pytest leaves out: set by conftest.py before it reads any test."""
+
 
 @cache
 def room_of_words():
@@ -72,6 +75,17 @@ def room_of(path, parameters=""):
         if word in room_of_words():
             return room_of_words()[word]
     return None
+
+
+def is_excluded(parameters):
+    """Return whether this run leaves out tests with these parameters, which need not be made."""
+    return room_of("", parameters) in excluded
+
+
+def marked_as_a_whole(text):
+    """Return the marks that a file of tests gives to all of them, of those that leave tests out."""
+    line = re.search(r"^pytestmark = (.*)", text, re.MULTILINE)
+    return set(re.findall(r"\bmark\.(ci|thorough)\b", line[1])) if line else set()
 
 
 def changed_rooms(root):

@@ -10,6 +10,8 @@ from copy import deepcopy
 from functools import cache
 from typing import Literal, get_args, get_origin
 
+import rooms
+
 from societies import config_from_dict, load_config
 from societies.errors import ConfigError
 from societies.paths import shipped_configurations
@@ -436,3 +438,11 @@ def words(name):
 def names():
     """Return the names of all workloads."""
     return sorted(workload_names())
+
+
+def tried():
+    """Return the names of the workloads whose tests this run of pytest does not leave out.
+
+    For parameters that are dear to make, such as the phases of models, which are translated.
+    """
+    return [name for name in names() if not rooms.is_excluded(name)]

@@ -33,6 +33,14 @@
 #define FIRST_WORD(item, words) item
 #endif
 
+// Bytes, which may be of any type, from the state into a log.
+#if DEVICE_IS_CPU
+WHOLE void log_bytes(__global void *to, __global const void *from, const size_t n)
+{
+    for (size_t i = 0; i < n; ++i) ((__global uchar *)to)[i] = ((__global const uchar *)from)[i];
+}
+#endif
+
 #define NOTHING ((long)(-9223372036854775807L - 1))  // Python's None where a whole number may be
 
 // ---------------------------------------------------------------- whole numbers
@@ -89,6 +97,25 @@ static real most_real(const real a, const real b)
     return b > a ? b : a;
 }
 
+// ---------------------------------------------------------------- real numbers
+
+// PoCL calls a function for what is one instruction of the processor.
+#if DEVICE_IS_CPU && defined(POCL_DEVICE_ADDRESS_BITS)
+#define sqrt_real(a) __builtin_sqrt(a)
+#define fabs_real(a) __builtin_fabs(a)
+#define floor_real(a) __builtin_floor(a)
+#define ceil_real(a) __builtin_ceil(a)
+#define trunc_real(a) __builtin_trunc(a)
+#define rint_real(a) __builtin_rint(a)
+#else
+#define sqrt_real(a) sqrt(a)
+#define fabs_real(a) fabs(a)
+#define floor_real(a) floor(a)
+#define ceil_real(a) ceil(a)
+#define trunc_real(a) trunc(a)
+#define rint_real(a) rint(a)
+#endif
+
 // ---------------------------------------------------------------- places in lists
 
 // A negative index counts from the end.
@@ -144,7 +171,14 @@ static long stream_binomial(rng_t *rng, const long n, const long threshold)
     }
 
 // The whole numbers x[0 .. n-1] in ascending order: equal ones are the same. Runs of 8 are sorted
-// by insertion and merged; y is room for as many numbers, and is not used for 8 or fewer.
+// by insertion and merged; y is room for as many numbers, and is not used for 8 or fewer. A CPU
+// merges two whole runs from both ends at once: neither end waits for the other, or has a branch.
+#if DEVICE_IS_CPU
+#define FROM_BOTH_ENDS 1
+#else
+#define FROM_BOTH_ENDS 0
+#endif
+
 #define SORT_ALONE(name, space, AT) \
     static void name(space long *x, const long n, const size_t stride, space long *y) \
     { \
@@ -160,6 +194,21 @@ static long stream_binomial(rng_t *rng, const long n, const long threshold)
             for (long low = 0; low < n; low += 2 * width) { \
                 const long mid = least_long(low + width, n), high = least_long(mid + width, n); \
                 long i = low, j = mid, k = low; \
+                if (FROM_BOTH_ENDS && high - mid == width) { \
+                    long p = mid - 1, q = high - 1, last = high - 1; \
+                    for (; k < mid; ++k, --last) { \
+                        const long a = from[AT(i)], b = from[AT(j)]; \
+                        const long c = from[AT(p)], d = from[AT(q)]; \
+                        const int second = b < a, first = d < c; \
+                        to[AT(k)] = second ? b : a; \
+                        to[AT(last)] = first ? c : d; \
+                        j += second; \
+                        i += 1 - second; \
+                        p -= first; \
+                        q -= 1 - first; \
+                    } \
+                    continue; \
+                } \
                 while (i < mid && j < high) { \
                     const long a = from[AT(i)], b = from[AT(j)]; \
                     const int second = b < a; \
@@ -192,7 +241,57 @@ static long stream_binomial(rng_t *rng, const long n, const long threshold)
 PERMUTE_ALONE(permute_alone_private, __private, PLAIN)
 PERMUTE_ALONE(permute_alone_scratch, __global, L)
 SORT_ALONE(sort_alone_private, __private, PLAIN)
-SORT_ALONE(sort_alone_scratch, __global, L)
+SORT_ALONE(merge_alone_scratch, __global, L)
+
+#if DEVICE_IS_CPU
+#define BINS 256
+#define FULL 24  // numbers in a bin, from which merging takes less time than insertion
+
+// As `merge_alone_scratch`, which takes more time where numbers are spread evenly, as words are:
+// they are put into bins of equal width, then each bin is sorted.
+static void sort_alone_scratch(__global long *x, const long n, const size_t stride,
+                               __global long *y)
+{
+    if (n <= 32) {
+        merge_alone_scratch(x, n, stride, y);
+        return;
+    }
+    long least = x[0], most = x[0];
+    for (long i = 1; i < n; ++i) {
+        least = least_long(least, x[i]);
+        most = most_long(most, x[i]);
+    }
+    const ulong range = (ulong)most - (ulong)least;
+    const int shift = range < BINS ? 0 : 64 - 8 - (int)clz(range);
+    long ends[BINS];
+    for (int bin = 0; bin < BINS; ++bin) ends[bin] = 0;
+    for (long i = 0; i < n; ++i) ++ends[((ulong)x[i] - (ulong)least) >> shift];
+    long first = 0;
+    for (int bin = 0; bin < BINS; ++bin) {
+        const long count = ends[bin];
+        ends[bin] = first;
+        first += count;
+    }
+    for (long i = 0; i < n; ++i) y[ends[((ulong)x[i] - (ulong)least) >> shift]++] = x[i];
+    first = 0;
+    for (int bin = 0; shift > 0 && bin < BINS; ++bin) {
+        const long end = ends[bin];
+        if (end - first > FULL)
+            merge_alone_scratch(y + first, end - first, stride, x);
+        else
+            for (long i = first + 1; i < end; ++i) {
+                const long moved = y[i];
+                long j = i;
+                for (; j > first && y[j - 1] > moved; --j) y[j] = y[j - 1];
+                y[j] = moved;
+            }
+        first = end;
+    }
+    for (long i = 0; i < n; ++i) x[i] = y[i];
+}
+#else
+#define sort_alone_scratch merge_alone_scratch
+#endif
 REDUCE_SUM_ALONE(reduce_sum_alone_private, __private, PLAIN)
 REDUCE_SUM_ALONE(reduce_sum_alone_scratch, __global, L)
 

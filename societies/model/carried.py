@@ -92,7 +92,7 @@ def on_host(
     state = {name: arrays[name].get() for name in names}
     for place, number in enumerate(numbers.tolist()):
         copy = Copy(number, {name: values[place].tolist() for name, values in state.items()})
-        if "ended" in state and state["ended"][place] >= 0:
+        if "ended" in state and state["ended"][place] not in (-1, tick):
             continue
         function(p, copy, tick, **arguments)
         for name, values in state.items():

@@ -6,6 +6,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -21,6 +22,7 @@ from societies.model.carried import NUMBER, note_number, on_host, whole
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
+    TranslatedPhase,
     TranslatedProgram,
     TranslationError,
     entry_of,
@@ -40,7 +42,7 @@ from societies.workload.declare.copies import Copies
 from societies.workload.declare.faults import FAULT, require_no_fault
 from societies.workload.declare.fields import SERIES
 from societies.workload.declare.keys import VALUE_TABLE
-from societies.workload.declare.phases import phase
+from societies.workload.declare.phases import Joined, phase
 from societies.workload.declare.points import once
 from societies.workload.declare.protocol import C, Contents, P, Setup
 
@@ -182,6 +184,14 @@ class Model(Workload[C, P]):
                 found[name] = self._in_python(p, name, copies, file)
             else:
                 found[name] = Phase((self._launch(unit, name, copies, file),), host=host)
+        if unit.joined is not None:
+            first, *others = unit.joined.phases
+            lists = [found[name].launches[0].scratch for name in unit.joined.phases]
+            launch = replace(
+                found[first].launches[0], kernel=unit.joined.name, scratch=max(lists, key=len)
+            )
+            joined = Joined(tuple(others), launch, on_cpu=True, logged=unit.joined.logged)
+            found[first] = replace(found[first], joined=joined)
         return found
 
     def kernel_text(self, p: P, phase: str) -> str:
@@ -194,12 +204,14 @@ class Model(Workload[C, P]):
         return "\n".join(row for row in rows if not row.startswith("#line"))
 
     def _launch(self, unit: TranslatedProgram, name: str, copies: int, file: Generated) -> Launch:
+        def items_of(kernel: TranslatedPhase) -> int:
+            return copies * (unit.declared.lengths[kernel.entry] if kernel.entry else 1)
+
         kernel = unit.kernels[name]
-        entries = unit.declared.lengths[kernel.entry] if kernel.entry else 1
-        items = copies * entries
-        scratch = {}
-        if kernel.words:
-            scratch["scratch"] = Scratch((kernel.words, items), "int64")
+        items, scratch = items_of(kernel), {}
+        if kernel.words:  # lists of a phase do not outlive it
+            words = max(one.words * items_of(one) for one in unit.kernels.values())
+            scratch["scratch"] = Scratch((words,), "int64", shared="lists")
         return Launch(
             file,
             kernel=kernel.name,
@@ -375,4 +387,7 @@ def _translate(
             refused[name] = error
     if refused:
         unit.phase(note_number)
+    elif type(model).schedule is Model.schedule and type(model).busy is Workload.busy:
+        logged = [name for name, one in model.fields(p).items() if one.logged]
+        unit.join(model.day, [*logged, SERIES])
     return unit, refused

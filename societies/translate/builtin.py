@@ -18,7 +18,7 @@ from societies.translate.draws import alone, draw
 from societies.translate.function import Function, handles
 from societies.translate.loops import Generators, list_from
 from societies.translate.membership import method as list_method
-from societies.translate.messages import no_such_function
+from societies.translate.messages import ATTRIBUTES, no_such_function
 from societies.translate.operators import binary
 from societies.translate.ordering import each_value, extreme, in_order
 from societies.translate.values import (
@@ -43,8 +43,7 @@ Made = Callable[[Function, ast.Call, str], Value]
 
 
 def _one(f: Function, node: ast.Call) -> Value:
-    if len(node.args) != 1 or node.keywords:
-        f.error(node, "takes one argument here")
+    f.arguments(node, 1, 1, f"{ast.unparse(node.func)} takes one argument here")
     return f.expression(node.args[0])
 
 
@@ -80,8 +79,7 @@ def _whole(f: Function, text: str, value: Number, node: ast.AST) -> Number:
 
 
 def _bool(f: Function, node: ast.Call, name: str) -> Value:
-    if len(node.args) != 1:
-        f.error(node, "takes one argument here")
+    f.arguments(node, 1, 1, "bool takes one argument")
     found = f.truth(node.args[0])
     return Known(found) if isinstance(found, bool) else found
 
@@ -103,8 +101,7 @@ def _len(f: Function, node: ast.Call, name: str) -> Value:
         return literal(len(value))
     if isinstance(value, Known) and isinstance(value.value, tuple | list):
         return literal(len(value.value))
-    if not isinstance(value, List):
-        f.error(node, "len of something that is no list")
+    value = f.listed(value, node, "len of something that is no list")
     if value.length.isdigit():
         return literal(int(value.length))
     return Number(value.length, INT, 0, 0, value.most)
@@ -117,7 +114,7 @@ def _round(f: Function, node: ast.Call, name: str) -> Value:
     value = _one_number(f, node)
     if value.kind != REAL:
         return replace(value, kind=INT, text=wide(value), literal=False)
-    return _whole(f, f"rint({bare(value.text)})", value, node)
+    return _whole(f, f"rint_real({bare(value.text)})", value, node)
 
 
 def _of_math(name: str, result: str) -> Made:
@@ -132,17 +129,16 @@ def _of_math(name: str, result: str) -> Made:
             what = "the square root of a negative number"
             if f.unit.checked:
                 text = f"checked_real({text}, 0.0, {f.site(node, what)})"
-            return Number(f"sqrt({text})", REAL, value.life)
         if result == INT:
-            return _whole(f, f"{name}({text})", value, node)
-        return Number(f"{name}({text})", result, value.life)
+            return _whole(f, f"{name}_real({text})", value, node)
+        made = f"{name}_real" if result == REAL else name
+        return Number(f"{made}({text})", result, value.life)
 
     return made
 
 
 def _sum(f: Function, node: ast.Call, name: str) -> Value:
-    if len(node.args) != 1 or node.keywords:
-        f.error(node, "sum takes one argument here", "Add the start to the result.")
+    f.arguments(node, 1, 1, "sum takes one argument here|Add the start to the result.")
     total = f.fresh()
     f.declared[total] = "long"
     f.emit(f"{total} = 0;")
@@ -166,8 +162,7 @@ def _any_or_all(is_any: bool) -> Made:
     """Return what translates ``any`` or ``all``, which stop as soon as they know."""
 
     def made(f: Function, node: ast.Call, name: str) -> Value:
-        if len(node.args) != 1 or node.keywords:
-            f.error(node, "any and all take one argument")
+        f.arguments(node, 1, 1, "any and all take one argument")
         argument = node.args[0]
         if isinstance(argument, ast.ListComp) and not _pure(argument):
             f.error(node, "any or all of a list whose entries draw or call functions",
@@ -201,8 +196,7 @@ def _list(f: Function, node: ast.Call, name: str) -> Value:
 
 
 def _bounded(f: Function, node: ast.Call, name: str) -> Value:
-    if len(node.args) not in (1, 2) or node.keywords:
-        f.error(node, "Bounded takes the largest number of entries, and the first entries")
+    f.arguments(node, 1, 2, "Bounded takes the largest number of entries, and the first entries")
     values = f.ordered(node.args)
     most = f.number(values[0], node)
     if most.kind not in (INT, BOOL) or most.most is None:
@@ -211,9 +205,7 @@ def _bounded(f: Function, node: ast.Call, name: str) -> Value:
     kinds = f.fact("kinds", name) or f.fact("entries", name) or (INT,)
     inner = f.fact("inner", name) or 0
     if len(values) == 2:
-        entries = values[1]
-        if not isinstance(entries, List):
-            f.error(node, "Bounded takes a list of first entries")
+        entries = f.listed(values[1], node, "Bounded takes a list of first entries")
         made = lists.new(f, name, entries.kinds, max(most.most, entries.most), bounded=True)
         lists.copy(f, entries, made)
         return made
@@ -291,6 +283,10 @@ def _call(f: Function, node: ast.Call, name: str) -> Value:
         return call_user(f, user, node, name)
     if isinstance(value, ModuleType):
         f.error(node, f"the module {value.__name__} is no function")
+    if isinstance(value, type):
+        f.error(node, f"the class {value.__name__} has no place in a kernel", ATTRIBUTES)
+    if value is None:
+        f.error(node, f"{ast.unparse(node.func)} is no function")
     called = getattr(value, "__name__", "this")
     f.error(node, f"{called} cannot be translated", "Write it as a function of this file.")
 

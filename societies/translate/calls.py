@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -25,7 +26,6 @@ from societies.translate.values import (
     CTYPES,
     FIXED,
     READ,
-    CVariable,
     EventList,
     Inner,
     Known,
@@ -114,22 +114,24 @@ def _arguments(
     if given.vararg or given.kwarg:
         f.error(node, "* among the parameters cannot be translated", "Name each parameter.")
     names = [one.arg for one in (*given.posonlyargs, *given.args)]
+    takes = f"{getattr(made, 'name', 'the lambda')} takes ({', '.join(names)})"
     if len(node.args) > len(names):
-        f.error(node, f"takes {len(names)} arguments, and gets {len(node.args)}")
+        f.error(node, f"{takes}, and gets {len(node.args)} arguments", wrong=True)
     if any(one.arg is None for one in node.keywords):
         f.error(node, "** cannot be translated", "Name each argument.")
     order = [*names[: len(node.args)], *(str(one.arg) for one in node.keywords)]
     every = [*names, *(one.arg for one in given.kwonlyargs)]
     for name in order:
         if name not in every or order.count(name) > 1:
-            f.error(node, f"the argument '{name}' is not asked for, or twice")
+            said = "is given twice" if name in every else "is not one of them"
+            f.error(node, f"{takes}, and '{name}' {said}", wrong=True)
     worked = f.ordered([*node.args, *(one.value for one in node.keywords)])
     values = dict(zip(order, worked, strict=True))
     for name, default in _defaults(function, made).items():
         values.setdefault(name, default)
     for name in every:
         if name not in values:
-            f.error(node, f"the argument '{name}' is missing")
+            f.error(node, f"{takes}, and the argument '{name}' is missing", wrong=True)
         if isinstance(values[name], Method):
             f.error(node, "a method as an argument", "Write a function that calls it.")
         if isinstance(values[name], tuple):
@@ -237,10 +239,8 @@ def _body(
             continue
         declarations, made = f.parameter(name, value)
         f.instance.parameters += declarations
-        if isinstance(value, Number) and isinstance(made, CVariable):
-            known = value.known if exact or not value.literal else None
-            low = 0 if value.positive else None
-            made = Number(made.cname, made.kind, FIXED, low, None, known)
+        if isinstance(value, Number) and isinstance(made, Number):
+            made = replace(made, known=value.known if exact or not value.literal else None)
             if entry and value.text == entry and not rebound:
                 f.entry = made.text
             if rebound:

@@ -36,17 +36,31 @@ DRAWS = {"below": 1, "uniform": 0, "next": 0, "bernoulli": 1, "binomial": 2, "pa
 """Methods of a stream, with the numbers of their arguments."""
 
 
+INSTEAD = {
+    "randint": "Write a + rng.below(b - a + 1).",
+    "randrange": "Write rng.below(n).",
+    "random": "Write rng.uniform().",
+    "choice": "Write values[rng.below(len(values))].",
+    "shuffle": "Write order = random_permutation(rng, n), and go through it.",
+    "sample": "Write order = random_permutation(rng, n), and take the first ones.",
+    "integers": "Write a + rng.below(b - a).",
+}
+"""What to write instead of methods that the streams of other libraries have."""
+
+
 def draw(f: Function, rng: Stream, name: str, node: ast.Call) -> Value:
     """Translate a method of a stream."""
     if name not in DRAWS:
-        f.error(node, f"a stream has no .{name} here", f"It has {', '.join(DRAWS)}.")
-    if len(node.args) != DRAWS[name] or node.keywords:
-        f.error(node, f".{name} takes {DRAWS[name]} arguments")
-    values = [f.present(one, node) for one in f.numbers(node.args, node)]
-    for value in values:
-        if value.kind not in (INT, BOOL):
-            hint = "A probability is a threshold out of 2**32: int(p * 4294967296.0)."
-            f.error(node, f".{name} gets {CALLED[value.kind]}", hint)
+        hint = INSTEAD.get(name, f"It has {', '.join(DRAWS)}.")
+        f.error(node, f"a stream has no .{name} here", hint)
+    count = DRAWS[name]
+    takes = f".{name} takes {count or 'no'} argument{'s' * (count != 1)}"
+    instead = "|Write low + (high - low) * rng.uniform()." if name == "uniform" else ""
+    f.arguments(node, count, count, takes + instead)
+    hint = "A probability is a threshold out of 2**32: int(p * 4294967296.0)."
+    if name == "below":
+        hint = "rng.below(n) draws 0 to n - 1; rng.uniform() draws a real number from 0 to 1."
+    values = [f.whole(one, node, f".{name} gets {{}}", hint) for one in f.ordered(node.args)]
     texts = [bare(wide(value)) for value in values]
     a = rng.address
     if name == "pack":
@@ -71,8 +85,7 @@ def draw(f: Function, rng: Stream, name: str, node: ast.Call) -> Value:
 def load(f: Function, node: ast.Call, name: str) -> Value:
     """Translate ``Rng.load``."""
     _require_draws(f, node)
-    if len(node.args) != 1 or node.keywords:
-        f.error(node, "Rng.load takes the state of a stream")
+    f.arguments(node, 1, 1, "Rng.load takes the state of a stream")
     word = f.number(f.expression(node.args[0]), node)
     if word.kind != WORD:
         f.error(node, f"Rng.load gets {CALLED[word.kind]}", "Keep the state in a field of uint64.")
@@ -83,8 +96,7 @@ def load(f: Function, node: ast.Call, name: str) -> Value:
 def seed(f: Function, node: ast.Call, name: str) -> Value:
     """Translate ``Rng.seed``."""
     _require_draws(f, node)
-    if len(node.args) != 3 or node.keywords:
-        f.error(node, "Rng.seed takes base, gap and number of the stream")
+    f.arguments(node, 3, 3, "Rng.seed takes base, gap and number of the stream")
     values = [f.present(one, node) for one in f.numbers(node.args, node)]
     if any(one.kind not in (INT, BOOL, WORD) for one in values):
         f.error(node, "Rng.seed gets a real number", "Write int(...).")
@@ -135,23 +147,18 @@ def matching(f: Function, node: ast.Call, name: str) -> Value:
 
 
 def _stream_and_number(f: Function, node: ast.Call, what: str) -> tuple[Stream, Number]:
-    if len(node.args) != 2 or node.keywords:
-        f.error(node, f"{what} takes a stream and a number")
+    f.arguments(node, 2, 2, f"{what} takes a stream and a number")
     rng, count = f.ordered(node.args)
     if not isinstance(rng, Stream):
         f.error(node, f"{what} takes a stream first", "Write rng = Rng.load(society.stream).")
-    n = f.present(f.number(count, node), node)
-    if n.kind not in (INT, BOOL):
-        f.error(node, f"{what} gets {CALLED[n.kind]}", "Write int(...).")
-    return rng, n
+    return rng, f.whole(count, node, f"{what} gets {{}}", "Write int(...).")
 
 
 def soft(name: str, count: int) -> object:
     """Return what translates a function of softmath."""
 
     def made(f: Function, node: ast.Call, _: str) -> Value:
-        if len(node.args) != count or node.keywords:
-            f.error(node, f"{name} takes {count} numbers")
+        f.arguments(node, count, count, f"{name} takes {count} number{'s' * (count != 1)}")
         values = [f.present(one, node) for one in f.numbers(node.args, node)]
         texts = ", ".join(bare(as_real(value)) for value in values)
         return Number(f"{name}({texts})", REAL, min(value.life for value in values))

@@ -9,29 +9,29 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from societies.translate.frames import Access, Again, CLine, Instance, Namespace
-from societies.translate.messages import EXPRESSIONS, STATEMENTS, TEXT, TranslationError
-from societies.translate.names import is_reserved
+from societies.config.problems import suggestion
+from societies.translate.frames import Access, Again, Instance, Namespace
+from societies.translate.messages import EXPRESSIONS, STATEMENTS, TEXT
 from societies.translate.values import (
     BOOL,
     CALLED,
     CTYPES,
     FIXED,
+    INT,
     MAYBE,
     NONE,
     NOTHING,
     READ,
     REAL,
-    CVariable,
+    EventList,
     Inner,
     Known,
     List,
+    Method,
     Number,
     Settings,
     Society,
@@ -39,9 +39,10 @@ from societies.translate.values import (
     Value,
     literal,
 )
+from societies.translate.writer import Writer
 
 
-class Function:
+class Function(Writer):
     """Translates one function for one kind of arguments.
 
     Parameters
@@ -55,28 +56,21 @@ class Function:
     def __init__(
         self, unit: Any, frame: Namespace, instance: Instance, facts: dict[Any, Any]
     ) -> None:
-        self.unit, self.frame, self.instance, self.facts = unit, frame, instance, facts
+        super().__init__(unit, frame, instance)
+        self.facts = facts
         self.frames = [frame]
-        self.out: list[CLine] = []
-        self.declared: dict[str, str] = {}
-        self.indent = 1
-        self.loops = 0  # how many loops of the frame are around the present place
-        self.shielded = 0  # how many `with` blocks are, which a jump must not leave
-        self.cnames: Counter[str] = Counter()
-        self.temporaries = 0
-        self.breaks: list[set[str]] = []  # names that have values at each break of the loop
         self.nothing = False  # whether a return without a value was met
         self.entry = ""  # variable of the entry, in a phase for each entry
-        self.now: ast.AST = frame.node
         self.returned: Callable[[ast.expr | None, ast.AST], None] | None = None
 
     # ---------------------------------------------------------------- messages
 
-    def error(self, node: ast.AST | None, reason: str, hint: str = "") -> NoReturn:
-        """Raise the error that something cannot be translated."""
+    def error(
+        self, node: ast.AST | None, reason: str, hint: str = "", *, wrong: bool = False
+    ) -> NoReturn:
+        """Raise the error that something cannot be translated; ``wrong``: nor be carried out."""
         line = getattr(node, "lineno", getattr(self.now, "lineno", self.frame.node.lineno))
-        file = self.frame.file
-        raise TranslationError(file.path.name, line, file.line(line), reason, hint)
+        raise self.frame.file.error(line, reason, hint, wrong=wrong)
 
     def learn(self, key: tuple[str, str], value: object) -> NoReturn:
         """Translate the function again, with what is known now of one of its names."""
@@ -89,82 +83,6 @@ class Function:
     def fact(self, kind: str, name: str) -> Any:
         """Return what an earlier pass has learnt of a name; None: nothing."""
         return self.facts.get((kind, name, self.frame.node))
-
-    # ---------------------------------------------------------------- text
-
-    def emit(self, text: str) -> None:
-        """Add a line of C."""
-        number = getattr(self.now, "lineno", self.frame.node.lineno)
-        self.out.append(CLine("    " * self.indent + text, self.frame.file.name, number))
-        if self.unit.most_steps and text.startswith(("for (", "while (")) and text.endswith("{"):
-            counted = f"if (++*{self.use('steps', 'long *steps')} > {self.unit.most_steps}) break;"
-            line = "    " * (self.indent + 1) + counted
-            self.out.append(CLine(line, self.frame.file.name, number))
-
-    @contextmanager
-    def block(self, head: str, tail: str = "}") -> Iterator[None]:
-        """Emit a block around the lines that are emitted inside."""
-        self.emit(f"{head} {{".lstrip())
-        self.indent += 1
-        yield
-        self.indent -= 1
-        self.emit(tail)
-
-    @contextmanager
-    def aside(self) -> Iterator[list[CLine]]:
-        """Collect the lines that are emitted inside, instead of adding them."""
-        before, self.out = self.out, []
-        lines = self.out
-        try:
-            yield lines
-        finally:
-            self.out = before
-
-    def splice(self, lines: Sequence[CLine], deeper: int = 0) -> None:
-        """Add collected lines."""
-        pad = "    " * deeper
-        self.out += [line._replace(text=pad + line.text) for line in lines]
-
-    def cname(self, name: str) -> str:
-        """Return a name in C that nothing else has in this function."""
-        base = name if name.isascii() else "name"
-        if is_reserved(base) or base in self.unit.reserved:
-            base = f"own_{base.strip('_') or 'value'}"
-        made, count = base, 1
-        while made in self.cnames:
-            count += 1
-            made = f"{base}_{count}"
-        self.cnames[made] += 1
-        return made
-
-    def fresh(self) -> str:
-        """Return a name for a number that has none in Python."""
-        self.temporaries += 1
-        return self.cname(f"t{self.temporaries}")
-
-    def kept(self, number: Number) -> Number:
-        """Return a number as a constant that nothing can change."""
-        if number.life == FIXED:
-            return number
-        name = self.fresh()
-        self.emit(f"const {CTYPES[number.kind]} {name} = {number.text};")
-        return replace(number, text=name, life=FIXED, literal=False)
-
-    def use(self, name: str, declaration: str) -> str:
-        """Return the name of a parameter that the kernel hands to all functions that need it."""
-        self.instance.uses[name] = declaration
-        return name
-
-    def site(self, node: ast.AST, what: str) -> str:
-        """Return the arguments of a check: number of the place, and where faults are noted."""
-        line = getattr(node, "lineno", getattr(self.now, "lineno", 0))
-        number = self.unit.site(self.frame.file, line, what)
-        return f"{number}, {self.use('fault', '__global int *fault')}"
-
-    def require(self, condition: str, node: ast.AST, what: str) -> None:
-        """In a checked build, note a fault unless a condition holds."""
-        if self.unit.checked:
-            self.emit(f"if (!({condition})) fail({self.site(node, what)});")
 
     # ---------------------------------------------------------------- names
 
@@ -186,7 +104,9 @@ class Function:
             return known(frame.names[name])
         if hasattr(builtins, name):
             return Known(getattr(builtins, name))
-        self.error(node, f"'{name}' is not known here")
+        near = suggestion(name, [*frame.scope, *frame.names])
+        hint = "Define it in this file, or import it at the top."
+        self.error(node, f"'{name}' is not known here{near}", hint, wrong=True)
 
     def around(self, outer: tuple[Function, Namespace], name: str, node: ast.AST) -> Value | None:
         """Return what a name stands for in the functions around; None: nothing."""
@@ -194,7 +114,12 @@ class Function:
         if name in frame.scope:
             if frame.assigned is not None and name not in frame.assigned:
                 self.error(node, f"'{name}' may have no value when the function is called")
-            return self.captured(frame, name)
+            value = self.captured(frame, name)
+            if owner.entry and isinstance(value, Number) and not self.entry:
+                one = frame.scope[name]
+                if isinstance(one, Number) and one.text == owner.entry and frame in owner.frames:
+                    self.entry = value.text  # a function inside reads the entry of the phase
+            return value
         return owner.around(frame.outer, name, node) if frame.outer is not None else None
 
     def captured(self, frame: Namespace, name: str) -> Value:
@@ -206,7 +131,7 @@ class Function:
         if place not in self.frames[0].scope:
             self.instance.captures.append((frame, name))
             declarations, value = self.parameter(name, found)
-            if isinstance(found, Number | CVariable) and isinstance(value, CVariable):
+            if isinstance(found, Number) and isinstance(value, Number):
                 value = replace(value, known=found.known)
             self.instance.parameters += declarations
             self.frames[0].scope[place] = value
@@ -219,9 +144,9 @@ class Function:
             return [f"rng_t *{c}"], Stream(c)
         if isinstance(value, List):
             return self._list_parameter(c, value)
-        assert isinstance(value, Number | CVariable)
-        low = 0 if value.low is not None and value.low >= 0 else None
-        made = CVariable(c, value.kind, self.frame.node.lineno, FIXED, low)
+        assert isinstance(value, Number)
+        low = 0 if value.positive else None
+        made = Number(c, value.kind, FIXED, low, line=self.frame.node.lineno)
         return [f"const {CTYPES[value.kind]} {c}"], made
 
     def _list_parameter(self, c: str, value: List) -> tuple[list[str], List]:
@@ -265,8 +190,6 @@ class Function:
             elif not value.dims:
                 texts.append(value.length)
             return texts
-        if isinstance(value, CVariable):
-            return [value.cname]
         assert isinstance(value, Number)
         return [value.text]
 
@@ -313,6 +236,28 @@ class Function:
             return self.kept(value)
         return tuple(map(self.steady, value)) if isinstance(value, tuple) else value
 
+    def arguments(
+        self, node: ast.Call, least: int, most: int, takes: str, names: Sequence[str] = ()
+    ) -> dict[str, ast.expr]:
+        """Return the arguments with names; raise an error if there are others, or too many."""
+        named = {str(one.arg): one.value for one in node.keywords}
+        if not least <= len(node.args) <= most or set(named) - set(names):
+            self.error(node, *takes.split("|"))
+        return named
+
+    def listed(self, value: Value, node: ast.AST, reason: str, hint: str = "") -> List:
+        """Return a value that is a list, or raise an error."""
+        if not isinstance(value, List):
+            self.error(node, reason, hint)
+        return value
+
+    def whole(self, value: Value, node: ast.AST, reason: str, hint: str = "") -> Number:
+        """Return a value that is a whole number, or raise an error; ``{}`` is what it is."""
+        number = self.present(self.number(value, node), node)
+        if number.kind not in (INT, BOOL):
+            self.error(node, reason.format(CALLED[number.kind]), hint)
+        return number
+
     def numbers(self, nodes: Sequence[ast.expr], node: ast.AST) -> list[Number]:
         """Work out several numbers from left to right."""
         return [self.number(value, node) for value in self.ordered(nodes)]
@@ -321,9 +266,6 @@ class Function:
         """Return a value as a number, or raise the error that it is none."""
         if isinstance(value, Number):
             return value
-        if isinstance(value, CVariable):
-            place = value.low, value.high, value.known
-            return Number(value.cname, value.kind, value.life, *place)
         if isinstance(value, Known):
             if value.value is None:
                 return NOTHING
@@ -333,12 +275,9 @@ class Function:
                 self.error(node, *TEXT)
             called = getattr(value.value, "__name__", repr(value.value))
             self.error(node, f"{called} stands where a number is needed")
-        if isinstance(value, List):
-            self.error(node, "a list stands where a number is needed")
-        if isinstance(value, Inner):
-            self.error(node, "a function stands where a number is needed", "Call it: f(...).")
-        if isinstance(value, tuple):
-            self.error(node, "a tuple stands where a number is needed")
+        for kind, (called, hint) in NO_NUMBERS.items():
+            if isinstance(value, kind):
+                self.error(node, f"{called} stands where a number is needed", hint)
         self.error(node, "this is no number")
 
     def present(self, number: Number, node: ast.AST) -> Number:
@@ -347,8 +286,8 @@ class Function:
             return number
         if self.unit.checked:
             text = f"checked_present({number.text}, {self.site(node, 'None is no number')})"
-            return Number(text, "int", number.life)
-        return replace(number, kind="int", known=None, literal=False)
+            return Number(text, INT, number.life)
+        return replace(number, kind=INT, known=None, literal=False)
 
     def truth(self, node: ast.expr) -> Number | bool:
         """Work out whether an expression is true; a bool if that is known now."""
@@ -377,7 +316,7 @@ class Function:
 
     def called(self, value: Value) -> str:
         """Return how messages call a value."""
-        if isinstance(value, Number | CVariable):
+        if isinstance(value, Number):
             return CALLED[value.kind]
         if isinstance(value, List):
             return "a list"
@@ -394,6 +333,18 @@ class Function:
             one = Access(name, what, own, self.frame.file.path.name, line)
             self.instance.accesses.append(one)
 
+
+NO_NUMBERS: dict[type, tuple[str, str]] = {
+    List: ("a list", "Write one of its entries, x[i], or a loop over them."),
+    Inner: ("a function", "Call it: f(...)."),
+    Method: ("a method", "Call it: ...()."),
+    tuple: ("a tuple", "Name its parts: x[0], x[1]."),
+    Stream: ("a random stream", "Write rng.below(n) to draw, and rng.pack() for its state."),
+    EventList: ("a list of events", "Append to it; what was appended is read from the file."),
+    Society: ("the society", "Write one of its fields: society.name."),
+    Settings: ("the configuration", "Write one of its keys: config.name."),
+}
+"""What messages call values that are no numbers, and what to write instead."""
 
 Handler = Callable[..., Any]
 HANDLERS: dict[type[ast.AST], Handler] = {}

@@ -15,10 +15,8 @@ from societies.translate.values import (
     CALLED,
     FIELDS,
     INT,
-    LEAST,
     LISTED,
     MAYBE,
-    MOST,
     NAME,
     NONE,
     READ,
@@ -29,18 +27,10 @@ from societies.translate.values import (
     Number,
     Value,
     bare,
+    parts_of,
     wide,
 )
 
-LIMITS = {
-    "int8": (-(2**7), 2**7 - 1),
-    "uint8": (0, 2**8 - 1),
-    "int16": (-(2**15), 2**15 - 1),
-    "uint16": (0, 2**16 - 1),
-    "int32": (-(2**31), 2**31 - 1),
-    "uint32": (0, 2**32 - 1),
-    "int64": (LEAST + 1, MOST),
-}
 LARGEST_LIST = 2**28
 """Largest number of entries of a list."""
 
@@ -145,9 +135,7 @@ def loaded(where: List, i: str, k: int) -> Number:
 
 def index(f: Function, where: List, i: Number, node: ast.AST) -> str:
     """Return the text of an index of Python, which may be negative."""
-    i = f.present(i, node)
-    if i.kind not in (INT, BOOL):
-        f.error(node, f"an index is {CALLED[i.kind]}", "Write int(...).")
+    i = f.whole(i, node, "an index is {}", "Write int(...).")
     inside = i.positive and i.high is not None
     if inside and where.length.isdigit() and i.high < int(where.length):  # type: ignore[operator]
         return bare(i.text)
@@ -193,17 +181,17 @@ def field_list(f: Function, name: str, node: ast.AST) -> List:
         f.error(node, f"'{name}' is a list of events", f"Write society.{name}.append((day, ...)).")
     if name not in declared.fields:
         known = [one for one in declared.fields if one not in declared.hidden]
-        hint = f"Declared are {', '.join(known)}."
         near = suggestion(name, known)
-        f.error(node, f"the {declared.copies} has no field '{name}'{near}", hint)
+        hint = f"Declared are {', '.join(known)}."
+        if hasattr(declared.settings, name):
+            near, hint = "", f"It is a key of the configuration: config.{name}."
+        f.error(node, f"the {declared.copies} has no field '{name}'{near}", hint, wrong=True)
     one = declared.fields[name]
     if one.dtype not in FIELDS:
         f.error(node, f"the field '{name}' is {one.dtype}", "Use whole numbers or float64.")
-    ctype = FIELDS[one.dtype]
+    ctype, kind, low, high = FIELDS[one.dtype]
     dims = tuple(declared.lengths[dim] for dim in one.dims)
-    kind = {"float64": REAL, "uint64": WORD}.get(one.dtype, INT)
     pointer = f.use(f"state_{name}", f"__global {ctype} *state_{name}")
-    low, high = LIMITS.get(one.dtype, (None, None))
     length = str(dims[0]) if dims else "1"
     column = ListColumn(pointer, ctype, kind)
     return List((column,), "field", length, dims[0] if dims else 1, dims=dims, field=name,
@@ -227,13 +215,16 @@ def stored(f: Function, where: List, k: int, value: Number, node: ast.AST) -> st
         f.error(node, f"{what} has real numbers and gets {CALLED[value.kind]}", WRITE_REAL)
     if kind == WORD or value.kind == WORD:
         if kind != value.kind:
-            f.error(node, f"{what} gets {CALLED[value.kind]}", "Declare the field as uint64.")
+            hint = "Declare the field as uint64." if kind != WORD else "Write rng.pack()."
+            f.error(node, f"{what} gets {CALLED[value.kind]}", hint)
         return value.text
     if kind != REAL and value.kind == REAL:
         hint = "Write int(...), which cuts, or round(...)."
         f.error(node, f"{what} has whole numbers and gets a real one", hint)
     if value.kind in (MAYBE, NONE) and kind != MAYBE:
         hint = "Write int(...) if it is a number here; store -1, or begin with [None] * n, if not."
+        if value.kind == NONE:
+            hint = "A function without return gives None; store -1, or begin with [None] * n."
         f.error(node, f"{what} has whole numbers and gets {CALLED[value.kind]}", hint)
     if kind == BOOL and value.kind != BOOL:
         hint = "Begin with [0] * n, or write bool(...)."
@@ -250,24 +241,29 @@ def stored(f: Function, where: List, k: int, value: Number, node: ast.AST) -> st
 
 def texts(f: Function, where: List, value: Value, node: ast.AST) -> list[str]:
     """Return the texts of the numbers of an entry."""
-    parts = value if isinstance(value, tuple) else (value,)
+    parts = parts_of(value)
     if len(parts) != len(where.columns):
         many = "one number" if len(where.columns) == 1 else f"{len(where.columns)} numbers"
-        f.error(node, f"the entries of the list have {many}, and this has {len(parts)}")
+        hint = "" if len(where.columns) > 1 else "Name the part: x[0]."
+        f.error(node, f"the entries of the list have {many}, and this has {len(parts)}", hint)
     return [stored(f, where, k, f.number(one, node), node) for k, one in enumerate(parts)]
+
+
+def move(f: Function, source: List, i: str, target: List, k: str) -> None:
+    """Copy entry i of a list to entry k of another one."""
+    for c in range(len(source.columns)):
+        f.emit(f"{at(target, k, c)} = {at(source, i, c)};")
 
 
 def copy(f: Function, source: List, target: List, length: str = "") -> None:
     """Copy all entries of a list into one that has room for them."""
-    k = f.cname("k")
-    with f.block(f"for (long {k} = 0; {k} < {length or source.length}; ++{k})"):
+    with f.loop(length or source.length) as k:
         if source.rows:
             inner, outer = get(f, source, k), get(f, target, k)
             assert isinstance(inner, List) and isinstance(outer, List)
             copy(f, inner, outer)
         else:
-            for i in range(len(source.columns)):
-                f.emit(f"{at(target, k, i)} = {at(source, k, i)};")
+            move(f, source, k, target, k)
     if target.counter:
         f.emit(f"{target.counter} = {source.length};")
 
@@ -279,13 +275,9 @@ def copied(f: Function, source: List, name: str = "", most: int = 0) -> List:
         f.error(None, "a list of three dimensions is copied", "Copy its rows.")
     made = new(f, name, source.kinds, most or source.most, inner=inner)
     if source.rows and not source.lengths:  # a field, whose rows have a fixed length
-        k = f.cname("k")
-        with f.block(f"for (long {k} = 0; {k} < {source.length}; ++{k})"):
+        with f.loop(source.length) as k:
             row = get(f, made, k)
             assert isinstance(row, List)
             f.emit(f"{row.counter} = {inner};")
     copy(f, source, made)
     return made
-
-
-# -------------------------------------------------------------------- new lists

@@ -15,21 +15,15 @@ from societies.translate.values import (
     FIXED,
     INT,
     READ,
-    CVariable,
     Known,
     List,
     Number,
     Value,
     bare,
+    parts_of,
     wide,
 )
 from societies.translate.walks import Span, _called, span_of, walk
-
-# -------------------------------------------------------------------- what is gone through
-
-
-# -------------------------------------------------------------------- what a body changes
-
 
 # -------------------------------------------------------------------- loops
 
@@ -60,7 +54,7 @@ def _counted(f: Function, node: ast.For, name: str, span: Span) -> None:
         low, high = last[0], first[1]
         inside = (None if low is None else low + 1, high)
     hidden = f.frame.scope.get(name)
-    f.frame.scope[name] = CVariable(c, INT, node.lineno, FIXED, *inside)
+    f.frame.scope[name] = Number(c, INT, FIXED, *inside, line=node.lineno)
     compare = "<" if span.step > 0 else ">"
     move = {1: f"++{c}", -1: f"--{c}"}.get(span.step, f"{c} += {span.step}")
     head = f"for (long {c} = {bare(wide(start)).removesuffix('L')}; {c} {compare} {bare(wide(stop))}; {move})"  # noqa: E501
@@ -93,15 +87,10 @@ def _body(
 ) -> None:
     assert f.frame.assigned is not None
     f.frame.assigned = {*f.frame.assigned, *([name] if name else [])}
-    shielded, f.shielded = f.shielded, 0
-    ends, f.breaks = f.breaks, []
-    f.loops += 1
-    with f.block(head):
+    with f.block(head), f.body():
         if begin is not None:
             begin()
         f.statements(node.body)
-    f.loops -= 1
-    f.shielded, f.breaks = shielded, ends
 
 
 def _only_here(f: Function, node: ast.For) -> bool:
@@ -210,7 +199,7 @@ def _local(f: Function, target: ast.expr, item: Value, node: ast.AST) -> None:
         c = f.cname(target.id)
         f.emit(f"const {CTYPES[item.kind]} {c} = {bare(item.text)};")
         line = getattr(node, "lineno", 0)
-        item = CVariable(c, item.kind, line, FIXED, item.low, item.high)
+        item = Number(c, item.kind, FIXED, item.low, item.high, line=line)
     elif isinstance(item, tuple):
         item = tuple(f.kept(one) if isinstance(one, Number) else one for one in item)
     f.frame.scope[target.id] = item
@@ -242,15 +231,13 @@ def _first(f: Function, value: Value, name: str, most: int, node: ast.AST) -> Li
         if value.rows or value.pairs:
             f.error(node, "a list of lists of lists", "Use a field, or one long list.")
         return lists.new(f, name, value.kinds, most, inner=max(value.most, 1))
-    parts = value if isinstance(value, tuple) else (value,)
-    kinds = tuple(f.number(one, node).kind for one in parts)
+    kinds = tuple(f.number(one, node).kind for one in parts_of(value))
     return lists.new(f, name, f.fact("kinds", name) or kinds, most)
 
 
 def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] = ()) -> List:
     """Return a new list of the values of a list, a range or a generator."""
-    if len(node.args) != 1 or any(one.arg not in keywords for one in node.keywords):
-        f.error(node, "takes one list here")
+    f.arguments(node, 1, 1, f"{ast.unparse(node.func)} takes one list here", keywords)
     argument = node.args[0]
     if isinstance(argument, Generators):
         made: List = list_of(f, argument, name)
@@ -276,8 +263,7 @@ def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] 
         value = steps.item(k)
         if isinstance(value, List):
             f.error(node, "a slice of rows", "Write a comprehension: [list(row) for row in x].")
-        parts = value if isinstance(value, tuple) else (value,)
-        kinds = tuple(f.number(one, node).kind for one in parts)
+        kinds = tuple(f.number(one, node).kind for one in parts_of(value))
         made = lists.new(f, name, kinds, steps.most)
         storing.add(f, made, value, node, sure=True)
     f.emit(f"{made.counter} = 0;")

@@ -18,6 +18,7 @@ from societies.translate.values import (
     Number,
     Value,
     bare,
+    parts_of,
     wide,
 )
 
@@ -52,14 +53,15 @@ def contains(f: Function, node: ast.Compare) -> Number | bool:
     left, among = f.ordered([node.left, among_node])
     if isinstance(among, Known) and isinstance(left, Known):
         return (left.value in among.value) != negate
-    if not isinstance(among, List):
-        f.error(node, "'in' asks lists and ranges alone", "Use a list or a field of 0 and 1.")
+    among = f.listed(
+        among, node, "'in' asks lists and ranges alone", "Use a list or a field of 0 and 1."
+    )
     whole(f, among, node)
     flag = f.fresh()
     f.emit(f"int {flag} = 0;")
     k = f.cname("k")
     same = _same(f, among, left, k, node)
-    with f.block(f"for (long {k} = 0; {k} < {among.length}; ++{k})"):
+    with f.loop(among.length, to=k):
         f.emit(f"if ({same}) {{ {flag} = 1; break; }}")
     return Number(f"(!{flag})" if negate else flag, BOOL, FIXED, 0, 1)
 
@@ -82,7 +84,7 @@ def _range(f: Function, node: ast.Compare, among: ast.expr) -> tuple[Number, Num
 
 def _same(f: Function, where: List, value: Value, k: str, node: ast.AST) -> str:
     """Return a condition: entry k of a list is a value."""
-    parts = value if isinstance(value, tuple) else (value,)
+    parts = parts_of(value)
     if len(parts) != len(where.columns) or where.rows:
         f.error(node, "the value is of another kind than the entries of the list")
     tests = []
@@ -102,12 +104,22 @@ def whole(f: Function, where: List, node: ast.AST, what: str = "read") -> None:
         f.access(where.field, what, where.own and entries, node)
 
 
+INSTEAD = {
+    **{name: f"Write {name}(values)." for name in ("sum", "min", "max", "any", "all")},
+    "mean": "Write reduce_sum(values) / float(len(values)); of whole numbers, sum(values).",
+    "size": "Write len(values).",
+    "argmax": "Write values.index(max(values)).",
+    "argmin": "Write values.index(min(values)).",
+}
+"""What to write instead of methods that arrays of NumPy have."""
+
+
 def method(f: Function, where: List, name: str, node: ast.Call, target: str) -> Value:
     """Translate the call of a method of a list."""
     made = METHODS.get(name)
     if made is None:
-        known = ", ".join(METHODS)
-        f.error(node, f"a list has no .{name} here", f"It has {known}.")
+        hint = INSTEAD.get(name, f"It has {', '.join(METHODS)}.")
+        f.error(node, f"a list has no .{name} here", hint)
     if node.keywords and name != "sort":
         f.error(node, f".{name} takes no keywords")
     changes = name in ("append", "extend", "pop", "insert", "remove", "clear")
@@ -128,10 +140,9 @@ def _arguments(f: Function, node: ast.Call, least: int, most: int) -> list[Value
 
 def _learned(f: Function, where: List, value: Value, node: ast.AST) -> None:
     """Find out what the entries of a list without entries are, from the first that it gets."""
-    parts = value if isinstance(value, tuple) else (value,)
     if isinstance(value, List):
         return
-    kinds = tuple(f.number(one, node).kind for one in parts)
+    kinds = tuple(f.number(one, node).kind for one in parts_of(value))
     if kinds != where.kinds and where.local:
         name = next((n for n, v in f.frame.scope.items() if v == where), "")
         before = f.fact("entries", name)
@@ -157,12 +168,10 @@ def _append(f: Function, where: List, node: ast.Call, target: str) -> Value:
 
 def _extend(f: Function, where: List, node: ast.Call, target: str) -> Value:
     (value,) = _arguments(f, node, 1, 1)
-    if not isinstance(value, List):
-        f.error(node, ".extend takes a list", "Append the entries in a loop.")
+    added = f.listed(value, node, ".extend takes a list", "Append the entries in a loop.")
     k = f.cname("k")
-    n = f.kept(Number(value.length, INT))
-    with f.block(f"for (long {k} = 0; {k} < {n.text}; ++{k})"):
-        storing.add(f, where, lists.get(f, value, k), node)
+    with f.loop(f.kept(Number(added.length, INT)).text, to=k):
+        storing.add(f, where, lists.get(f, added, k), node)
     return Known(None)
 
 
@@ -170,8 +179,7 @@ def _moved(f: Function, where: List, start: str, end: str) -> None:
     """Close the gap at an index: all later entries move one down."""
     k = f.cname("k")
     with f.block(f"for (long {k} = {start}; {k} < {end}; ++{k})"):
-        for i in range(len(where.columns)):
-            f.emit(f"{lists.at(where, k, i)} = {lists.at(where, f'{k} + 1', i)};")
+        lists.move(f, where, f"{k} + 1", where, k)
 
 
 def _pop(f: Function, where: List, node: ast.Call, target: str) -> Value:
@@ -196,12 +204,11 @@ def _insert(f: Function, where: List, node: ast.Call, target: str) -> Value:
     n, index = where.counter, f.present(f.number(place_value, node), node)
     place = f.kept(Number(f"slice_bound({bare(wide(index))}, {n})", INT)).text
     f.require(f"{n} < {where.most}", node, f"the list has more than {where.most} entries")
-    parts = [f.kept(f.number(v, node)) for v in (value if isinstance(value, tuple) else (value,))]
+    parts = [f.kept(f.number(one, node)) for one in parts_of(value)]
     k = f.cname("k")
     with f.block(f"if ({n} < {where.most})"):
         with f.block(f"for (long {k} = {n}; {k} > {place}; --{k})"):
-            for i in range(len(where.columns)):
-                f.emit(f"{lists.at(where, k, i)} = {lists.at(where, f'{k} - 1', i)};")
+            lists.move(f, where, f"{k} - 1", where, k)
         for i, part in enumerate(parts):
             f.emit(f"{lists.at(where, place, i)} = {lists.stored(f, where, i, part, node)};")
         f.emit(f"++{n};")
@@ -260,7 +267,7 @@ def _reverse(f: Function, where: List, node: ast.Call, target: str) -> Value:
     if where.rows:
         f.error(node, ".reverse of a list of lists", "Go through it with reversed(...).")
     k, other = f.cname("k"), f.cname("other")
-    with f.block(f"for (long {k} = 0; {k} < {where.length} / 2; ++{k})"):
+    with f.loop(f"{where.length} / 2", to=k):
         f.emit(f"const long {other} = {where.length} - 1 - {k};")
         for i, column in enumerate(where.columns):
             moved = f.cname("moved")

@@ -22,12 +22,13 @@ from societies.translate.values import (
     NONE,
     READ,
     REAL,
-    CVariable,
     Inner,
     Known,
     List,
     Number,
     Value,
+    common_kind,
+    parts_of,
     wide,
 )
 from societies.translate.walks import walk
@@ -58,16 +59,13 @@ def sort_in_place(f: Function, made: List, node: ast.Call) -> None:
     if made.columns[0].ctype == result.columns[0].ctype:
         lists.copy(f, result, fixed)
     else:
-        k = f.cname("k")
-        with f.block(f"for (long {k} = 0; {k} < {result.length}; ++{k})"):
+        with f.loop(result.length) as k:
             f.emit(f"{lists.at(made, k)} = ({made.columns[0].ctype}){lists.at(result, k)};")
 
 
 def _sorted(f: Function, made: List, node: ast.Call, name: str) -> List:
     """Return a new list in order; it may be the one that is given, which no name stands for."""
-    keywords = {one.arg: one.value for one in node.keywords}
-    if set(keywords) - {"key", "reverse"}:
-        f.error(node, "only key= and reverse= are known here")
+    keywords = f.arguments(node, 0, 1, "only key= and reverse= are known here", ("key", "reverse"))
     reverse = False
     if "reverse" in keywords:
         found = f.truth(keywords["reverse"])
@@ -93,7 +91,7 @@ def _merged(
     order = lists.new(f, "order", (INT,), made.most)
     n, k = made.length, f.cname("k")
     keys: list[List] = []
-    with f.block(f"for (long {k} = 0; {k} < {n}; ++{k})"):
+    with f.loop(n, to=k):
         value = lists.get(f, made, k)
         for rank in ranks(f, key, value, node):
             one = lists.new(f, "key", (rank.kind,), made.most)
@@ -109,14 +107,13 @@ def _merged(
         _merge(f, order, n, keys, ">" if reverse else "<")
     inner = made.dims[1] if made.rows else 0
     result = lists.new(f, name or "sorted", made.kinds, made.most, inner=inner)
-    with f.block(f"for (long {k} = 0; {k} < {n}; ++{k})"):
+    with f.loop(n, to=k):
         if made.rows:
             row, target = lists.get(f, made, lists.at(order, k)), lists.get(f, result, k)
             assert isinstance(row, List) and isinstance(target, List)
             lists.copy(f, row, target)
         else:
-            for c in range(len(made.columns)):
-                f.emit(f"{lists.at(result, k, c)} = {lists.at(made, lists.at(order, k), c)};")
+            lists.move(f, made, lists.at(order, k), result, k)
     f.emit(f"{result.counter} = {n};")
     return result
 
@@ -179,8 +176,7 @@ def ranks(f: Function, key: ast.expr | None, value: Value, node: ast.AST) -> lis
             found = _lambda_of(f, function.node, value, node)
         else:
             found = _by_function(f, function, value, node)
-    parts = found if isinstance(found, tuple) else (found,)
-    numbers = [f.number(one, node) for one in parts]
+    numbers = [f.number(one, node) for one in parts_of(found)]
     for number in numbers:
         if number.kind in (MAYBE, NONE):
             f.error(node, "None has no order", "Ask 'is None' first.")
@@ -196,11 +192,8 @@ def _lambda_of(f: Function, node: ast.Lambda, value: Value, at: ast.AST) -> Valu
     scope, assigned = dict(frame.scope), frame.assigned
     if isinstance(value, Number):
         value = f.kept(value)
-        line = getattr(at, "lineno", 0)
-        inner: Value = CVariable(value.text, value.kind, line, FIXED, value.low, value.high)
-    else:
-        inner = f.steady(value)
-    frame.scope[names[0]] = inner
+        value = Number(value.text, value.kind, FIXED, value.low, value.high)
+    frame.scope[names[0]] = f.steady(value)
     frame.assigned = {*(assigned or ()), names[0]}
     found = f.expression(node.body)
     frame.scope, frame.assigned = scope, assigned
@@ -269,9 +262,7 @@ def _ends(
 
 def _of_list(f: Function, node: ast.Call, word: str) -> Value:
     """Translate ``min`` or ``max`` of a list or a generator: the first of the best."""
-    keywords = {one.arg: one.value for one in node.keywords}
-    if set(keywords) - {"key", "default"}:
-        f.error(node, f"{word} takes key= and default=")
+    keywords = f.arguments(node, 1, 1, f"{word} takes key= and default=", ("key", "default"))
     default: Value | None = None
     if "default" in keywords:
         with f.aside() as lines:
@@ -286,9 +277,7 @@ def _of_list(f: Function, node: ast.Call, word: str) -> Value:
     key = keywords.get("key")
 
     def inside(value: Value) -> None:
-        parts = [
-            f.kept(f.number(v, node)) for v in (value if isinstance(value, tuple) else (value,))
-        ]
+        parts = [f.kept(f.number(one, node)) for one in parts_of(value)]
         value = tuple(parts) if isinstance(value, tuple) else parts[0]
         own = ranks(f, key, value, node)
         for part in [*parts, *own]:
@@ -313,14 +302,13 @@ def _of_list(f: Function, node: ast.Call, word: str) -> Value:
     kind = kinds[0]
     if len(kinds) > 1:
         f.error(node, "a default of a list of tuples", "Ask whether the list is empty before.")
-    if given.kind != kind:
-        if not {given.kind, kind} <= {INT, BOOL, MAYBE, NONE}:
-            what = f"the default is {CALLED[given.kind]}, the list has others"
-            f.error(node, what, "Write 0.0 instead of 0.")
-        kind = MAYBE if {given.kind, kind} & {MAYBE, NONE} else INT
-    f.declared[numbers[0].text] = CTYPES[kind]
+    both = common_kind(given.kind, kind)
+    if both is None:
+        what = f"the default is {CALLED[given.kind]}, the list has others"
+        f.error(node, what, "Write 0.0 instead of 0.")
+    f.declared[numbers[0].text] = CTYPES[both]
     f.emit(f"if (!{some}) {numbers[0].text} = {given.text};")
-    return Number(numbers[0].text, kind, FIXED)
+    return Number(numbers[0].text, both, FIXED)
 
 
 def each_value(

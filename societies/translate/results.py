@@ -13,13 +13,13 @@ from societies.translate.values import (
     CTYPES,
     INT,
     MAYBE,
-    NONE,
     NOTHING,
     REAL,
     Known,
     List,
     Value,
     bare,
+    common_kind,
 )
 
 
@@ -50,14 +50,13 @@ def returns_number(f: Function, node: ast.expr | None, at: ast.AST) -> None:
     number = f.number(value, at)
     kind = f.fact("kind", "return") or number.kind
     if isinstance(result, str) and result != number.kind:
-        both = {result, number.kind}
-        if both <= {INT, MAYBE, NONE, BOOL}:
-            kind = MAYBE if both & {MAYBE, NONE} else INT
-            if kind != result:
-                f.learn(("kind", "return"), kind)
-        else:
+        both = common_kind(result, number.kind)
+        if both is None:
             what = f"returns {CALLED[number.kind]} here and {CALLED[result]} elsewhere"
             f.error(at, what, "Return one kind of number everywhere: write 0.0 instead of 0.")
+        kind = both
+        if kind != result:
+            f.learn(("kind", "return"), kind)
     elif result is not None and not isinstance(result, str):
         f.error(at, "returns a number here and something else elsewhere")
     if kind == MAYBE and number.kind == REAL:

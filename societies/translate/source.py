@@ -48,6 +48,13 @@ class SourceFile:
         """Return a line by its number from 1; "" if there is none."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
+    def error(
+        self, number: int, reason: str, hint: str = "", *, wrong: bool = False
+    ) -> TranslationError:
+        """Return the error that a line cannot be translated."""
+        source = self.line(number)
+        return TranslationError(self.path.name, number, source, reason, hint, wrong=wrong)
+
 
 @lru_cache(maxsize=64)
 def _parsed(path: Path, module: str, _changed: int) -> SourceFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles
@@ -18,7 +19,7 @@ from societies.translate.values import (
     NAME,
     NONE,
     REAL,
-    CVariable,
+    WORD,
     EventList,
     Inner,
     Known,
@@ -30,8 +31,10 @@ from societies.translate.values import (
     Stream,
     Value,
     bare,
+    common_kind,
 )
 
+ONLY_ENTRIES = "only entries of lists can be assigned", "Use a list or a field."
 ANNOTATED = {"int": INT, "float": REAL, "bool": BOOL}
 
 
@@ -63,11 +66,13 @@ def _function(f: Function, node: ast.FunctionDef) -> None:
 def _expression(f: Function, node: ast.Expr) -> None:
     if isinstance(node.value, ast.Constant):
         return
-    if not isinstance(node.value, ast.Call):
+    value = f.expression(node.value) if isinstance(node.value, ast.Call) else None
+    if isinstance(value, Number) and value.kind == WORD:
+        f.error(node, "the state of the stream is not stored", "Write society.stream = rng.pack().")
+    if value is None:
         if isinstance(node.value, ast.Yield | ast.YieldFrom):
             f.expression(node.value)
         f.error(node, "this line does nothing", "Assign its value, or leave it out.")
-    f.expression(node.value)
 
 
 @handles(ast.Return)
@@ -139,7 +144,7 @@ def _several(
         f.error(at, "* cannot be translated", "Write a slice: rest = values[1:].")
     if len(target.elts) != len(found):
         f.error(at, f"{len(found)} values for {len(target.elts)} names")
-    return [f.kept(f.number(v, at)) if isinstance(v, Number | CVariable) else v for v in found]
+    return [f.kept(v) if isinstance(v, Number) else v for v in found]
 
 
 def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
@@ -149,23 +154,20 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
     elif isinstance(target, ast.Subscript):
         if isinstance(target.slice, ast.Slice):
             f.error(target, "a slice cannot be assigned", "Write a loop over the entries.")
-        if isinstance(value, Number | CVariable | Known):
+        if isinstance(value, Known):
             value = f.number(value, node)
         with f.aside() as lines:
             where, place = f.ordered([target.value, target.slice])
         if lines:
             value = f.steady(value)
             f.splice(lines)
-        if not isinstance(where, List):
-            f.error(target, "only entries of lists can be assigned", "Use a list or a field.")
+        where = f.listed(where, target, *ONLY_ENTRIES)
         if isinstance(value, List):
             storing.store_row(f, where, f.number(place, target), value, target)
         else:
             storing.put(f, where, f.number(place, target), value, target)
     elif isinstance(target, ast.Attribute):
-        owner = f.expression(target.value)
-        if not isinstance(owner, Society):
-            f.error(target, "only fields of the society can be assigned")
+        _require_society(f, target)
         storing.store_field(f, target.attr, value, target)
     elif isinstance(target, ast.Tuple | ast.List):
         if not isinstance(value, tuple) or len(value) != len(target.elts):
@@ -174,6 +176,18 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
             store(f, one, part, node)
     else:
         f.error(target, "* cannot be translated", "Write a slice: rest = values[1:].")
+
+
+def _require_society(f: Function, target: ast.Attribute) -> None:
+    """Raise an error unless an attribute that is assigned is one of the society."""
+    owner = f.expression(target.value)
+    if isinstance(owner, Settings):
+        hint = f"What changes from {f.unit.declared.clock} to {f.unit.declared.clock} is a field."
+        f.error(target, "the configuration cannot be changed", hint)
+    if not isinstance(owner, Society):
+        hint = f"Write society.{target.attr}[{ast.unparse(target.value)}]."
+        known = isinstance(owner, Number) and target.attr in f.unit.declared.fields
+        f.error(target, "only fields of the society can be assigned", hint if known else "")
 
 
 def store_name(f: Function, name: str, value: Value, node: ast.AST) -> None:
@@ -192,9 +206,7 @@ def store_name(f: Function, name: str, value: Value, node: ast.AST) -> None:
     elif isinstance(value, tuple):
         if several:
             f.error(node, f"the tuple '{name}' is assigned again", "Write one name for each part.")
-        scope[name] = tuple(
-            f.kept(f.number(v, node)) if isinstance(v, Number | CVariable) else v for v in value
-        )
+        scope[name] = tuple(f.kept(v) if isinstance(v, Number) else v for v in value)
     else:
         _store_number(f, name, f.number(value, node), node)
     _assigned(f, name)
@@ -223,31 +235,29 @@ def _assigned(f: Function, name: str) -> None:
 
 def _store_number(f: Function, name: str, value: Number, node: ast.AST) -> None:
     variable = f.frame.scope.get(name)
-    if not isinstance(variable, CVariable):
+    if not isinstance(variable, Number):
         if variable is not None:
             was = f.called(variable)
             f.error(node, f"'{name}' stood for {was} before", "Give the number another name.")
         kind = f.fact("kind", name) or value.kind
         line = getattr(node, "lineno", 0)
-        single = f.frame.bindings[name] == 1
-        same = single and kind == value.kind
-        bounds = (value.low, value.high, value.known if same else None) if single else ()
-        variable = CVariable(f.cname(name), kind, line, NAME, *bounds)
+        variable = Number(f.cname(name), kind, NAME, line=line)
+        if f.frame.bindings[name] == 1:
+            same = value.known if kind == value.kind else None
+            variable = replace(variable, low=value.low, high=value.high, known=same)
         f.frame.scope[name] = variable
     if variable.kind != value.kind:
-        both = {variable.kind, value.kind}
-        if both <= {INT, MAYBE, NONE, BOOL}:
-            wanted = MAYBE if both & {MAYBE, NONE} else INT
-            if variable.kind != wanted:
-                f.learn(("kind", name), wanted)
-        else:
+        wanted = common_kind(variable.kind, value.kind)
+        if wanted is None:
             was = f"{CALLED[variable.kind]} in line {variable.line}"
             hint = f"Begin with {name} = 0.0, or write float(...) or int(...)."
-            if both & {NONE, MAYBE}:
+            if {variable.kind, value.kind} & {NONE, MAYBE}:
                 hint = "A real number cannot be None: keep in a truth value whether there is one."
             f.error(node, f"'{name}' is {was} and {CALLED[value.kind]} here", hint)
-    f.declared[variable.cname] = CTYPES[variable.kind]
-    f.emit(f"{variable.cname} = {bare(value.text)};")
+        if variable.kind != wanted:
+            f.learn(("kind", name), wanted)
+    f.declared[variable.text] = CTYPES[variable.kind]
+    f.emit(f"{variable.text} = {bare(value.text)};")
 
 
 @handles(ast.AugAssign)
@@ -259,18 +269,14 @@ def _augmented(f: Function, node: ast.AugAssign) -> None:
         store_name(f, target.id, binary(f, node.op, old, value, node), node)
         return
     if isinstance(target, ast.Attribute):
-        owner = f.expression(target.value)
-        if not isinstance(owner, Society):
-            f.error(target, "only fields of the society can be assigned")
+        _require_society(f, target)
         where, place = lists.field_list(f, target.attr, target), None
         if where.dims:
             f.error(target, f"the field '{target.attr}' is a list", "Write a loop over it.")
         old = lists.scalar_of(f, where, target)
     else:
         found, at = f.ordered([target.value, target.slice])
-        if not isinstance(found, List):
-            f.error(target, "only entries of lists can be assigned", "Use a list or a field.")
-        where = found
+        where = f.listed(found, target, *ONLY_ENTRIES)
         place = f.number(at, target)
         if place.life != FIXED and not place.text.isidentifier():
             place = f.kept(place)
@@ -332,23 +338,22 @@ def _while(f: Function, node: ast.While) -> None:
         f.frame.assigned = before
         return
     text = "1" if test is True else bare(test.text)
-    f.emit(f"while ({'1' if lines else text}) {{")
-    f.indent += 1
-    if lines:
-        f.splice(lines, 1)
-        f.emit(f"if (!({text})) break;")
-    f.loops += 1
-    shielded, f.shielded = f.shielded, 0
-    ends, f.breaks = f.breaks, []
-    f.statements(node.body)
-    found, f.breaks = f.breaks, ends
-    f.shielded = shielded
-    f.loops -= 1
-    f.indent -= 1
-    f.emit("}")
+    with f.block(f"while ({'1' if lines else text})"), f.body() as found:
+        if lines:
+            f.splice(lines, 1)
+            f.emit(f"if (!({text})) break;")
+        f.statements(node.body)
     f.frame.assigned = before
+    if test is True and not found and not _returns(node):
+        hint = "Write a break, or a condition after while."
+        f.error(node, "this loop never ends", hint, wrong=True)
     if test is True:  # left only by break
         f.frame.assigned = set.intersection(*found) if found else None
+
+
+def _returns(node: ast.While) -> bool:
+    """Return whether a return may leave a loop."""
+    return any(isinstance(one, ast.Return) for one in ast.walk(node))
 
 
 @handles(ast.Break, ast.Continue)
@@ -359,6 +364,3 @@ def _jump(f: Function, node: ast.Break | ast.Continue) -> None:
         f.breaks.append(set(f.frame.assigned))
     f.emit("break;" if isinstance(node, ast.Break) else "continue;")
     f.frame.assigned = None
-
-
-# -------------------------------------------------------------------- results

@@ -22,6 +22,8 @@ from societies.translate.values import (
     Number,
     Value,
     bare,
+    common_kind,
+    parts_of,
     wide,
 )
 
@@ -74,12 +76,14 @@ def assign_series(f: Function, node: ast.Dict) -> None:
     keys = [str(key.value) if isinstance(key, ast.Constant) else "" for key in node.keys]
     for wanted in series:
         if wanted not in keys:
-            f.error(node, f"the series '{wanted}' is missing", "Every phase gives all of them.")
+            hint = "A phase that assigns the series gives all of them."
+            f.error(node, f"the series '{wanted}' is missing", hint, wrong=True)
     pointer = f.use("state_series", "__global real *state_series")
     for value, key in zip(f.ordered(node.values), keys, strict=True):
         if key not in series:
             near = suggestion(key, series)
-            f.error(node, f"there is no series '{key}'{near}", f"Declared: {', '.join(series)}.")
+            hint = f"Declared: {', '.join(series)}."
+            f.error(node, f"there is no series '{key}'{near}", hint, wrong=True)
         number = f.number(value, node)
         if number.kind != REAL:
             f.error(node, f"the series '{key}' gets {CALLED[number.kind]}", "Write float(...).")
@@ -187,13 +191,10 @@ def joined(
     """Return the kinds of entries of a list that gets entries of two kinds."""
     found = []
     for a, b in zip(first, second, strict=False):
-        kinds = {a, b}
-        if len(kinds) == 1:
-            found.append(a)
-        elif kinds <= {INT, BOOL, MAYBE, NONE}:
-            found.append(MAYBE if kinds & {MAYBE, NONE} else INT)
-        else:
+        kind = common_kind(a, b)
+        if kind is None:
             f.error(node, f"'{name}' has {CALLED[a]} as entries, and {CALLED[b]} here", WRITE_REAL)
+        found.append(kind)
     if len(first) != len(second):
         f.error(node, f"'{name}' has entries of {len(first)} numbers, and of {len(second)} here")
     return tuple(found)
@@ -291,7 +292,6 @@ def display(f: Function, node: ast.List | ast.Tuple, name: str) -> List:
         f.error(node, UNKNOWN_MOST, BOUNDED.format(name=name or "x"))
     values = f.ordered(node.elts)
     first = values[0]
-    parts = first if isinstance(first, tuple) else (first,)
     if isinstance(first, List):
         inner = max(one.most for one in values if isinstance(one, List))
         made = lists.new(f, name, first.kinds, len(values), inner=inner)
@@ -299,10 +299,10 @@ def display(f: Function, node: ast.List | ast.Tuple, name: str) -> List:
         for one in values:
             add(f, made, one, node)
         return made
-    kinds = tuple(f.number(one, node).kind for one in parts)
+    kinds = tuple(f.number(one, node).kind for one in parts_of(first))
     for value in values[1:]:
-        more = value if isinstance(value, tuple) else (value,)
-        kinds = joined(f, name or "list", kinds, [f.number(v, node).kind for v in more], node)
+        more = [f.number(one, node).kind for one in parts_of(value)]
+        kinds = joined(f, name or "list", kinds, more, node)
     made = lists.new(f, name, kinds, len(values))
     for i, value in enumerate(values):
         for k, text in enumerate(lists.texts(f, made, value, node)):
@@ -319,23 +319,18 @@ def repeated(f: Function, filled: ast.List, count: ast.expr, name: str) -> List:
     if isinstance(value, List):
         hint = "In Python all entries are one list. Write [[0] * n for _ in range(m)]."
         f.error(filled, "a list of lists by *", hint)
-    n = f.present(f.number(times, count), count)
-    if n.kind not in (INT, BOOL):
-        f.error(count, "a list is repeated by a real number", "Write int(...).")
+    n = f.whole(times, count, "a list is repeated by {}", "Write int(...).")
     most = n.most
     if most is None:
         f.error(count, *FROM_CONFIG)
-    parts = value if isinstance(value, tuple) else (value,)
-    numbers = [f.number(one, filled) for one in parts]
-    kinds = tuple(number.kind for number in numbers)
+    kinds = tuple(f.number(one, filled).kind for one in parts_of(value))
     kinds = tuple(MAYBE if kind == NONE else kind for kind in kinds)
     made = lists.new(f, name, kinds, max(most, 0))
     f.require(f"{n.text} <= {made.most}", count, "the list is longer than was reckoned")
     f.emit(f"{made.counter} = {'' if n.positive else '0 > '}{bare(wide(n))}"
            f"{'' if n.positive else f' ? 0 : {bare(wide(n))}'};")  # fmt: skip
     entries = lists.texts(f, made, value, filled)
-    k = f.cname("k")
-    with f.block(f"for (long {k} = 0; {k} < {made.length}; ++{k})"):
+    with f.loop(made.length) as k:
         for i, text in enumerate(entries):
             f.emit(f"{lists.at(made, k, i)} = {text};")
     return made

@@ -29,6 +29,7 @@ from societies.translate.values import (
     Value,
     as_real,
     bare,
+    common_kind,
     wide,
 )
 
@@ -255,12 +256,9 @@ def chosen(
         if isinstance(value, List | tuple):
             f.error(node, "a choice between lists", "Write if and else, and use the list there.")
     a, b = (f.number(value, node) for value in values)
-    kinds = {a.kind, b.kind}
-    kind = a.kind
-    if a.kind != b.kind:
-        if not kinds <= {INT, MAYBE, NONE, BOOL}:
-            f.error(node, f"{CALLED[a.kind]} or {CALLED[b.kind]}", WRITE_REAL)
-        kind = MAYBE if kinds & {MAYBE, NONE} else INT
+    kind = common_kind(a.kind, b.kind)
+    if kind is None:
+        f.error(node, f"{CALLED[a.kind]} or {CALLED[b.kind]}", WRITE_REAL)
     low = high = None
     if kind in (INT, BOOL):
         low = None if a.low is None or b.low is None else min(a.low, b.low)

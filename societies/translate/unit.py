@@ -5,28 +5,28 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from societies.translate.frames import Again, CLine, Instance, Namespace, bindings_of
 from societies.translate.function import Function
-from societies.translate.messages import TranslationError
+from societies.translate.kernels import (
+    JoinedPhases,
+    TranslatedPhase,
+    kernel_of_phase,
+    kernel_of_several,
+)
 from societies.translate.names import PRELUDE, in_c, word_of_opencl
 from societies.translate.races import require_no_races, require_one_name
 from societies.translate.source import Site, SourceFile, definition, without_docstring
-from societies.translate.values import (
-    FIXED,
-    INT,
-    CVariable,
-    List,
-    Settings,
-    Society,
-)
+from societies.translate.values import FIXED, INT, List, Number, Settings, Society
+
+if TYPE_CHECKING:
+    from societies.workload import Field
 
 PRIVATE = 64
 """Largest number of entries of a list in private memory; longer ones are in scratch memory."""
@@ -35,18 +35,6 @@ MOST_WORDS = 2**31 // 8
 """Largest number of entries of the lists of a phase, of 8 bytes each, for one work-item."""
 
 _WORD = re.compile(r"§(\d+):(\d+)§")
-
-
-class FieldLike(Protocol):
-    """What the translator reads of a field."""
-
-    @property
-    def dims(self) -> tuple[str, ...]:
-        """Dimensions after the copy."""
-
-    @property
-    def dtype(self) -> str:
-        """NumPy type."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +55,7 @@ class Declared:
     hidden : fields that messages do not name
     """
 
-    fields: Mapping[str, FieldLike]
+    fields: Mapping[str, Field]
     lengths: Mapping[str, int]
     series: Sequence[str] = ()
     settings: Any = None
@@ -78,27 +66,6 @@ class Declared:
     copies: str = "society"
     clock: str = "day"
     hidden: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class TranslatedPhase:
-    """A translated phase.
-
-    Attributes
-    ----------
-    phase, name : of the phase, and of its kernel
-    entry : dimension of which each entry is a work-item; "": a work-item is a copy
-    words : entries of scratch memory for each work-item, in a program of all phases of the unit
-    instance : the function that carries it out
-    """
-
-    phase: str
-    name: str
-    entry: str
-    words: int
-    instance: Instance
-    file: SourceFile
-    line: int
 
 
 class TranslatedProgram:
@@ -126,6 +93,7 @@ class TranslatedProgram:
         self.structures: dict[str, str] = {}
         self.arguments: dict[str, Any] = {}
         self.kernels: dict[str, TranslatedPhase] = {}
+        self.joined: JoinedPhases | None = None
         self.files: dict[str, SourceFile] = {}
         self.settings: dict[str, str] = {}  # names in C of settings, by their path
         self.columns: list[str] = []  # paths of settings that differ between copies
@@ -154,19 +122,15 @@ class TranslatedProgram:
         names = [one.arg for one in node.args.args]
         entry = entry_of(function, self.declared)
         known = {self.declared.clock, "tick", *self.declared.arguments, entry}
+        hint = f"Write def {name}(config, {self.declared.copies}, {self.declared.clock})."
         for one in names[2:]:
             if one not in known:
                 last = f", or a dimension of the fields ({', '.join(self.declared.lengths)})"
-                hint = f"Write def {name}(config, {self.declared.copies}, {self.declared.clock})."
-                line = file.line(node.lineno)
                 reason = f"the parameter '{one}' is no argument of a step{last}"
-                raise TranslationError(file.path.name, node.lineno, line, reason, hint)
+                raise file.error(node.lineno, reason, hint)
         if len(names) < 2:
-            hint = f"Write def {name}(config, {self.declared.copies}, {self.declared.clock})."
             reason = f"the phase {name} has {len(names)} parameters"
-            raise TranslationError(
-                file.path.name, node.lineno, file.line(node.lineno), reason, hint
-            )
+            raise file.error(node.lineno, reason, hint)
         facts: dict[Any, Any] = {}
         self.active.clear()
         self.entry = entry
@@ -193,11 +157,8 @@ class TranslatedProgram:
         if kernel.words > MOST_WORDS:
             del self.kernels[name]
             self._measure()
-            raise TranslationError(
-                file.path.name, node.lineno, file.line(node.lineno),
-                f"the lists of {name} need {kernel.words * 8:,} bytes for each work-item",
-                "Make their bounds smaller, or use fields.",
-            )  # fmt: skip
+            reason = f"the lists of {name} need {kernel.words * 8:,} bytes for each work-item"
+            raise file.error(node.lineno, reason, "Make their bounds smaller, or use fields.")
         return kernel
 
     def _measure(self) -> None:
@@ -232,12 +193,34 @@ class TranslatedProgram:
             else:
                 high = None
                 f.use(c, f"const int {c}")
-            scope[name] = CVariable(c, INT, line, FIXED, 0 if name == entry else None, high)
+            low = 0 if name == entry else None
+            scope[name] = Number(c, INT, FIXED, low, high, line=line)
             if rebound:
                 f.error(f.frame.node, f"'{name}' is given to the phase", "Use another name for it.")
         f.frame.assigned = set(names)
         assert isinstance(f.frame.node, ast.FunctionDef)
         f.statements(without_docstring(f.frame.node))
+
+    def join(self, phases: Sequence[str], logged: Sequence[str] = ()) -> JoinedPhases | None:
+        """Add a kernel that carries out consecutive phases of a copy, for CPUs.
+
+        Returns None if a work-item is not a copy in all of them, or one is not translated.
+
+        Parameters
+        ----------
+        phases : in order; a tick has no others
+        logged : logged fields; those that the phases write are logged by the kernel
+        """
+        kernels = [self.kernels[name] for name in phases if name in self.kernels]
+        if self.checked or not phases or len(kernels) < len(phases):
+            return None
+        if any(one.entry for one in kernels):
+            return None
+        used = {name for one in kernels for name in one.instance.uses}
+        own = tuple(name for name in logged if f"state_{name}" in used)
+        words = max(one.words for one in kernels)
+        self.joined = JoinedPhases("all_phases_kernel", tuple(phases), own, words)
+        return self.joined
 
     # ---------------------------------------------------------------- functions
 
@@ -342,51 +325,12 @@ class TranslatedProgram:
         parts += structures
         for one in reversed(order):
             parts.append(_with_lines(one))
-        parts += [self._shell(one) for one in kernels]
+        parts += [kernel_of_phase(one, self.declared) for one in kernels]
+        if self.joined is not None and set(self.joined.phases) <= set(phases):
+            several = [self.kernels[name] for name in self.joined.phases]
+            parts.append(kernel_of_several(self.joined, several, self.declared))
         text = _WORD.sub(position, "\n\n".join(parts)) + "\n"
         return text.replace("§width§", str(len(self.columns)))
-
-    def _shell(self, kernel: TranslatedPhase) -> str:
-        """Return the kernel: which work-item carries out the phase for which copy and entry.
-
-        On a CPU the phase itself stays a function. PoCL promises its optimiser that the work-items
-        of a kernel do not depend on each other, and loops of a work-item over its own lists then
-        go wrong.
-        """
-        made, declared = kernel.instance, self.declared
-        inner = ("copy", "stride", "item")
-        given = {name: text for name, text in made.uses.items() if name not in inner}
-        given.setdefault("copies", "const uint copies")
-        if declared.ended:
-            given.setdefault("state_ended", "__global int *state_ended")
-        if "fault" in given:
-            given["fault"] = "__global int *state_python_fault"
-        lines = [f"__kernel void {kernel.name}({', '.join(given.values())})", "{"]
-        lines.append("    const size_t item = get_global_id(0);")
-        arguments = list(made.uses)
-        if kernel.entry:
-            entries = declared.lengths[kernel.entry]
-            lines.append(
-                f"    const size_t copy = item / {entries}, stride = copies * {entries}ul;"
-            )
-            arguments.insert(0, f"(long)(item % {entries})")
-        else:
-            lines.append("    const size_t copy = item, stride = copies;")
-        lines.append("    if (copy >= copies) return;")
-        if declared.ended:
-            lines.append("    if (state_ended[copy] >= 0) return;")
-        for name in given:
-            if name.startswith("state_") and name in made.uses:
-                one = declared.fields.get(name.removeprefix("state_"))
-                dims = one.dims if one is not None else ("series",)
-                size = math.prod(declared.lengths[dim] for dim in dims)
-                lines.append(f"    {name} += copy * {size};")
-        if "scratch" in given:
-            lines.append(f"    scratch += FIRST_WORD(item, {max(kernel.words, 1)}ul);")
-        if "fault" in given:
-            lines.append("    __global int *fault = state_python_fault + copy;")
-        lines.append(f"    {made.name}({', '.join(arguments)});")
-        return "\n".join([*lines, "}"])
 
 
 def entry_of(function: Callable[..., Any], declared: Declared) -> str:

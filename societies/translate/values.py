@@ -18,25 +18,25 @@ CTYPES = {INT: "long", REAL: "real", BOOL: "int", MAYBE: "long", WORD: "ulong", 
 LISTED = {INT: "long", REAL: "real", BOOL: "long", MAYBE: "long", WORD: "ulong", NONE: "long"}
 """Type in C of an entry of a list: 8 bytes each, so that lists of any kind share scratch memory."""
 
-FIELDS = {
-    "int8": "char",
-    "uint8": "uchar",
-    "int16": "short",
-    "uint16": "ushort",
-    "int32": "int",
-    "uint32": "uint",
-    "int64": "long",
-    "uint64": "ulong",
-    "float64": "real",
-}
-"""Type in C of each type of a field."""
-
 READ, NAME, FIXED = 0, 1, 2
 """How long a number keeps its value: until anything is stored, until its variable is assigned
 again, always."""
 
 LEAST, MOST = -(2**63), 2**63 - 1
 """Bounds of a whole number on a device. The least one stands for None."""
+
+FIELDS: dict[str, tuple[str, str, int | None, int | None]] = {
+    "int8": ("char", INT, -(2**7), 2**7 - 1),
+    "uint8": ("uchar", INT, 0, 2**8 - 1),
+    "int16": ("short", INT, -(2**15), 2**15 - 1),
+    "uint16": ("ushort", INT, 0, 2**16 - 1),
+    "int32": ("int", INT, -(2**31), 2**31 - 1),
+    "uint32": ("uint", INT, 0, 2**32 - 1),
+    "int64": ("long", INT, LEAST + 1, MOST),
+    "uint64": ("ulong", WORD, None, None),
+    "float64": ("real", REAL, None, None),
+}
+"""Type in C, kind, least and largest value of each type of a field."""
 
 LONGEST = 2**24
 """Largest length of a list that may follow from the bounds of a number."""
@@ -54,7 +54,7 @@ CALLED = {
 
 @dataclass(frozen=True)
 class Number:
-    """A number: its text in C, and what is known of it.
+    """A number, or a variable of numbers: its text in C, and what is known of it.
 
     Attributes
     ----------
@@ -62,8 +62,10 @@ class Number:
     kind : `INT`, `REAL`, `BOOL`, `MAYBE`, `WORD` or `NONE`
     life : `READ`, `NAME` or `FIXED`
     low, high : bounds that the value has in any case; None: not known
-    known : value that follows from the configuration and from constants alone; None: not known
+    known : value that follows from the configuration and from constants alone, of a variable the
+        only one that it ever gets; None: not known
     literal : whether the text is ``known`` written out
+    line : of the first assignment of a variable
     """
 
     text: str
@@ -73,6 +75,7 @@ class Number:
     high: int | None = None
     known: int | float | None = None
     literal: bool = False
+    line: int = 0
 
     @property
     def positive(self) -> bool:
@@ -217,24 +220,8 @@ class List:
         return ("list", types, self.space, *sizes, self.field, self.own, self.bounded)
 
 
-@dataclass(frozen=True)
-class CVariable:
-    """A variable in C: its name, the kind of its numbers, the line of its first assignment.
-
-    ``known`` is as for `Number`: that of the only value that the variable ever gets.
-    """
-
-    cname: str
-    kind: str
-    line: int
-    life: int = NAME
-    low: int | None = None
-    high: int | None = None
-    known: int | float | None = None
-
-
 Value: TypeAlias = (
-    "Number | Known | Settings | Society | Stream | EventList | Inner | Method | List | CVariable "
+    "Number | Known | Settings | Society | Stream | EventList | Inner | Method | List "
     "| tuple[Value, ...]"
 )
 
@@ -262,6 +249,21 @@ def literal(value: int | float | bool) -> Number:
 
 
 NOTHING = Number("NOTHING", NONE, FIXED)
+
+
+def parts_of(value: Value) -> tuple[Value, ...]:
+    """Return the parts of a tuple; of anything else, the value itself."""
+    return value if isinstance(value, tuple) else (value,)
+
+
+def common_kind(*kinds: str) -> str | None:
+    """Return the kind that holds numbers of all these kinds exactly; None: there is none."""
+    found = set(kinds)
+    if len(found) == 1:
+        return kinds[0]
+    if not found <= {INT, BOOL, MAYBE, NONE}:
+        return None
+    return MAYBE if found & {MAYBE, NONE} else INT
 
 
 def wide(number: Number) -> str:

@@ -12,7 +12,6 @@ from societies.translate.function import Function
 from societies.translate.membership import whole
 from societies.translate.tables import table
 from societies.translate.values import (
-    BOOL,
     INT,
     NAME,
     Known,
@@ -74,11 +73,10 @@ def span_of(f: Function, node: ast.expr) -> Span | None:
     function = _called(f, node)
     if function is not range:
         return None
-    if node.keywords or not 1 <= len(node.args) <= 3:
-        f.error(node, "range takes one to three numbers")
-    values = [f.present(one, node) for one in f.numbers(node.args, node)]
-    if any(one.kind not in (INT, BOOL) for one in values):
-        f.error(node, "range of a real number", "Write range(int(...)).")
+    f.arguments(node, 1, 3, "range takes one to three numbers")
+    values = [
+        f.whole(one, node, "range of {}", "Write range(int(...)).") for one in f.ordered(node.args)
+    ]
     start = values[0] if len(values) > 1 else literal(0)
     stop = values[1] if len(values) > 1 else values[0]
     step = 1
@@ -126,12 +124,10 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
     function = _called(f, node)
     assert isinstance(node, ast.expr)
     if isinstance(node, ast.Call) and function in (enumerate, zip, reversed):
-        keywords = {one.arg: one.value for one in node.keywords}
         if function is enumerate:
-            return _enumerate(f, node, keywords, body)
+            return _enumerate(f, node, body)
         if function is zip:
-            if set(keywords) - {"strict"} or not node.args:
-                f.error(node, "zip takes lists, and strict")
+            f.arguments(node, 1, 99, "zip takes lists, and strict", ("strict",))
             parts = [walk(f, one, body) for one in node.args]
             known = [one.most for one in parts if one.most is not None]
             return Walk(
@@ -161,11 +157,8 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
     )
 
 
-def _enumerate(
-    f: Function, node: ast.Call, keywords: dict[str | None, ast.expr], body: Sequence[ast.AST]
-) -> Walk:
-    if len(node.args) not in (1, 2) or set(keywords) - {"start"}:
-        f.error(node, "enumerate takes a list, and start")
+def _enumerate(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
+    keywords = f.arguments(node, 1, 2, "enumerate takes a list, and start", ("start",))
     inner = walk(f, node.args[0], body)
     start = literal(0)
     begin = node.args[1] if len(node.args) > 1 else keywords.get("start")
@@ -183,8 +176,7 @@ def _enumerate(
 
 
 def _reversed(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
-    if len(node.args) != 1:
-        f.error(node, "reversed takes one list")
+    f.arguments(node, 1, 1, "reversed takes one list")
     span = span_of(f, node.args[0])
     if span is not None:
         if abs(span.step) != 1:
@@ -199,8 +191,7 @@ def _reversed(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
             span.most,
         )  # fmt: skip
     made = f.expression(node.args[0])
-    if not isinstance(made, List):
-        f.error(node, "reversed takes a list", _LOOPS)
+    made = f.listed(made, node, "reversed takes a list", _LOOPS)
     whole(f, made, node)
     _unbound(f, made, node, body)
     last = f.kept(Number(f"{made.length} - 1", INT)).text
@@ -214,9 +205,7 @@ def _reversed(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
 
 def _slice(f: Function, node: ast.Subscript, body: Sequence[ast.AST]) -> Walk:
     """Return how a loop goes through a slice, which is a copy unless nothing can change it."""
-    made = f.expression(node.value)
-    if not isinstance(made, List):
-        f.error(node, "only lists have slices")
+    made = f.listed(f.expression(node.value), node, "only lists have slices")
     whole(f, made, node)
     assert isinstance(node.slice, ast.Slice)
     if changes(body):
@@ -249,9 +238,8 @@ def slice_bounds(f: Function, made: List, node: ast.Slice) -> tuple[str, str, in
     ends = [one for one in (node.lower, node.upper) if one is not None]
     if step < 0 and (ends or step != -1):
         f.error(node, "a slice that goes backwards", "Write x[::-1], or a loop over a range.")
-    numbers = [f.present(one, node) for one in f.numbers(ends, node)]
-    if any(one.kind not in (INT, BOOL) for one in numbers):
-        f.error(node, "a bound of a slice is a real number", "Write int(...).")
+    hint = "Write int(...)."
+    numbers = [f.whole(one, node, "a bound of a slice is {}", hint) for one in f.ordered(ends)]
     start, stop = "0", made.length
     if node.lower is not None:
         one = numbers.pop(0)
@@ -278,8 +266,7 @@ def slice_of(f: Function, made: List, node: ast.Subscript, name: str) -> List:
     if step < 0:
         head = f"for (long {k} = {made.length} - 1; {k} >= 0; --{k})"
     with f.block(head):
-        for i in range(len(made.columns)):
-            f.emit(f"{lists.at(result, result.counter, i)} = {lists.at(made, k, i)};")
+        lists.move(f, made, k, result, result.counter)
         f.emit(f"++{result.counter};")
     return result
 

@@ -36,7 +36,10 @@ from societies.workload.declare.view import Button, Choice, Control, Press, Slid
 from societies.workload.declare.view import Change as Moved
 
 FRAME = 0.04
-"""Seconds of computing after which a picture is shown, if ticks are quicker than that."""
+"""Seconds after which a picture is shown, if ticks are quicker than that."""
+
+SELDOM = 0.25
+"""The same as fast as possible: drawing a picture costs as much as computing two to four ticks."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +251,7 @@ class RunView:
                 yield from self._lives.computed(course, state.agent, state.copy)
             yield self._shot(state, courses)
         pace, began, done = PACES[state.pace], time.perf_counter(), 0
-        shown = began
+        shown, apart = began, SELDOM if np.isinf(pace) else FRAME
         while state.playing and not all(course.ended for course in courses):
             for course in courses:
                 if not course.ended:
@@ -259,7 +262,7 @@ class RunView:
                 time.sleep(min(0.01, max(0.0, began + done / pace - time.perf_counter())))
                 yield None
             now = time.perf_counter()
-            if now - shown >= FRAME or all(course.ended for course in courses):
+            if now - shown >= apart or all(course.ended for course in courses):
                 yield self._shot(state, courses)
                 shown = time.perf_counter()
 

@@ -64,9 +64,7 @@ def test_operators_of_python():
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize(
-    "settings", thorough_but(ECONOMY.keys() - {"large economy", "on a GPU"}, ECONOMY)
-)
+@pytest.mark.parametrize("settings", thorough_but({"with policies", "with rules"}, ECONOMY))
 def test_the_files_of_the_economy(settings):
     found = {
         file: errors_in_cuda(made)
@@ -102,14 +100,18 @@ def test_what_opencl_allows_is_allowed():
     assert errors_in_cuda(planted) == []
 
 
+FORMS = [(name, n) for name in names() if name != "economy" for n in range(len(forms(name)))]
+
+
 @pytest.mark.ci
-@pytest.mark.parametrize("name", [name for name in names() if name != "economy"])
-def test_the_files_of_a_workload(name):
+@pytest.mark.parametrize(
+    ("name", "form"), thorough_but([one for one in FORMS if one[1] == 0], FORMS, 2)
+)
+def test_the_files_of_a_workload(name, form):
     found = {}
-    for number, settings in enumerate(forms(name)):
-        for file, made in parts(name, settings):
-            needed = [f"'{one}'" for one in sources.OF_THE_GAME.get(file, [])]
-            errors = [e for e in errors_in_cuda(made) if not any(one in e for one in needed)]
-            if errors:
-                found[number, file] = errors
+    for file, made in parts(name, forms(name)[form]):
+        needed = [f"'{one}'" for one in sources.OF_THE_GAME.get(file, [])]
+        errors = [e for e in errors_in_cuda(made) if not any(one in e for one in needed)]
+        if errors:
+            found[file] = errors
     assert found == {}

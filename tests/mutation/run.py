@@ -363,9 +363,6 @@ def main():
         for path in sources
         for one in mutants(path)
         if not on_a_device(one.module, one.function)
-        for path in sources
-        for one in mutants(path)
-        if not on_a_device(one.module, one.function)
     ]
     if options.function:
         chosen = [mutant for mutant in chosen if mutant.function == options.function]

@@ -74,6 +74,7 @@ LONG = (
             *(
                 "bam",
                 "bug-reports",
+                "calibrate",
                 "change-a-rule",
                 "checking-kernels",
                 "configuration",
@@ -95,6 +96,7 @@ LONG = (
             "results",
             "sweeps",
             "trace",
+            "validate",
         )
     ),
 )

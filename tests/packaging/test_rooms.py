@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import rooms
+import small
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ("societies/games/a.py", "societies/physics/b.py", "societies/core/c.py", "docs/games/d.md")
@@ -187,3 +188,26 @@ def test_pytest_runs_a_room_if_it_has_changed(clone):
     assert ran() == core
     write(clone, "kernels/physics/new.cl", "")
     assert ran() == core | {"test_c[blur]", "test_b"}
+
+
+def test_what_is_left_out_is_not_even_made(monkeypatch):
+    monkeypatch.setattr(rooms, "excluded", ["games", "physics"])
+    left_out = ["kalah", "blur", "laplace, form 1"]
+    assert [name for name in (*left_out, *rooms.ALWAYS) if rooms.is_excluded(name)] == left_out
+    assert set(rooms.ALWAYS) <= set(small.tried()) < set(small.names())
+    monkeypatch.setattr(rooms, "excluded", [])
+    assert small.tried() == small.names()
+
+
+def test_marks_of_a_whole_file_are_read_from_its_text():
+    cases = [
+        ("pytestmark = pytest.mark.ci\n", {"ci"}),
+        (
+            "import a\npytestmark = [pytest.mark.chromium, pytest.mark.thorough]  # long\n",
+            {"thorough"},
+        ),
+        ("pytestmark = pytest.mark.oclgrind\n@pytest.mark.ci\ndef test_a(): ...\n", set()),
+        ("def test_a():\n    pytestmark = pytest.mark.ci\n", set()),
+    ]
+    for text, expected in cases:
+        assert rooms.marked_as_a_whole(text) == expected, text

@@ -7,13 +7,19 @@ the reference's state, so that the phase that is wrong fails, and none that come
 from functools import cache
 
 import pytest
-from small import forms, names, small
+from rooms import is_excluded
+from small import forms, names, small, tried
 
 from societies.opencl import choose_device
 from societies.workload.declare.registry import workload
 from societies.workload.running.engines import FINISH, DeviceEngine, ReferenceEngine
 
-FORMS = [(name, form) for name in names() for form in range(len(forms(name)))]
+FORMS = [
+    (name, form)
+    for name in tried()
+    for form in range(len(forms(name)))
+    if not is_excluded(f"{name}, form {form}")
+]
 
 ALONE = ("kalah", "laplace", "molecular_dynamics")
 """Workloads whose phases are compared with one copy, too. Most golden runs have no more."""
@@ -23,11 +29,16 @@ def configured(name, form):
     return small(name, **forms(name)[form])
 
 
+def runs(name, form):
+    """Return the mark of a form after the first: the second ones, and the economy's, run in CI."""
+    return "ci" if form == 1 or name == "economy" else "thorough"
+
+
 def cases():
     """Yield a workload, which of its forms, a phase of that and how many copies there are.
 
-    Every form is compared with several copies, the first one of some also alone, in the thorough
-    tests. The default has the first form alone.
+    Every form is compared with several copies, the first one of some also alone. The default has
+    the first form, CI also the second, and the thorough tests the others, and those alone.
     """
     for name, form in FORMS:
         config = configured(name, form)
@@ -35,7 +46,7 @@ def cases():
         for phase in workload(name).phases(workload(name).parameters(config), 1):
             one = f"{name}-{phase}" + f"-form{form}" * (form > 0)
             if form > 0:
-                marks = [share_a_run, pytest.mark.ci]
+                marks = [share_a_run, getattr(pytest.mark, runs(name, form))]
                 yield pytest.param(name, form, phase, 5, id=f"{one}-5", marks=marks)
             else:
                 yield pytest.param(name, form, phase, 3, id=f"{one}-3", marks=share_a_run)

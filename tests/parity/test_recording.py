@@ -7,7 +7,7 @@ more, less and other things must have the same state at their end.
 from functools import cache
 
 import pytest
-from small import names, small
+from small import small, tried
 
 from societies.workload.declare.registry import workload
 from societies.workload.running.engines import ReferenceEngine
@@ -29,7 +29,7 @@ def others(name):
 
 
 def cases():
-    return [(name, key, value) for name in names() for key, value in others(name)]
+    return [(name, key, value) for name in tried() for key, value in others(name)]
 
 
 @cache

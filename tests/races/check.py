@@ -84,8 +84,28 @@ neighbours are taken in vectors (lanes.cl)."""
 QUICK_TICKS = {"schelling": 3, "sugarscape": 3, "zero_intelligence": 3}
 """Ticks of workloads with `--quick`: all of their kernels have been launched by then."""
 
-ONE_KIND = {("tictactoe", 4): ("gpu",)}
-"""Kinds of devices that a form, which takes minutes, is tried with by `--quick`."""
+ONE_KIND = {
+    ("tictactoe", 4): ("gpu",),
+    **{("molecular_dynamics", form): ("gpu",) for form in (1, 2, 3)},
+    **{(name, 0): ("gpu",) for name in ("schelling", "sugarscape")},
+    ("economy", "all devices"): ("cpu",),
+    ("economy", "pairs together, all devices"): ("gpu",),
+}
+"""Kinds of devices that cases which take long are tried with by `--quick`.
+
+Further forms of other workloads take turns: their kernels are the same on both kinds.
+"""
+
+OTHER_KERNELS = ("chess", "tictactoe")
+"""Workloads of which a form may launch other kernels on a CPU than on a GPU."""
+
+
+def quick_kinds(name: str, case: int | str) -> tuple[str, ...]:
+    """Return the kinds of devices that a form or an economy is tried with by `--quick`."""
+    if isinstance(case, str) or case == 0 or name in OTHER_KERNELS:
+        return ONE_KIND.get((name, case), KINDS)
+    return ONE_KIND.get((name, case), (KINDS[case % 2],))
+
 
 LONG = ("connect6", "connect6_match")
 """Workloads that are simulated with ``--long`` only: their table of classes, of a million entries,
@@ -756,13 +776,18 @@ def parts(*, only: str | None, quick: bool, long: bool) -> list[Part]:
                 print(f"{name} is left out: it takes minutes; --long simulates it")
             elif name != "economy":
                 for form, settings in enumerate(small.forms(name)):
-                    kinds = ONE_KIND.get((name, form), KINDS) if quick else KINDS
+                    kinds = quick_kinds(name, form) if quick else KINDS
                     given = {"settings": settings, "form": form, "kinds": kinds, "quick": quick}
                     chosen.append(partial(one_workload, name=name, **given))
         chosen.sort(key=lambda part: part.keywords["name"] not in TICKS)  # type: ignore[attr-defined]
     if only in (None, "economy"):
         chosen += [
-            partial(one_society, name=name, kinds=KINDS, quick=quick)
+            partial(
+                one_society,
+                name=name,
+                kinds=quick_kinds("economy", name) if quick else KINDS,
+                quick=quick,
+            )
             for name in reversed(SOCIETIES)
         ]
         if not quick:

@@ -100,7 +100,7 @@ def test_a_full_log_is_no_clean_one(tmp_path):
     assert finding["kind"] == "other" and "log was full" in finding["message"]
 
 
-@pytest.mark.ci
+@pytest.mark.thorough
 def test_any_command_runs_on_the_simulator():
     process = under_oclgrind(
         "-m", "societies", "verify", "economy/quickstart", "--days", "1",

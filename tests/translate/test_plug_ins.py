@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import village
 from gpu_form import form
+from marks import thorough_but
 from small import GROUPS, SMALL
 
 import societies
@@ -224,7 +225,7 @@ def test_rules_of_trade_and_curves_have_the_bits_of_python(rules):
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+@pytest.mark.parametrize("kind", thorough_but({"cpu"}, ["cpu", "gpu"]))
 def test_rules_of_devices_have_the_bits_of_python(rules, monkeypatch, kind):
     if kind == "gpu":
         as_on_gpus(monkeypatch)

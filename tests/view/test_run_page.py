@@ -12,7 +12,7 @@ import pytest
 import societies
 from societies import config_from_dict
 from societies.errors import ConfigError
-from societies.view import course
+from societies.view import course, run_view
 from societies.view.file_view import FileView
 from societies.view.run_view import RunView
 from societies.view.shots import message
@@ -305,6 +305,28 @@ def test_while_it_plays_only_what_is_drawn_is_read(monkeypatch):
     fast = replace(state, playing=True, pace="as fast as possible")
     shots = list(filter(None, view.frames(fast)))
     assert [bool(one.panes[0].facts["ended"]) for one in shots].count(True) == len(read) == 1
+
+
+def test_as_fast_as_possible_every_day_is_computed_and_few_are_drawn(monkeypatch):
+    view, state = made()
+    now, step = [0.0], view._course.step
+
+    def pass_time(seconds):
+        now[0] += seconds
+
+    def slow_step():
+        pass_time(0.045)
+        step()
+
+    monkeypatch.setattr(run_view.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(run_view.time, "sleep", pass_time)
+    monkeypatch.setattr(view._course, "step", slow_step)
+    fast = replace(state, playing=True, pace="as fast as possible")
+    assert [one.tick for one in view.frames(fast) if one is not None] == [0, 6, 12, 14]
+    list(view._course.steps_to(0))
+    assert view._course.tick == 0
+    one_by_one = view.frames(replace(fast, pace="20 a second"))
+    assert [one.tick for one in one_by_one if one is not None] == list(range(15))
 
 
 # -------------------------------------------------------------------------------- of a result

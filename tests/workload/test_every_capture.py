@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from small import names, small
+from small import names, small, tried
 
 from societies.errors import ConfigError
 from societies.workload.checking.capture import capture
@@ -62,7 +62,7 @@ def test_a_captured_phase_runs_alone(name, tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", [name for name in names() if len(launching(name)) > 1])
+@pytest.mark.parametrize("name", [name for name in tried() if len(launching(name)) > 1])
 def test_all_captured_phases_run_without_societies(name, tmp_path):
     """One after the other in a process; that a driver needs no other before it is tested above."""
     _, *others = launching(name)

@@ -10,14 +10,14 @@ from societies.models.bam.flows import PURCHASES
 def goods(config, economy, quarter):
     """Let households set a budget, look at a few firms, and shop in a drawn order."""
     mean = float(sum(economy.savings)) / float(config.households)
-    economy.budgets = 0
-    order: list[int] = Bounded(config.households)
     for household in range(config.households):
         if config.buffer:
             set_buffer_budget(config, economy, household)
         else:
             set_budget(config, economy, household, mean)
-        economy.budgets += economy.budget[household]
+    economy.budgets = sum(economy.budget)
+    order: list[int] = Bounded(config.households)
+    for household in range(config.households):
         agent = config.firms + household
         rng = Rng.load(economy.stream[agent])
         words = [rng.next() for _ in range(config.max_z)]

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from societies.lazily import np
 from societies.workload.declare.slices import Slices
 
 if TYPE_CHECKING:
@@ -23,6 +22,12 @@ WORKGROUP_LIMIT = 256
 
 TICK = "tick"
 """Kernel parameter with the number of the tick; so has a parameter with the clock's name."""
+
+TICKS = "ticks"
+"""Kernel parameter with the number of ticks that a launch carries out."""
+
+LOG_ROW = "log_row"
+"""Parameter of kernels that write a log themselves: the row of the (first) tick."""
 
 Groups = int | tuple[int, ...] | str | Callable[[Mapping[str, int]], int]
 
@@ -106,19 +111,24 @@ GROUPS_A_CORE = 4
 
 @dataclass(frozen=True)
 class Joined:
-    """How a GPU carries out a step and the steps after it in one launch.
+    """How a step and the steps after it are carried out in one launch.
 
-    A GPU waits some microseconds between two launches. If a workgroup of a step needs no results of
-    other workgroups from the step before, one kernel can carry out both steps.
+    A launch takes some microseconds. If a workgroup of a step needs no results of other workgroups
+    from the step before, one kernel can carry out both steps.
 
     Attributes
     ----------
     followers : phases of the following steps, in order
     launch : launch that replaces those of all these steps
+    on_cpu : True: on CPUs; False: on other devices
+    logged : logged fields that the launch itself writes into the logs, of the first tick in row
+        ``log_row``; given only if the launch carries out whole ticks, as many as ``ticks`` says
     """
 
     followers: tuple[str, ...]
     launch: Launch
+    on_cpu: bool = False
+    logged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,7 +196,7 @@ class Phase:
     before : function called before the launches, with the arrays on the device by name, the tick
         and the step's arguments
     host : function called after the launches, with the same arguments
-    joined : how a GPU carries out this step and those after it in one launch; None: not at all.
+    joined : how this step and those after it are carried out in one launch; None: not at all.
         Results do not depend on it
     """
 
@@ -199,7 +209,8 @@ class Phase:
     def on(self, on_cpu: bool) -> Phase:
         """Return the phase with only the launches for CPUs, or for other devices."""
         launches = tuple(one for one in self.launches if one.on_cpu in (None, on_cpu))
-        return replace(self, launches=launches, joined=None if on_cpu else self.joined)
+        joined = self.joined if self.joined and self.joined.on_cpu == on_cpu else None
+        return replace(self, launches=launches, joined=joined)
 
     @property
     def rounds(self) -> Rounds | None:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, get_args
 
-import numpy as np
 from pydantic import ValidationError
 
 from societies.config.check import places_of
@@ -21,6 +20,7 @@ from societies.config.model import (
 )
 from societies.config.problems import Path, dotted, plain_words, quoted, suggestion
 from societies.inputs import whole_number
+from societies.lazily import np
 
 if TYPE_CHECKING:
     from societies.output import Coordinate
@@ -143,28 +143,25 @@ def coordinates(
 
 def unit_and_meaning(model: Any, key: str) -> tuple[str, str]:
     """Return unit and meaning of a key."""
-    unit = meaning = ""
-    for part in key.split("."):
-        if model is not None and part in model.model_fields:
-            field = model.model_fields[part]
-            unit = str((field.json_schema_extra or {}).get("unit", ""))
-            meaning, model = field.description or "", section_of(field.annotation)
-    return unit, meaning
+    field = _last_field(model, key)
+    if field is None:
+        return "", ""
+    return str((field.json_schema_extra or {}).get("unit", "")), field.description or ""
 
 
 def _instead(model: Any, key: str) -> str:
     """Return the advice to use what has nearly the effect of a key that cannot change later."""
-    nearly = _extra(model, key).get("nearly")
+    nearly = (_last_field(model, key).json_schema_extra or {}).get("nearly")
     return f"; {nearly}" if nearly else ""
 
 
-def _extra(model: Any, key: str) -> Mapping[str, Any]:
-    """Return what the field of a key says besides type and meaning; {} if it says nothing."""
-    found: Mapping[str, Any] = {}
+def _last_field(model: Any, key: str) -> Any:
+    """Return the field of the last part of a key that exists; None if no part does."""
+    found = None
     for part in key.split("."):
         if model is not None and part in model.model_fields:
-            field = model.model_fields[part]
-            found, model = field.json_schema_extra or {}, section_of(field.annotation)
+            found = model.model_fields[part]
+            model = section_of(found.annotation)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,9 @@ class BoundPhases:
     parameters : names of all parameters of the kernels
     written : names of the arrays of the state that steps may have written since the caller last
         cleared this set
+    logged : names of the fields that the last steps have written into the logs themselves
     throttled : whether launches pause for other threads (`Throttle`)
+    whole_ticks : whether a phase has a launch that carries out whole ticks (`Joined.logged`)
 
     Raises
     ------
@@ -103,20 +105,36 @@ class BoundPhases:
             for name, one in phases.items()
             if one.joined is not None
         }
+        self.whole_ticks = any(one.joined and one.joined.logged for one in phases.values())
         kernels = [one.kernel.kernel for several in self.launches.values() for one in several]
         self.parameters = frozenset(p.name for kernel in kernels for p in kernel.parameters)
         self.written: set[str] = set()
+        self.logged: frozenset[str] = frozenset()
         self._writes = {name: self._written_by(name, one) for name, one in phases.items()}
         self._listing = Listing()
         self._throttle = Throttle(program.device)
         self.throttled = False
 
-    def all(self, steps: tuple[Step, ...], tick: int) -> None:
-        """Run the steps of a tick, all of which are known in advance (`Listing`)."""
+    def logs_all(self, steps: tuple[Step, ...], logged: Collection[str]) -> bool:
+        """Return True if one launch carries out all steps and writes all these fields' logs."""
+        listed = self._listed(steps)
+        return listed is not None and listed.logged.issuperset(logged)
+
+    def _listed(self, steps: tuple[Step, ...]) -> Listed | None:
+        """Return the prepared launches of some steps; None if each step is launched by itself."""
         device = self._program.device
+        if device.recording is not None or device.launched is not None:
+            return None
         arrangement = tuple([id(self.arrays[name]) for name in self._swapping])
-        listed = self._listing.of(steps, arrangement, self._list)
-        if listed is None or device.recording is not None or device.launched is not None:
+        return self._listing.of(steps, arrangement, self._list)
+
+    def all(self, steps: tuple[Step, ...], tick: int) -> None:
+        """Run the steps of a tick, all of which are known in advance (`Listing`).
+
+        A launch that carries out whole ticks carries out ``numbers["ticks"]`` of them.
+        """
+        device, listed = self._program.device, self._listed(steps)
+        if listed is None:
             for step in steps:
                 self(step, tick)
             return
@@ -124,6 +142,7 @@ class BoundPhases:
         device.counters.launches += listed(values, self._throttle if self.throttled else None)
         self._swap(listed.swaps)
         self.written |= listed.written
+        self.logged = listed.logged
 
     def _list(self, steps: tuple[Step, ...]) -> Listed | None:
         """Return the prepared launches of some steps; None if they are not known in advance."""
@@ -131,11 +150,13 @@ class BoundPhases:
             return None
         launches: list[tuple[BoundKernel, tuple[str, ...], Mapping[str, int]]] = []
         swaps: list[tuple[str, str]] = []
+        logged: set[str] = set()
         sizes_vary = False
         for step, count, joined in fused_steps(self._phases, steps, self._cores):
             own, bound = step.arguments, self.launches[step.phase]
             if joined is not None:
                 bound = [self._joined[step.phase]]
+                logged.update(joined.logged)
             elif count > 1:
                 several, launch = self._of_rounds[step.phase]
                 own, bound = {**own, several.parameter: count}, [launch]
@@ -149,7 +170,7 @@ class BoundPhases:
             self._swap(self._phases[step.phase].swaps)
         self._swap(reversed(swaps))
         written = frozenset().union(*(self._writes[s.phase] for s in steps))
-        return None if sizes_vary else Listed(launches, written, tuple(swaps))
+        return None if sizes_vary else Listed(launches, written, frozenset(logged), tuple(swaps))
 
     def _swap(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Exchange the names of pairs of arrays, one pair after another."""

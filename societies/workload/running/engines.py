@@ -29,7 +29,7 @@ from societies.workload.declare.fields import (
     state_hash,
 )
 from societies.workload.declare.measured import Stopwatch
-from societies.workload.declare.phases import Step, kernel_files
+from societies.workload.declare.phases import LOG_ROW, TICKS, Step, kernel_files
 from societies.workload.declare.protocol import Workload
 from societies.workload.running.bound import BoundPhases
 from societies.workload.running.logs import DeviceLogs, split_by_tick
@@ -41,9 +41,6 @@ LOG_TICKS = 64
 
 LOG_ROWS = LOG_TICKS + 1
 """Rows of a log on the device: those of a block, and a still valid one of an earlier block."""
-
-LOG_ROW = "log_row"
-"""Parameter of kernels that write a log themselves: the row of the present tick."""
 
 ENDED = "ended"
 """Field with the tick at which a copy ended, -1 while it continues.
@@ -414,12 +411,12 @@ class DeviceEngine(Engine):
                 self._logs.arguments,
                 *self._numbers(),
             ),
-            changing=[*workload.step_arguments, f"first_{workload.copies}", LOG_ROW],
+            changing=[*workload.step_arguments, f"first_{workload.copies}", LOG_ROW, TICKS],
             work_items=size,
             on_cpu=bool(source.macros.get("DEVICE_IS_CPU", device.kind == "cpu")),
             tick=workload.clock,
         )
-        self.run_step.numbers |= {f"first_{workload.copies}": first, LOG_ROW: 0}
+        self.run_step.numbers |= {f"first_{workload.copies}": first, LOG_ROW: 0, TICKS: 1}
         self._logs.bind(self.run_step)
 
     def _numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -458,6 +455,8 @@ class DeviceEngine(Engine):
         self._begun = first
         self.run_step.throttled = self.throttled
         self._logs.begin(last - first + 1)
+        if self._run_at_once(first, last):
+            return
         timed, together = self.workload.timed, self._together
         with self._profiling(), self._stopwatch.together() if together else nullcontext():
             every = range(first, last + 1)
@@ -470,6 +469,22 @@ class DeviceEngine(Engine):
                 if together:
                     self._stopwatch.launched_tick()
             self._logs.copy(0)
+
+    def _run_at_once(self, first: int, last: int) -> bool:
+        """Run whole ticks in one launch; return False if that is not possible."""
+        if self.profile is not None or not self.run_step.whole_ticks:
+            return False
+        if bisect_left(self._changes, first) != bisect_left(self._changes, last):
+            return False
+        steps = self.workload.schedule(self.parameters, first, _ReportedWords(self._arrays))
+        if type(steps) is not tuple or not self.run_step.logs_all(steps, self._logs.copied):
+            return False
+        self._enter(first)
+        self.run_step.numbers |= {LOG_ROW: 0, TICKS: last - first + 1}
+        self.run_step.all(steps, first)
+        self.run_step.numbers[TICKS] = 1
+        self._logs.copy(0, last - first + 1)
+        return True
 
     def _run_tick(self, tick: int) -> None:
         """Run the steps of a tick; if they are always the same, their launches are prepared."""

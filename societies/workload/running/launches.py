@@ -180,6 +180,7 @@ class Listed:
     ----------
     launches : kernels, names of their arguments that change, and the steps' own arguments
     written : names of the arrays that the launches may write
+    logged : names of the logged fields that the launches themselves write into the logs
     swaps : pairs of arrays that exchange their names after the launches, in order
 
     Attributes
@@ -191,9 +192,10 @@ class Listed:
         self,
         launches: Iterable[tuple[BoundKernel, tuple[str, ...], Mapping[str, int]]],
         written: frozenset[str],
+        logged: frozenset[str],
         swaps: tuple[tuple[str, str], ...],
     ) -> None:
-        self.written, self.swaps = written, swaps
+        self.written, self.logged, self.swaps = written, logged, swaps
         self._calls: list[_Call] = []
         self.named: list[tuple[BoundKernel, str]] = []
         for kernel, changing, own in launches:

@@ -29,6 +29,7 @@ class DeviceLogs:
     Attributes
     ----------
     arguments : values of the parameters of kernels that write logs or events themselves
+    copied : names of the logs that kernels of single phases do not write
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class DeviceLogs:
         """Copy from now on what the phases write, except logs that their kernels write."""
         self._phases = phases
         self._by_kernels = {name for name in self._logs if f"{name}_log" in phases.parameters}
-        self._copied = self._logs.keys() - self._by_kernels
+        self.copied = self._logs.keys() - self._by_kernels
         phases.written |= self._logs.keys()
 
     def begin(self, ticks: int) -> None:
@@ -71,22 +72,27 @@ class DeviceLogs:
         self._ran = ticks
         for name in self._kinds:
             self.arguments[f"{name}_count"].fill(0)
-        for name in self._copied:
+        for name in self.copied:
             # The last row is still valid if nothing has written the field since it was copied.
             carried = None if name in self._phases.written else self._rows[name][-1][1]
             self._carried[name] = carried
             self._rows[name] = [] if carried is None else [(0, carried)]
 
-    def copy(self, row: int) -> None:
+    def copy(self, row: int, ticks: int = 1) -> None:
         """Copy a tick's logged fields into the logs on the device; the host does not wait.
 
         Fields that no launch has written since the last copy are skipped, because a copy costs as
-        much as a launch.
+        much as a launch; so are those that a launch itself has logged, from this row on.
         """
-        written = self._phases.written
+        written, logged = self._phases.written, self._phases.logged
         if not written:
             return
-        for name in self._copied & written:
+        for name in logged:
+            if row == 0:
+                self._rows[name].clear()
+            self._rows[name] += [(one, one) for one in range(row, row + ticks)]
+        self._phases.logged = frozenset()
+        for name in (self.copied & written) - logged:
             log = self._logs[name]
             array, rows, carried = self._state[name], self._rows[name], self._carried[name]
             place = len(rows)

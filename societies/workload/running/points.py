@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from societies.config.model import Conflict, accepts
 from societies.config.problems import Path, plain_words
 from societies.errors import ConfigError, override
+from societies.lazily import np
 from societies.words import counted
 from societies.workload.declare import points
 from societies.workload.declare.points import Points
@@ -21,6 +20,9 @@ from societies.workload.declare.registry import workload
 from societies.workload.declare.series import problem_of, series_of
 from societies.workload.declare.varying import NotVarying, varying
 from societies.workload.running.tables import ValueTable, table_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def points_of(config: Any) -> Points | None:
@@ -99,10 +101,9 @@ def overlaps(config: Any) -> Iterator[Conflict]:
             continue  # the later one is inside of the other
         keys = [{points.key_in_group(config, a, key) for key in a.set} for a in (one, other)]
         for key in sorted(keys[0] & keys[1]):
-            last = f"{end:g}" if end != inf else "the end"
             yield Conflict(
                 ("interventions", j, "set"),
-                f"{key} is also set by interventions.{i} from {clock} {begin} to {last}; this one "
+                f"{key} is also set by interventions.{i} from {clock} {begin} to {end}; this one "
                 "holds then, since it begins later or comes later in the list",
             )
 
@@ -133,7 +134,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
         until = points.until_of(one)
         if until <= tick:
             wrong = True
-            message = f"must be after {clock} {tick}, on which it begins, got {until:g}"
+            message = f"must be after {clock} {tick}, on which it begins, got {until}"
             yield Conflict((*path, "until"), message, ((*path, clock),))
         for key, value in one.set.items():
             own = key

@@ -1,0 +1,155 @@
+"""Which kernels carry out translated phases? One for each, and on CPUs one for a whole day."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from societies.translate.frames import Instance
+from societies.translate.source import SourceFile
+
+if TYPE_CHECKING:
+    from societies.translate.unit import Declared
+
+
+@dataclass(frozen=True)
+class TranslatedPhase:
+    """A translated phase.
+
+    Attributes
+    ----------
+    phase, name : of the phase, and of its kernel
+    entry : dimension of which each entry is a work-item; "": a work-item is a copy
+    words : entries of scratch memory for each work-item, in a program of all phases of the unit
+    instance : the function that carries it out
+    """
+
+    phase: str
+    name: str
+    entry: str
+    words: int
+    instance: Instance
+    file: SourceFile
+    line: int
+
+
+@dataclass(frozen=True)
+class JoinedPhases:
+    """A kernel for CPUs that carries out all phases of some ticks (``ticks``) for a copy.
+
+    Attributes
+    ----------
+    name : name of the kernel
+    phases : the phases in order; in all of them a work-item is a copy
+    logged : fields that it also writes into the logs, of the first tick in row ``log_row``
+    words : entries of scratch memory for each work-item
+    """
+
+    name: str
+    phases: tuple[str, ...]
+    logged: tuple[str, ...]
+    words: int
+
+
+def kernel_of_phase(kernel: TranslatedPhase, declared: Declared) -> str:
+    """Return the kernel of a phase: which work-item carries it out for which copy and entry.
+
+    On a CPU the phase itself stays a function. PoCL promises its optimiser that the work-items of a
+    kernel do not depend on each other, and loops of a work-item over its own lists then go wrong.
+    """
+    given = _given([kernel], declared)
+    lines = [f"__kernel void {kernel.name}({', '.join(given.values())})", "{"]
+    lines.append("    const size_t item = get_global_id(0);")
+    entry = ""
+    if kernel.entry:
+        entries = declared.lengths[kernel.entry]
+        lines.append(f"    const size_t copy = item / {entries}, stride = copies * {entries}ul;")
+        entry = f"(long)(item % {entries})"
+    else:
+        lines.append("    const size_t copy = item, stride = copies;")
+    lines.append("    if (copy >= copies) return;")
+    if declared.ended:
+        lines.append(f"    if ({_over('state_ended[copy]', declared.clock)}) return;")
+    lines += _own_arrays(kernel.instance.uses, declared)
+    if "scratch" in given:
+        lines.append(f"    scratch += FIRST_WORD(item, {max(kernel.words, 1)}ul);")
+    if "fault" in given:
+        lines.append("    __global int *fault = state_python_fault + copy;")
+    return "\n".join([*lines, f"    {_call(kernel, entry)}", "}"])
+
+
+def kernel_of_several(
+    joined: JoinedPhases, kernels: Sequence[TranslatedPhase], declared: Declared
+) -> str:
+    """Return the kernel of all phases: for a copy, each as if it were launched alone.
+
+    A copy that has ended keeps its state, which is logged nevertheless. All ticks of a copy are
+    carried out before the next copy begins, so its state stays in the cache.
+    """
+    given = _given(kernels, declared)
+    own = dict(given)
+    for name in joined.logged:
+        ctype = given[f"state_{name}"].split("*")[0]
+        given[f"{name}_log"] = f"{ctype}*{name}_log"
+    given |= {"log_row": "const int log_row", "ticks": "const int ticks"}
+    lines = ["#if DEVICE_IS_CPU"]
+    lines += [f"__kernel void {joined.name}({', '.join(given.values())})", "{"]
+    lines.append("    const size_t copy = get_global_id(0), stride = copies;")
+    lines.append("    if (copy >= copies) return;")
+    if declared.ended:
+        lines.append("    __global const int *const ended_at = state_ended + copy;")
+    lines += _own_arrays(own, declared)
+    if "scratch" in own:
+        lines.append(f"    scratch += FIRST_WORD(copy, {max(joined.words, 1)}ul);")
+    lines.append("    for (int past = 0; past < ticks; ++past) {")
+    past = {name: f"{name} + past" for name in ("tick", declared.clock)}
+    over = _over("ended_at[0]", f"{declared.clock} + past")
+    going = f"if (!({over})) " if declared.ended else ""
+    lines += [f"        {going}{_call(kernel, past=past)}" for kernel in kernels]
+    for name in joined.logged:
+        size = _size(name, declared)
+        row = f"{name}_log + ((size_t)(log_row + past) * copies + copy) * {size}ul"
+        lines.append(f"        log_bytes({row}, state_{name}, {size} * sizeof(*state_{name}));")
+    return "\n".join([*lines, "    }", "}", "#endif"])
+
+
+def _given(kernels: Sequence[TranslatedPhase], declared: Declared) -> dict[str, str]:
+    """Return the parameters of the kernel of some phases by name."""
+    inner = ("copy", "stride", "item")
+    uses = [(name, text) for one in kernels for name, text in one.instance.uses.items()]
+    given = {name: text for name, text in uses if name not in inner}
+    given.setdefault("copies", "const uint copies")
+    if declared.ended:
+        given.setdefault("state_ended", "__global int *state_ended")
+        given.setdefault(declared.clock, f"const int {declared.clock}")
+    if "fault" in given:
+        given["fault"] = "__global int *state_python_fault"
+    return given
+
+
+def _over(ended: str, tick: str) -> str:
+    """Return the condition that a copy has ended in an earlier tick; it completes its last one."""
+    return f"{ended} >= 0 && {ended} != {tick}"
+
+
+def _own_arrays(names: Mapping[str, str], declared: Declared) -> Iterator[str]:
+    """Yield the lines that make pointers to the state those of a copy."""
+    for name in names:
+        if name.startswith("state_"):
+            yield f"    {name} += copy * {_size(name.removeprefix('state_'), declared)};"
+
+
+def _size(field: str, declared: Declared) -> int:
+    """Return the numbers that a field has for each copy."""
+    one = declared.fields.get(field)
+    dims = one.dims if one is not None else ("series",)
+    return math.prod(declared.lengths[dim] for dim in dims)
+
+
+def _call(kernel: TranslatedPhase, entry: str = "", past: Mapping[str, str] | None = None) -> str:
+    """Return the call of the function that carries out a phase."""
+    uses = [(past or {}).get(name, name) for name in kernel.instance.uses]
+    arguments = [*([entry] if entry else []), *uses]
+    return f"{kernel.instance.name}({', '.join(arguments)});"

@@ -84,3 +84,13 @@ def test_a_fan_chart_shows_quantiles_of_the_futures_of_each_past():
     assert figure.axes[0].lines[3].get_ydata()[1] == pytest.approx(np.median(others))
     said = f"missing or infinite values left out: X 2 of {4 * FUTURES * DAYS:,}"
     assert said in " ".join(figure._supxlabel.get_text().split())
+
+
+def test_futures_are_found_by_their_number_and_not_by_their_row():
+    whole = analysis.fan(result(pasts=4, futures=3), "x", window="6:12")
+    mixed = result(pasts=4, futures=3)
+    mixed = mixed.isel(society=np.random.default_rng(1).permutation(12), day=slice(None, None, -1))
+    xr.testing.assert_identical(analysis.fan(mixed, "x", window="6:12"), whole)
+    for some in ([0, 1, 2, 4, 5, 6], [1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6], [0, 1, 1, 2, 3, 4]):
+        with pytest.raises(ConfigError, match="all 3 futures of each past"):
+            analysis.fan(result(pasts=4, futures=3).isel(society=some), "x")

@@ -9,6 +9,7 @@ import tallies
 from small import GROUPS, small
 
 from societies import config_from_dict
+from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
 from societies.workload.declare import points
 from societies.workload.running.points import overlaps, with_table
@@ -257,6 +258,45 @@ def test_every_copy_has_the_values_of_its_row_and_of_what_holds(monkeypatch):
     assert len(found.configs) == len(seen)  # what is the same is one configuration
     assert tallies.points_of(config) is found  # and is made once
     assert tallies.points_of(tallies.config()) is None
+
+
+def test_what_ends_holds_until_then_and_a_series_goes_on_from_day_to_day():
+    changes = [
+        {"day": 2, "until": 7, "set": {"day_length": [501.0, 502.0, 503.0, 504.0, 505.0]}},
+        {"day": 4, "until": 5, "set": {"day_length": 400.0}},
+        {"day": 8, "until": 99, "set": {"day_length": 300.0}},
+    ]
+    found = points.points_of(WORKLOAD, small("economy", days=10, interventions=changes))
+    usual = small("economy").day_length
+    expected = [usual] * 2 + [501.0, 502.0, 400.0, 504.0, 505.0] + [usual] + [300.0] * 2
+    days = [found.configs[found.of[found.stretch(day), 0]] for day in range(1, 11)]
+    assert [one.day_length for one in days] == expected
+
+
+def test_values_that_cannot_be_in_turn_are_refused(monkeypatch):
+    """Each configuration may be allowed and the sequence not."""
+    tallies.install(monkeypatch)
+
+    def in_turn(self, configs):
+        seen.append([one.pace for one in configs])
+        if configs[-1].pace == 3.0 and configs[0].pace == 1.0:
+            yield SimpleNamespace(path=("pace",), message="grows too fast")
+
+    seen = []
+    monkeypatch.setattr(tallies.TalliesConfig, "conflicts_in_turn", in_turn)
+    changes = [{"day": 2, "set": {"pace": 3.0}, "societies": [1]}]
+    with pytest.raises(ConfigError, match="interventions: taken together, pace: grows too fast"):
+        tallies.config(days=6, interventions=changes)
+    plain = tallies.config(days=6, replicates=2)
+    seen.clear()
+    with pytest.raises(ConfigError) as refused:
+        with_table(tallies.config(days=6, interventions=[{"day": 2, "set": {"pace": -1.0}}]), {})
+    assert "pace" in str(refused.value)
+    table = with_table(plain, {"pace": [1.0, 2.0]})
+    assert seen == [] and len(tallies.points_of(table).configs) == 2  # without interventions
+    config = tallies.config(days=6, replicates=2, interventions=[{"day": 2, "set": {"pace": 2.0}}])
+    tallies.points_of(config)
+    assert seen[-1] == [1.0, 2.0]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from societies.translate.draws import alone, draw
 from societies.translate.function import Function, handles
 from societies.translate.loops import Generators, list_from
 from societies.translate.membership import method as list_method
-from societies.translate.messages import no_such_function
+from societies.translate.messages import ATTRIBUTES, no_such_function
 from societies.translate.operators import binary
 from societies.translate.ordering import each_value, extreme, in_order
 from societies.translate.values import (
@@ -283,6 +283,10 @@ def _call(f: Function, node: ast.Call, name: str) -> Value:
         return call_user(f, user, node, name)
     if isinstance(value, ModuleType):
         f.error(node, f"the module {value.__name__} is no function")
+    if isinstance(value, type):
+        f.error(node, f"the class {value.__name__} has no place in a kernel", ATTRIBUTES)
+    if value is None:
+        f.error(node, f"{ast.unparse(node.func)} is no function")
     called = getattr(value, "__name__", "this")
     f.error(node, f"{called} cannot be translated", "Write it as a function of this file.")
 

@@ -114,22 +114,24 @@ def _arguments(
     if given.vararg or given.kwarg:
         f.error(node, "* among the parameters cannot be translated", "Name each parameter.")
     names = [one.arg for one in (*given.posonlyargs, *given.args)]
+    takes = f"{getattr(made, 'name', 'the lambda')} takes ({', '.join(names)})"
     if len(node.args) > len(names):
-        f.error(node, f"takes {len(names)} arguments, and gets {len(node.args)}")
+        f.error(node, f"{takes}, and gets {len(node.args)} arguments", wrong=True)
     if any(one.arg is None for one in node.keywords):
         f.error(node, "** cannot be translated", "Name each argument.")
     order = [*names[: len(node.args)], *(str(one.arg) for one in node.keywords)]
     every = [*names, *(one.arg for one in given.kwonlyargs)]
     for name in order:
         if name not in every or order.count(name) > 1:
-            f.error(node, f"the argument '{name}' is not asked for, or twice")
+            said = "is given twice" if name in every else "is not one of them"
+            f.error(node, f"{takes}, and '{name}' {said}", wrong=True)
     worked = f.ordered([*node.args, *(one.value for one in node.keywords)])
     values = dict(zip(order, worked, strict=True))
     for name, default in _defaults(function, made).items():
         values.setdefault(name, default)
     for name in every:
         if name not in values:
-            f.error(node, f"the argument '{name}' is missing")
+            f.error(node, f"{takes}, and the argument '{name}' is missing", wrong=True)
         if isinstance(values[name], Method):
             f.error(node, "a method as an argument", "Write a function that calls it.")
         if isinstance(values[name], tuple):

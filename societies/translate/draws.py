@@ -36,13 +36,30 @@ DRAWS = {"below": 1, "uniform": 0, "next": 0, "bernoulli": 1, "binomial": 2, "pa
 """Methods of a stream, with the numbers of their arguments."""
 
 
+INSTEAD = {
+    "randint": "Write a + rng.below(b - a + 1).",
+    "randrange": "Write rng.below(n).",
+    "random": "Write rng.uniform().",
+    "choice": "Write values[rng.below(len(values))].",
+    "shuffle": "Write order = random_permutation(rng, n), and go through it.",
+    "sample": "Write order = random_permutation(rng, n), and take the first ones.",
+    "integers": "Write a + rng.below(b - a).",
+}
+"""What to write instead of methods that the streams of other libraries have."""
+
+
 def draw(f: Function, rng: Stream, name: str, node: ast.Call) -> Value:
     """Translate a method of a stream."""
     if name not in DRAWS:
-        f.error(node, f"a stream has no .{name} here", f"It has {', '.join(DRAWS)}.")
+        hint = INSTEAD.get(name, f"It has {', '.join(DRAWS)}.")
+        f.error(node, f"a stream has no .{name} here", hint)
     count = DRAWS[name]
-    f.arguments(node, count, count, f".{name} takes {count or 'no'} argument{'s' * (count != 1)}")
+    takes = f".{name} takes {count or 'no'} argument{'s' * (count != 1)}"
+    instead = "|Write low + (high - low) * rng.uniform()." if name == "uniform" else ""
+    f.arguments(node, count, count, takes + instead)
     hint = "A probability is a threshold out of 2**32: int(p * 4294967296.0)."
+    if name == "below":
+        hint = "rng.below(n) draws 0 to n - 1; rng.uniform() draws a real number from 0 to 1."
     values = [f.whole(one, node, f".{name} gets {{}}", hint) for one in f.ordered(node.args)]
     texts = [bare(wide(value)) for value in values]
     a = rng.address

@@ -36,6 +36,8 @@ from societies.translate.values import (
 )
 from societies.translate.walks import slice_of
 
+SERIES = "Write society.series = {...} with all of them; keep a number to be read in a field."
+
 
 @handles(ast.Constant)
 def _constant(f: Function, node: ast.Constant, name: str) -> Value:
@@ -73,7 +75,13 @@ def _attribute(f: Function, node: ast.Attribute, name: str) -> Value:
         return known(getattr(owner.value, node.attr))
     if isinstance(owner, Known) and isinstance(owner.value, str):
         f.error(node, f"a text has no .{node.attr} in a kernel", "Compare words with ==.")
-    f.error(node, f"nothing is known of .{node.attr} here")
+    if isinstance(owner, Known) and isinstance(owner.value, list | tuple | dict | set):
+        hint = "Make one inside the function: x = list(...), or x = Bounded(most)."
+        f.error(node, "a constant, or a default of a parameter, cannot be changed", hint)
+    hint = ""
+    if isinstance(owner, Number) and node.attr in f.unit.declared.fields:
+        hint = f"Write society.{node.attr}[{ast.unparse(node.value)}]."
+    f.error(node, f"nothing is known of .{node.attr} here", hint)
 
 
 def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
@@ -82,9 +90,10 @@ def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
         names = (name for name in dir(owner.value) if not name.startswith("_"))
         keys = list(getattr(type(owner.value), "model_fields", names))
         near = suggestion(node.attr, keys)
-        f.error(
-            node, f"the configuration has no key '{node.attr}'{near}", f"It has {', '.join(keys)}."
-        )
+        hint = f"It has {', '.join(keys)}."
+        if node.attr in f.unit.declared.fields:
+            near, hint = "", f"It is a field: {f.unit.declared.copies}.{node.attr}."
+        f.error(node, f"the configuration has no key '{node.attr}'{near}", hint, wrong=True)
     value = getattr(owner.value, node.attr)
     path = f"{owner.path}.{node.attr}" if owner.path else node.attr
     if _differs(f, path, owner, node.attr, value):
@@ -196,7 +205,7 @@ def _of_society(f: Function, node: ast.Attribute) -> Value:
     if node.attr in declared.events:
         return EventList(node.attr)
     if node.attr == "series":
-        f.error(node, "the series cannot be read", "Keep the number in a field.")
+        f.error(node, "the series are assigned together, and cannot be read", SERIES)
     made = lists.field_list(f, node.attr, node)
     return made if made.dims else lists.scalar_of(f, made, node)
 
@@ -214,8 +223,10 @@ def _subscript(f: Function, node: ast.Subscript, name: str) -> Value:
         return _of_tuple(f, where, i, node)
     if isinstance(where, Known) and isinstance(where.value, dict):
         return _of_dictionary(f, where.value, i, node)
-    if not isinstance(where, List):
-        f.error(node, "only lists have entries", "A dictionary is a field or a list, by numbers.")
+    if isinstance(where, Settings | Society) and isinstance(i, Known):
+        f.error(node, "only lists have entries", f"Write {ast.unparse(node.value)}.{i.value}.")
+    hint = "A dictionary is a field or a list, by numbers."
+    where = f.listed(where, node, "only lists have entries", hint)
     if isinstance(i, tuple):
         f.error(node, "two indices of a list", "Write x[i][k].")
     return lists.entry(f, where, f.number(i, node), node)

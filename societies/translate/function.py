@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from societies.config.problems import suggestion
 from societies.translate.frames import Access, Again, Instance, Namespace
 from societies.translate.messages import EXPRESSIONS, STATEMENTS, TEXT
 from societies.translate.values import (
@@ -26,9 +27,11 @@ from societies.translate.values import (
     NOTHING,
     READ,
     REAL,
+    EventList,
     Inner,
     Known,
     List,
+    Method,
     Number,
     Settings,
     Society,
@@ -62,10 +65,12 @@ class Function(Writer):
 
     # ---------------------------------------------------------------- messages
 
-    def error(self, node: ast.AST | None, reason: str, hint: str = "") -> NoReturn:
-        """Raise the error that something cannot be translated."""
+    def error(
+        self, node: ast.AST | None, reason: str, hint: str = "", *, wrong: bool = False
+    ) -> NoReturn:
+        """Raise the error that something cannot be translated; ``wrong``: nor be carried out."""
         line = getattr(node, "lineno", getattr(self.now, "lineno", self.frame.node.lineno))
-        raise self.frame.file.error(line, reason, hint)
+        raise self.frame.file.error(line, reason, hint, wrong=wrong)
 
     def learn(self, key: tuple[str, str], value: object) -> NoReturn:
         """Translate the function again, with what is known now of one of its names."""
@@ -99,7 +104,9 @@ class Function(Writer):
             return known(frame.names[name])
         if hasattr(builtins, name):
             return Known(getattr(builtins, name))
-        self.error(node, f"'{name}' is not known here")
+        near = suggestion(name, [*frame.scope, *frame.names])
+        hint = "Define it in this file, or import it at the top."
+        self.error(node, f"'{name}' is not known here{near}", hint, wrong=True)
 
     def around(self, outer: tuple[Function, Namespace], name: str, node: ast.AST) -> Value | None:
         """Return what a name stands for in the functions around; None: nothing."""
@@ -107,7 +114,12 @@ class Function(Writer):
         if name in frame.scope:
             if frame.assigned is not None and name not in frame.assigned:
                 self.error(node, f"'{name}' may have no value when the function is called")
-            return self.captured(frame, name)
+            value = self.captured(frame, name)
+            if owner.entry and isinstance(value, Number) and not self.entry:
+                one = frame.scope[name]
+                if isinstance(one, Number) and one.text == owner.entry and frame in owner.frames:
+                    self.entry = value.text  # a function inside reads the entry of the phase
+            return value
         return owner.around(frame.outer, name, node) if frame.outer is not None else None
 
     def captured(self, frame: Namespace, name: str) -> Value:
@@ -323,10 +335,16 @@ class Function(Writer):
 
 
 NO_NUMBERS: dict[type, tuple[str, str]] = {
-    List: ("a list", ""),
+    List: ("a list", "Write one of its entries, x[i], or a loop over them."),
     Inner: ("a function", "Call it: f(...)."),
-    tuple: ("a tuple", ""),
+    Method: ("a method", "Call it: ...()."),
+    tuple: ("a tuple", "Name its parts: x[0], x[1]."),
+    Stream: ("a random stream", "Write rng.below(n) to draw, and rng.pack() for its state."),
+    EventList: ("a list of events", "Append to it; what was appended is read from the file."),
+    Society: ("the society", "Write one of its fields: society.name."),
+    Settings: ("the configuration", "Write one of its keys: config.name."),
 }
+"""What messages call values that are no numbers, and what to write instead."""
 
 Handler = Callable[..., Any]
 HANDLERS: dict[type[ast.AST], Handler] = {}

@@ -181,9 +181,11 @@ def field_list(f: Function, name: str, node: ast.AST) -> List:
         f.error(node, f"'{name}' is a list of events", f"Write society.{name}.append((day, ...)).")
     if name not in declared.fields:
         known = [one for one in declared.fields if one not in declared.hidden]
-        hint = f"Declared are {', '.join(known)}."
         near = suggestion(name, known)
-        f.error(node, f"the {declared.copies} has no field '{name}'{near}", hint)
+        hint = f"Declared are {', '.join(known)}."
+        if hasattr(declared.settings, name):
+            near, hint = "", f"It is a key of the configuration: config.{name}."
+        f.error(node, f"the {declared.copies} has no field '{name}'{near}", hint, wrong=True)
     one = declared.fields[name]
     if one.dtype not in FIELDS:
         f.error(node, f"the field '{name}' is {one.dtype}", "Use whole numbers or float64.")
@@ -213,13 +215,16 @@ def stored(f: Function, where: List, k: int, value: Number, node: ast.AST) -> st
         f.error(node, f"{what} has real numbers and gets {CALLED[value.kind]}", WRITE_REAL)
     if kind == WORD or value.kind == WORD:
         if kind != value.kind:
-            f.error(node, f"{what} gets {CALLED[value.kind]}", "Declare the field as uint64.")
+            hint = "Declare the field as uint64." if kind != WORD else "Write rng.pack()."
+            f.error(node, f"{what} gets {CALLED[value.kind]}", hint)
         return value.text
     if kind != REAL and value.kind == REAL:
         hint = "Write int(...), which cuts, or round(...)."
         f.error(node, f"{what} has whole numbers and gets a real one", hint)
     if value.kind in (MAYBE, NONE) and kind != MAYBE:
         hint = "Write int(...) if it is a number here; store -1, or begin with [None] * n, if not."
+        if value.kind == NONE:
+            hint = "A function without return gives None; store -1, or begin with [None] * n."
         f.error(node, f"{what} has whole numbers and gets {CALLED[value.kind]}", hint)
     if kind == BOOL and value.kind != BOOL:
         hint = "Begin with [0] * n, or write bool(...)."
@@ -239,7 +244,8 @@ def texts(f: Function, where: List, value: Value, node: ast.AST) -> list[str]:
     parts = parts_of(value)
     if len(parts) != len(where.columns):
         many = "one number" if len(where.columns) == 1 else f"{len(where.columns)} numbers"
-        f.error(node, f"the entries of the list have {many}, and this has {len(parts)}")
+        hint = "" if len(where.columns) > 1 else "Name the part: x[0]."
+        f.error(node, f"the entries of the list have {many}, and this has {len(parts)}", hint)
     return [stored(f, where, k, f.number(one, node), node) for k, one in enumerate(parts)]
 
 

@@ -104,12 +104,22 @@ def whole(f: Function, where: List, node: ast.AST, what: str = "read") -> None:
         f.access(where.field, what, where.own and entries, node)
 
 
+INSTEAD = {
+    **{name: f"Write {name}(values)." for name in ("sum", "min", "max", "any", "all")},
+    "mean": "Write reduce_sum(values) / float(len(values)); of whole numbers, sum(values).",
+    "size": "Write len(values).",
+    "argmax": "Write values.index(max(values)).",
+    "argmin": "Write values.index(min(values)).",
+}
+"""What to write instead of methods that arrays of NumPy have."""
+
+
 def method(f: Function, where: List, name: str, node: ast.Call, target: str) -> Value:
     """Translate the call of a method of a list."""
     made = METHODS.get(name)
     if made is None:
-        known = ", ".join(METHODS)
-        f.error(node, f"a list has no .{name} here", f"It has {known}.")
+        hint = INSTEAD.get(name, f"It has {', '.join(METHODS)}.")
+        f.error(node, f"a list has no .{name} here", hint)
     if node.keywords and name != "sort":
         f.error(node, f".{name} takes no keywords")
     changes = name in ("append", "extend", "pop", "insert", "remove", "clear")

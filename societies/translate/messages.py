@@ -63,6 +63,7 @@ LOOP_ELSE = (
     "else of a loop cannot be translated",
     "Keep in a variable whether the loop broke off, and ask it after the loop.",
 )
+ATTRIBUTES = "Its attributes are fields of the society, indexed by agent."
 _TABLE = "Fill a table in the configuration, on the host, and read its entries."
 _SOFT = "Write soft_exp, soft_log or soft_pow of societies.model: the same bits everywhere."
 
@@ -85,10 +86,7 @@ STATEMENTS: dict[type[ast.AST], tuple[str, str]] = {
     ),
     ast.Nonlocal: ("a variable of the function around cannot be changed", "Return the new value."),
     ast.Delete: ("del cannot be translated", "Write values.pop(i)."),
-    ast.ClassDef: (
-        "a class cannot be translated",
-        "Its attributes are fields of the society, indexed by agent.",
-    ),
+    ast.ClassDef: ("a class cannot be translated", ATTRIBUTES),
     ast.Match: ("match cannot be translated", "Write if and elif."),
     ast.AsyncFunctionDef: ("a rule waits for nothing", "Write def."),
 }
@@ -142,6 +140,13 @@ FUNCTIONS: dict[Callable[..., Any] | type, tuple[str, str]] = {
     next: ("an iterator has no place in a kernel", "Write a loop with break."),
     tuple: ("a tuple of unknown length has no place in a kernel", "Write list(...)."),
     super: ("a class has no place in a kernel", "Write a function."),
+    **{
+        one: (
+            f"{one.__name__}(...) stands alone",
+            "Write it in a loop, or in list(...).",
+        )
+        for one in (range, zip, enumerate, reversed)
+    },
 }
 
 NO_SUCH_MODULE = {

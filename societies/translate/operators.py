@@ -61,6 +61,8 @@ FOLDED: dict[str, Callable[[Any, Any], Any]] = {
 _EXACT = 2**53
 _TOO_LARGE = "the whole number needs more than 64 bits"
 _ZERO = "division by zero"
+FLOOR = "Write math.floor(a / b), or int(...)."
+REMAINDER = "Write a - b * float(math.floor(a / b)), or int(...)."
 
 
 @handles(ast.BinOp)
@@ -70,7 +72,7 @@ def _binary(f: Function, node: ast.BinOp, name: str) -> Value:
     if isinstance(node.op, ast.Mult) and isinstance(node.right, ast.List):
         f.error(node, "a number before a list", "Write [0] * n.")
     left, right = f.ordered([node.left, node.right])
-    if isinstance(left, List) or isinstance(right, List):
+    if isinstance(node.op, ast.Add) and isinstance(left, List) and isinstance(right, List):
         f.error(node, "lists are not added", "Append the entries in a loop.")
     return binary(f, node.op, f.number(left, node), f.number(right, node), node)
 
@@ -92,7 +94,7 @@ def binary(f: Function, op: ast.operator, a: Number, b: Number, node: ast.AST) -
         return _quotient(f, a, b, node)
     if REAL in (a.kind, b.kind):
         if symbol not in ("+", "-", "*"):
-            f.error(node, f"{symbol} of real numbers", "Write math.floor(a / b), or int(...).")
+            f.error(node, f"{symbol} of real numbers", REMAINDER if symbol == "%" else FLOOR)
         return Number(f"({as_real(a)} {symbol} {as_real(b)})", REAL, life)
     low, high = bounds(symbol, a, b)
     known = None
@@ -114,13 +116,13 @@ def _folded(f: Function, symbol: str, a: Number, b: Number, node: ast.AST) -> Nu
     """Return the result of an operator of two numbers that are written out."""
     assert a.known is not None and b.known is not None
     if REAL in (a.kind, b.kind) and symbol not in ("+", "-", "*", "/"):
-        f.error(node, f"{symbol} of real numbers", "Write math.floor(a / b), or int(...).")
+        f.error(node, f"{symbol} of real numbers", REMAINDER if symbol == "%" else FLOOR)
     if symbol == "<<" and (b.known < 0 or b.known > 64):
         f.error(node, _TOO_LARGE, "Write it as a real number: 1e22.")
     try:
         found = FOLDED[symbol](a.known, b.known)
     except (ZeroDivisionError, ValueError, OverflowError) as error:
-        f.error(node, str(error))
+        f.error(node, str(error), "Ask before: if count > 0: x = total / count.")
     if isinstance(found, bool):
         found = int(found)
     if isinstance(found, int) and not LEAST < found <= MOST:
@@ -226,6 +228,7 @@ def _power(f: Function, a: Number, b: Number, node: ast.AST) -> Number:
     reason = "a power has other bits on every device"
     if a.kind != REAL and b.kind != REAL:
         reason = "a power with an exponent that is not 0, 1, 2, 3 or 4"
+        f.error(node, reason, "Write x * x, or a loop that multiplies.")
     f.error(node, reason, "Write x * x, math.sqrt(x), or soft_pow(x, y) of societies.model.")
 
 

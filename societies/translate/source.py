@@ -48,9 +48,12 @@ class SourceFile:
         """Return a line by its number from 1; "" if there is none."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
-    def error(self, number: int, reason: str, hint: str = "") -> TranslationError:
+    def error(
+        self, number: int, reason: str, hint: str = "", *, wrong: bool = False
+    ) -> TranslationError:
         """Return the error that a line cannot be translated."""
-        return TranslationError(self.path.name, number, self.line(number), reason, hint)
+        source = self.line(number)
+        return TranslationError(self.path.name, number, source, reason, hint, wrong=wrong)
 
 
 @lru_cache(maxsize=64)

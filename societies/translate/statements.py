@@ -19,6 +19,7 @@ from societies.translate.values import (
     NAME,
     NONE,
     REAL,
+    WORD,
     EventList,
     Inner,
     Known,
@@ -65,11 +66,13 @@ def _function(f: Function, node: ast.FunctionDef) -> None:
 def _expression(f: Function, node: ast.Expr) -> None:
     if isinstance(node.value, ast.Constant):
         return
-    if not isinstance(node.value, ast.Call):
+    value = f.expression(node.value) if isinstance(node.value, ast.Call) else None
+    if isinstance(value, Number) and value.kind == WORD:
+        f.error(node, "the state of the stream is not stored", "Write society.stream = rng.pack().")
+    if value is None:
         if isinstance(node.value, ast.Yield | ast.YieldFrom):
             f.expression(node.value)
         f.error(node, "this line does nothing", "Assign its value, or leave it out.")
-    f.expression(node.value)
 
 
 @handles(ast.Return)
@@ -164,9 +167,7 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
         else:
             storing.put(f, where, f.number(place, target), value, target)
     elif isinstance(target, ast.Attribute):
-        owner = f.expression(target.value)
-        if not isinstance(owner, Society):
-            f.error(target, "only fields of the society can be assigned")
+        _require_society(f, target)
         storing.store_field(f, target.attr, value, target)
     elif isinstance(target, ast.Tuple | ast.List):
         if not isinstance(value, tuple) or len(value) != len(target.elts):
@@ -175,6 +176,18 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
             store(f, one, part, node)
     else:
         f.error(target, "* cannot be translated", "Write a slice: rest = values[1:].")
+
+
+def _require_society(f: Function, target: ast.Attribute) -> None:
+    """Raise an error unless an attribute that is assigned is one of the society."""
+    owner = f.expression(target.value)
+    if isinstance(owner, Settings):
+        hint = f"What changes from {f.unit.declared.clock} to {f.unit.declared.clock} is a field."
+        f.error(target, "the configuration cannot be changed", hint)
+    if not isinstance(owner, Society):
+        hint = f"Write society.{target.attr}[{ast.unparse(target.value)}]."
+        known = isinstance(owner, Number) and target.attr in f.unit.declared.fields
+        f.error(target, "only fields of the society can be assigned", hint if known else "")
 
 
 def store_name(f: Function, name: str, value: Value, node: ast.AST) -> None:
@@ -256,9 +269,7 @@ def _augmented(f: Function, node: ast.AugAssign) -> None:
         store_name(f, target.id, binary(f, node.op, old, value, node), node)
         return
     if isinstance(target, ast.Attribute):
-        owner = f.expression(target.value)
-        if not isinstance(owner, Society):
-            f.error(target, "only fields of the society can be assigned")
+        _require_society(f, target)
         where, place = lists.field_list(f, target.attr, target), None
         if where.dims:
             f.error(target, f"the field '{target.attr}' is a list", "Write a loop over it.")
@@ -333,8 +344,16 @@ def _while(f: Function, node: ast.While) -> None:
             f.emit(f"if (!({text})) break;")
         f.statements(node.body)
     f.frame.assigned = before
+    if test is True and not found and not _returns(node):
+        hint = "Write a break, or a condition after while."
+        f.error(node, "this loop never ends", hint, wrong=True)
     if test is True:  # left only by break
         f.frame.assigned = set.intersection(*found) if found else None
+
+
+def _returns(node: ast.While) -> bool:
+    """Return whether a return may leave a loop."""
+    return any(isinstance(one, ast.Return) for one in ast.walk(node))
 
 
 @handles(ast.Break, ast.Continue)

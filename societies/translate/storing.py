@@ -76,12 +76,14 @@ def assign_series(f: Function, node: ast.Dict) -> None:
     keys = [str(key.value) if isinstance(key, ast.Constant) else "" for key in node.keys]
     for wanted in series:
         if wanted not in keys:
-            f.error(node, f"the series '{wanted}' is missing", "Every phase gives all of them.")
+            hint = "A phase that assigns the series gives all of them."
+            f.error(node, f"the series '{wanted}' is missing", hint, wrong=True)
     pointer = f.use("state_series", "__global real *state_series")
     for value, key in zip(f.ordered(node.values), keys, strict=True):
         if key not in series:
             near = suggestion(key, series)
-            f.error(node, f"there is no series '{key}'{near}", f"Declared: {', '.join(series)}.")
+            hint = f"Declared: {', '.join(series)}."
+            f.error(node, f"there is no series '{key}'{near}", hint, wrong=True)
         number = f.number(value, node)
         if number.kind != REAL:
             f.error(node, f"the series '{key}' gets {CALLED[number.kind]}", "Write float(...).")

@@ -92,6 +92,25 @@ def test_a_model_beside_its_yaml_runs_and_is_resumed(folder, capsys):
     assert shell("info", "walk.h5") == 0  # reading a file of results executes nothing
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("society.state += 1", "the society has no field 'state'"),
+        ("society.place += config.stepp", "no key 'stepp'; did you mean 'step'?"),
+        ("society.place = walk(config)", "walk takes (config, society, day), and the argument"),
+        ("society.place = steps", "'steps' is not known here"),
+        ("while True:\n        society.place += 1", "this loop never ends"),
+    ],
+)
+def test_what_plain_python_cannot_carry_out_either_is_an_error(folder, capsys, line, said):
+    text = SOURCE.replace("NAME", "walk_alone").replace("society.place += config.step", line)
+    (folder / "walk.py").write_text(text)
+    assert shell("run", "walk.yaml", *ON) == 2
+    error = capsys.readouterr().err
+    assert said in error and "walk.py:15: " in error
+    assert "plain Python" not in error and "Traceback" not in error
+
+
 def test_a_sweep_of_a_model_in_a_file(folder):
     text = "base: walk.yaml\nset: {days: 1}\nvary: {grid: {step: [1, 3]}}\n"
     (folder / "study.yaml").write_text(text)

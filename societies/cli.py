@@ -20,11 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
-import typer.core
-from rich.console import Console
-from rich.markup import escape
 
 from societies import memory, signals
+from societies.commands import Commands, command
 from societies.errors import (
     ConfigError,
     DamageWarning,
@@ -55,8 +53,6 @@ from societies.numbers import (
 from societies.numbers import workers as at_most_workers
 from societies.options import (
     CONFIG,
-    OVERRIDE,
-    RULE,
     ConfigCommand,
     ExportCommand,
     InfoCommand,
@@ -64,48 +60,12 @@ from societies.options import (
     PlotCommand,
     RuleTexts,
     of_rules,
-    rule_option,
 )
-from societies.terminal import doing, print_rows, warn
-from societies.version import package_version
+from societies.terminal import doing, open_console, print_rows, warn
 
 if TYPE_CHECKING:
     from societies.config import WorkloadConfig
     from societies.kerneltext.source import AmalgamatedText
-
-
-COMMON = ("debug",)
-"""Options of `societies` that every command has too."""
-
-
-class _Commands(typer.core.TyperGroup):
-    """The commands, whose help shows types of options alone, and none of switches."""
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of this name; the options in `COMMON` may follow it as well."""
-        command = super().get_command(ctx, cmd_name)
-        if command is not None:
-            own = [one for one in command.params if one.name not in COMMON]
-            names = [one.name for one in own]
-            if OVERRIDE in names and RULE not in names:
-                own.insert(names.index(OVERRIDE) + 1, rule_option())
-            command.params = [*own, *(one for one in self.params if one.name in COMMON)]
-            _without_types(command.get_params(ctx))
-        return command
-
-    def get_params(self, ctx: Any) -> Any:
-        """Return the options before the command."""
-        return _without_types(super().get_params(ctx))
-
-
-def _without_types(parameters: Any) -> Any:
-    for parameter in parameters:
-        if isinstance(parameter, typer.core.TyperArgument):
-            # "<list[Path]>" tells a user nothing
-            parameter.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
-        if getattr(parameter, "is_flag", False):
-            parameter.metavar = ""
-    return parameters
 
 
 def _complete_config(incomplete: str) -> list[str]:
@@ -133,7 +93,7 @@ def _complete_override(ctx: typer.Context, incomplete: str) -> list[tuple[str, s
 
 
 app = typer.Typer(
-    cls=_Commands,
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # main() prints errors
     rich_markup_mode="rich",
@@ -196,6 +156,8 @@ FEWER = "run less at once (--replicates); --dry-run tells how much each run need
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from societies.version import package_version
+
         print(f"societies {package_version()}")
         raise typer.Exit
 
@@ -221,7 +183,7 @@ def societies(
     memory.require_libraries()
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def run(
     context: typer.Context,
     config: ConfigPath,
@@ -304,7 +266,7 @@ def run(
         # A branch that is resumed has what it needs of its parent, which may be gone.
         of_parent = {} if resume else branch
         plan = societies.plan(settings, device=device, out=target, batch=batch, **of_parent)
-        print_rows(plan.rows, Console(stderr=not dry_run))
+        print_rows(plan.rows, open_console(stderr=not dry_run))
         for text in plan.warnings:
             if text not in config_warnings(settings):  # shown when CONFIG was read
                 warn(text)
@@ -346,7 +308,7 @@ def run(
         elif quiet:
             print(report.path)
         else:
-            console = Console()
+            console = open_console()
             print_rows(report.rows, console)
             if report.profile is not None:
                 from societies.timings import of_phases
@@ -362,7 +324,7 @@ def _unverified(path: Path) -> str:
     )
 
 
-@app.command()
+@command()
 def sweep(
     context: typer.Context,
     files: Annotated[
@@ -423,7 +385,7 @@ def sweep(
     from societies import sweep as studies
     from societies.workload.running.progress import sweep_progress
 
-    console = Console()
+    console = open_console()
     if merge:
         if out is None:
             raise ConfigError("--merge: name the whole study with --out FILE")
@@ -471,8 +433,8 @@ def sweep(
     else:
         print_rows(report.rows, console)
     if report.failures:
-        Console(stderr=True).print("[bold]failed runs[/]", highlight=False)
-        print_rows(report.failed_rows, Console(stderr=True))
+        open_console(stderr=True).print("[bold]failed runs[/]", highlight=False)
+        print_rows(report.failed_rows, open_console(stderr=True))
         raise typer.Exit(1)
 
 
@@ -487,7 +449,7 @@ def _part(text: str | None) -> tuple[int, int] | None:
     return number, parts
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def verify(
     config: ConfigPath,
     ticks: Annotated[
@@ -524,7 +486,7 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def capture(
     config: ConfigPath,
     phase: Annotated[
@@ -571,7 +533,7 @@ def capture(
     print(folder)
 
 
-@app.command(cls=MemberCommand)
+@command(cls=MemberCommand)
 def trace(
     context: typer.Context,
     config: ConfigPath,
@@ -596,7 +558,7 @@ def trace(
     print(printable(str(explained)))
 
 
-@app.command(cls=MemberCommand)
+@command(cls=MemberCommand)
 def play(
     context: typer.Context,
     config: ConfigPath,
@@ -612,13 +574,13 @@ def play(
 
     settings = _load(_find_config(config), override)
     member = member_of(workload(settings.workload), "play")
-    given = {"config": settings, "device": device, "console": Console()}
+    given = {"config": settings, "device": device, "console": open_console()}
     end = str(call(member, given, context.meta.get("options", {})))
     if end:  # nothing follows the last answer of a protocol
         print(printable(end))
 
 
-@app.command(cls=MemberCommand)
+@command(cls=MemberCommand)
 def view(
     context: typer.Context,
     config: ConfigPath,
@@ -689,7 +651,7 @@ def view(
     )
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def bench(
     config: ConfigPath,
     copies: Annotated[
@@ -746,7 +708,7 @@ def bench(
         repeats=repeats,
         allow_programs=allow_programs,
     )
-    console = Console()
+    console = open_console()
     with console.status("building kernels") if console.is_terminal else nullcontext():
         found = measured(timings, out, overwrite=overwrite)
     shown = workload(settings.workload)
@@ -777,7 +739,7 @@ def _bench_phases(
         shown = workload(settings.workload)
         copied = {} if count is None else {"replicates": count}
         setup = Setup(shown, settings.model_copy(update=copied))
-        console = Console()
+        console = open_console()
         print_rows([("device", name), (shown.copies_plural, str(setup.copies))], console)
         console.width = max(console.width, WIDE)
         console.print(of_phases(profile))
@@ -789,15 +751,15 @@ def _bench_phases(
             print("no translated phase takes a fifth of the time: none is worth a kernel by hand")
 
 
-@app.command("list")
+@command("list")
 def list_() -> None:
     """List the workloads, their words for ticks and copies, and the shipped CONFIGs and SWEEPs."""
     from societies.catalogue import rows
 
-    print_rows(rows(), Console())
+    print_rows(rows(), open_console())
 
 
-@app.command()
+@command()
 def cite(
     name: Annotated[
         str,
@@ -827,7 +789,7 @@ def _workload_of(path: str) -> str:
         return str(results.attrs.get("workload", ""))
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def check(
     config: ConfigPath,
     override: Override = None,
@@ -837,21 +799,25 @@ def check(
 ) -> None:
     """Check CONFIG: report every mistake in it at once, and which programs it names."""
     from societies.config import to_yaml
-    from societies.workload import Setup
+    from societies.workload import Setup, Workload
     from societies.workload.declare.registry import workload
-    from societies.workload.running.programs import described
 
     path = _find_config(config)
     settings = _load(path, override)
-    setup = Setup(workload(settings.workload), settings)
-    told = setup.workload.python_of(settings)
-    told += [f"program {line}" for line in described(setup.workload.programs(setup.p))]
+    found = workload(settings.workload)
+    told = found.python_of(settings)
+    if told or type(found).programs is not Workload.programs:
+        from societies.workload.running.programs import described
+
+        # A table of a rule in Python is made here, which tries the rule.
+        named = found.programs(Setup(found, settings).p)
+        told += [f"program {line}" for line in described(named)]
     print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
     for line in told:
         print(printable(line), file=sys.stderr if verbose else sys.stdout)
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def kernel(
     config: ConfigPath,
     phase: Annotated[
@@ -868,7 +834,7 @@ def kernel(
     print(kernel_text(Setup(workload(settings.workload), settings), phase), end="")
 
 
-@app.command()
+@command()
 def rules(
     name: Annotated[
         str,
@@ -886,7 +852,7 @@ def rules(
     print("\n\n".join(one.described() for one in found.values()))
 
 
-@app.command()
+@command()
 def schema(
     workload: Annotated[
         str | None,
@@ -903,9 +869,11 @@ def schema(
     print(json.dumps(json_schema(workload), indent=2))
 
 
-@app.command()
+@command()
 def devices() -> None:
     """List every OpenCL device, its limits, which one "auto" takes and why; and GPUs by CUDA."""
+    from rich.markup import escape
+
     from societies.opencl import choose_device, list_all_devices
 
     found, chosen, failure = list_all_devices(), None, None
@@ -914,7 +882,7 @@ def devices() -> None:
         chosen = None if reference else choose_device("auto")
     except DeviceError as error:
         failure = error  # said last: the list below shows why
-    console = Console()
+    console = open_console()
     for device in found:
         taken = chosen is not None and device.index == chosen.index
         heading = f"[bold]{device.index}  {escape(device.name)}[/]{'  (auto)' if taken else ''}"
@@ -942,7 +910,7 @@ def devices() -> None:
         raise failure
 
 
-@app.command(cls=PlotCommand)
+@command(cls=PlotCommand)
 def plot(
     context: typer.Context,
     files: Annotated[
@@ -995,7 +963,7 @@ def plot(
         print(picture)
 
 
-@app.command()
+@command()
 def effect(
     files: Annotated[
         list[Path],
@@ -1051,7 +1019,7 @@ def _print_found(plain: Callable[[], Any] | None, table: Callable[[], Any]) -> N
     if plain is not None:
         print(json.dumps(plain()))
         return
-    console = Console()
+    console = open_console()
     console.width = max(console.width, WIDE)
     console.print(table())
 
@@ -1072,7 +1040,7 @@ def _draw_found(
         print(picture, file=stream)
 
 
-@app.command()
+@command()
 def validate(
     targets: Annotated[
         Path, typer.Argument(metavar="TARGETS", help="A YAML file, or a name: economy, bam.")
@@ -1135,7 +1103,7 @@ def validate(
         raise typer.Exit(1)
 
 
-@app.command()
+@command()
 def calibrate(
     context: typer.Context,
     file: Annotated[
@@ -1197,7 +1165,7 @@ def calibrate(
     if as_json:
         print(json.dumps(found.as_dict() if recover else dict(found.rows)))
     else:
-        print_rows(found.rows, Console())
+        print_rows(found.rows, open_console())
     for text in () if recover else found.notes:
         warn(text)
     if figure is not None:
@@ -1210,7 +1178,7 @@ def calibrate(
             _save_drawn(lambda: figures.draw_pairs(found.data), figure, f"{name}_pairs", as_json)
 
 
-@app.command()
+@command()
 def keys(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A YAML file, or a name.")],
     matter: Annotated[
@@ -1243,7 +1211,7 @@ def keys(
     if not matter:
         listed = of.listed(config, settings)
         print(json.dumps(dict(listed))) if as_json else print_rows(
-            [(key, str(value)) for key, value in listed], Console()
+            [(key, str(value)) for key, value in listed], open_console()
         )
         return
     with doing("running", "run") as note:
@@ -1286,7 +1254,7 @@ def _save_drawn(draw: Callable[[], Any], where: Path, name: str, as_json: bool) 
         print(picture, file=sys.stderr if as_json else None)
 
 
-@app.command()
+@command()
 def irf(
     files: Annotated[
         list[Path],
@@ -1358,7 +1326,7 @@ def irf(
         _draw_found(files, figure, "irf", variables, given, sys.stderr if as_json else None)
 
 
-@app.command()
+@command()
 def fan(
     source: Annotated[
         Path, typer.Argument(metavar="WHAT", help="A result with --fan; or a CONFIG to run.")
@@ -1476,7 +1444,7 @@ def _study_of_shocks(
     return target
 
 
-@app.command()
+@command()
 def reproduce(
     names: Annotated[
         list[str] | None,
@@ -1518,7 +1486,7 @@ def reproduce(
     )
 
     if not names and not all_:
-        print_rows(rows(), Console())
+        print_rows(rows(), open_console())
         return
     if all_ and not has_scripts():
         warn("the paper alone: scripts of other publications are only in a clone of the repository")
@@ -1540,7 +1508,7 @@ def reproduce(
         )
 
 
-@app.command(cls=ExportCommand)
+@command(cls=ExportCommand)
 def export(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
@@ -1582,7 +1550,7 @@ def export(
         print(path)
 
 
-@app.command(cls=InfoCommand)
+@command(cls=InfoCommand)
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
     check: Annotated[
@@ -1631,13 +1599,13 @@ def info(
     if config:
         print(printable(configuration(file).rstrip()))
     else:
-        print_rows(found.rows, Console())
+        print_rows(found.rows, open_console())
     if found.damages:
         damages = [f"{file}: damaged: {one}." for one in found.damages]
         raise OutputError("\n".join([*damages, f"Still good: {found.good}."]))
 
 
-@app.command()
+@command()
 def localmem(
     file: Annotated[
         Path | None,
@@ -1683,7 +1651,7 @@ def localmem(
     planned.check(PORTABLE_LIMIT, "portable profile")
 
 
-@app.command()
+@command()
 def new(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Of the workload and its package: my_model.")

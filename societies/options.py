@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 import typer.core
-from rich.markup import escape
 
 from societies.errors import ConfigError, SocietiesError, printable, shortened, typed
 from societies.errors import option as as_typed
@@ -114,6 +113,8 @@ class ConfigCommand(typer.core.TyperCommand):
                 self.speak_of(found, line)
         except SocietiesError as error:
             if help_wanted:
+                from rich.markup import escape
+
                 self.epilog = escape(printable(str(error)))
             elif not ctx.resilient_parsing:  # True while a shell completes a line
                 raise

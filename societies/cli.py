@@ -14,8 +14,8 @@ import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
@@ -770,10 +770,12 @@ def cite(
 ) -> None:
     """Print BibTeX for the software and for the publication of a model."""
     from societies import citation
+    from societies.config.load import is_result
     from societies.workload.declare.registry import load_config, workload_names
 
     if name not in workload_names():
-        name = load_config(Path(name)).workload if not name.endswith(".h5") else _workload_of(name)
+        recorded = is_result(Path(name))
+        name = _workload_of(name) if recorded else load_config(_find_config(Path(name))).workload
     print(citation.software().bibtex())
     if publication := citation.model(name):
         print(f"\n{publication.bibtex()}")
@@ -1161,6 +1163,8 @@ def calibrate(
                     own, out=out, resume=resume, overwrite=overwrite, progress=watch, **places
                 )
             except Interrupted as error:
+                if error.path is None:
+                    raise
                 raise error.followed_by(f"continue with: {again}") from error
     if as_json:
         print(json.dumps(found.as_dict() if recover else dict(found.rows)))
@@ -1256,6 +1260,7 @@ def _save_drawn(draw: Callable[[], Any], where: Path, name: str, as_json: bool) 
 
 @command()
 def irf(
+    context: typer.Context,
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -1276,6 +1281,7 @@ def irf(
     replicates: Annotated[
         int | None, typer.Option(metavar="N", parser=from_1, help="Twins of each shock.")
     ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted FILE.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
     base: Annotated[
         str | None, typer.Option(metavar="LABEL", help="Of a study: the point without a shock.")
@@ -1309,10 +1315,12 @@ def irf(
     """
     from societies.analysis import response_table
 
-    if shock or files[0].suffix in (".yaml", ".yml"):
-        study = _study_of_shocks(
-            files, shock or [], out, device, override, of_rules(rule), replicates, overwrite
-        )
+    if shock or not _is_recorded(files[0]):
+        where = {"resume": resume, "overwrite": overwrite}
+        with _continued(context, **where):
+            study = _study_of_shocks(
+                files, shock or [], out, device, override, of_rules(rule), replicates, **where
+            )
         print(study, file=sys.stderr)
         files = [study]
     options = {"horizon": horizon, "by": by, "states": states}
@@ -1328,6 +1336,7 @@ def irf(
 
 @command()
 def fan(
+    context: typer.Context,
     source: Annotated[
         Path, typer.Argument(metavar="WHAT", help="A result with --fan; or a CONFIG to run.")
     ],
@@ -1347,6 +1356,7 @@ def fan(
     device: Device = "auto",
     override: Override = None,
     rule: RuleTexts = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted FILE.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
     variables: Annotated[
         str | None,
@@ -1368,11 +1378,13 @@ def fan(
     """
     from societies.analysis import fans
 
-    if source.suffix in (".yaml", ".yml", ""):
+    if not _is_recorded(source):
         texts = [*(override or []), *of_rules(rule)]
-        source = _run_of_fan(
-            source, tick, pasts or 10, futures or 10, out, device, texts, overwrite
-        )
+        where = {"resume": resume, "overwrite": overwrite}
+        with _continued(context, **where):
+            source = _run_of_fan(
+                source, tick, pasts or 10, futures or 10, out, device, texts, **where
+            )
         print(source, file=sys.stderr)
     elif override or tick or pasts or futures:
         raise ConfigError("--set, --tick, --pasts and --futures are for a CONFIG that is run")
@@ -1380,6 +1392,28 @@ def fan(
     _print_found((lambda: fans.records(found)) if as_json else None, lambda: fans.table(found))
     if figure is not None:
         _draw_found([source], figure, "fan", variables, {}, sys.stderr if as_json else None)
+
+
+def _is_recorded(path: Path) -> bool:
+    """Whether a path is that of a result, and not of a configuration."""
+    from societies.config.load import is_result
+
+    return is_result(path) or path.suffix == ".h5"
+
+
+@contextmanager
+def _continued(context: typer.Context, *, resume: bool, overwrite: bool) -> Iterator[None]:
+    """Name the command that continues what a signal interrupts."""
+    if resume and overwrite:
+        raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
+    words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
+    try:
+        yield
+    except Interrupted as error:
+        if error.path is None:
+            raise
+        again = shlex.join(["societies", *words, "--resume"])
+        raise error.followed_by(f"continue with: {again}") from error
 
 
 def _run_of_fan(
@@ -1390,6 +1424,8 @@ def _run_of_fan(
     out: Path | None,
     device: str,
     override: Sequence[str] | None,
+    *,
+    resume: bool,
     overwrite: bool,
 ) -> Path:
     """Run a fan from the start, and return its file."""
@@ -1401,7 +1437,9 @@ def _run_of_fan(
     path = _find_config(config)
     settings = with_fan(_load(path, override, replicates=pasts), tick, futures)
     target = out or Path(f"{path.stem}-fan.h5")
-    return societies.run(settings, out=target, device=device, overwrite=overwrite).path
+    return societies.run(
+        settings, out=target, device=device, resume=resume, overwrite=overwrite
+    ).path
 
 
 def _study_of_shocks(
@@ -1412,6 +1450,8 @@ def _study_of_shocks(
     override: Sequence[str] | None,
     rules: Sequence[str],
     replicates: int | None,
+    *,
+    resume: bool,
     overwrite: bool,
 ) -> Path:
     """Compute societies and their twins with each shock, and return the file of the study."""
@@ -1436,9 +1476,8 @@ def _study_of_shocks(
         policies = [before, *([*before, one] for one in each)]
         source = {"base": data, "vary": {"grid": {"interventions": policies}}}
         target = out or Path(f"{path.stem}-irf.h5")
-    report = studies.run(
-        source, out=target, device=device, replicates=replicates, overwrite=overwrite
-    )
+    places: dict[str, Any] = {"out": target, "device": device, "replicates": replicates}
+    report = studies.run(source, **places, resume=resume, overwrite=overwrite)
     if report.failures:
         raise SocietiesError(f"{target}: {len(report.failures)} runs failed; see societies info")
     return target

@@ -21,6 +21,7 @@ import typer.core
 
 from societies.errors import ConfigError, SocietiesError, printable, shortened, typed
 from societies.errors import option as as_typed
+from societies.inputs import whole_number
 from societies.paths import shipped_configuration
 from societies.words import plural
 
@@ -173,6 +174,12 @@ class ConfigCommand(typer.core.TyperCommand):
         known = {opt for parameter in self.params for opt in parameter.opts}
         strange = [word for word in line.unknown if word not in known]
         if strange and found is None:
+            if not line.operands and all(whole_number(word) is not None for word in line.doubtful):
+                start = line.given.get("start")
+                which = f"; `societies info {start} --config` prints that of FILE" if start else ""
+                raise ConfigError(
+                    f"CONFIG is missing: societies {self.name} CONFIG {strange[0]} ...{which}"
+                )
             _require_configuration(line.files)
         elif strange and found is not None:
             clocks = _clocks()  # imports all workloads

@@ -19,6 +19,7 @@ from societies.workload.checking.kernels import kernel_text
 from societies.workload.declare import registry, rules
 from societies.workload.declare.fields import Field, hash_array
 from societies.workload.running import devices, programs, provenance, request, sources, verified
+from societies.workload.running import seen as seeing
 from societies.workload.running.programs import NamedProgram, allowed, allowing, require_allowed
 from societies.workload.running.seen import SeenState
 
@@ -373,6 +374,7 @@ def test_a_workload_is_found_by_its_entry_or_the_file_that_was_named(tmp_path, m
         with pytest.raises(ConfigError, match=said):
             registry.workload(name)
     entries(monkeypatch, own="societies.nothing:WORKLOAD")
+    monkeypatch.setattr(registry, "_own", registry._entries)
     with pytest.raises(ModuleNotFoundError):  # an error of our own is shown as it is
         registry.workload("own")
 
@@ -396,7 +398,9 @@ def test_a_model_in_a_file_is_known_by_its_name_from_then_on(tmp_path, monkeypat
     both = rf"two models of one name: .*two.py and {one} both have the workload 'walk'; give one"
     with pytest.raises(ConfigError, match=both):
         registry.workload_of_file(write("two.py", "walk"))
-    with pytest.raises(ConfigError, match="has the workload 'laplace', and so has the installed"):
+    with pytest.raises(
+        ConfigError, match=r"so has the installed societies\.physics\.laplace\.workload;"
+    ):
         registry.workload_of_file(write("three.py", "laplace"))
     (tmp_path / "none.py").write_text("WORKLOAD = 3\n")
     with pytest.raises(ConfigError, match=r"has no line WORKLOAD = \.\.\., which"):
@@ -407,6 +411,8 @@ def test_a_model_in_a_file_is_known_by_its_name_from_then_on(tmp_path, monkeypat
     assert registry.workload_of_file(write("four_of_them.py", "fourth")).name == "fourth"
     assert not registry._is_in(registry._entries()["other"], Path(one))
     assert not registry._is_in(registry._entries()["fourth"], Path(one))
+    nowhere = EntryPoint("x", "nowhere.inner:WORKLOAD", registry.GROUP)
+    assert registry._is_in(nowhere, Path(one)) is False
 
 
 @pytest.mark.parametrize(
@@ -561,6 +567,21 @@ def test_a_state_is_copied_once_hashed_and_summed(saved, first):
     assert seen() is read.state and copies == (["state"] if first else ["each"])
     other = SeenState(Engine(), fields, saved=saved).read(hashed=False)
     assert other.digest is None and copies[-1] == "state"
+
+
+def test_what_was_not_processed_yet_is_processed_at_the_end():
+    seen = []
+    chain = seeing._Chain(lambda name, array: seen.append((name, array)))
+    assert chain._end(chain._running, [("a", 1), ("b", 2)], lambda: "all") == "all"
+    assert seen == [("a", 1), ("b", 2)]
+    chain._running = seeing.Future()
+    chain._running.set_exception(KeyError("lost"))
+    for call in (
+        lambda: chain.add("c", 3),
+        lambda: chain._end(chain._running, [], lambda: "all"),
+    ):
+        with pytest.raises(KeyError, match="lost"):
+            call()
 
 
 def test_sources_are_compared_by_their_hashes(recwarn):

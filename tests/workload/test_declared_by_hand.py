@@ -612,3 +612,8 @@ def test_ticks_are_thinned_to_means_of_neighbours(count, most):
         return
     expected = [np.mean([v for v in values[0, part] if v == v] or [np.nan]) for part in parts]
     np.testing.assert_allclose(means[0], expected)
+
+
+def test_no_ticks_have_no_means():
+    ticks, means, each = bands.thinned(np.arange(0), np.zeros((2, 0)), 5)
+    assert len(ticks) == 0 and means.shape == (2, 0) and each == 1

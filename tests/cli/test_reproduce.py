@@ -26,6 +26,8 @@ from societies.reproduce.claims import COMPARISONS, cells, measured, targets_of
 from societies.reproduce.drawing import FIGURES, gain_per_minute
 from societies.study import load_targets
 
+pytestmark = pytest.mark.ci
+
 ROOT = Path(__file__).resolve().parents[2]
 BASELINE = ROOT / "tests" / "data" / "societies-baseline"
 
@@ -135,7 +137,6 @@ def test_a_run_is_carried_out_once_and_not_mixed_with_others(tmp_path, monkeypat
         carry_out(figure, tmp_path, options)
 
 
-@pytest.mark.ci
 def test_an_interrupted_run_is_continued(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "SMALL", {"agents": 4, "resources": 7, "days": 3})
     monkeypatch.setattr(catalogue, "SMALL_SHOCK", 1)

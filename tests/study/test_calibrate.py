@@ -24,6 +24,8 @@ from societies.study.calibration.document import Calibration
 from societies.study.calibration.figures import draw_calibration, draw_pairs
 from societies.study.calibration.recover import recovered
 
+pytestmark = pytest.mark.ci
+
 ROWS = 2  # statistics
 PRIORS = {
     "extraction.max_effort": {"low": 6, "high": 12},
@@ -111,7 +113,6 @@ def test_parameters_with_logarithmic_priors_are_drawn_on_logarithmic_axes(made, 
     assert (pair.get_xscale(), pair.get_yscale()) == ("linear", "log")
 
 
-@pytest.mark.ci
 def test_intervals_of_abc_contain_the_truth_as_often_as_they_say(made):
     made(noise=0.3)
     method = {"abc_smc": {"population": 60, "generations": 5}}

@@ -140,13 +140,8 @@ def _differences(
             parts = [one**2 / (n - 1) for one, n in zip(spread, counts, strict=True)]
             freedom = (spread[0] + spread[1]) ** 2 / (parts[0] + parts[1])
         half = student_half(level, freedom, error)
-<<<<<<< HEAD
-        ends = _bootstrapped(a, b, paired, level, resamples, seed)
-        found = {
-=======
         low, high, relative_low, relative_high = _bootstrapped(a, b, paired, level, resamples, seed)
-        return {
->>>>>>> main
+        found = {
             "base": means[0],
             "other": means[1],
             "effect": difference,

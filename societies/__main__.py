@@ -15,6 +15,8 @@ def command() -> None:
     """Run the command line in this process and end it with the exit code."""
     signals.handle()
     _open_standard_streams()
+    # To find plug-ins of its own, pydantic would read the data of all installed packages.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from societies.cli import main
 

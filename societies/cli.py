@@ -14,17 +14,15 @@ import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
-import typer.core
-from rich.console import Console
-from rich.markup import escape
 
 from societies import memory, signals
+from societies.commands import Commands, command
 from societies.errors import (
     ConfigError,
     DamageWarning,
@@ -55,8 +53,6 @@ from societies.numbers import (
 from societies.numbers import workers as at_most_workers
 from societies.options import (
     CONFIG,
-    OVERRIDE,
-    RULE,
     ConfigCommand,
     ExportCommand,
     InfoCommand,
@@ -64,48 +60,12 @@ from societies.options import (
     PlotCommand,
     RuleTexts,
     of_rules,
-    rule_option,
 )
-from societies.terminal import doing, print_rows, warn
-from societies.version import package_version
+from societies.terminal import doing, open_console, print_rows, warn
 
 if TYPE_CHECKING:
     from societies.config import WorkloadConfig
     from societies.kerneltext.source import AmalgamatedText
-
-
-COMMON = ("debug",)
-"""Options of `societies` that every command has too."""
-
-
-class _Commands(typer.core.TyperGroup):
-    """The commands, whose help shows types of options alone, and none of switches."""
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of this name; the options in `COMMON` may follow it as well."""
-        command = super().get_command(ctx, cmd_name)
-        if command is not None:
-            own = [one for one in command.params if one.name not in COMMON]
-            names = [one.name for one in own]
-            if OVERRIDE in names and RULE not in names:
-                own.insert(names.index(OVERRIDE) + 1, rule_option())
-            command.params = [*own, *(one for one in self.params if one.name in COMMON)]
-            _without_types(command.get_params(ctx))
-        return command
-
-    def get_params(self, ctx: Any) -> Any:
-        """Return the options before the command."""
-        return _without_types(super().get_params(ctx))
-
-
-def _without_types(parameters: Any) -> Any:
-    for parameter in parameters:
-        if isinstance(parameter, typer.core.TyperArgument):
-            # "<list[Path]>" tells a user nothing
-            parameter.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
-        if getattr(parameter, "is_flag", False):
-            parameter.metavar = ""
-    return parameters
 
 
 def _complete_config(incomplete: str) -> list[str]:
@@ -133,7 +93,7 @@ def _complete_override(ctx: typer.Context, incomplete: str) -> list[tuple[str, s
 
 
 app = typer.Typer(
-    cls=_Commands,
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # main() prints errors
     rich_markup_mode="rich",
@@ -196,6 +156,8 @@ FEWER = "run less at once (--replicates); --dry-run tells how much each run need
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from societies.version import package_version
+
         print(f"societies {package_version()}")
         raise typer.Exit
 
@@ -221,7 +183,7 @@ def societies(
     memory.require_libraries()
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def run(
     context: typer.Context,
     config: ConfigPath,
@@ -304,7 +266,7 @@ def run(
         # A branch that is resumed has what it needs of its parent, which may be gone.
         of_parent = {} if resume else branch
         plan = societies.plan(settings, device=device, out=target, batch=batch, **of_parent)
-        print_rows(plan.rows, Console(stderr=not dry_run))
+        print_rows(plan.rows, open_console(stderr=not dry_run))
         for text in plan.warnings:
             if text not in config_warnings(settings):  # shown when CONFIG was read
                 warn(text)
@@ -346,7 +308,7 @@ def run(
         elif quiet:
             print(report.path)
         else:
-            console = Console()
+            console = open_console()
             print_rows(report.rows, console)
             if report.profile is not None:
                 from societies.timings import of_phases
@@ -362,7 +324,7 @@ def _unverified(path: Path) -> str:
     )
 
 
-@app.command()
+@command()
 def sweep(
     context: typer.Context,
     files: Annotated[
@@ -423,7 +385,7 @@ def sweep(
     from societies import sweep as studies
     from societies.workload.running.progress import sweep_progress
 
-    console = Console()
+    console = open_console()
     if merge:
         if out is None:
             raise ConfigError("--merge: name the whole study with --out FILE")
@@ -471,8 +433,8 @@ def sweep(
     else:
         print_rows(report.rows, console)
     if report.failures:
-        Console(stderr=True).print("[bold]failed runs[/]", highlight=False)
-        print_rows(report.failed_rows, Console(stderr=True))
+        open_console(stderr=True).print("[bold]failed runs[/]", highlight=False)
+        print_rows(report.failed_rows, open_console(stderr=True))
         raise typer.Exit(1)
 
 
@@ -487,7 +449,7 @@ def _part(text: str | None) -> tuple[int, int] | None:
     return number, parts
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def verify(
     config: ConfigPath,
     ticks: Annotated[
@@ -524,7 +486,7 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def capture(
     config: ConfigPath,
     phase: Annotated[
@@ -571,7 +533,7 @@ def capture(
     print(folder)
 
 
-@app.command(cls=MemberCommand)
+@command(cls=MemberCommand)
 def trace(
     context: typer.Context,
     config: ConfigPath,
@@ -596,7 +558,7 @@ def trace(
     print(printable(str(explained)))
 
 
-@app.command(cls=MemberCommand)
+@command(cls=MemberCommand)
 def play(
     context: typer.Context,
     config: ConfigPath,
@@ -612,13 +574,13 @@ def play(
 
     settings = _load(_find_config(config), override)
     member = member_of(workload(settings.workload), "play")
-    given = {"config": settings, "device": device, "console": Console()}
+    given = {"config": settings, "device": device, "console": open_console()}
     end = str(call(member, given, context.meta.get("options", {})))
     if end:  # nothing follows the last answer of a protocol
         print(printable(end))
 
 
-@app.command(cls=MemberCommand)
+@command(cls=MemberCommand)
 def view(
     context: typer.Context,
     config: ConfigPath,
@@ -689,7 +651,7 @@ def view(
     )
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def bench(
     config: ConfigPath,
     copies: Annotated[
@@ -746,7 +708,7 @@ def bench(
         repeats=repeats,
         allow_programs=allow_programs,
     )
-    console = Console()
+    console = open_console()
     with console.status("building kernels") if console.is_terminal else nullcontext():
         found = measured(timings, out, overwrite=overwrite)
     shown = workload(settings.workload)
@@ -777,7 +739,7 @@ def _bench_phases(
         shown = workload(settings.workload)
         copied = {} if count is None else {"replicates": count}
         setup = Setup(shown, settings.model_copy(update=copied))
-        console = Console()
+        console = open_console()
         print_rows([("device", name), (shown.copies_plural, str(setup.copies))], console)
         console.width = max(console.width, WIDE)
         console.print(of_phases(profile))
@@ -789,15 +751,15 @@ def _bench_phases(
             print("no translated phase takes a fifth of the time: none is worth a kernel by hand")
 
 
-@app.command("list")
+@command("list")
 def list_() -> None:
     """List the workloads, their words for ticks and copies, and the shipped CONFIGs and SWEEPs."""
     from societies.catalogue import rows
 
-    print_rows(rows(), Console())
+    print_rows(rows(), open_console())
 
 
-@app.command()
+@command()
 def cite(
     name: Annotated[
         str,
@@ -808,10 +770,12 @@ def cite(
 ) -> None:
     """Print BibTeX for the software and for the publication of a model."""
     from societies import citation
+    from societies.config.load import is_result
     from societies.workload.declare.registry import load_config, workload_names
 
     if name not in workload_names():
-        name = load_config(Path(name)).workload if not name.endswith(".h5") else _workload_of(name)
+        recorded = is_result(Path(name))
+        name = _workload_of(name) if recorded else load_config(_find_config(Path(name))).workload
     print(citation.software().bibtex())
     if publication := citation.model(name):
         print(f"\n{publication.bibtex()}")
@@ -827,7 +791,7 @@ def _workload_of(path: str) -> str:
         return str(results.attrs.get("workload", ""))
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def check(
     config: ConfigPath,
     override: Override = None,
@@ -837,21 +801,25 @@ def check(
 ) -> None:
     """Check CONFIG: report every mistake in it at once, and which programs it names."""
     from societies.config import to_yaml
-    from societies.workload import Setup
+    from societies.workload import Setup, Workload
     from societies.workload.declare.registry import workload
-    from societies.workload.running.programs import described
 
     path = _find_config(config)
     settings = _load(path, override)
-    setup = Setup(workload(settings.workload), settings)
-    told = setup.workload.python_of(settings)
-    told += [f"program {line}" for line in described(setup.workload.programs(setup.p))]
+    found = workload(settings.workload)
+    told = found.python_of(settings)
+    if told or type(found).programs is not Workload.programs:
+        from societies.workload.running.programs import described
+
+        # A table of a rule in Python is made here, which tries the rule.
+        named = found.programs(Setup(found, settings).p)
+        told += [f"program {line}" for line in described(named)]
     print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
     for line in told:
         print(printable(line), file=sys.stderr if verbose else sys.stdout)
 
 
-@app.command(cls=ConfigCommand)
+@command(cls=ConfigCommand)
 def kernel(
     config: ConfigPath,
     phase: Annotated[
@@ -868,7 +836,7 @@ def kernel(
     print(kernel_text(Setup(workload(settings.workload), settings), phase), end="")
 
 
-@app.command()
+@command()
 def rules(
     name: Annotated[
         str,
@@ -886,7 +854,7 @@ def rules(
     print("\n\n".join(one.described() for one in found.values()))
 
 
-@app.command()
+@command()
 def schema(
     workload: Annotated[
         str | None,
@@ -903,9 +871,11 @@ def schema(
     print(json.dumps(json_schema(workload), indent=2))
 
 
-@app.command()
+@command()
 def devices() -> None:
     """List every OpenCL device, its limits, which one "auto" takes and why; and GPUs by CUDA."""
+    from rich.markup import escape
+
     from societies.opencl import choose_device, list_all_devices
 
     found, chosen, failure = list_all_devices(), None, None
@@ -914,7 +884,7 @@ def devices() -> None:
         chosen = None if reference else choose_device("auto")
     except DeviceError as error:
         failure = error  # said last: the list below shows why
-    console = Console()
+    console = open_console()
     for device in found:
         taken = chosen is not None and device.index == chosen.index
         heading = f"[bold]{device.index}  {escape(device.name)}[/]{'  (auto)' if taken else ''}"
@@ -942,7 +912,7 @@ def devices() -> None:
         raise failure
 
 
-@app.command(cls=PlotCommand)
+@command(cls=PlotCommand)
 def plot(
     context: typer.Context,
     files: Annotated[
@@ -995,7 +965,7 @@ def plot(
         print(picture)
 
 
-@app.command()
+@command()
 def effect(
     files: Annotated[
         list[Path],
@@ -1051,7 +1021,7 @@ def _print_found(plain: Callable[[], Any] | None, table: Callable[[], Any]) -> N
     if plain is not None:
         print(json.dumps(plain()))
         return
-    console = Console()
+    console = open_console()
     console.width = max(console.width, WIDE)
     console.print(table())
 
@@ -1072,7 +1042,7 @@ def _draw_found(
         print(picture, file=stream)
 
 
-@app.command()
+@command()
 def validate(
     targets: Annotated[
         Path, typer.Argument(metavar="TARGETS", help="A YAML file, or a name: economy, bam.")
@@ -1135,7 +1105,7 @@ def validate(
         raise typer.Exit(1)
 
 
-@app.command()
+@command()
 def calibrate(
     context: typer.Context,
     file: Annotated[
@@ -1193,11 +1163,13 @@ def calibrate(
                     own, out=out, resume=resume, overwrite=overwrite, progress=watch, **places
                 )
             except Interrupted as error:
+                if error.path is None:
+                    raise
                 raise error.followed_by(f"continue with: {again}") from error
     if as_json:
         print(json.dumps(found.as_dict() if recover else dict(found.rows)))
     else:
-        print_rows(found.rows, Console())
+        print_rows(found.rows, open_console())
     for text in () if recover else found.notes:
         warn(text)
     if figure is not None:
@@ -1210,7 +1182,7 @@ def calibrate(
             _save_drawn(lambda: figures.draw_pairs(found.data), figure, f"{name}_pairs", as_json)
 
 
-@app.command()
+@command()
 def keys(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A YAML file, or a name.")],
     matter: Annotated[
@@ -1243,7 +1215,7 @@ def keys(
     if not matter:
         listed = of.listed(config, settings)
         print(json.dumps(dict(listed))) if as_json else print_rows(
-            [(key, str(value)) for key, value in listed], Console()
+            [(key, str(value)) for key, value in listed], open_console()
         )
         return
     with doing("running", "run") as note:
@@ -1286,8 +1258,9 @@ def _save_drawn(draw: Callable[[], Any], where: Path, name: str, as_json: bool) 
         print(picture, file=sys.stderr if as_json else None)
 
 
-@app.command()
+@command()
 def irf(
+    context: typer.Context,
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -1308,6 +1281,7 @@ def irf(
     replicates: Annotated[
         int | None, typer.Option(metavar="N", parser=from_1, help="Twins of each shock.")
     ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted FILE.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
     base: Annotated[
         str | None, typer.Option(metavar="LABEL", help="Of a study: the point without a shock.")
@@ -1341,10 +1315,12 @@ def irf(
     """
     from societies.analysis import response_table
 
-    if shock or files[0].suffix in (".yaml", ".yml"):
-        study = _study_of_shocks(
-            files, shock or [], out, device, override, of_rules(rule), replicates, overwrite
-        )
+    if shock or not _is_recorded(files[0]):
+        where = {"resume": resume, "overwrite": overwrite}
+        with _continued(context, **where):
+            study = _study_of_shocks(
+                files, shock or [], out, device, override, of_rules(rule), replicates, **where
+            )
         print(study, file=sys.stderr)
         files = [study]
     options = {"horizon": horizon, "by": by, "states": states}
@@ -1358,8 +1334,9 @@ def irf(
         _draw_found(files, figure, "irf", variables, given, sys.stderr if as_json else None)
 
 
-@app.command()
+@command()
 def fan(
+    context: typer.Context,
     source: Annotated[
         Path, typer.Argument(metavar="WHAT", help="A result with --fan; or a CONFIG to run.")
     ],
@@ -1379,6 +1356,7 @@ def fan(
     device: Device = "auto",
     override: Override = None,
     rule: RuleTexts = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted FILE.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
     variables: Annotated[
         str | None,
@@ -1400,11 +1378,13 @@ def fan(
     """
     from societies.analysis import fans
 
-    if source.suffix in (".yaml", ".yml", ""):
+    if not _is_recorded(source):
         texts = [*(override or []), *of_rules(rule)]
-        source = _run_of_fan(
-            source, tick, pasts or 10, futures or 10, out, device, texts, overwrite
-        )
+        where = {"resume": resume, "overwrite": overwrite}
+        with _continued(context, **where):
+            source = _run_of_fan(
+                source, tick, pasts or 10, futures or 10, out, device, texts, **where
+            )
         print(source, file=sys.stderr)
     elif override or tick or pasts or futures:
         raise ConfigError("--set, --tick, --pasts and --futures are for a CONFIG that is run")
@@ -1412,6 +1392,28 @@ def fan(
     _print_found((lambda: fans.records(found)) if as_json else None, lambda: fans.table(found))
     if figure is not None:
         _draw_found([source], figure, "fan", variables, {}, sys.stderr if as_json else None)
+
+
+def _is_recorded(path: Path) -> bool:
+    """Whether a path is that of a result, and not of a configuration."""
+    from societies.config.load import is_result
+
+    return is_result(path) or path.suffix == ".h5"
+
+
+@contextmanager
+def _continued(context: typer.Context, *, resume: bool, overwrite: bool) -> Iterator[None]:
+    """Name the command that continues what a signal interrupts."""
+    if resume and overwrite:
+        raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
+    words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
+    try:
+        yield
+    except Interrupted as error:
+        if error.path is None:
+            raise
+        again = shlex.join(["societies", *words, "--resume"])
+        raise error.followed_by(f"continue with: {again}") from error
 
 
 def _run_of_fan(
@@ -1422,6 +1424,8 @@ def _run_of_fan(
     out: Path | None,
     device: str,
     override: Sequence[str] | None,
+    *,
+    resume: bool,
     overwrite: bool,
 ) -> Path:
     """Run a fan from the start, and return its file."""
@@ -1433,7 +1437,9 @@ def _run_of_fan(
     path = _find_config(config)
     settings = with_fan(_load(path, override, replicates=pasts), tick, futures)
     target = out or Path(f"{path.stem}-fan.h5")
-    return societies.run(settings, out=target, device=device, overwrite=overwrite).path
+    return societies.run(
+        settings, out=target, device=device, resume=resume, overwrite=overwrite
+    ).path
 
 
 def _study_of_shocks(
@@ -1444,6 +1450,8 @@ def _study_of_shocks(
     override: Sequence[str] | None,
     rules: Sequence[str],
     replicates: int | None,
+    *,
+    resume: bool,
     overwrite: bool,
 ) -> Path:
     """Compute societies and their twins with each shock, and return the file of the study."""
@@ -1468,15 +1476,14 @@ def _study_of_shocks(
         policies = [before, *([*before, one] for one in each)]
         source = {"base": data, "vary": {"grid": {"interventions": policies}}}
         target = out or Path(f"{path.stem}-irf.h5")
-    report = studies.run(
-        source, out=target, device=device, replicates=replicates, overwrite=overwrite
-    )
+    places: dict[str, Any] = {"out": target, "device": device, "replicates": replicates}
+    report = studies.run(source, **places, resume=resume, overwrite=overwrite)
     if report.failures:
         raise SocietiesError(f"{target}: {len(report.failures)} runs failed; see societies info")
     return target
 
 
-@app.command()
+@command()
 def reproduce(
     names: Annotated[
         list[str] | None,
@@ -1518,7 +1525,7 @@ def reproduce(
     )
 
     if not names and not all_:
-        print_rows(rows(), Console())
+        print_rows(rows(), open_console())
         return
     if all_ and not has_scripts():
         warn("the paper alone: scripts of other publications are only in a clone of the repository")
@@ -1540,7 +1547,7 @@ def reproduce(
         )
 
 
-@app.command(cls=ExportCommand)
+@command(cls=ExportCommand)
 def export(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
@@ -1582,7 +1589,7 @@ def export(
         print(path)
 
 
-@app.command(cls=InfoCommand)
+@command(cls=InfoCommand)
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
     check: Annotated[
@@ -1631,13 +1638,13 @@ def info(
     if config:
         print(printable(configuration(file).rstrip()))
     else:
-        print_rows(found.rows, Console())
+        print_rows(found.rows, open_console())
     if found.damages:
         damages = [f"{file}: damaged: {one}." for one in found.damages]
         raise OutputError("\n".join([*damages, f"Still good: {found.good}."]))
 
 
-@app.command()
+@command()
 def localmem(
     file: Annotated[
         Path | None,
@@ -1683,7 +1690,7 @@ def localmem(
     planned.check(PORTABLE_LIMIT, "portable profile")
 
 
-@app.command()
+@command()
 def new(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Of the workload and its package: my_model.")

@@ -171,7 +171,7 @@ class Interrupted(SocietiesError):
 
 
 COMPUTING = ("run", "sweep")
-WRITING = ("bench", "calibrate", "capture", "export", "new", "play", "plot")
+WRITING = ("bench", "calibrate", "capture", "export", "fan", "irf", "new", "play", "plot")
 """Commands that write files; those in `COMPUTING` write nothing before the first tick."""
 
 

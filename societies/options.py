@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 import typer.core
-from rich.markup import escape
 
 from societies.errors import ConfigError, SocietiesError, printable, shortened, typed
 from societies.errors import option as as_typed
+from societies.inputs import whole_number
 from societies.paths import shipped_configuration
 from societies.words import plural
 
@@ -114,6 +114,8 @@ class ConfigCommand(typer.core.TyperCommand):
                 self.speak_of(found, line)
         except SocietiesError as error:
             if help_wanted:
+                from rich.markup import escape
+
                 self.epilog = escape(printable(str(error)))
             elif not ctx.resilient_parsing:  # True while a shell completes a line
                 raise
@@ -172,6 +174,12 @@ class ConfigCommand(typer.core.TyperCommand):
         known = {opt for parameter in self.params for opt in parameter.opts}
         strange = [word for word in line.unknown if word not in known]
         if strange and found is None:
+            if not line.operands and all(whole_number(word) is not None for word in line.doubtful):
+                start = line.given.get("start")
+                which = f"; `societies info {start} --config` prints that of FILE" if start else ""
+                raise ConfigError(
+                    f"CONFIG is missing: societies {self.name} CONFIG {strange[0]} ...{which}"
+                )
             _require_configuration(line.files)
         elif strange and found is not None:
             clocks = _clocks()  # imports all workloads

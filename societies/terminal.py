@@ -7,12 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.markup import escape
+from typing import TYPE_CHECKING
 
 from societies.errors import printable
 from societies.words import plural
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 SECONDS_BETWEEN_LINES = 10.0
 """Time between lines on the current activity if stderr is not a terminal."""
@@ -23,8 +24,17 @@ def warn(text: str) -> None:
     print(f"warning: {printable(text)}", file=sys.stderr)
 
 
+def open_console(*, stderr: bool = False) -> Console:
+    """Return a console for stdout or stderr; its library is imported only for this."""
+    from rich.console import Console
+
+    return Console(stderr=stderr)
+
+
 def print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
     """Print names and values in two columns; values are not wrapped, so grep finds them."""
+    from rich.markup import escape
+
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         label = f"[dim]{escape(name.ljust(width))}[/]"
@@ -37,7 +47,7 @@ def doing(first: str, clock: str) -> Iterator[Callable[[int, int, str], None]]:
 
     A thread writes, so that users also see it while a kernel is built for a long time.
     """
-    console = Console(stderr=True)
+    console = open_console(stderr=True)
     if console.is_terminal:
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar

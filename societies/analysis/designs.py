@@ -55,7 +55,7 @@ def saltelli(
 
     def order(x: Groups) -> list[int]:
         changed = [np.flatnonzero((x[:, 1 + i] != x[:, 0]).any(0)) for i in range(len(names))]
-        return [int(one[0]) for one in changed] if all(len(one) == 1 for one in changed) else []
+        return [int(*one) for one in changed] if all(len(one) == 1 for one in changed) else []
 
     def whole(x: Groups) -> NDArray[np.bool_]:
         found = np.full(len(x), len({*order(x)}) == len(names))
@@ -114,14 +114,16 @@ def _levels(
     seen = [np.unique(column) for column in x.T]
     levels = asked if asked is not None else _said(outcome, "morris").get("levels")
     if levels is None:
-        counts = {len(values) for values in seen}
-        even = [np.allclose(np.diff(one), np.ptp(one) / max(1, len(one) - 1)) for one in seen]
-        if len(counts) > 1 or not all(even) or max(counts) % 2:
+        count = len(seen[0])
+        if count % 2 or any(
+            len(one) != count or not np.allclose(np.diff(one), np.ptp(one) / (count - 1), atol=0)
+            for one in seen
+        ):
             raise ConfigError(
                 f"{option('levels')}: the points do not show how many levels their design has; "
                 "name their number"
             )
-        return max(counts)
+        return count
     for name, values in zip(names, seen, strict=True):
         if len(values) > levels:
             raise ConfigError(
@@ -137,7 +139,7 @@ def _said(outcome: xr.DataArray, method: str) -> dict[str, Any]:
         found = [one[method] for one in json.loads(str(said)) if method in one]
     except (ValueError, TypeError):
         return {}
-    return dict(found[0]) if len(found) == 1 else {}
+    return dict(*found) if len(found) == 1 else {}
 
 
 def _whole(
@@ -163,15 +165,14 @@ def _whole(
     group = outcome["point"].values // size
     there, counts = np.unique(group, return_counts=True)
     rows = places[np.isin(group, there[counts == size])]
-    if len(rows):
-        good = whole(x[rows].reshape(-1, size, len(names)))
-        rows = rows.reshape(-1, size)[good].ravel()
+    good = whole(x[rows].reshape(-1, size, len(names)))
+    rows = rows.reshape(-1, size)[good].ravel()
     if not len(rows):
         raise ConfigError(
             f"the points make no whole {groups} of {', '.join(names)}: merge the parts of the "
             "study, or run the design in a study of its own"
         )
-    used, most = len(rows) // size, max(len(there), 1 + int(there[-1]))
+    used, most = len(rows) // size, 1 + int(there[-1])
     warnings.warn(
         f"'{outcome.name}': {used} of {most} {groups} are used; the others lack points",
         stacklevel=4,

@@ -133,19 +133,21 @@ def _differences(
             freedom = counts[0] - 1.0
         else:
             error = apart
-            parts = [one**2 / np.maximum(n - 1, 1) for one, n in zip(spread, counts, strict=True)]
+            parts = [one**2 / (n - 1) for one, n in zip(spread, counts, strict=True)]
             freedom = (spread[0] + spread[1]) ** 2 / (parts[0] + parts[1])
         half = student_half(level, freedom, error)
-        ends = _bootstrapped(a, b, paired, level, resamples, seed)
+        low, high, relative_low, relative_high = _bootstrapped(a, b, paired, level, resamples, seed)
         return {
             "base": means[0],
             "other": means[1],
             "effect": difference,
-            **{name: ends[i] for i, name in enumerate(("low", "high"))},
+            "low": low,
+            "high": high,
             "t_low": difference - half,
             "t_high": difference + half,
             "relative": difference / means[0],
-            **{name: ends[i + 2] for i, name in enumerate(("relative_low", "relative_high"))},
+            "relative_low": relative_low,
+            "relative_high": relative_high,
             "se": error,
             "se_unpaired": apart,
             "precision": apart / error,
@@ -171,15 +173,11 @@ def _bootstrapped(
     for place in range(len(a)):
         means = []
         for one, own in zip((a[place], b[place]), weights, strict=True):
-            flat = one.reshape(len(one), -1)
-            there = np.isfinite(flat)
-            means.append(own @ np.where(there, flat, 0.0) / (own @ there))
-        shape = a.shape[2:]
+            there = np.isfinite(one)
+            means.append(own @ np.where(there, one, 0.0) / (own @ there))
         difference = means[1] - means[0]
         for row, values in ((0, difference), (2, difference / means[0])):
-            ends[row : row + 2, place] = np.nanquantile(values, percentiles, axis=0).reshape(
-                2, *shape
-            )
+            ends[row : row + 2, place] = np.nanquantile(values, percentiles, axis=0)
     return ends
 
 
@@ -262,7 +260,7 @@ def records(label: str, found: xr.Dataset) -> list[dict[str, Any]]:
     entries = []
     for place, name in enumerate(found["variable"].values):
         for i, tick in enumerate(ticks):
-            at = (place,) if tick is None else (place, i)
+            at = (place, i)
             numbers = {
                 str(key): plain(one.values[at[: one.ndim]]) for key, one in found.data_vars.items()
             }

@@ -20,7 +20,7 @@ from societies.analysis.effect_table import digits
 from societies.analysis.effects import bootstrap_weights, open_source, plain
 from societies.analysis.selecting import RUN, names, unknown, with_ticks, workload_of
 from societies.errors import ConfigError, option
-from societies.words import counted
+from societies.words import counted, plural
 from societies.workload.drawing.bands import RESAMPLES, Reals
 from societies.workload.drawing.figure import (
     COLOURS,
@@ -163,8 +163,16 @@ def _futures_of(
     if not chosen:
         usual = getattr(workload_of(data), "headlines", lambda: ())()
         chosen = [name for name in usual if name in known] or known
+    data = data.sortby([copies, clock])
+    numbers = data[copies].values
+    pasts = len(numbers) // futures
+    first = numbers[0] if len(numbers) else 0
+    if len(numbers) % futures or first % futures or (np.diff(numbers) != 1).any():
+        raise ConfigError(
+            f"a fan needs all {futures} futures of each past, and each once: here some "
+            f"{plural(copies)} are left out, or listed twice"
+        )
     stacked = np.stack([data[name].transpose(copies, clock).values for name in chosen])
-    pasts = stacked.shape[1] // futures
     shape = (len(chosen), pasts, futures, stacked.shape[-1])
     return chosen, stacked.astype(float).reshape(shape), data[clock].values
 

@@ -132,13 +132,11 @@ def _values(values: Any, clock: str) -> NDArray[Any]:
 
 
 def _first(a: NDArray[Any], b: NDArray[Any], ticks: NDArray[Any]) -> int:
-    """Return the first tick on which two series (..., tick) differ; NEVER if none does."""
-    if a.shape != b.shape:
-        return int(ticks[0]) if len(ticks) else NEVER
+    """Return the first tick on which two series (row, tick) differ; NEVER if none does."""
     same = a == b
     if a.dtype.kind == "f" and b.dtype.kind == "f":
         same |= np.isnan(a) & np.isnan(b)
-    places = np.flatnonzero(~same.reshape(-1, same.shape[-1]).all(0))
+    places = np.flatnonzero(~same.all(0))
     return int(ticks[places[0]]) if len(places) else NEVER
 
 
@@ -168,7 +166,7 @@ def aligned(a: xr.Dataset, b: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset, bool]
 
 def _recorded(data: xr.Dataset, name: Any) -> bool:
     """Return whether a result has the variable; in a study it is missing at points without it."""
-    return name in data and not (data[name].dtype.kind == "f" and bool(data[name].isnull().all()))
+    return name in data and not bool(data[name].isnull().all())
 
 
 def _completed(a: xr.Dataset, b: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset]:
@@ -193,15 +191,15 @@ def _by_draws(data: xr.Dataset) -> xr.Dataset:
     dim = copies_of(data)
     if dim != RUN:
         return data.rename({dim: PAIR})
-    points = np.unique(data["point"].values) if "point" in data.coords else [0]
+    points = np.unique(data["point"].values if "point" in data.coords else [])
     if len(points) > 1:
         raise ConfigError(
             f"a study with {len(points)} points is not one result; compare two of its points"
         )
     own = str(data.attrs.get("copies", "society"))
     number = data[own].values if own in data.coords else data["replicate"].values
-    seeds = data["seed"].values if "seed" in data.coords else []
-    more = {"seed": int(seeds[0])} if len(np.unique(seeds)) == 1 else {}
+    seeds = np.unique(data["seed"].values if "seed" in data.coords else [])
+    more = {"seed": int(*seeds)} if len(seeds) == 1 else {}
     drop = [name for name in data.coords if data[name].dims == (RUN,)]
     found = data.drop_vars(drop).rename({RUN: PAIR}).assign_coords({PAIR: number})
     return found.assign_attrs({**data.attrs, **more})
@@ -219,14 +217,18 @@ def _not_paired(a: xr.Dataset, b: xr.Dataset) -> str:
 
 def _chosen(a: xr.Dataset, b: xr.Dataset, variables: str | Sequence[str] | None) -> list[str]:
     clock = clock_of(a)
-    there = [name for name in series_of(a, (PAIR, clock)) if name in b]
+    known = [
+        str(name)
+        for name in a.data_vars
+        if name in b and {PAIR, clock} <= {*a[name].dims} & {*b[name].dims}
+    ]
+    there = [name for name in series_of(a, (PAIR, clock)) if name in known]
     if variables is None:
         usual = getattr(workload_of(a), "headlines", lambda: ())()
         return [name for name in usual if name in there] or there
     chosen = names(variables)
-    known = [str(n) for n in a.data_vars if n in b and {PAIR, clock} <= {*a[n].dims}]
     for name in chosen:
-        if name not in known and (name in a or name in b):
+        if (name in a) != (name in b):
             which, has = ("base", "other result") if name in b else ("other result", "base")
             raise ConfigError(
                 f"{option('variables', name)}: the {has} has this variable, the {which} does not "

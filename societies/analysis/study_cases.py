@@ -25,13 +25,11 @@ WHOLE = ("effect", "irf", "sweep", "sensitivity", "trade_network")
 
 def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]:
     """Return the cases of one file: those of a study are its points if it has at most eight."""
-    if RUN not in data.dims:
-        return {label: data}
     done = runs_done(data)
     keys = varied(done)
     if figure in WHOLE or not keys or "point" not in done.coords:
         return {label: done}
-    names = point_labels(done, keys)
+    names = point_labels(done)
     if len(names) > MOST_CASES:
         return {label: done}
     found: dict[str, xr.Dataset] = {}
@@ -51,12 +49,12 @@ def runs_done(data: xr.Dataset) -> xr.Dataset:
     return done.assign_attrs({LEFT_OUT: _left_out(data, done)})
 
 
-def point_labels(study: xr.Dataset, keys: list[str] | None = None) -> dict[int, str]:
+def point_labels(study: xr.Dataset) -> dict[int, str]:
     """Return a distinct label for each point of a study, in the order of their keys' values.
 
     It is the ``label`` of the point, or else the keys that vary with their values.
     """
-    keys = varied(study) if keys is None else keys
+    keys = varied(study)
     _, rows = np.unique(study["point"].values, return_index=True)
     points: NDArray[Any] = study["point"].values[rows]
     if LABEL in study.coords:

@@ -95,8 +95,7 @@ def config_from_dict(
 def is_result(path: FilePath) -> bool:
     """Whether a path is that of an HDF5 file, by its first bytes."""
     try:
-        with path.open("rb") as file:
-            return file.read(len(HDF5)) == HDF5
+        return content(path, len(HDF5) - 1) == HDF5
     except OSError:
         return False
 

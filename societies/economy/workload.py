@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike, NDArray
-
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError, option
 from societies.workload import Block, Events, Field, Phase, Series, Setup, Source, Step, Workload
@@ -19,6 +17,7 @@ from societies.workload.declare.scene import Scene
 
 if TYPE_CHECKING:
     import xarray as xr
+    from numpy.typing import ArrayLike, NDArray
 
     from reference_py.economy.parameters import Parameters
     from societies.economy.report import EconomyReport

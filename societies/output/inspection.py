@@ -26,6 +26,7 @@ from societies.output.opening import descriptor_of, is_study, require_whole, sti
 from societies.output.seal import Damage
 from societies.output.stored_seal import Seal, StudySeal, find
 from societies.output.study_inspection import inspected, sweep_of
+from societies.output.trailing import attributes_of, hash_holds, is_calibration
 from societies.output.trust import opened
 from societies.words import counted
 
@@ -87,6 +88,8 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
             if isinstance(found, StudySeal) or (found is None and is_study(path)):
                 rows, complete, damages, good = inspected(path, descriptor, found, check=check)
                 return Inspection(path, rows, complete, check, damages, good)
+            if found is None and (hash_holds(path) is not None or is_calibration(path)):
+                return _of_calibration(path)
             if found is None:
                 return _without_seal(path)
             return _inspected(path, found.disk(descriptor), found, check=check)
@@ -97,7 +100,7 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
 def configuration(path: str | os.PathLike[str]) -> str:
     """Return the final configuration of the run that made a file, as YAML with every key.
 
-    For a study this is its sweep.
+    For a study this is its sweep, for a calibration the configuration that its trials share.
 
     Raises
     ------
@@ -107,6 +110,9 @@ def configuration(path: str | os.PathLike[str]) -> str:
     path = Path(path)
     if is_study(path):
         return sweep_of(path)
+    if is_calibration(path):
+        with explained(path, READING):
+            return str(attributes_of(path)["configuration"])
     with explained(path, READING):
         require_whole(path)
     with explained(path, READING), opened(path) as file:
@@ -173,6 +179,20 @@ def _recorded(disk: Disk, found: Seal, state: Commits, *, live: bool) -> list[Da
         still = {one.what for one in checksums.damages(disk, found, state, live=True)}
         wrong = [one for one in wrong if one.what in still]
     return wrong
+
+
+def _of_calibration(path: Path) -> Inspection:
+    """Describe the file of a calibration, all of which has one hash; raise if it is damaged."""
+    attributes = attributes_of(path)
+    complete = bool(attributes["complete"])
+    rows = [
+        ("calibration", f"{path}, {path.stat().st_size:,} bytes"),
+        *_made(attributes),
+        ("method", str(attributes["method"])),
+        ("state", "complete" if complete else "unfinished"),
+        ("checksums", "as written, all of it"),
+    ]
+    return Inspection(path, rows, complete, True)
 
 
 def _without_seal(path: Path) -> Inspection:

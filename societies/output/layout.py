@@ -398,7 +398,15 @@ def require_ours(file: h5py.File, path: object, *known: int) -> int:
     if version is None:
         if STUDY_ATTRIBUTE in file.attrs:
             raise OutputError(f"{path}: is a study of `societies sweep`. Name the result of a run.")
-        raise OutputError(f"{path}: not a result file of societies. Name a file that it wrote.")
+        if "definition_sha256" in file.attrs:
+            raise OutputError(
+                f"{path}: is the file of a calibration, not the result of a run. "
+                "`societies info` describes it, `societies calibrate` continues and draws it."
+            )
+        raise OutputError(
+            f"{path}: not the result of a run or a sweep of societies. Name a file that "
+            "`societies run` or `societies sweep` wrote."
+        )
     if isinstance(version, np.ndarray):  # as most programs write a number
         raise OutputError(
             f"{path}: is a copy that another program made, not the file that societies wrote. "

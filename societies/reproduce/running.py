@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from societies.config import to_yaml
 from societies.errors import ConfigError, OutputError, option
 from societies.output import open_results
-from societies.output.files import written
+from societies.output.files import READING, explained, written
+from societies.output.trailing import add_hash, require_hash
 from societies.paths import data_directory
 from societies.reproduce.catalogue import SOCIETIES, Figure, Run, figures
 from societies.reproduce.claims import as_markdown, cells, measured, write_table
@@ -107,6 +108,8 @@ def _series(one: Run, folder: Path, options: Options) -> xr.Dataset:
         _reduce(whole, path, variables_of(one.name), {**about, "removed": max(removed, default=0)})
         if not options.keep:
             whole.unlink()
+    with explained(path, READING):
+        require_hash(path, "Delete it: the same command runs it again.")
     with xr.open_dataset(path, engine="h5netcdf") as series:
         if any(str(series.attrs.get(name)) != value for name, value in about.items()):
             raise OutputError(
@@ -124,6 +127,7 @@ def _reduce(whole: Path, path: Path, variables: list[str], about: dict[str, Any]
     packing = {name: {"zlib": True} for name in series.data_vars}
     with written(path) as made:
         series.to_netcdf(made, engine="h5netcdf", encoding=packing)
+        add_hash(made)
 
 
 def _draw(figure: Figure, runs: Runs, where: Path, options: Options) -> list[Path]:

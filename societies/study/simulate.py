@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from societies.config.model import LARGEST_INTEGER
 from societies.config.problems import suggestion
 from societies.errors import BuildError, ConfigError, option
 from societies.study.expressions import variables_in
@@ -101,12 +102,24 @@ class Simulator:
             own = np.arange(self._next, self._next + len(rows), dtype=np.int64)
             self._next += len(rows)
         else:
-            own = np.asarray(seeds, np.int64).reshape(-1)
+            own = self._seeds(seeds)
             if len(own) != len(rows):
                 raise ConfigError(f"{option('seeds')}: {len(own)} seeds for {len(rows)} points")
         numbers = own[:, None] * self.replicates + np.arange(self.replicates)
         found = mean_of(self.runs(rows, numbers))
         return found[0] if single else found
+
+    def _seeds(self, seeds: ArrayLike) -> NDArray[np.int64]:
+        """Return seeds, of which each selects ``replicates`` consecutive runs; refuse others."""
+        most = (LARGEST_INTEGER - self.sweep.workload.first(self.sweep.base)) // self.replicates
+        found = np.asarray(seeds).reshape(-1)
+        whole = found.dtype.kind in "iu" or not len(found)
+        if not whole or (len(found) and not (0 <= int(found.min()) <= int(found.max()) < most)):
+            raise ConfigError(
+                f"{option('seeds')}: expected whole numbers from 0 to {most - 1}, which select the "
+                "random draws; the configuration's own seed has 64 bits"
+            )
+        return found.astype(np.int64)
 
     def runs(
         self,

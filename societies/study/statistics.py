@@ -63,7 +63,7 @@ class Statistic:
         """Return one number for each copy, (copy,) float64; NaN where there is none.
 
         Missing entries of a sample (removed agents) are left out; a series with a missing tick has
-        no statistic.
+        no statistic, nor has what holds an infinite value.
         """
         given = {name: inputs[name] for name in self.takes}
         found, whole = np.full(len(x), np.nan), np.isfinite(x).all(-1)
@@ -77,7 +77,8 @@ class Statistic:
         with np.errstate(all="ignore"):
             if whole.any() and x.shape[-1]:
                 found[whole] = of(whole, x[whole])
-            for row in np.flatnonzero(~whole) if sample and "other" not in given else ():
+            holes = ~whole & ~np.isinf(x).any(-1)
+            for row in np.flatnonzero(holes) if sample and "other" not in given else ():
                 there = x[row][np.isfinite(x[row])]
                 if len(there):
                     found[row] = of([row], there[None])[0]
@@ -154,6 +155,8 @@ def checked_options(what: str, options: Mapping[str, Any], of: Callable[..., Any
         except ValidationError as error:
             why = plain_words(error.errors(include_url=False)[0])
             raise ConfigError(f"{what}: option '{name}' {why}") from None
+        if isinstance(value, float) and np.isnan(value):
+            raise ConfigError(f"{what}: option '{name}' expected a number, got nan")
     for name, one in known.items():
         if one.default is one.empty and name not in options:
             raise ConfigError(f"{what}: needs the option '{name}'")

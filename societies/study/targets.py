@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -263,6 +264,8 @@ class Targets:
         (dim,) = dims
         values = values.transpose(copies, dim)
         sample = not (dim == clock_of(data) or dim.endswith(f"_{clock_of(data)}"))
+        if not sample:
+            values = values.sortby(dim)
         at = np.arange(values.sizes[dim]) if sample else values[dim].values
         x, at = np.asarray(values.values, float), np.asarray(at, float)
         if sample:
@@ -384,7 +387,10 @@ def _observed(said: DataColumn, folder: FilePath, document: Document, path: Path
         message = f"{found.name} has no column '{wanted}'{suggestion(wanted, found.keys)}"
         raise config_error([Problem(document.place(path), path, message)])
     column = [row[found.keys.index(wanted)] for row in found.rows]
-    if not all(isinstance(one, int | float) for one in column):
+    if not all(
+        isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one)
+        for one in column
+    ):
         message = f"column '{wanted}' of {found.name} has entries that are no numbers"
         raise config_error([Problem(document.place(path), path, message)])
     return np.array(column, float)

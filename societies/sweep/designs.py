@@ -155,7 +155,7 @@ def _values(document: Document, path: Path, said: Any) -> list[Any]:
                 )
         low, high = (_number(said, name, path) for name in ("low", "high"))
         steps = said.get("steps")
-        if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
+        if not isinstance(steps, int) or not 2 <= steps <= MOST_STEPS:  # True is 1
             at = (*path, "steps") if "steps" in said else path
             raise InvalidFactor(at, f"needs steps, a whole number from 2 to {MOST_STEPS:,}")
         if low >= high:

@@ -91,7 +91,7 @@ def checked_points(
             config = changed(base, data, settings)
         except ValueError as error:
             for line in str(error).split("\n"):
-                key = max((k for k in point if line.startswith(f"{k}:")), key=len, default="")
+                key = next((k for k in point if line.startswith(f"{k}:")), "")
                 where = places[number] if places else {}
                 place = where.get(key) or next(iter(where.values()), Origin((0,), sweep.name))
                 said = ", ".join(f"{k} {v}" for k, v in point.items() if k != key)

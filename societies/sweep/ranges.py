@@ -77,14 +77,15 @@ class Range:
             drawn = self._quantiles(unit)
         if not np.isfinite(drawn).all():
             raise ConfigError(f"vary: a {self.distribution} range {REACHES_TOO_FAR}")
-        if "low" in self.given:  # rounding must not lead out of the range
-            drawn = np.clip(drawn, self.given["low"], self.given.get("high", math.inf))
+        low, high = self.given.get("low", -math.inf), self.given.get("high", math.inf)
+        drawn = np.clip(drawn, low, high)  # rounding must not lead out of the range
         return [round(value) for value in drawn] if self.whole else drawn.tolist()
 
     def _quantiles(self, unit: NDArray[np.float64]) -> NDArray[np.float64]:
         from scipy import stats
 
-        given = self.given
+        # numpy and scipy do not compute with whole numbers of more than 64 bits
+        given = {word: float(value) for word, value in self.given.items()}
         found: NDArray[np.float64]
         if self.distribution in ("uniform", "log_uniform", "triangular"):
             low, high = given["low"], given["high"]
@@ -148,7 +149,7 @@ def range_of(said: Any, *, ends: bool = False) -> Range:
         if not is_number(value):
             raise Wrong(f"expected a number, got {described(value)}", word)
     _require_order(name, given)
-    if whole and any(float(given.get(word, 0)) % 1 for word in ENDS):
+    if whole and any(float(given[word]) % 1 for word in ENDS if word in given):
         raise Wrong("low and high must be whole numbers, too")
     if ends and not {"low", "high"} <= given.keys():
         raise Wrong(f"{name} has no ends, which this method needs: give low and high")

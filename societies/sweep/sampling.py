@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from societies.config.document import Document
@@ -64,14 +65,12 @@ def sample(document: Document, path: Path, method: str, said: Mapping[str, Any])
             at = (*at, inner) if inner else at
             raise InvalidFactor(at, str(error), document.place(at, of_key=bool(inner))) from None
     count = _count(method, options, len(ranges))
-    made: list[list[Row]] = []
 
+    @cache
     def rows() -> list[Row]:
-        if not made:
-            unit = _unit_cube(method, options, len(ranges))
-            columns = [one.values(unit[:, i]) for i, one in enumerate(ranges.values())]
-            made.append(list(zip(*columns, strict=True)))
-        return made[0]
+        unit = _unit_cube(method, options, len(ranges))
+        columns = [one.values(unit[:, i]) for i, one in enumerate(ranges.values())]
+        return list(zip(*columns, strict=True))
 
     def place(row: int, key: str) -> Origin:
         return document.place((*path, "keys", key))

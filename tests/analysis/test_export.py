@@ -16,6 +16,8 @@ from societies.analysis.exporting import export
 from societies.errors import ConfigError, OutputError
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 
+pytestmark = pytest.mark.ci
+
 
 @pytest.fixture
 def file(tmp_path):
@@ -146,7 +148,6 @@ def test_netcdf_has_what_the_file_has(file):
     assert events.recipe.values.tolist() == [[3, 4]]
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize(
     ("ticks", "days", "agent_days"),
     [
@@ -176,7 +177,6 @@ def test_a_study_keeps_the_keys_that_it_varies(tmp_path):
     assert lines(path)[4] == ["1", "1", "12", "3.0"]
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -209,7 +209,6 @@ def test_nothing_is_overwritten_unasked(file, tmp_path):
     assert not list(tmp_path.glob("*.partial"))
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize(
     ("to", "out", "expected"),
     [
@@ -248,7 +247,6 @@ def test_a_dataset_without_a_file_goes_to_the_current_folder(file, tmp_path, mon
             export(results, "csv", variables="inventions")
 
 
-@pytest.mark.ci
 def test_a_list_of_events_can_be_written_alone(file, tmp_path):
     (path,) = export(file, "netcdf", tmp_path / "events.nc", variables="inventions")
     with xr.open_dataset(path) as found:
@@ -291,7 +289,6 @@ def test_parts_of_a_table_are_the_whole(monkeypatch, at_once):
     assert len(list(exporting.rows(data.isel(day=slice(0)), dims))) >= 1
 
 
-@pytest.mark.ci
 def test_a_format_of_a_workload_is_an_option_of_the_command(file, shell, monkeypatch, tmp_path):
     def write(results, path, *, digits: int = 2, units: bool = False):
         """Write the last day.

@@ -76,3 +76,13 @@ def test_a_fan_chart_shows_quantiles_of_the_futures_of_each_past():
     assert low == pytest.approx(np.quantile(median, 0.05, axis=0).min())
     text = " ".join(figure._supxlabel.get_text().split())
     assert "4 of 40 pasts" in text and "middle 90 % of 30 futures" in text
+
+
+def test_futures_are_found_by_their_number_and_not_by_their_row():
+    whole = analysis.fan(result(pasts=4, futures=3), "x", window="6:12")
+    mixed = result(pasts=4, futures=3)
+    mixed = mixed.isel(society=np.random.default_rng(1).permutation(12), day=slice(None, None, -1))
+    xr.testing.assert_identical(analysis.fan(mixed, "x", window="6:12"), whole)
+    for some in ([0, 1, 2, 4, 5, 6], [1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6], [0, 1, 1, 2, 3, 4]):
+        with pytest.raises(ConfigError, match="all 3 futures of each past"):
+            analysis.fan(result(pasts=4, futures=3).isel(society=some), "x")

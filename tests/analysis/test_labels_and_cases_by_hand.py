@@ -29,6 +29,7 @@ from societies.workload.drawing.figure import configuration_of
         (iter([np.float64(1), np.float64(3)]), ["1", "3"]),
         ([1.0, "a"], ["1.0", "a"]),
         (["one", "two"], ["one", "two"]),
+        (["a common beginning 1", "a common beginning 2"],) * 2,
         (["a" * LONGEST, "b" * LONGEST], ["a" * LONGEST, "b" * LONGEST]),
     ],
 )
@@ -120,17 +121,17 @@ def test_only_runs_that_are_done_are_counted():
 
 def test_points_are_in_the_order_of_their_keys_the_first_key_first():
     data = study([0, 1, 2, 3], a=[2, 1, 2, 1], b=[5.5, 5.5, 0.5, 0.5])
-    assert point_labels(data, ["a", "b"]) == {
+    assert point_labels(data) == {
         3: "a 1, b 0.5",
         1: "a 1, b 5.5",
         2: "a 2, b 0.5",
         0: "a 2, b 5.5",
     }
-    assert list(point_labels(data, ["a", "b"])) == [3, 1, 2, 0]
+    assert list(point_labels(data)) == [3, 1, 2, 0]
     named = study([4, 2], a=[1, 2], label=["high", "low"])
-    assert point_labels(named, ["a"]) == {4: "high", 2: "low"}
+    assert point_labels(named) == {4: "high", 2: "low"}
     said = study([0, 1], interventions=["[]", '[{"day": 5}]'])
-    assert point_labels(said, ["interventions"]) == {0: "none", 1: "day 5"}
+    assert point_labels(said) == {0: "none", 1: "day 5"}
 
 
 def test_a_study_has_a_case_for_each_point_with_the_runs_of_the_point():

@@ -171,6 +171,7 @@ def test_mobility_is_spearmans_coefficient():
 # ---------------------------------------------------------------- structure
 
 
+@pytest.mark.ci
 def test_hhi_is_that_of_the_recorded_series(recorded):
     found = analysis.hhi(recorded.extracted)
     assert found.dims == ("society", "resource_day", "resource")

@@ -213,3 +213,112 @@ def test_runs_of_a_point_are_paired_by_their_replicates():
     for points in ((0, 0, 1), (0, 1, 2)):
         with pytest.raises(ConfigError, match=f"a study with {len({*points})} points is not one"):
             aligned(runs(points), runs())
+
+
+def test_a_variable_that_a_result_does_not_record_is_no_difference():
+    """In a study it is missing at the points without it."""
+    ones = np.ones((3, 4))
+    assert first(result(n=ones), result(n=ones * np.nan)) == (NEVER, NEVER)
+    some = ones.copy()
+    some[:, :2] = np.nan
+    assert first(result(n=ones), result(n=some)) == (2, 2)
+    assert first(result(n=np.ones((3, 4), int)), result(n=some)) == (2, 2)
+    assert first(result(n=ones > 0), result(n=ones < 0)) == (2, 2)
+
+
+def test_numbers_and_words_differ():
+    words, real = result(n=[["a"] * 4] * 3), result(n=np.ones((3, 4)))
+    assert first(words, real) == (2, 2)
+
+
+def test_series_are_those_of_both_and_units_and_lags_those_of_the_base():
+    a, b = result(), changed("x", 6, of=changed("far", 2))
+    b = b.assign_coords(kind=["a", "c"])
+    for name in ("x", "far"):
+        b[name].attrs = {}
+    found = compared(a, b, ["x", "kinds"])
+    assert (found.labels, found.units) == (["x", "kinds[a]"], ["util", "1"])
+    assert found.first == 6 and compared(b, a, "x").first == 2
+
+
+def test_results_without_pairs_have_no_first_difference():
+    a, b = result(), changed("x", 4)
+    b.attrs = {**ATTRS, "seed": 2}
+    with pytest.warns(EffectWarning, match="no pairs"):
+        found = compared(a, b, None)
+    assert (found.first, found.firsts, found.paired) == (NEVER, [NEVER] * 2, False)
+
+
+def test_a_series_has_ticks_in_both_results():
+    a, b = result(own=np.zeros((3, 4)), alone=np.zeros((3, 4))), changed("x", 4)
+    b["own"] = "society", [1.0, 2.0, 3.0]
+    a["still"] = b["still"] = "society", [0.0, 0.0, 0.0]
+    for one, two, has, lacks in (
+        (a, b, "base", "other result"),
+        (b, a, "other result", "base"),
+    ):
+        assert compared(one, two, None).labels == ["x", "far"]
+        for name in ("own", "still", "nothing"):
+            with pytest.raises(ConfigError, match=f"'{name}': the file has no such variable"):
+                compared(one, two, name)
+        said = f"'alone': the {has} has this variable, the {lacks} does not record it, so"
+        with pytest.raises(ConfigError, match=said):
+            compared(one, two, "alone")
+
+
+def test_a_study_takes_lags_from_its_workload_unless_it_names_them():
+    """Inequality of three days depends on the day after; a study does not record lags."""
+
+    def pair(**attrs):
+        data = runs(**attrs).rename(x="utility")
+        data["gini_3day"] = data.utility.copy()
+        other = data.copy(deep=True)
+        other.gini_3day[1, 0] += 1
+        other.utility[1, 2] += 1
+        return data, other
+
+    economy = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
+    assert first(*pair(configuration=economy)) == (6, 6)
+    assert first(*pair(configuration="workload: economy\nagents: none\n")) == (2, 2)
+    assert first(*pair()) == (2, 2)
+    a, b = pair(configuration=economy)
+    for one in (a, b):
+        one.utility.attrs["lag"] = 1
+    assert first(a, b) == (2, 2)
+    a, b = pair(configuration=economy)
+    for one in (a, b):
+        del one.attrs["points"]
+    assert first(a, b) == (2, 2)
+
+
+def policies(**more):
+    """Return two societies of the economy with income 1 and 2, and further series."""
+    data = {"income": (("society", "day"), np.array([[1.0, 1], [2, 2]]))}
+    data |= {name: (("society", "day"), np.array(one, float)) for name, one in more.items()}
+    return xr.Dataset(data, {"society": [0, 1], "day": [1, 2]}, made_by("economy"))
+
+
+NEVER_TAXED = [[np.nan] * 2] * 2
+
+
+@pytest.mark.parametrize("base", [policies(), policies(units_taxed=NEVER_TAXED)])
+def test_what_is_left_out_without_a_policy_is_0_or_the_equal_series(base):
+    taxed = policies(units_taxed=[[0, 3], [0, 5]], disposable_income=[[1, 1], [2, 0]])
+    found = compared(base, taxed, ["units_taxed", "disposable_income"])
+    assert found.base.tolist() == [[[0, 0], [0, 0]], [[1, 1], [2, 2]]]
+    assert found.other.tolist() == [[[0, 3], [0, 5]], [[1, 1], [2, 0]]]
+    back = compared(taxed, base, ["units_taxed", "disposable_income"])
+    assert back.base.tolist() == found.other.tolist()
+    assert (found.first, back.first) == (2, 2)
+    lone = taxed.isel(society=[0]).assign_attrs(seed=7)
+    with pytest.warns(EffectWarning, match="no pairs"):
+        apart = compared(base, lone, "units_taxed")
+    assert (apart.base.shape, apart.other.shape) == ((1, 2, 2), (1, 1, 2))
+
+
+def test_what_equals_a_series_that_is_not_recorded_is_unknown():
+    bare = policies(x=[[1, 1], [1, 1]]).drop_vars("income")
+    other = policies(x=[[1, 2], [1, 1]], disposable_income=[[1, 1], [2, 0]])
+    with pytest.raises(ConfigError, match="'disposable_income': the other result has this"):
+        compared(bare, other, "disposable_income")
+    assert compared(policies(x=[[0, 0], [0, 0]]), policies(x=[[0, 0], [0, 1]]), "x").first == 2

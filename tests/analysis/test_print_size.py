@@ -13,6 +13,8 @@ from societies.analysis import make_figure
 from societies.analysis.print_size import inches_of
 from societies.errors import ConfigError
 
+pytestmark = pytest.mark.ci
+
 CENTIMETRE = 1 / 2.54
 
 

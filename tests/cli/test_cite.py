@@ -55,6 +55,12 @@ def test_bibtex_of_a_model(name, shell):
     ]
 
 
+def test_a_result_is_cited_whatever_its_name(shell, tmp_path):
+    path = tmp_path / "result"
+    societies.run(societies.config_from_dict(SMALL), out=path, device="reference")
+    assert shell("cite", str(path)) == shell("cite", "economy")
+
+
 def test_a_workload_without_a_publication(shell):
     code, out, err = shell("cite", "matmul")
     assert code == 0

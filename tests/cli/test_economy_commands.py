@@ -86,6 +86,7 @@ def test_a_dry_run_writes_nothing(device, shell, folder):
     assert os.listdir() == ["run.yaml"]
 
 
+@pytest.mark.ci
 def test_verify_finds_nothing(shell):
     code, out, _ = shell("verify", "run.yaml", "--days", "2", "--replicates", "2")
     assert code == 0

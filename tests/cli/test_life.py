@@ -22,6 +22,8 @@ from societies.errors import ConfigError
 from societies.workload import Setup
 from societies.workload.declare.phases import Step
 
+pytestmark = pytest.mark.ci
+
 SETTINGS = {
     "workload": "economy",
     "agents": 6,
@@ -70,7 +72,6 @@ def reported():
     return days[1:]
 
 
-@pytest.mark.ci
 def test_every_day_is_that_of_the_reference(lived, reported):
     swapped = dealt = invented = 0
     for day, events in zip(lived.days, reported, strict=True):
@@ -189,7 +190,6 @@ def thinned():
     return config, evenings
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("agent", [2, 3, 4])
 def test_others_are_the_living_and_are_overtaken_by_wealth(thinned, agent):
     """Means, ranks and who left whom behind, from the wealth of all on every evening."""
@@ -222,7 +222,6 @@ def test_others_are_the_living_and_are_overtaken_by_wealth(thinned, agent):
     assert len(found.days) == 14 and overtook > 2
 
 
-@pytest.mark.ci
 def test_a_life_can_begin_anywhere(lived, tmp_path):
     from societies import run
 
@@ -449,7 +448,6 @@ def test_rounding_errors_are_no_reasons():
     assert "devices" not in nothing and nothing.endswith("; overtook a1")
 
 
-@pytest.mark.ci
 def test_the_twin_without_an_invention_shows_what_it_was_worth(lived):
     invented = [resource for day in lived.days for _, resource in day.invented]
     assert invented, "the agent of these tests invents something"

@@ -26,6 +26,8 @@ from societies.reproduce.claims import COMPARISONS, cells, measured, targets_of
 from societies.reproduce.drawing import FIGURES, gain_per_minute
 from societies.study import load_targets
 
+pytestmark = pytest.mark.ci
+
 ROOT = Path(__file__).resolve().parents[2]
 BASELINE = ROOT / "tests" / "data" / "societies-baseline"
 
@@ -123,12 +125,18 @@ def test_a_run_is_carried_out_once_and_not_mixed_with_others(tmp_path, monkeypat
 
     monkeypatch.setattr(running, "run_config", never)
     carry_out(figure, tmp_path, options)
+    series = tmp_path / "runs" / "removal.nc"
+    content = series.read_bytes()
+    for place in range(7, len(content), len(content) // 25):
+        series.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+        with pytest.raises(OutputError, match=r"removal\.nc: damaged"):
+            carry_out(figure, tmp_path, options)
+    series.write_bytes(content)
     monkeypatch.setattr(catalogue, "SMALL", {**tiny, "days": 2})
     with pytest.raises(OutputError, match=r"removal\.nc has another configuration"):
         carry_out(figure, tmp_path, options)
 
 
-@pytest.mark.ci
 def test_an_interrupted_run_is_continued(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "SMALL", {"agents": 4, "resources": 7, "days": 3})
     monkeypatch.setattr(catalogue, "SMALL_SHOCK", 1)

@@ -63,6 +63,11 @@ def test_a_run_takes_ticks_by_either_word(config, clock, words, shell):
         (["run", "plate.yaml", "--steps", "0"], "steps: must be at least 1, got 0"),
         (["verify", "plate.yaml", "--steps", "0"], "'--steps': must be at least 1, got 0"),
         (["run", "nowhere.yaml", "--days", "3"], "nowhere.yaml: no such file"),
+        (
+            ["run", "--from", "a.h5", "--day", "60", "--fan", "20"],
+            "CONFIG is missing: societies run",
+        ),
+        (["verify", "--days", "3"], "CONFIG is missing: societies verify CONFIG --days ..."),
         (["run", "flow.yaml", "--days", "3"], "--days: the clock of laplace is the step"),
         (["verify", "plate.yaml", "--ticks", "30"], "30 steps are requested"),
     ],

@@ -18,7 +18,6 @@ import time
 from collections import Counter, defaultdict
 from functools import _lru_cache_wrapper as CachedFunction
 from importlib import import_module
-from pathlib import Path
 from types import FunctionType
 
 import pytest
@@ -198,33 +197,31 @@ def _gather(code, found):
 
 
 def covered(sources, tests, folder, longest, processes, marks):
-    """Return what every test reaches, from the folder if neither it nor the sources changed."""
-    files = [path for one in tests for path in _files(one)]
-    digest = hashlib.sha256(str((tests, longest, marks)).encode())
-    for path in [*sources, *files]:
-        digest.update(path.read_bytes())
-    kept = folder / f"coverage-{digest.hexdigest()[:16]}.json"
-    if not kept.exists():
-        each = list(dict.fromkeys(one for test in tests for one in _each(test)))
-        parts = [Path(f"{kept}.{i}") for i in range(len(each))]
-        in_processes(
-            processes, len(each), lambda i: _cover(sources, each[i], parts[i], longest, marks)
-        )
-        found = {"seconds": {}, "left_out": {}, "reached": defaultdict(list)}
-        for part, name in zip(parts, each, strict=True):
-            if not part.exists():
-                found["left_out"][name] = f"its process ended without any mistake planted: {name}"
-                print(found["left_out"][name], flush=True)
-                continue
-            own = json.loads(part.read_text())
-            found["seconds"] |= own["seconds"]
-            found["left_out"] |= own["left_out"]
-            for module, line, names in own["reached"]:
-                found["reached"][module, line] += names
-            part.unlink()
-        found["reached"] = [[*place, names] for place, names in found["reached"].items()]
-        kept.write_text(json.dumps(found))
-    found = json.loads(kept.read_text())
+    """Return what every test reaches, from the folder if neither its file nor a source changed."""
+    found = {"seconds": {}, "left_out": {}, "reached": defaultdict(list)}
+    shared = hashlib.sha256(str((longest, marks)).encode())
+    for path in sources:
+        shared.update(path.read_bytes())
+    parts = {}
+    for name in dict.fromkeys(one for test in tests for one in _each(test)):
+        digest = shared.copy()
+        digest.update(name.encode() + (ROOT / name.partition("::")[0]).read_bytes())
+        parts[name] = folder / f"coverage-{digest.hexdigest()[:16]}.json"
+    new = [name for name, part in parts.items() if not part.exists()]
+    in_processes(
+        processes, len(new), lambda i: _cover(sources, new[i], parts[new[i]], longest, marks)
+    )
+    for name, part in parts.items():
+        if not part.exists():
+            found["left_out"][name] = f"its process ended without any mistake planted: {name}"
+            print(found["left_out"][name], flush=True)
+            continue
+        own = json.loads(part.read_text())
+        found["seconds"] |= own["seconds"]
+        found["left_out"] |= own["left_out"]
+        for module, line, names in own["reached"]:
+            found["reached"][module, line] += names
+    found["reached"] = [[*place, names] for place, names in found["reached"].items()]
     for why, count in Counter(why.split(":")[0] for why in found["left_out"].values()).items():
         print(f"{count} tests are left out: {why}", flush=True)
     return found

@@ -110,13 +110,13 @@ def mutants(path: Path) -> list[Mutant]:
     tree = ast.parse(path.read_text())
     result, seen, places = [], Counter(), set()
     for number, site in enumerate(_sites(tree)):
-        before = site.context()
+        before, text = site.context(), _header(site.within) or ""
         site.plant()
         after = site.context()
         name = (label(path), site.function, before, after)
         place = (site.place, before, after)
         if place not in places and before != after:
-            mutant = Mutant(*name, seen[name], site.line, site.at_import, number, site.statement)
+            mutant = Mutant(*name, seen[name], site.line, site.at_import, number, text)
             result.append(mutant)
             seen[name] += 1
             places.add(place)
@@ -179,7 +179,7 @@ class _Site:
         placed = next(n for n in (self._old, *reversed(self._chain)) if hasattr(n, "lineno"))
         self.place = placed.lineno, placed.col_offset
         self.line = placed.lineno if self.at_import else walk.statement.lineno
-        self.statement = _header(walk.statement) or ""
+        self.within = walk.statement
 
     def _get(self):
         value = getattr(self._parent, self._field)
@@ -331,11 +331,11 @@ class _Walk:
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
             self._replace(node.operand)
         elif isinstance(node, ast.Constant):
-            for value in _other_constants(node.value):
+            for value in self._other_constants(node.value):
                 self._replace(ast.copy_location(ast.Constant(value), node))
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             other = SWAPPED.get(node.id)
-            if other in self._names():
+            if other is not None and other in self._names():
                 self._replace(ast.copy_location(ast.Name(other, ast.Load()), node))
         elif isinstance(node, ast.Call):
             self._of_call(node)
@@ -346,6 +346,17 @@ class _Walk:
                 self._add("ifs", ast.Constant(True), i)
         if isinstance(node, SIMPLE) and len(self.chain) > 1:
             self._of_statement(node)
+
+    def _other_constants(self, value):
+        if isinstance(value, bool):
+            return [not value]
+        if not isinstance(value, (int, float)):
+            return []
+        *_, above, minus, _ = self.chain
+        called = ast.unparse(above.func) if isinstance(above, ast.Call) else ""
+        if isinstance(minus, ast.UnaryOp) and called.endswith("reshape"):
+            return [value - 1]  # NumPy takes any negative length for the one that it finds itself
+        return [value + 1, value - 1]
 
     def _of_call(self, node):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else None
@@ -380,14 +391,6 @@ class _Walk:
         return {n.id for n in ast.walk(outermost) if isinstance(n, ast.Name)} | {
             n.arg for n in ast.walk(outermost) if isinstance(n, ast.arg)
         }
-
-
-def _other_constants(value):
-    if isinstance(value, bool):
-        return [not value]
-    if isinstance(value, (int, float)):
-        return [value + 1, value - 1]
-    return []
 
 
 def _sites(tree):

@@ -42,7 +42,16 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import pytest
 import yaml
 from _pytest.runner import runtestprotocol
-from covering import ALL_IMPORTED, QUIET, alone, covered, find_functions, in_processes, swap
+from covering import (
+    ALL_IMPORTED,
+    QUIET,
+    alone,
+    covered,
+    find_functions,
+    forget,
+    in_processes,
+    swap,
+)
 from mutated import OF_ALL, TESTS, on_a_device, planted
 from planting import ROOT, file_of, mutants, planted_code
 
@@ -148,6 +157,7 @@ class Campaign:
             chosen = [items[name] for name in names]
             for item, following in zip(chosen, [*chosen, None][1:], strict=True):
                 self.begin(item.nodeid, pipe)
+                item.repr_failure = str  # a traceback, which is not shown, takes a second
                 if any(one.failed for one in runtestprotocol(item, log=False, nextitem=following)):
                     return 1
             return 0
@@ -245,6 +255,11 @@ class Planting:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         alone()
+        # What a first call imports and compiles is there in every fork if a test did it before.
+        short = [item for item in session.items if self.campaign.seconds.get(item.nodeid, 9) < 1]
+        for item, following in zip(short, [*short, None][1:], strict=False):
+            runtestprotocol(item, log=False, nextitem=following)
+        forget()
         gc.collect()
         gc.freeze()
         self.campaign.swapped(session)

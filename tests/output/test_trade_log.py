@@ -20,7 +20,7 @@ from societies.errors import DeviceError, Interrupted
 from societies.workload import Setup
 from societies.workload.running.engines import ReferenceEngine
 
-pytestmark = pytest.mark.xdist_group("trade log")  # its runs are shared
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("trade log")]  # its runs are shared
 
 DAYS, LOGGED, AGENTS, RESOURCES = 8, (5, 8), 6, 6
 SETTINGS = {
@@ -113,7 +113,6 @@ def test_device_trades_add_up_to_the_series(whole, data):
             assert sold == series.devices_traded.values.tolist()
 
 
-@pytest.mark.ci
 def test_both_sides_of_every_trade_gain(whole):
     swaps, deals = (tables(whole)[name] for name in TABLES)
     assert (swaps.surplus_a > 0.1).all()
@@ -124,7 +123,6 @@ def test_both_sides_of_every_trade_gain(whole):
     assert (deals.surplus_seller > 0).all()
 
 
-@pytest.mark.ci
 def test_marginal_utilities_move_with_the_units(whole):
     swaps, deals = (tables(whole)[name] for name in TABLES)
     assert (swaps.value_a_given_after >= swaps.value_a_given_before).all()
@@ -137,7 +135,6 @@ def test_marginal_utilities_move_with_the_units(whole):
             assert (deals[f"value_{side}_{when}"].notnull() == paid).all()
 
 
-@pytest.mark.ci
 def test_plain_xarray_and_pandas_read_the_tables(whole):
     with xr.open_dataset(whole, group="events/resource_trades") as plain:
         frame = plain.to_dataframe()
@@ -158,7 +155,6 @@ def test_only_the_societies_asked_for_are_logged(tmp_path, whole):
         )
 
 
-@pytest.mark.ci
 def test_without_devices_only_resources_are_traded(tmp_path):
     path = tmp_path / "none.h5"
     run(path, settings={"devices": "none"})
@@ -173,7 +169,6 @@ def test_without_devices_only_resources_are_traded(tmp_path):
         np.testing.assert_allclose(labour.sum("output"), minutes, rtol=1e-12)
 
 
-@pytest.mark.ci
 def test_without_a_log_nothing_is_recorded_or_replayed(tmp_path, monkeypatch):
     monkeypatch.setattr(trade_log, "replay", None)  # a caller fails
     run(tmp_path / "bare.h5", settings={"record": {}, "days": 4})
@@ -272,7 +267,6 @@ def test_ctrl_c_while_a_day_is_replayed(call, tmp_path, whole, monkeypatch):
     same(tmp_path / "run.h5", whole)
 
 
-@pytest.mark.ci
 def test_a_second_ctrl_c_ends_the_replay(tmp_path, whole, monkeypatch):
     def twice(*arguments):
         for _ in range(2):
@@ -288,7 +282,6 @@ def test_a_second_ctrl_c_ends_the_replay(tmp_path, whole, monkeypatch):
     same(tmp_path / "run.h5", whole)
 
 
-@pytest.mark.ci
 def test_a_device_that_does_otherwise_is_an_error(tmp_path, monkeypatch):
     class Wrong(ReferenceEngine):
         def run_ticks(self, first, last):

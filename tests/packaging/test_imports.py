@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = (
     {"__main__"},
     {"cli"},
+    {"commands"},
     {"options"},
     {"completion", "members"},
     {"societies"},  # the public names: societies/__init__.py
@@ -39,7 +40,7 @@ FLOORS = (
     {"memory"},
     {"inputs", "numbers", "terminal"},
     {"citation"},
-    {"background", "errors", "paths", "signals", "version", "words"},
+    {"background", "errors", "lazily", "paths", "signals", "version", "words"},
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""
 

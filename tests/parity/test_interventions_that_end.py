@@ -62,19 +62,20 @@ def test_what_ends_is_a_run_whose_values_are_set_back(device):
     """The same bits as two interventions for good, the second of which sets the values before."""
     config = ensemble()
     length = config.day_length
-    ends = [{"day": 3, "until": 7, "set": {"day_length": 400.0}}]
+    ends = [{"day": 2, "until": 4, "set": {"day_length": 400.0}}]
     back = [
-        {"day": 3, "set": {"day_length": 400.0}},
-        {"day": 7, "set": {"day_length": length}},
+        {"day": 2, "set": {"day_length": 400.0}},
+        {"day": 4, "set": {"day_length": length}},
     ]
-    series = [{"day": 3, "set": {"day_length": [400.0] * 4 + [length] * 30}}]
+    series = [{"day": 2, "set": {"day_length": [400.0] * 2 + [length] * 30}}]
     ended, *others = (
-        run(ensemble(interventions=one), device, 1, 12)[1] for one in (ends, back, series)
+        run(ensemble(interventions=one), device, 1, 6)[1] for one in (ends, back, series)
     )
     assert others == [ended] * 2
-    assert run(config, device, 1, 12)[1] != ended
+    assert run(config, device, 1, 6)[1] != ended
 
 
+@pytest.mark.ci
 def test_a_branch_and_a_resumed_run_have_the_bits_of_a_whole_one(tmp_path):
     config = ensemble(interventions=ending())
     straight = run(config, "auto", 1, 14)[1]

@@ -8,12 +8,23 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
+import yaml
 
-from societies.errors import ConfigError, Interrupted, OutputError, SocietiesError
-from societies.study.calibration import calibrate, load_calibration, recover
+from societies.errors import (
+    ConfigError,
+    Interrupted,
+    OriginWarning,
+    OutputError,
+    SocietiesError,
+)
+from societies.output import inspect
+from societies.output.inspection import configuration
+from societies.study.calibration import calibrate, conduct, load_calibration, recover
 from societies.study.calibration.document import Calibration
 from societies.study.calibration.figures import draw_calibration, draw_pairs
 from societies.study.calibration.recover import recovered
+
+pytestmark = pytest.mark.ci
 
 ROWS = 2  # statistics
 PRIORS = {
@@ -102,7 +113,6 @@ def test_parameters_with_logarithmic_priors_are_drawn_on_logarithmic_axes(made, 
     assert (pair.get_xscale(), pair.get_yscale()) == ("linear", "log")
 
 
-@pytest.mark.ci
 def test_intervals_of_abc_contain_the_truth_as_often_as_they_say(made):
     made(noise=0.3)
     method = {"abc_smc": {"population": 60, "generations": 5}}
@@ -179,6 +189,41 @@ def test_a_killed_calibration_continues_with_the_same_trials(made, tmp_path):
     assert calibrate(own, out=killed, resume=True).computed == model.asked == 0
 
 
+def test_no_changed_bit_of_a_calibration_is_continued_or_called_whole(made, tmp_path):
+    made()
+    own = calibration(method={"least_squares": {"starts": 2, "iterations": 1}})
+    path = calibrate(own, out=tmp_path / "a.nc").path
+    rows = dict(inspect(path, check=True).rows)
+    assert (rows["state"], rows["checksums"]) == ("complete", "as written, all of it")
+    assert yaml.safe_load(configuration(path))["workload"] == "economy"
+    whole, random = path.read_bytes(), np.random.default_rng(1)
+    places = random.integers(0, len(whole), 60).tolist()
+    places += [len(whole) - 1, whole.index(own.sha256.encode()), whole.index(b"definition_sha256")]
+    for place in places:
+        path.write_bytes(changed_bit(whole, place, int(random.integers(8))))
+        with pytest.raises(OutputError, match=r"damaged|no HDF5"):
+            calibrate(own, out=path, resume=True)
+        with pytest.raises(OutputError, match=r"damaged|no HDF5|not the result"):
+            inspect(path)
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(OutputError, match="damaged"):
+        calibrate(own, out=path, resume=True)
+
+
+def changed_bit(content, place, bit):
+    """Return bytes with another bit at a place."""
+    return content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
+
+
+def test_other_rules_than_those_of_the_file_are_named(made, tmp_path, monkeypatch):
+    made()
+    own = calibration(method={"least_squares": {"starts": 2, "iterations": 1}})
+    path = calibrate(own, out=tmp_path / "a.nc").path
+    monkeypatch.setattr(conduct, "_sources", lambda _: {"kernels/economy/trading.cl": "0" * 12})
+    with pytest.warns(OriginWarning, match=r"trading\.cl .*the calibration mixes both"):
+        calibrate(own, out=path, resume=True)
+
+
 def test_a_file_of_another_calibration_is_left_alone(made, tmp_path):
     path = tmp_path / "a.nc"
     made()
@@ -191,7 +236,7 @@ def test_a_file_of_another_calibration_is_left_alone(made, tmp_path):
         calibrate(calibration(), out=path, resume=True)
     assert path.read_bytes() == before
     path.write_bytes(before[:100])
-    with pytest.raises(OutputError, match="no calibration"):
+    with pytest.raises(OutputError, match="not the file of a calibration, or damaged"):
         calibrate(calibration(method=method), out=path, resume=True)
 
 
@@ -277,3 +322,21 @@ def test_a_method_without_a_posterior_recovers_nothing(made):
     made()
     with pytest.raises(ConfigError, match="surrogate has no posterior"):
         recover(calibration(method="surrogate"), 5)
+
+
+@pytest.mark.parametrize("targets", [None, True, 3, [1], [None]])
+def test_targets_of_another_type_are_named(targets):
+    with pytest.raises(ConfigError, match="targets: expected the name of a file of targets"):
+        calibration(targets=targets)
+
+
+def test_more_trials_than_anything_computes_are_refused():
+    with pytest.raises(ConfigError, match=r"population.*at most 1000000"):
+        calibration(method={"abc_smc": {"population": 10**40}})
+
+
+def test_a_calibration_that_is_stopped_at_once_names_no_file(made, tmp_path):
+    made(stop_after=0)
+    with pytest.raises(Interrupted, match="before any trial was complete") as stopped:
+        calibrate(calibration(method="least_squares"), out=tmp_path / "a.nc")
+    assert stopped.value.path is None and not list(tmp_path.iterdir())

@@ -114,3 +114,12 @@ def test_the_commands_print_what_they_found(tmp_path, capsys):
     assert end.value.code == 1
     found = json.loads(capsys.readouterr().out)
     assert found["score"] == 0 and found["statistics"][0]["verdict"] == "FAIL"
+
+
+@pytest.mark.parametrize(
+    "seeds", [[1.5], [-1], [2**30], [2**62], [2**63], np.array([2**63], np.uint64), [None], ["a"]]
+)
+def test_seeds_that_select_no_draws_are_refused(simulate, seeds):
+    """A seed that is rounded or wraps around has the draws of another one."""
+    with pytest.raises(ConfigError, match="seeds: expected whole numbers from 0 to 1073741822"):
+        simulate(POINTS[:1], seeds=seeds)

@@ -313,3 +313,16 @@ def test_diebold_mariano_by_hand():
     expected = 2 * scipy.stats.t.sf(abs(value), 5)
     assert forecasts.diebold_mariano(a, b, 1) == pytest.approx(expected)
     assert forecasts.diebold_mariano(a, a, 3) == 1.0
+
+
+def test_a_sample_with_an_infinite_value_has_no_statistic():
+    """It is not a removed agent, whose value is missing."""
+    x = [[1.0, 2.0, np.nan], [1.0, 2.0, np.inf], [1.0, -np.inf, np.nan]]
+    for name in ("mean", "gini", "minimum", "top_share"):
+        found = of(name, x, sample=True)
+        assert np.isfinite(found[0]) and np.isnan(found[1:]).all()
+
+
+def test_an_option_is_a_number():
+    with pytest.raises(ConfigError, match="share: option 'above' expected a number, got nan"):
+        statistics.checked_options("share", {"above": np.nan}, named("share").given)

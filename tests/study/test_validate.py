@@ -271,3 +271,26 @@ def test_the_page_has_every_statistic_and_every_filter():
     assert {*STATISTICS, *FILTERS} <= named
     options = {n for one in STATISTICS.values() for n in options_of(one.given)}
     assert options <= {word for row in rows for word in re.findall(r"\w+", row)}
+
+
+@pytest.mark.parametrize("entry", ["true", ".nan", ".inf", "x"])
+def test_an_observation_is_a_number(tmp_path, entry):
+    (tmp_path / "seen.csv").write_text(f"rate\n1\n{entry}\n")
+    (tmp_path / "targets.yaml").write_text(
+        "base: economy/quickstart\nstatistics:\n"
+        "  d: {of: gini, statistic: rmse, data: {file: seen.csv}, band: [0, 1]}\n"
+    )
+    with pytest.raises(ConfigError, match=r"column 'rate' of .* has entries that are no numbers"):
+        load_targets(tmp_path / "targets.yaml")
+
+
+def test_ticks_are_in_order_before_a_statistic_looks_at_them():
+    last = {"of": "x", "statistic": "last"}
+    given = load_targets({"statistics": {"a": last, "b": {"of": "x", "statistic": "trend"}}})[0]
+    data = xr.Dataset(
+        {"x": (("society", "day"), [[1.0, 2, 4, 8]])},
+        {"society": [0], "day": [1, 2, 3, 4]},
+        {"clock": "day", "copies": "society"},
+    )
+    backwards = data.isel(day=slice(None, None, -1))
+    np.testing.assert_array_equal(given.evaluate(backwards), given.evaluate(data))

@@ -14,7 +14,7 @@ from societies.sweep import conduct, lanes
 from societies.sweep.batch import run_batch
 from societies.sweep.lanes import Lost, Processes
 
-pytestmark = pytest.mark.xdist_group("sweeps")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("sweeps")]
 
 
 class Pool(ThreadPoolExecutor):
@@ -71,7 +71,6 @@ def test_runs_of_a_device_that_fails_are_computed_by_others(tmp_path, straight, 
     assert report.notes == [f"device 0:1 failed again and again and was left out: {error}"]
 
 
-@pytest.mark.ci
 def test_a_device_that_fails_once_goes_on_in_another_process(tmp_path, straight, devices):
     def fails(device, _, calls):
         return DeviceError("once") if (device, calls.count("0:1")) == ("0:1", 2) else None
@@ -94,7 +93,6 @@ def test_a_run_that_fails_on_two_devices_is_the_cause(tmp_path, devices):
     assert sorted(alone) == ["0:0", "0:1"]
 
 
-@pytest.mark.ci
 def test_the_last_device_is_not_left_out(tmp_path, devices):
     """Both fail from some batch on: the runs that are left fail, and the sweep ends."""
     calls = devices(2, lambda _, __, calls: DeviceError("off") if len(calls) > 6 else None)

@@ -431,6 +431,7 @@ def test_an_error_lets_go_of_what_its_traceback_refers_to():
 # -- studies that go on ---------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 def test_a_study_grows_by_replicates_and_by_points(tmp_path):
     path = tmp_path / "study.h5"
     run(path, said(replicates=1))

@@ -20,7 +20,7 @@ from societies.output.study import StudyFile
 from societies.sweep import executors, lanes
 from societies.workload.running import batches
 
-pytestmark = pytest.mark.xdist_group("sweeps")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("sweeps")]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,6 @@ def with_vary(**vary):
     return {**SWEEP, "vary": {**SWEEP["vary"], **vary}}
 
 
-@pytest.mark.ci
 def test_a_killed_sweep_goes_on(tmp_path, straight):
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(SWEEP, sort_keys=False))
     study = tmp_path / "s.h5"
@@ -101,7 +100,6 @@ def _stop(calls, original, batch):
     return original(batch)
 
 
-@pytest.mark.ci
 def test_a_run_that_fails_does_not_stop_the_others(tmp_path, straight, monkeypatch):
     original = executors.run_batch
 
@@ -129,7 +127,6 @@ def test_a_run_that_fails_does_not_stop_the_others(tmp_path, straight, monkeypat
     same(study, straight)
 
 
-@pytest.mark.ci
 def test_a_point_too_large_for_the_device_fails_and_is_retried(tmp_path, monkeypatch, shell):
     path, study = tmp_path / "plates.yaml", tmp_path / "plates.h5"
     path.write_text(
@@ -148,7 +145,6 @@ def test_a_point_too_large_for_the_device_fails_and_is_retried(tmp_path, monkeyp
     assert "2: 2 done, 0 failed, 0 pending" in out and "computed now  1 run\n" in out
 
 
-@pytest.mark.ci
 def test_a_study_grows(tmp_path, straight):
     study = tmp_path / "s.h5"
     small = with_vary(grid={"utility.exponent": [2, 3], "days": [4]})
@@ -163,7 +159,6 @@ def test_a_study_grows(tmp_path, straight):
         sweep.run(small, out=study, device="reference", resume=True)
 
 
-@pytest.mark.ci
 def test_parts_are_merged(tmp_path, straight):
     parts = [tmp_path / f"{k}.h5" for k in (1, 2, 3)]
     for k, path in enumerate(parts, 1):
@@ -177,7 +172,6 @@ def test_parts_are_merged(tmp_path, straight):
         sweep.merge([parts[0], straight], tmp_path / "twice.h5")
 
 
-@pytest.mark.ci
 def test_what_is_damaged_is_computed_again(tmp_path, straight):
     study = tmp_path / "s.h5"
     study.write_bytes(straight.read_bytes())
@@ -193,7 +187,6 @@ def test_what_is_damaged_is_computed_again(tmp_path, straight):
     same(study, straight)
 
 
-@pytest.mark.ci
 def test_events_of_a_run_that_are_damaged_are_found_and_computed_again(tmp_path, straight):
     """What an event says is damaged, or where the events of a run are."""
     with h5py.File(straight) as file:
@@ -213,7 +206,6 @@ def test_events_of_a_run_that_are_damaged_are_found_and_computed_again(tmp_path,
         same(study, straight)
 
 
-@pytest.mark.ci
 def test_a_table_that_is_full_becomes_longer(tmp_path, straight, monkeypatch):
     """With room for a single event, and a sweep that is interrupted after some batches."""
     calls = []
@@ -228,7 +220,6 @@ def test_a_table_that_is_full_becomes_longer(tmp_path, straight, monkeypatch):
     assert not inspect(study, check=True).damages
 
 
-@pytest.mark.ci
 def test_what_a_killed_process_left_of_events_counts_for_nothing(tmp_path, straight, monkeypatch):
     """Killed after events were written and before their runs had checksums."""
     study = tmp_path / "s.h5"
@@ -250,7 +241,6 @@ def test_what_a_killed_process_left_of_events_counts_for_nothing(tmp_path, strai
         assert (written >= 0).sum() == len(table.run)
 
 
-@pytest.mark.ci
 def test_random_numbers_are_common_or_not(tmp_path, straight):
     with sweep.open_study(straight) as study:
         assert study.society.values.tolist() == [0, 1] * 12

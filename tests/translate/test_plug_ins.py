@@ -622,6 +622,7 @@ def test_check_names_the_file_and_rules_lists_them(rules, capsys):
     assert shell("rules", "laplace") == 2
 
 
+@pytest.mark.ci
 def test_rules_are_a_dimension_of_a_sweep(rules, capsys):
     written(rules)
     (rules / "study.yaml").write_text(
@@ -661,6 +662,7 @@ def test_rules_that_were_never_verified_are_told_once(rules, own_cache):
     assert verified.never_verified(Setup(WORKLOAD, economy(price=ALL["price"])))
 
 
+@pytest.mark.ci
 def test_verify_is_noted_and_the_reference_verifies_nothing(own_cache):
     """A model in one file, whose kernels other tests have built."""
     setup = Setup(village.WORKLOAD, village.VillageConfig(workload="village", replicates=3, days=8))

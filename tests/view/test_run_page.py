@@ -23,6 +23,8 @@ from societies.workload.declare.view import Change, Press, Slider
 from tests.small import small
 from tests.view.serving import served
 
+pytestmark = pytest.mark.ci
+
 
 def made(device="reference", **keys):
     """Return the page of a small economy with trade, and its first state."""
@@ -420,7 +422,6 @@ def shows_day(window, day):
     window.until(f"document.body.dataset.tick === '{day}'", 60)
 
 
-@pytest.mark.ci
 @pytest.mark.chromium
 @pytest.mark.xdist_group("chromium")
 def test_watch_steer_and_branch_in_the_browser(chromium, tmp_path):

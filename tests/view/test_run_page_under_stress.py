@@ -16,6 +16,8 @@ from tests.view.browser import until
 from tests.view.serving import Viewer, served
 from tests.view.test_run_page import last, made
 
+pytestmark = pytest.mark.ci
+
 FILES = Path(__file__).resolve().parents[1] / "data" / "files"
 
 
@@ -137,7 +139,7 @@ def test_files_of_other_programs_and_versions_are_one_line(shell, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::societies.errors.OriginWarning")
-@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.ci), 3])
+@pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_file_of_an_earlier_layout_has_a_page(number):
     path = FILES / f"layout-{number}.h5"
     view = FileView(path)

@@ -51,6 +51,7 @@ def processes(monkeypatch):
     return found
 
 
+@pytest.mark.ci
 def test_a_run_is_the_same_on_two_devices_interrupted_and_continued(alone, tmp_path, processes):
     """Ctrl-C is pressed; the continued run has fewer societies on a device at a time."""
 

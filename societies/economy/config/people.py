@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,6 +27,9 @@ from societies.inputs import LONGEST_TABLE, read_text, shown, whole_number
 NAME = "group"
 """Column with the name of the agent's group, which need not be unique."""
 SECTIONS = ("utility", "extraction", "consumption", "device")
+
+_NUMBER = re.compile(r"[-+.0-9a-z]+", re.ASCII | re.IGNORECASE)
+"""Excludes what Python alone reads as a number, such as 1_000."""
 
 Cell = tuple[str, str, int | None]
 """Section or "", key, and resource or None, of a column."""
@@ -69,6 +74,8 @@ def _rows(
         lines = list(rows_of(shown(name), read_text(name, LONGEST_TABLE)))
     except ConfigError as error:
         raise _wrong(f"agents: {error}; {looked_up}") from None
+    while lines and not any(lines[-1][1]):  # as spreadsheets write below the last agent
+        lines.pop()
     head = lines[0][1] if lines else []
     cells = [_cell(name, place, column, resources) for place, column in enumerate(head, 1)]
     for place, column in enumerate(head, 1):
@@ -138,7 +145,7 @@ def _section(name: str) -> type[BaseModel]:
 
 def _number(where: str, text: str) -> float:
     try:
-        number = float(text)
+        number = float(text if _NUMBER.fullmatch(text) else "no number")
     except ValueError:
         raise _wrong(f"{where}: expected a number, got {quoted(text)}") from None
     if not math.isfinite(number):
@@ -164,12 +171,13 @@ def _groups(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             found[-1]["count"] += 1
             continue
         found.append({"row": row, "first": number, "count": 1})
-    names = [one["row"][NAME] for one in found]
+    names = Counter(one["row"][NAME] for one in found)
     return [
         {
             **{key: value for key, value in one["row"].items() if key != NAME},
-            "name": own if own and names.count(own) == 1 else f"{own or 'agent'} {one['first']}",
+            "name": own if own and names[own] == 1 else f"{own or 'agent'} {one['first']}",
             "count": one["count"],
         }
-        for own, one in zip(names, found, strict=True)
+        for one in found
+        for own in [one["row"][NAME]]
     ]

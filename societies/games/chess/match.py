@@ -54,7 +54,7 @@ def write_pgn(results: Any, path: Path, *, match: int = 0) -> None:
             ("Termination", end),
         ]
         texts.append(pgn(game, tags, {1: "1-0", 0: "1/2-1/2", -1: "0-1"}[won]))
-    path.write_text("".join(texts))
+    path.write_text("".join(texts), encoding="utf-8")
 
 
 class ChessMatch(SearchedMatch):

@@ -61,7 +61,7 @@ def play(
             ("Black", players[BLACK]),
         ]
         with written(save) as unfinished:
-            unfinished.write_text(pgn(game, tags, game.result()[0]))
+            unfinished.write_text(pgn(game, tags, game.result()[0]), encoding="utf-8")
         end += f"; written to {save}"
     return end
 

@@ -46,7 +46,7 @@ def write_turns(results: Any, path: Path, *, match: int = 0) -> None:
         said = {1: "Black wins", 0: "draw", -1: "White wins"}[won]
         turns = " ".join(rules.turns_of(root, record.moves))
         lines.append(f"{record.game}\t{names[black]}\t{names[1 - black]}\t{said}\t{turns}\n")
-    path.write_text("".join(lines))
+    path.write_text("".join(lines), encoding="utf-8")
 
 
 class Connect6Match(SearchedMatch):

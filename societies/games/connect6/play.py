@@ -41,7 +41,7 @@ def play(
     end = table.played(moves) if saved is None else table.replayed(moves, saved.split())
     if save is not None:
         with written(save) as unfinished:
-            unfinished.write_text(f"{game.record()}\n")
+            unfinished.write_text(f"{game.record()}\n", encoding="utf-8")
         end += f"; written to {save}"
     return end
 

@@ -20,7 +20,14 @@ import numpy as np
 
 from societies.config import to_yaml
 from societies.errors import ConfigError, Interrupted, OutputError, SocietiesError, option
-from societies.output.files import MAKING, explained, require_target, written
+from societies.output.files import MAKING, READING, explained, require_target, written
+from societies.output.trailing import (
+    BEGIN_AGAIN,
+    add_hash,
+    hash_holds,
+    is_calibration,
+    require_hash,
+)
 from societies.signals import number_of
 from societies.study.bands import ends_of
 from societies.study.calibration.document import Calibration, load_calibration
@@ -28,7 +35,10 @@ from societies.study.calibration.methods import METHODS, Answer, Found, require_
 from societies.study.simulate import MOST_OF_BATCH, Simulator
 from societies.study.statistics import Reals
 from societies.version import package_version
+from societies.workload.declare.protocol import Setup
 from societies.workload.declare.varying import unit_and_meaning
+from societies.workload.running.provenance import git_commit
+from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -176,10 +186,13 @@ def calibrate(
         except KeyboardInterrupt as error:
             if len(done) > kept:
                 _write(path, _dataset(own, done, None))
-            said = (
-                f"interrupted; {len(done)} trials are in {path}; {option('resume', True)} continues"
-            )
-            raise Interrupted(said, path, number_of(error)) from None
+            number, count = number_of(error), max(len(done), kept)
+            if not count:
+                raise Interrupted(
+                    "interrupted before any trial was complete; nothing was written", None, number
+                ) from None
+            said = f"interrupted; {count} trials are in {path}; {option('resume', True)} continues"
+            raise Interrupted(said, path, number) from None
         if not np.isfinite(own.answer(done.runs).distance).any():
             why = next(iter(simulate.failures), "each lacks a statistic")
             raise SocietiesError(f"all {len(done)} trials failed: {why}")
@@ -214,21 +227,31 @@ def _read(path: Path, own: Calibration) -> Trials:
 
     if not path.exists():
         raise OutputError(f"{path}: does not exist, so there is nothing to continue")
-    try:
+    with explained(path, READING):
+        if hash_holds(path) is None and not is_calibration(path):
+            raise OutputError(
+                f"{path}: not the file of a calibration, or damaged. Name another file."
+            )
+        require_hash(path, BEGIN_AGAIN.format(option("overwrite", True)))
         with xr.open_dataset(path, engine="h5netcdf") as data:
             if data.attrs.get("definition_sha256") != own.sha256:
                 raise OutputError(
                     f"{path}: is of another calibration; name another file with {option('out')}"
                 )
+            compare(path, data.attrs, _sources(own), git_commit(), "the calibration")
             return Trials(data["unit"].values, data["runs"].values)
-    except (OSError, KeyError, ValueError) as error:
-        raise OutputError(f"{path}: is no calibration, or damaged ({error})") from None
+
+
+def _sources(own: Calibration) -> dict[str, str]:
+    """Return the hashes of the model's sources."""
+    return sources_of(Setup(own.sweep.workload, own.sweep.base))
 
 
 def _write(path: Path, data: xr.Dataset) -> None:
     """Replace the file at once, so that a kill leaves the earlier one or the new one."""
     with explained(path, MAKING), written(path) as made:
         data.to_netcdf(made, engine="h5netcdf")
+        add_hash(made)
 
 
 def _dataset(own: Calibration, done: Trials, found: Found | None) -> xr.Dataset:
@@ -269,6 +292,7 @@ def _dataset(own: Calibration, done: Trials, found: Found | None) -> xr.Dataset:
         **{"workload": own.sweep.base.workload, "configuration": to_yaml(own.sweep.base)},
         **{"definition": json.dumps(own.definition), "definition_sha256": own.sha256},
         **{"societies_version": package_version(), "complete": int(found is not None)},
+        **{"git_commit": git_commit(), SOURCES: text_of(_sources(own))},
         **{
             "command": command(own, done, answer),
             "notes": json.dumps(notes(own, done, answer, found)),

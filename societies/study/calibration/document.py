@@ -12,7 +12,7 @@ import numpy as np
 from societies.config.document import Document
 from societies.config.load import find_config
 from societies.config.model import LARGEST_INTEGER, WorkloadConfig, key
-from societies.config.problems import Problem, config_error, suggestion
+from societies.config.problems import Problem, config_error, described, suggestion
 from societies.errors import ConfigError
 from societies.study.bands import residuals, scale_of
 from societies.study.calibration.methods import COMMON, METHODS, Answer
@@ -124,6 +124,9 @@ def load_calibration(source: str | os.PathLike[str] | Mapping[str, Any]) -> Cali
     name, folder, document, config = read(source, CalibrationConfig, find_config)
     method, options = _method(document, config)
     said = config.targets
+    if not isinstance(said, str | dict):
+        message = "expected the name of a file of targets, or a section of statistics"
+        raise _refused(document, "targets", f"{message}, got {described(said)}")
     if isinstance(said, dict) and "statistics" not in said:
         said = {"statistics": said}
     several = load_targets(near(folder, said), config.case)

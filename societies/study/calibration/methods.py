@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from societies.errors import SocietiesError
-from societies.study.statistics import Count, Reals
+from societies.study.statistics import Reals
 
+Count = Annotated[int, Field(gt=0, le=1_000_000)]
 Seed = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 

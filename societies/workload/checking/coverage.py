@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from societies.words import counted, plural
 
-State = Mapping[str, NDArray[Any]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+State = Mapping[str, "NDArray[Any]"]
 
 
 @dataclass(frozen=True)

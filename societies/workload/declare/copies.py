@@ -12,13 +12,14 @@ from dataclasses import is_dataclass
 from functools import cached_property
 from inspect import getattr_static
 from types import FunctionType, MethodType
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from societies.config.model import VALUE, Section
+from societies.lazily import np
 from societies.workload.declare.keys import Number, Row, table_row
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def value_names(model: type[Section]) -> Iterator[str]:

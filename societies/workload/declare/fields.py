@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from societies.lazily import np
 from societies.workload.declare.copies import initial_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from societies.output.ranges import Within
 
-State = dict[str, NDArray[Any]]
+State = dict[str, "NDArray[Any]"]
 
 SERIES = "series"
 """Name of the array that holds the series of a tick, and of its dimension."""

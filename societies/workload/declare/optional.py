@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from numpy.typing import ArrayLike, NDArray
-
 from societies.workload.declare.phases import Step
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from societies.config.model import WorkloadConfig
     from societies.opencl import Device
     from societies.translate import Rule
@@ -76,9 +76,9 @@ class Replaceable(Generic[C]):
 
     def plugged(self, config: C) -> Plugged:
         """Return the rules that a configuration replaces."""
-        from societies.workload.declare.rules import plugged
+        from societies.workload.declare.rules import plugged, replaces_any
 
-        return plugged(self.replaceable(), config)
+        return plugged(self.replaceable() if replaces_any(config) else {}, config)
 
     def python_of(self, config: C) -> list[str]:
         """Return a line for each file that a configuration names and whose Python is run."""

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from societies.lazily import np
 from societies.workload.declare.slices import Slices
 
 if TYPE_CHECKING:

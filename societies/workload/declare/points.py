@@ -13,17 +13,18 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from societies.config.columns import key_shown
 from societies.config.problems import Path, dotted, quoted, suggestion
 from societies.errors import ConfigError
+from societies.lazily import np
 from societies.workload.declare.series import series_of
 from societies.workload.declare.varying import NotVarying, changed, varying
 from societies.workload.running.tables import ValueTable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Made = TypeVar("Made")
 _MADE: dict[int, dict[str, Any]] = {}

@@ -15,10 +15,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from societies.kerneltext.source import amalgamate
+from societies.lazily import np
 from societies.words import plural
 from societies.workload.declare.copies import (
     Copies,
@@ -50,6 +48,8 @@ from societies.workload.declare.points import once, points_of
 from societies.workload.declare.scene import Watched
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from societies.config.model import WorkloadConfig
     from societies.opencl import Device
     from societies.output import Coordinate, EventTable, ResultFile, Variable

@@ -10,14 +10,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from societies.config import load
 from societies.config.document import LARGEST_FILE
@@ -25,8 +23,10 @@ from societies.config.model import WorkloadConfig
 from societies.config.problems import described, suggestion
 from societies.errors import ConfigError
 from societies.inputs import read_text
-from societies.translate.files import load_module
 from societies.workload.declare.protocol import Workload
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "societies.workloads"
 
@@ -58,6 +58,9 @@ def workload(name: str) -> Workload[Any, Any]:
     """
     if name in _GIVEN:
         return _GIVEN[name][1]
+    entry = _own().get(name)
+    if entry is not None:
+        return _loaded(entry)  # an error of our own is shown as it is
     entries = _entries()
     if name not in entries:
         near = suggestion(name, entries)
@@ -65,8 +68,6 @@ def workload(name: str) -> Workload[Any, Any]:
             f"unknown workload {described(name)}{near} (known: {', '.join(sorted(entries))})"
         )
     entry = entries[name]
-    if entry.module.partition(".")[0] == __package__.partition(".")[0]:
-        return _loaded(entry)  # an error of our own is shown as it is
     try:
         return _loaded(entry)
     except Exception as error:
@@ -86,6 +87,8 @@ def workload_of_file(name: str) -> Workload[Any, Any]:
         If the file is missing, does not import or has no workload; or if there is another workload
         of this name.
     """
+    from societies.translate.files import load_module
+
     path = Path(name).resolve()
     found = getattr(load_module(Path(name)), "WORKLOAD", None)
     if not isinstance(found, Workload):
@@ -127,8 +130,11 @@ def named_workload(path: Path) -> str | None:
 def named_in(text: str) -> str | None:
     """Return the workload that a configuration's text names, if there is such a workload."""
     found = re.search(r"^[\"']?workload[\"']?\s*:\s*[\"']?([\w-]+)", text, re.MULTILINE)
-    known = _GIVEN.keys() | _entries().keys()
-    return found[1] if found and found[1] in known else None
+    return found[1] if found and _is_known(found[1]) else None
+
+
+def _is_known(name: str) -> bool:
+    return name in _GIVEN or name in _own() or name in _entries()
 
 
 def workloads() -> dict[str, Workload[Any, Any]]:
@@ -208,6 +214,21 @@ def _entries() -> dict[str, EntryPoint]:
     return _installed(_places()) | _of_checkout()
 
 
+def _own() -> Mapping[str, EntryPoint]:
+    """Return the entry points of this package alone, which are read sooner than those of all."""
+    return _of_checkout() or _of_distribution()
+
+
+@cache
+def _of_distribution() -> dict[str, EntryPoint]:
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    with suppress(PackageNotFoundError):
+        found = distribution(__package__.partition(".")[0]).entry_points
+        return {entry.name: entry for entry in found.select(group=GROUP)}
+    return {}
+
+
 def _places() -> tuple[tuple[str, int], ...]:
     """Return the folders of packages, each with the time of the last installation into it."""
     found = []
@@ -220,6 +241,8 @@ def _places() -> tuple[tuple[str, int], ...]:
 @lru_cache(maxsize=1)
 def _installed(_places: tuple[tuple[str, int], ...]) -> dict[str, EntryPoint]:
     """Return the entry points of all packages in these folders; cached, as reading them is slow."""
+    from importlib.metadata import entry_points
+
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
@@ -229,6 +252,9 @@ def _of_checkout() -> dict[str, EntryPoint]:
     project = Path(__file__).resolve().parents[3] / "pyproject.toml"
     if not project.is_file():
         return {}
+    import tomllib
+    from importlib.metadata import EntryPoint
+
     tables = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
     if tables.get("name") != "societies":
         return {}

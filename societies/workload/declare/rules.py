@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import PydanticCustomError
@@ -19,8 +19,10 @@ from societies.config.model import Section, key
 from societies.config.problems import quoted, suggestion
 from societies.config.rules import SECTION
 from societies.inputs import PYTHON_FUNCTION
-from societies.translate.plugins import WORD, PlugIn, Rule, load_plug_in
 from societies.workload.declare.points import once
+
+if TYPE_CHECKING:
+    from societies.translate.plugins import PlugIn, Rule
 
 __all__ = [
     "Plugged",
@@ -130,15 +132,22 @@ def plugged(rules: Mapping[str, Rule], config: Any) -> Plugged:
     TranslationError
         If a file or function is missing, does not import, or cannot be a rule.
     """
-    section = getattr(config, SECTION, None)
-    if not isinstance(section, RulesSection):
+    if not replaces_any(config):
         return Plugged({})
-    return once(config, "rules", lambda _: _plugged(rules, section, config))
+    return once(config, "rules", lambda _: _plugged(rules, config))
 
 
-def _plugged(rules: Mapping[str, Rule], section: RulesSection, config: Any) -> Plugged:
+def replaces_any(config: Any) -> bool:
+    """Return whether a configuration replaces a rule."""
+    section = getattr(config, SECTION, None)
+    return isinstance(section, RulesSection) and any(texts_of(section))
+
+
+def _plugged(rules: Mapping[str, Rule], config: Any) -> Plugged:
+    from societies.translate.plugins import load_plug_in
+
     found: dict[str, PlugIn] = {}
-    for name, text in texts_of(section):
+    for name, text in texts_of(getattr(config, SECTION)):
         one = load_plug_in(rules[name], text)
         if not one.rule.table:
             one.translated(words_of(one.rule, config))  # a rule that cannot be is refused at once
@@ -148,6 +157,8 @@ def _plugged(rules: Mapping[str, Rule], section: RulesSection, config: Any) -> P
 
 def words_of(rule: Rule, config: Any) -> dict[str, str]:
     """Return the word of each parameter of a rule that is a word."""
+    from societies.translate.plugins import WORD
+
     value = config
     for part in rule.key.split(".") if rule.key else ():
         value = getattr(value, part)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+from societies.lazily import np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from societies.opencl import BoundKernel
 
 SLICE_SECONDS = 0.2

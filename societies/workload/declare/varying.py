@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, get_args
 
-import numpy as np
 from pydantic import ValidationError
 
 from societies.config.check import places_of
@@ -21,6 +20,7 @@ from societies.config.model import (
 )
 from societies.config.problems import Path, dotted, plain_words, quoted, suggestion
 from societies.inputs import whole_number
+from societies.lazily import np
 
 if TYPE_CHECKING:
     from societies.output import Coordinate

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from numpy.typing import NDArray
-
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from societies.config.model import WorkloadConfig
 
 S = TypeVar("S")

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from societies.config.model import Conflict, accepts
 from societies.config.problems import Path, plain_words
 from societies.errors import ConfigError, override
+from societies.lazily import np
 from societies.words import counted
 from societies.workload.declare import points
 from societies.workload.declare.points import Points
@@ -21,6 +20,9 @@ from societies.workload.declare.registry import workload
 from societies.workload.declare.series import problem_of, series_of
 from societies.workload.declare.varying import NotVarying, varying
 from societies.workload.running.tables import ValueTable, table_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def points_of(config: Any) -> Points | None:

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from societies.config.columns import key_shown, read_columns
 from societies.config.problems import described
 from societies.errors import ConfigError
+from societies.lazily import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LARGEST_WHOLE = 2**53
 """Largest whole number up to which double precision represents every whole number."""

@@ -1,0 +1,112 @@
+"""What does a user wait for at a start: help, a check, completion, the first day of a run?
+
+    python benchmarks/starting.py OUT.csv [--python PYTHON ...] [--times 9] [--days]
+
+Each PYTHON has Societies installed, of one commit each, which take turns; default: this one. Of
+every command the processor time of the process and its children is written, user and system, and
+the time by the clock, in milliseconds; on a busy machine only the first means something, and the
+least of its rows most. Bytecode is cached, as pip does it. The rows `python` and `typer` are what
+a start costs at least: a bare interpreter, and one that imports typer alone.
+
+With `--days` also a run of one day with empty caches, and the next one with what it left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+COMMAND = "from societies.__main__ import command; command()"
+COMPLETED = {"_SOCIETIES_COMPLETE": "complete_bash"}
+STARTS: dict[str, tuple[list[str], dict[str, str]]] = {
+    "python": (["pass"], {}),
+    "typer": (["import typer"], {}),
+    "--help": ([COMMAND, "--help"], {}),
+    "--version": ([COMMAND, "--version"], {}),
+    "check": ([COMMAND, "check", "economy/quickstart"], {}),
+    "completion of CONFIG": (
+        [COMMAND],
+        {**COMPLETED, "COMP_WORDS": "societies run eco", "COMP_CWORD": "2"},
+    ),
+    "completion of --set": (
+        [COMMAND],
+        {
+            **COMPLETED,
+            "COMP_WORDS": "societies run economy/quickstart --set trad",
+            "COMP_CWORD": "4",
+        },
+    ),
+}
+"""What Python is given after ``-c``, and variables of the environment."""
+
+RUNS = ("economy/quickstart", "economy/devices")
+
+
+def main() -> None:
+    """Measure every command in turns."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--python", action="append")
+    parser.add_argument("--times", type=int, default=9)
+    parser.add_argument("--days", action="store_true")
+    options = parser.parse_args()
+    with options.out.open("w", newline="") as file, tempfile.TemporaryDirectory() as folder:
+        rows = csv.writer(file)
+        rows.writerow(["command", "python", "time", "processor_ms", "clock_ms"])
+        for name, who, number, processor, clock in measured(options, Path(folder)):
+            rows.writerow([name, who, number, f"{processor:.0f}", f"{clock:.0f}"])
+            file.flush()
+
+
+def measured(
+    options: argparse.Namespace, folder: Path
+) -> Iterator[tuple[str, str, int, float, float]]:
+    """Yield the times of every command."""
+    base = {key: one for key, one in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    whose = options.python or [sys.executable]
+    for number in range(-1, options.times):  # the first writes the bytecode, and does not count
+        for who in whose:
+            cached = {**base, "PYTHONPYCACHEPREFIX": str(folder / f"bytecode{whose.index(who)}")}
+            for name, (words, variables) in STARTS.items():
+                cost = processor_and_clock([who, "-c", *words], {**cached, **variables}, folder)
+                if number >= 0:
+                    yield name, who, number, *cost
+            for config in RUNS if options.days else ():
+                yield from of_first_day(who, config, cached, number)
+
+
+def of_first_day(
+    who: str, config: str, environment: Mapping[str, str], number: int
+) -> Iterator[tuple[str, str, int, float, float]]:
+    """Yield the times of a run of one day with empty caches, and of the next one."""
+    with tempfile.TemporaryDirectory() as caches:
+        own = dict.fromkeys(("POCL_CACHE_DIR", "SOCIETIES_CACHE_DIR", "XDG_CACHE_HOME"), caches)
+        for which in ("empty caches", "warm"):
+            words = ["run", config, "--device", "cpu", "--ticks", "1", "--out", which, "-q"]
+            line = [who, "-c", COMMAND, *words]
+            cost = processor_and_clock(line, {**environment, **own}, Path(caches))
+            if number >= 0:
+                yield f"{config}, {which}", who, number, *cost
+
+
+def processor_and_clock(
+    words: list[str], environment: Mapping[str, str], folder: Path
+) -> tuple[float, float]:
+    """Return the milliseconds of a command: of the processor, and by the clock."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(words, env=environment, cwd=folder, stdout=subprocess.DEVNULL, check=True)
+    clock, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return used * 1000, clock * 1000
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""How is a command made only when it is used, so that help and completion start at once?
+
+Typer makes the options of all commands at each start, which takes longer than anything else that
+``societies --help`` does. Here a command is a function and its class until it is looked up; a list
+of commands needs only their docstrings.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
+from importlib.util import LazyLoader, find_spec, module_from_spec
+from types import ModuleType
+from typing import Any, TypeVar
+
+import typer
+import typer.core
+
+from societies.options import OVERRIDE, RULE, rule_option
+
+COMMON = ("debug",)
+"""Options of `societies` that every command has too."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_FUNCTIONS: dict[str, tuple[Callable[..., Any], type[typer.core.TyperCommand]]] = {}
+"""Function and class of every command, in the order of the list of commands."""
+
+
+def command(
+    name: str = "", *, cls: type[typer.core.TyperCommand] = typer.core.TyperCommand
+) -> Callable[[F], F]:
+    """Make a function a command; its signature is read when the command is looked up."""
+
+    def register(function: F) -> F:
+        _FUNCTIONS[name or function.__name__] = (function, cls)
+        return function
+
+    return register
+
+
+class _Made(MutableMapping[str, Any]):
+    """Commands by name; each is made when it is looked up."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            function, cls = _FUNCTIONS[name]
+            alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+            alone.command(name, cls=cls)(function)
+            self._made[name] = typer.main.get_command(alone)
+        return self._made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_FUNCTIONS)
+
+    def __len__(self) -> int:
+        return len(_FUNCTIONS)
+
+
+class Commands(typer.core.TyperGroup):
+    """The commands, whose help shows types of options alone, and none of switches."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{**options, "commands": _Made()})
+        self._listed = False
+        _import_help_lazily()
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of this name; the options in `COMMON` may follow it as well."""
+        if self._listed:
+            text = inspect.getdoc(_FUNCTIONS[cmd_name][0])
+            return typer.core.TyperCommand(cmd_name, help=text)
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            own = [one for one in command.params if one.name not in COMMON]
+            names = [one.name for one in own]
+            if OVERRIDE in names and RULE not in names:
+                own.insert(names.index(OVERRIDE) + 1, rule_option())
+            command.params = [*own, *(one for one in self.params if one.name in COMMON)]
+            without_types(command.get_params(ctx))
+        return command
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return list(self.commands)
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options before the command."""
+        return without_types(super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help; of the commands only their first sentences are needed."""
+        with self._as_list():
+            super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Return the names of commands that begin like this, with their first sentences."""
+        with self._as_list():
+            return super().shell_complete(ctx, incomplete)
+
+    @contextmanager
+    def _as_list(self) -> Iterator[None]:
+        """Return commands without options meanwhile."""
+        self._listed = True
+        try:
+            yield
+        finally:
+            self._listed = False
+
+
+def without_types(parameters: Any) -> Any:
+    """Let help show no type of arguments ("list[Path]" tells a user nothing) and of switches."""
+    for parameter in parameters:
+        if isinstance(parameter, typer.core.TyperArgument):
+            parameter.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
+
+
+HELP = "typer.rich_utils"
+UNUSED = ("rich.markdown", "rich.traceback")
+"""Modules that typer's help imports for texts in Markdown and for tracebacks, neither of which are
+used here; with Pygments they take a third of the time of ``--help``."""
+
+
+class _StandIn(ModuleType):
+    """A module in place of an unused one: each of its names is an empty class."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+class _HelpLoader:
+    """Loads typer's help with stand-ins for `UNUSED`."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """Return None: the module is made as usual."""
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute the module."""
+        absent = [name for name in UNUSED if name not in sys.modules]
+        sys.modules.update({name: _StandIn(name) for name in absent})
+        try:
+            self._loader.exec_module(module)
+        finally:
+            for name in absent:
+                del sys.modules[name]
+
+
+def _import_help_lazily() -> None:
+    """Let typer's help be imported when it is first used, by `_HelpLoader`."""
+    spec = None if HELP in sys.modules else find_spec(HELP)
+    if spec is not None and spec.loader is not None:
+        spec.loader = LazyLoader(_HelpLoader(spec.loader))  # type: ignore[arg-type]
+        sys.modules[HELP] = module = module_from_spec(spec)
+        spec.loader.exec_module(module)

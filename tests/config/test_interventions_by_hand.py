@@ -150,9 +150,9 @@ SET = {"day_length": 500.0}
             ["set.count: is the same in all copies of a launch; only parameters of the model"],
         ),
         (
-            {"group": "nobody", "set": {"trade_power": 1.0}},
+            {"group": "absent", "set": {"trade_power": 1.0}},
             {"group": GROUPS[0]["name"], "set": {"trade_power": 1.0}},
-            ["set.trade_power: there is no group 'nobody'"],
+            ["set.trade_power: there is no group 'absent'"],
         ),
         (
             {"day": 3, "until": 5, "set": {"day_length": [500.0, "x"]}},

@@ -385,7 +385,7 @@ class Without:
 
 
 def kept(monkeypatch, copies, base=Without, ticks=None, days=()):
-    """Return what a sweep records of setups that have so many copies each."""
+    """Return what a sweep records of setups with these numbers of copies."""
     tables = [SimpleNamespace(name=name, in_study=name == "b") for name in "abb"]
     own = SimpleNamespace(
         variables=lambda: [],

@@ -45,7 +45,7 @@ def draw(config, society, day):
 
 
 def pay(config, society, day):
-    """Pay the prize; nobody does after the end."""
+    """Pay the prize; none is paid after the end."""
     society.won += config.prize
     if society.won % 2 == 1:
         society.prizes.append((day, society.won))

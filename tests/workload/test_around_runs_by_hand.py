@@ -140,7 +140,7 @@ def test_what_is_computed_later_is_allowed_as_well(listed):
 
 
 class Chosen(devices.Device):
-    """A device of which only what is told of it exists."""
+    """A device that has only the given attributes."""
 
     name, platform, driver, version = "Card", "Maker", "1.2", "OpenCL 3.0"
     build_options, reason = ("-cl-x", "-D A"), ""
@@ -239,7 +239,7 @@ def test_rules_that_were_never_verified_are_told_once(tmp_path, monkeypatch):
     assert files == ["a.shown", "b.shown", "c.verified"]
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(verified, "cache_directory", lambda: tmp_path / "file")
-    assert verified.never_verified(of_rules("a"))  # without a folder it is told every time
+    assert verified.never_verified(of_rules("a"))  # without a folder it is said every time
     assert verified.never_verified(of_rules("a")) is True
 
 

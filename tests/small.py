@@ -299,6 +299,8 @@ FORMS = {
                 "transfer": {"equal": 0.2, "poorest": 0.4, "least_extracting": 0.1, "making": 0.1},
             },
             "fan": {"day": 2, "futures": 1},
+            "draws": {"synchronized": True},
+            "endowment": {"units": [40, 0, 3, 12, 1, 0, 9]},
             "record": {"measures": True, "agent": 1, "network": [5]},
         },
         {"devices": "none", "trade": False},

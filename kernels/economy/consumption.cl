@@ -72,6 +72,21 @@ COLLECTIVE void consume(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society
 }
 #endif
 
+#if SYNCHRONIZES
+// By all work-items, each resource from its own part of the day's stream. No local memory.
+static void consume_parts(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society,
+                          const uint agent)
+{
+    for (uint r = LANE; r < resources; r += LANES) {
+        const int units = held(agent, r);
+        if (units == 0) continue;
+        rng_t rng = rng_of_part(stream(agent, PURPOSE_CONSUMPTION), r, RESOURCES);
+        const ulong threshold = consumption_threshold_table[of_resource(agent, r)];
+        held(agent, r) = units - (int)rng_binomial(&rng, units, threshold);
+    }
+}
+#endif
+
 __kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
 {
     const size_t society = get_group_id(0) / AGENTS;
@@ -82,6 +97,15 @@ __kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
     }
     if (!alive(agent)) return;
 
+#if SYNCHRONIZES
+    if (P(synchronized_draws)) {
+        consume_parts(STATE, TABLES, society, agent);
+#if DEVICES
+        depreciate(STATE, society, agent);
+#endif
+        return;
+    }
+#endif
     consume(STATE, TABLES, society, agent);
 #if DEVICES
     depreciate(STATE, society, agent);

@@ -28,6 +28,12 @@
 #define LOOKING GROUP_MOST
 #endif
 
+#if SYNCHRONIZES
+#define STREAM_STAYS P(synchronized_draws)
+#else
+#define STREAM_STAYS 0
+#endif
+
 // The free agents: a bit each, and the tree. Node i, from 1 on, counts the free agents of the
 // blocks i - (the lowest bit of i) to i - 1.
 #define FREE_PARAMETERS __local uint *free_set, __local uint *free_count
@@ -255,6 +261,12 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS RULE_PARAMETERS, const size_t
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all agents are free, before the first is drawn
     rng_t rng;  // work-item 0 draws
     if (lid == 0) rng = rng_load(stream(AGENTS, PURPOSE_DEVICE_MATCHING));
+#if SYNCHRONIZES
+    if (lid == 0 && STREAM_STAYS)  // each type and round draws from its own part of the day's
+        rng = rng_of_part(stream(AGENTS, PURPOSE_DEVICE_MATCHING),
+                          device_type * DEVICE_ROUND_SLOTS + market_round,
+                          TYPES * DEVICE_ROUND_SLOTS);
+#endif
     uint left = agents, placed = 0;
     do {
         if (lid == 0) {
@@ -283,7 +295,7 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS RULE_PARAMETERS, const size_t
         met(a, market_round) = b;
         met(b, market_round) = a;
     }
-    if (lid == 0) stream(AGENTS, PURPOSE_DEVICE_MATCHING) = rng_pack(rng);
+    if (lid == 0 && !STREAM_STAYS) stream(AGENTS, PURPOSE_DEVICE_MATCHING) = rng_pack(rng);
 #if MEETINGS_AT_ONCE
     local_free(AGENTS * PARTNERS_REMEMBERED * sizeof(ushort));
     local_free(AGENTS * FREE_WORDS * sizeof(uint));

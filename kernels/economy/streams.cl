@@ -34,4 +34,38 @@ __kernel void seed_futures(STATE_PARAMETERS, const uint societies,
 }
 #endif
 
+#if SYNCHRONIZES
+// In the morning, set every stream to its start among the streams of the day. As above; a society
+// whose draws are not synchronized keeps its streams.
+__kernel void synchronize_draws(STATE_PARAMETERS, const uint societies,
+                                __global const uint *restrict society_numbers,
+                                const ulong stream_base,
+#if FUTURES
+                                const ulong future_base,
+#endif
+                                const uint day)
+{
+    const size_t streams = (size_t)(AGENTS + 1) * PURPOSES;
+    const size_t i = get_global_id(0), society = i / streams;
+    if (society >= societies || !P(synchronized_draws)) return;
+    ulong number = society_numbers[society], base = stream_base;
+#if FUTURES
+    if (day > FAN_DAY)
+        base = future_base;
+    else
+        number /= FUTURES;
+#endif
+    const ulong of_day = rng_stream_base(base + day);
+    state_stream[i] = rng_pack(rng_seed(of_day, STREAM_GAP, number * streams + i % streams));
+}
+
+// The part-th of equal parts of a stream of today, which stays at its start.
+INLINED rng_t rng_of_part(const ulong packed, const uint part, const uint parts)
+{
+    rng_t rng = rng_load(packed);
+    rng_skip(&rng, part * (STREAM_GAP / parts));
+    return rng;
+}
+#endif
+
 #endif

@@ -19,6 +19,7 @@
 
 #define RNG_A 4294883355u
 #define RNG_M 18446383549859758079ul
+#define RNG_ORBIT 9223191774929879039ul  // draws until it repeats
 #define RNG_BASE 4077358422479273989ul  // v of the first state of stream (base 0, id 0)
 
 typedef struct {
@@ -152,6 +153,15 @@ static void rng_skip(rng_t *rng, ulong d)
 static rng_t rng_seed(ulong base, ulong gap, ulong id)
 {
     return rng_from_value(rng_skip_value(RNG_BASE, base + id * gap));
+}
+
+// Where on the orbit the streams of a seed begin: the finaliser of SplitMix64 scatters seeds.
+static ulong rng_stream_base(ulong seed)
+{
+    seed += 0x9E3779B97F4A7C15ul;
+    seed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9ul;
+    seed = (seed ^ (seed >> 27)) * 0x94D049BB133111EBul;
+    return (seed ^ (seed >> 31)) % RNG_ORBIT;
 }
 
 // ---------------------------------------------------------------- binomial

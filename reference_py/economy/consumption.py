@@ -4,11 +4,12 @@ Every device loses some minutes of use, a partly used one in proportion.
 
 Source: docs/model.md, "Consumption". Each resource draws from a place of its own in the agent's
 stream: after the most that the resources before it could draw. So all work-items draw at once.
+With synchronized draws it is a place that does not depend on other resources.
 Device twin: ``kernels/economy/consumption.cl``.
 """
 
 from reference_py.economy.devices import TYPES
-from reference_py.economy.streams import drawing
+from reference_py.economy.streams import drawing, of_part
 
 
 def consumption(p, s):
@@ -26,6 +27,11 @@ def consume(p, s, agent):
     """Take a binomial number of units from every holding of the agent."""
     held = s.held[agent]
     thresholds = p.consumption_threshold[p.group_of_agent[agent]]
+    if p.synchronized_draws:
+        for r in range(p.resources):
+            rng = of_part(p, s, agent, "consumption", r, p.resources)
+            held[r] -= rng.binomial(held[r], thresholds[r])
+        return
     with drawing(p, s, agent, "consumption") as rng:
         for r in range(p.resources):
             held[r] -= rng.binomial_spaced(held[r], thresholds[r])

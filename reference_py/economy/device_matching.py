@@ -8,8 +8,9 @@ Device twin: ``kernels/economy/device_matching.cl``.
 
 from bisect import bisect_left
 
+from reference_py.economy.devices import TYPES
 from reference_py.economy.listener import notify
-from reference_py.economy.streams import drawing
+from reference_py.economy.streams import drawing, of_part
 
 
 def device_matching(p, s, device_type, market_round):
@@ -18,8 +19,13 @@ def device_matching(p, s, device_type, market_round):
         return
     for agent in range(p.agents):
         s.bought[agent] = [0] * p.resources
-    with drawing(p, s, p.agents, "device_matching") as rng:
+    if p.synchronized_draws:  # each type and round from its own part, whatever others drew
+        part, parts = device_type * p.device_rounds + market_round, TYPES * p.device_rounds
+        rng = of_part(p, s, p.agents, "device_matching", part, parts)
         s.device_partners = matched(p, s, device_type, rng.below)
+    else:
+        with drawing(p, s, p.agents, "device_matching") as rng:
+            s.device_partners = matched(p, s, device_type, rng.below)
     for first in range(0, p.agents - 1, 2):
         a, b = s.device_partners[first], s.device_partners[first + 1]
         s.met[a][market_round], s.met[b][market_round] = b, a

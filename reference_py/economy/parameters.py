@@ -76,6 +76,8 @@ class Parameters:
     consumption_threshold : (group, resource) int
         A held unit disappears overnight if a 32-bit draw is below it; floor(2**32 / lifetime).
     trade_power : (group,) float, bargaining weight
+    endowment : (group, resource) int, units held before the first day
+    endowed : whether any agent of any society of the launch has an endowment
     shocks : tuple of Shock, in the order in which those of one day are carried out
     devices : DeviceParameters, or None without devices
     largest_holding : int, units
@@ -84,6 +86,7 @@ class Parameters:
     numeraire : int, the resource in whose units prices are recorded, or None: of any resource
     network : whether it is noted who gave how much to whom
     policies : whether there are taxes and transfers at any time
+    synchronizes : whether draws are synchronized at any time
     transfer_share : (group,) float, share of the fund that the members get
     rules : functions of a user that replace some of the reference's, by the name of the rule
     rule_text : the same functions in OpenCL C, for kernels
@@ -105,6 +108,8 @@ class Parameters:
     effort_curve_of: tuple[tuple[int, ...], ...]
     consumption_threshold: tuple[tuple[int, ...], ...]
     trade_power: tuple[float, ...] = (1.0,)
+    endowment: tuple[tuple[int, ...], ...] = ()
+    endowed: bool = False
     shocks: tuple[Shock, ...] = ()
     devices: DeviceParameters | None = None
     largest_holding: int = 2**31 - 1
@@ -113,6 +118,7 @@ class Parameters:
     numeraire: int | None = None
     network: bool = False
     policies: bool = False
+    synchronizes: bool = False
     transfer_share: tuple[float, ...] = (0.0,)
     rules: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     rule_text: str = ""

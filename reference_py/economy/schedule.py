@@ -20,6 +20,7 @@ from reference_py.economy.devices import (
     TOOL,
 )
 from reference_py.economy.end_day import end_day, refresh_values
+from reference_py.economy.endowment import endow
 from reference_py.economy.extraction import extraction
 from reference_py.economy.invention import invention
 from reference_py.economy.matching import matching
@@ -37,7 +38,7 @@ from reference_py.economy.production import production
 from reference_py.economy.shocks import draw_shocks, shocks
 from reference_py.economy.start_day import start_day
 from reference_py.economy.statistics import agent_statistics, society_statistics
-from reference_py.economy.streams import seed_futures, seed_streams
+from reference_py.economy.streams import seed_futures, seed_streams, synchronize_draws
 from reference_py.economy.trading import trading
 
 DEVICE_TRADE_ORDER = (INDUSTRY, FACTORY, DEVICE_FACTORY, MACHINE, DEVICE_MACHINE, TOOL)
@@ -93,11 +94,13 @@ def order(p, day: int) -> list[DayStep]:
     """
     shock = [DayStep(shocks, due=any(one.day == day for one in p.shocks))] if p.shocks else []
     if day == 0:
-        return [DayStep(seed_streams), *([DayStep(draw_shocks)] if p.shocks else []), *shock]
+        begin = [DayStep(seed_streams), *([DayStep(endow)] if p.endowed else [])]
+        return [*begin, *([DayStep(draw_shocks)] if p.shocks else []), *shock]
     market = resource_market(p)
     measures = [DayStep(agent_measures), DayStep(society_measures)]
     return [
         *([DayStep(seed_futures, due=day == p.fan_day + 1)] if p.futures else []),
+        *([DayStep(synchronize_draws)] if p.synchronizes else []),
         *([DayStep(begin_measures)] if p.measures else []),
         *([DayStep(begin_network)] if p.network else []),
         *(device_market(p) if p.devices is not None else []),

@@ -7,7 +7,7 @@ Device twin: ``kernels/economy/streams.cl``.
 
 from contextlib import contextmanager
 
-from reference_py.primitives.rng import STREAM_GAP, Rng
+from reference_py.primitives.rng import STREAM_GAP, Rng, stream_base
 
 PURPOSES = {
     "extraction": 0,
@@ -34,6 +34,18 @@ def seed_futures(p, s):
     seed_all(p, s, p.future_base, s.index)
 
 
+def synchronize_draws(p, s, day):
+    """In the morning, set every stream to its start among the streams of the day.
+
+    The day's streams are those of another seed, made from the day and the society's seed.
+    """
+    if p.synchronized_draws:
+        own = bool(p.futures) and day > p.fan_day
+        base = p.future_base if own else p.stream_base
+        society = s.index // p.futures if p.futures and not own else s.index
+        seed_all(p, s, stream_base(base + day), society)
+
+
 def seed_all(p, s, base, society):
     """Set every stream to the start of that of a society's number, counted from ``base``."""
     for owner in range(p.agents + 1):
@@ -49,3 +61,10 @@ def drawing(p, s, owner, purpose):
     rng = Rng.load(s.stream[owner][place])
     yield rng
     s.stream[owner][place] = rng.pack()
+
+
+def of_part(p, s, owner, purpose, part, parts):
+    """Return a generator for one of the equal parts of a day's stream, which stays at its start."""
+    rng = Rng.load(s.stream[owner][PURPOSES[purpose]])
+    rng.skip(part * (STREAM_GAP // parts))
+    return rng

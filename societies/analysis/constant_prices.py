@@ -1,8 +1,10 @@
-"""What are wealth and production worth at the prices of one day, so that only quantities change?
+"""What are wealth, production and income at the prices of one day, so that only quantities change?
 
 Wealth in the file is valued at today's costs: if tools become cheaper to make, wealth falls though
 no agent owns less. Here quantities of all days are valued at the prices of one day, of the same
-result or of its twin (a Laspeyres quantity index; Laspeyres 1871).
+result or of its twin (a Laspeyres quantity index; Laspeyres 1871). Income is a value and has no
+quantities of its own; it is divided by the price index of what is extracted (Paasche 1874), as
+national accounts are.
 """
 
 from __future__ import annotations
@@ -28,16 +30,19 @@ PARTS = {"machine": "tool", "factory": "machine", "industry": "factory"} | {
     "device_factory": "device_machine",
 }
 """The type of a device's components; those of a tool are resources."""
+INCOMES = {"income": "day", "group_income": "day", "agent_income": "agent_day"}
+"""Incomes that ``record.measures`` brings, and the dimension of their days."""
 
 
 def constant_prices(
     results: xr.Dataset, *, day: int, prices_of: xr.Dataset | None = None
 ) -> xr.Dataset:
-    """Return wealth and production of every agent at the prices of one day.
+    """Return wealth and production of every agent, and incomes, at the prices of one day.
 
     Parameters
     ----------
-    results : result of the economy with ``record.agent_resource`` and ``record.agent``
+    results : result of the economy with ``record.agent_resource`` and ``record.agent``; for incomes
+        also with ``record.measures``
     day : a recorded day, whose prices are used
     prices_of : the result whose prices are used, such as a twin; default: ``results``
 
@@ -47,7 +52,10 @@ def constant_prices(
     ``price`` (society, resource) util per unit, the mean over agents of the marginal value of one
     more unit; with devices ``device_price`` (society, device_type, resource) util, the cost of
     making one by hand with the mean experience, its minutes valued at the mean utility extracted in
-    a minute of that day.
+    a minute of that day. ``deflator`` (society, day) 1: the units extracted that day at its own
+    prices, over the same units at those of the chosen day. With ``record.measures`` ``income``
+    (society, day), ``group_income`` (society, day, group) and ``agent_income`` (society, day,
+    agent), util: the income of the day over the deflator.
 
     Raises
     ------
@@ -80,9 +88,25 @@ def constant_prices(
         "wealth": (wealth, f"units and devices owned, {what}"),
         "production": (production, f"units extracted and devices made, {what}"),
     }
+    deflator = _deflator(results, when, price)
+    about["deflator"] = deflator, f"price index of the units extracted; 1: {what}"
+    for name, dim in INCOMES.items():
+        if name in results:
+            income = results[name].rename({dim: "day"} if dim != "day" else {})
+            income, index = xr.align(income, deflator, join="inner")
+            about[name] = income / index, f"{income.attrs['long_name']}, {what}"
     for name, (values, meaning) in about.items():
-        found[name] = values.assign_attrs(units="util", long_name=meaning)
+        unit = "1" if name == "deflator" else "util"
+        found[name] = values.assign_attrs(units=unit, long_name=meaning)
     return xr.Dataset(found, attrs={"day": day, "clock": "day", "copies": "society"})
+
+
+def _deflator(results: xr.Dataset, when: str, price: xr.DataArray) -> xr.DataArray:
+    """Return the Paasche price index of the units extracted each day; missing without any."""
+    units = _of_days(results, "extracted", when).sum("agent")
+    own = _of_days(results, "value", when).mean("agent")
+    now, then = ((units * prices).sum("resource", min_count=1) for prices in (own, price))
+    return (now / then).where(then > 0)
 
 
 def price_level(results: xr.Dataset) -> xr.DataArray:

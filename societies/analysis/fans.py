@@ -8,6 +8,7 @@ McCulloch, Variance Components, 1992, chapter 3).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from societies.workload.drawing.figure import (
     COLOURS,
     clock_of,
     configuration_of,
+    count_missing,
     leave_out,
     series_of,
     words,
@@ -268,16 +270,21 @@ def draw_fan(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
     (data,) = cases.values()
     clock, day, futures = _fan_of(data)
     chosen, values, ticks = _futures_of(data, list(variables) or None, futures)
+    values = np.where(np.isfinite(values), values, np.nan)
     figure, panels = new_panels(len(chosen))
     pasts = values.shape[1]
     for axes, name, own in zip(panels, chosen, values, strict=True):
         for colour, one in zip(COLOURS, own[:MOST_PASTS], strict=False):
             early, later = ticks <= day, ticks >= day
             axes.plot(ticks[early], one[0, early], color=colour)
-            low, lower, upper, high = np.quantile(one[:, later], QUANTILES, axis=0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # a tick may have no number at all
+                low, lower, upper, high = np.nanquantile(one[:, later], QUANTILES, axis=0)
+                middle = np.nanmedian(one[:, later], axis=0)
             axes.fill_between(ticks[later], low, high, color=colour, alpha=0.15, linewidth=0)
             axes.fill_between(ticks[later], lower, upper, color=colour, alpha=0.3, linewidth=0)
-            axes.plot(ticks[later], np.median(one[:, later], axis=0), color=colour)
+            axes.plot(ticks[later], middle, color=colour)
+            count_missing(axes, one)
         axes.axvline(day, color=GREY, linewidth=0.8)
         unit = str(data[name].attrs.get("units", "1"))
         label_panel(axes, data, titled(name), "" if unit == "1" else unit)

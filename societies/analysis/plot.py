@@ -22,7 +22,9 @@ from societies.paths import kind_unless_file
 from societies.workload.drawing.figure import (
     STYLE,
     clock_and_copies,
+    leave_out,
     series_figure,
+    small_print,
     words,
 )
 
@@ -190,8 +192,21 @@ def make_figure(
                 own = None if RUN in first.dims else getattr(workload_of(first), "figure", None)
                 if own is not None or RUN not in first.dims:
                     drawn = (own or series_figure)(first, **options)
+                    _say_which_copy(drawn, own, first, options)
                     return _for_print(drawn, inches, footer)
             return _for_print(_compared(opened, figure, chosen, options), inches, footer)
+
+
+def _say_which_copy(drawn: Any, own: Any, results: xr.Dataset, options: Mapping[str, Any]) -> None:
+    """Write at the foot of a figure of a single copy which of several it is."""
+    _, copies = clock_and_copies(results)
+    if own is None or copies not in inspect.signature(own).parameters:
+        return
+    every = results[copies].values
+    if len(every) > 1:
+        number = every[options.get(copies, 0)]
+        leave_out(drawn, f"{copies} {number}, one of {len(every)} ({option(copies)} chooses)")
+        small_print(drawn, results)
 
 
 def _for_print(drawn: Any, inches: float | None, footer: bool) -> Any:

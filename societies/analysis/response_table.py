@@ -160,6 +160,8 @@ def draw_irf(
         axes.set_ylabel("share" if response == "relative" else "" if unit == "1" else unit)
         axes.set_xlabel(f"{plural(first.attrs['clock'])} after the shock")
     legend_inside(panels[0])
-    level, twins = f"{100 * first.attrs['level']:g} %", int(first.pairs[0])
+    level = f"{100 * first.attrs['level']:g} %"
+    pairs = {label: int(one.pairs) for label, one in lines.items()}
+    twins = " or ".join(map(str, sorted(set(pairs.values()))))
     leave_out(figure, f"{response} response: mean of {twins} twins, {level} interval (bootstrap)")
     return finished(figure, cases, "", legend=False, marks=False, along=False)

@@ -20,6 +20,7 @@ from reference_py.primitives.rng import stream_base
 from societies.economy import parameters as single
 from societies.economy.config import EconomyConfig
 from societies.economy.config.bounds import envelope, largest_holding
+from societies.economy.config.draws import synchronizes
 from societies.economy.config.policies import in_use
 from societies.economy.config.rules import RulesConfig
 from societies.economy.curves import EffortTables, UtilityTables
@@ -65,6 +66,8 @@ class Ensemble(Parameters):
             numeraire=single.numeraire(config),
             network=bool(config.record.network),
             policies=in_use(config),
+            synchronizes=synchronizes(config),
+            endowed=single.endowed(config),
             rules=single.replaced(config).translated.reference,
             **single.rule_texts(config),
             devices=None,
@@ -215,6 +218,9 @@ class Ensemble(Parameters):
                 "device_trade_power_table": self._of_groups("device_trade_power"),
                 "inventiveness_table": self._of_groups("inventiveness"),
             }
+        if self.endowed:
+            rows = [single.endowments(groups) for groups in self._group_values]
+            found["endowment_table"] = np.array(rows, np.int32)
         if self.policies:
             found["transfer_share_table"] = self._of_groups("transfer_share", 0.0)
         return found
@@ -258,6 +264,9 @@ class Ensemble(Parameters):
             numeraire=single.numeraire(config),
             network=bool(config.record.network),
             policies=self.policies,
+            synchronizes=self.synchronizes,
+            endowment=single.endowments(self._group_values[number]),
+            endowed=self.endowed,
             transfer_share=single.of_groups(config, "transfer_share", 0.0),
             rules=self.rules,
             rule_text=self.rule_text,

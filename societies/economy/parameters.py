@@ -23,6 +23,7 @@ from reference_py.economy.tables import EffortCurve, consumption_threshold
 from societies.economy.config import EconomyConfig
 from societies.economy.config.bounds import largest_holding
 from societies.economy.config.conflicts import PER_RESOURCE
+from societies.economy.config.draws import synchronizes
 from societies.economy.config.policies import in_use
 from societies.economy.curves_of_rules import EFFORT, UTILITY, Curves, Key
 from societies.economy.rules import RULES
@@ -48,6 +49,8 @@ def parameters(config: EconomyConfig) -> Parameters:
         effort_curves=effort,
         effort_curve_of=effort_of,
         consumption_threshold=thresholds(groups),
+        endowment=endowments(groups),
+        endowed=endowed(config),
         trade_power=of_groups(config, "trade_power"),
         largest_holding=largest,
         shocks=shocks(config),
@@ -57,6 +60,7 @@ def parameters(config: EconomyConfig) -> Parameters:
         numeraire=numeraire(config),
         network=bool(config.record.network),
         policies=in_use(config),
+        synchronizes=synchronizes(config),
         transfer_share=of_groups(config, "transfer_share", 0.0),
         rules=replaced(config).translated.reference,
         **rule_texts(config),
@@ -108,6 +112,19 @@ def thresholds(groups: list[GroupValues]) -> tuple[tuple[int, ...], ...]:
     """Return the thresholds (group, resource): a unit disappears if its draw is below."""
     lives = (g["consumption", "resource_lifetime"] for g in groups)
     return tuple(tuple(map(consumption_threshold, life)) for life in lives)
+
+
+def endowments(groups: list[GroupValues]) -> tuple[tuple[int, ...], ...]:
+    """Return the units (group, resource) that agents hold before the first day."""
+    return tuple(tuple(map(int, g["endowment", "units"])) for g in groups)
+
+
+def endowed(config: EconomyConfig) -> bool:
+    """Return whether agents begin with anything, or may do so by a table of points."""
+    if any(any(row) for row in endowments(groups_of(config))):
+        return True
+    table = config.table.columns if config.table is not None else ()
+    return any("endowment." in name for name in table)
 
 
 def utility_keys(config: EconomyConfig, curves: Curves, group: GroupValues) -> list[Key]:

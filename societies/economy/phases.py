@@ -98,6 +98,8 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
         found["extraction"] = _at_once(p, societies, found["extraction"])
     if p.futures:
         found["seed_futures"] = found["seed_streams"]
+    if p.synchronizes:
+        found["synchronize_draws"] = found["seed_streams"]
     if p.measures:
         found |= {
             "agent_measures": Phase(_of_agents_measures(p, societies)),

@@ -77,6 +77,8 @@ def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
         "consumption_threshold_table": np.array(p.consumption_threshold, np.uint64),
         "trade_power_table": np.array(p.trade_power),
     }
+    if p.endowed:
+        found["endowment_table"] = np.array(p.endowment, np.int32)
     if p.policies:
         found["transfer_share_table"] = np.array(p.transfer_share)
     if p.devices is not None:
@@ -175,6 +177,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         **_device_macros(p),
         **_measure_macros(p),
         "POLICIES": int(p.policies),
+        "SYNCHRONIZES": int(p.synchronizes),
         "NETWORK": int(p.network),
         **({"LINKS": links(p), "NO_TAKER": NO_AGENT} if p.network else {}),
         **{f"RULE_{name.replace('.', '_').upper()}": 1 for name in p.rules},

@@ -31,6 +31,8 @@ def draw_validation(found: Validation) -> Any:
     note += f"Score {found.score:.2f}."
     left = len(by_name) - len(shown)
     note += f" Left out: {left} statistics." if left else ""
+    lost = sum(int((~np.isfinite(one.values)).sum()) for one in found.verdicts)
+    note += f" Missing or infinite values left out: {lost}." if lost else ""
     figure.supxlabel(note, x=0.01, ha="left", fontsize=7.5, color=GREY)
     fit(figure)
     return figure
@@ -58,7 +60,7 @@ def _panel(axes: Any, verdicts: list[Verdict], level: float) -> None:
             axes.plot([one.low, one.high], [place, place], color=colour, linewidth=2)
             axes.plot([one.mean], [place], "o", color=colour, markersize=4)
     axes.set_xlim(ends)
-    labels = [words(f"{one.case} {one.verdict}".strip(), 24) for one in reversed(verdicts)]
+    labels = [f"{words(one.case, 18)} {one.verdict}".strip() for one in reversed(verdicts)]
     axes.set_yticks(range(len(verdicts)), labels, fontsize=7.5)
     axes.set_ylim(-0.8, len(verdicts) - 0.2)
     axes.locator_params(axis="x", nbins=5)

@@ -19,6 +19,7 @@ CONFIG = {
     "days": 12,
     "devices": "tools",
     "invention": {"tool_probability": 0.5},
+    "groups": [{"name": "one", "count": 1}, {"name": "two", "count": 2, "trade_power": 2.0}],
     "record": {"agent": 4, "agent_resource": 4, "measures": True},
 }
 
@@ -29,6 +30,31 @@ def result(tmp_path_factory):
     societies.run(societies.config_from_dict(CONFIG), out=path, device="reference")
     with societies.open_results(path) as opened:
         yield opened.load()
+
+
+def test_incomes_are_divided_by_the_price_index_of_what_is_extracted(result):
+    found = analysis.constant_prices(result, day=8)
+    assert found.day.values.tolist() == [4, 8, 12]
+    units = result.extracted.values[0].sum(1)  # (day, resource)
+    prices = result.value.values[0].mean(1)
+    for place, day in enumerate((4, 8, 12)):
+        now = sum(units[place][r] * prices[place][r] for r in range(5))
+        then = sum(units[place][r] * prices[1][r] for r in range(5))
+        assert float(found.deflator[0, place]) == pytest.approx(now / then)
+        for name in ("income", "group_income"):
+            said = result[name].sel(day=day).values * then / now
+            np.testing.assert_allclose(found[name].sel(day=day).values, said)
+        own = result.agent_income.sel(agent_day=day).values[0] * then / now
+        np.testing.assert_allclose(found.agent_income.sel(day=day).values[0], own)
+        groups = found.group_income.sel(day=day).values[0]
+        np.testing.assert_allclose(groups, [own[0], own[1:].mean()])
+        assert float(found.income.sel(day=day)[0]) == pytest.approx(own.mean())
+    assert found.deflator[0, 1] == 1 and abs(found.deflator[0, 2] - 1) > 1e-3
+    assert found.income.attrs["long_name"].endswith("at the prices of day 8")
+    without = analysis.constant_prices(
+        result.drop_vars(["income", "group_income", "agent_income"]), day=8
+    )
+    assert "income" not in without and "deflator" in without
 
 
 def test_quantities_are_valued_at_the_prices_of_the_day(result):

@@ -76,6 +76,14 @@ def test_a_fan_chart_shows_quantiles_of_the_futures_of_each_past():
     assert low == pytest.approx(np.quantile(median, 0.05, axis=0).min())
     text = " ".join(figure._supxlabel.get_text().split())
     assert "4 of 40 pasts" in text and "middle 90 % of 30 futures" in text
+    assert "missing" not in text
+    data.x[FUTURES, DAY] = np.nan
+    data.x[FUTURES + 1, DAY] = np.inf
+    figure = make_figure(data, "fan", variables="x")
+    others = data.x.values[FUTURES + 2 : 2 * FUTURES, DAY]
+    assert figure.axes[0].lines[3].get_ydata()[1] == pytest.approx(np.median(others))
+    said = f"missing or infinite values left out: X 2 of {4 * FUTURES * DAYS:,}"
+    assert said in " ".join(figure._supxlabel.get_text().split())
 
 
 def test_futures_are_found_by_their_number_and_not_by_their_row():

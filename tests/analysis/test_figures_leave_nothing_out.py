@@ -9,6 +9,7 @@ import json
 import numpy as np
 import pytest
 
+import societies
 from societies.analysis import make_figure
 from societies.analysis.labels import shorts
 from societies.words import worded
@@ -152,6 +153,20 @@ def test_a_recovery_names_the_day_to_whose_level_it_relates():
     (axes,) = make_figure(run(configuration=two), "shock").axes
     assert axes.get_ylabel().replace("\n", " ") == "part of the level up to day 30"
     assert labels(axes)
+
+
+def test_a_figure_of_one_of_several_copies_says_which(tmp_path):
+    config = {"workload": "laplace", "rows": 6, "columns": 6, "steps": 3}
+    for replicates in (1, 3):
+        file = tmp_path / f"{replicates}.h5"
+        societies.run(
+            societies.config_from_dict(config | {"replicates": replicates}),
+            out=file,
+            device="reference",
+        )
+        figure = make_figure(file, **({"plate": 2} if replicates > 1 else {}))
+        said = "" if figure._supxlabel is None else small_print(figure)
+        assert said.startswith("plate 2, one of 3") == (replicates == 3), said
 
 
 def test_values_are_worded():

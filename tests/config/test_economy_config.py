@@ -19,6 +19,7 @@ from societies.economy.config.conflicts import PER_RESOURCE
 from societies.economy.config.groups import (
     ConsumptionOverrides,
     DeviceOverrides,
+    EndowmentOverrides,
     ExtractionOverrides,
     UtilityOverrides,
 )
@@ -203,7 +204,13 @@ def test_what_a_shock_leaves_to_its_holder():
 
 
 def test_groups_override_what_may_be_a_list():
-    overrides = (UtilityOverrides, ExtractionOverrides, ConsumptionOverrides, DeviceOverrides)
+    overrides = (
+        UtilityOverrides,
+        ExtractionOverrides,
+        ConsumptionOverrides,
+        DeviceOverrides,
+        EndowmentOverrides,
+    )
     assert list(PER_RESOURCE.values()) == [tuple(model.model_fields) for model in overrides]
 
 

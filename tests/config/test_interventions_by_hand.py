@@ -9,8 +9,10 @@ import tallies
 from small import GROUPS, small
 
 from societies import config_from_dict
+from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
 from societies.workload.declare import points
+from societies.workload.running import points as running
 from societies.workload.running.points import overlaps, with_table
 
 LATE = 9
@@ -143,6 +145,21 @@ SET = {"day_length": 500.0}
             ["set.name: "],
         ),
         (
+            {"group": GROUPS[0]["name"], "set": {"count": 1}},
+            {"group": GROUPS[0]["name"], "set": {"trade_power": 1.0}},
+            ["set.count: is the same in all copies of a launch; only parameters of the model"],
+        ),
+        (
+            {"group": "nobody", "set": {"trade_power": 1.0}},
+            {"group": GROUPS[0]["name"], "set": {"trade_power": 1.0}},
+            ["set.trade_power: there is no group 'nobody'"],
+        ),
+        (
+            {"day": 3, "until": 5, "set": {"day_length": [500.0, "x"]}},
+            {"day": 3, "until": 5, "set": {"day_length": [500.0, 1.0]}},
+            ["set.day_length: value 1 of the series, that of day 5, is"],
+        ),
+        (
             {"day": 3, "set": {"day_length": [500.0] * 6}},
             {"day": 3, "set": {"day_length": [500.0] * 7}},
             [
@@ -189,6 +206,7 @@ def test_the_one_with_which_values_cannot_be_is_named():
     for place, changes in ((1, [fine, bad]), (0, [bad, fine])):
         (said,) = lines(interventions=changes)
         assert said.startswith(f"interventions.{place}: day_length: must be more than 0")
+        assert "a series of it" not in said
     (said,) = lines(interventions=[{"day": 1, "set": {"utility.scale": [1e4, 2e4]}}])
     assert said.endswith("; a series of it is written {values: [...]}")
     assert said.count("a series of it") == 1
@@ -259,6 +277,45 @@ def test_every_copy_has_the_values_of_its_row_and_of_what_holds(monkeypatch):
     assert tallies.points_of(tallies.config()) is None
 
 
+def test_what_ends_holds_until_then_and_a_series_goes_on_from_day_to_day():
+    changes = [
+        {"day": 2, "until": 7, "set": {"day_length": [501.0, 502.0, 503.0, 504.0, 505.0]}},
+        {"day": 4, "until": 5, "set": {"day_length": 400.0}},
+        {"day": 8, "until": 99, "set": {"day_length": 300.0}},
+    ]
+    found = points.points_of(WORKLOAD, small("economy", days=10, interventions=changes))
+    usual = small("economy").day_length
+    expected = [usual] * 2 + [501.0, 502.0, 400.0, 504.0, 505.0] + [usual] + [300.0] * 2
+    days = [found.configs[found.of[found.stretch(day), 0]] for day in range(1, 11)]
+    assert [one.day_length for one in days] == expected
+
+
+def test_values_that_cannot_be_in_turn_are_refused(monkeypatch):
+    """Each configuration may be allowed and the sequence not."""
+    tallies.install(monkeypatch)
+
+    def in_turn(self, configs):
+        seen.append([one.pace for one in configs])
+        if configs[-1].pace == 3.0 and configs[0].pace == 1.0:
+            yield SimpleNamespace(path=("pace",), message="grows too fast")
+
+    seen = []
+    monkeypatch.setattr(tallies.TalliesConfig, "conflicts_in_turn", in_turn)
+    changes = [{"day": 2, "set": {"pace": 3.0}, "societies": [1]}]
+    with pytest.raises(ConfigError, match="interventions: taken together, pace: grows too fast"):
+        tallies.config(days=6, interventions=changes)
+    plain = tallies.config(days=6, replicates=2)
+    seen.clear()
+    with pytest.raises(ConfigError) as refused:
+        with_table(tallies.config(days=6, interventions=[{"day": 2, "set": {"pace": -1.0}}]), {})
+    assert "pace" in str(refused.value)
+    table = with_table(plain, {"pace": [1.0, 2.0]})
+    assert seen == [] and len(tallies.points_of(table).configs) == 2  # without interventions
+    config = tallies.config(days=6, replicates=2, interventions=[{"day": 2, "set": {"pace": 2.0}}])
+    tallies.points_of(config)
+    assert seen[-1] == [1.0, 2.0]
+
+
 @pytest.mark.parametrize(
     ("table", "rows", "of"),
     [
@@ -313,6 +370,24 @@ def test_a_table_has_a_row_for_each_copy(rows, replicates, said, monkeypatch):
         with_table(config, table)
     assert f"{said}\ngive both the same number, such as" in str(refused.value)
     assert f"replicates={rows}" in str(refused.value)
+
+
+def test_a_day_before_the_first_has_the_values_of_the_configuration(monkeypatch):
+    """A change of day 0 holds from day 1 on, and not yet in what is made before."""
+    tallies.install(monkeypatch)
+    config = tallies.config(days=6, interventions=[{"day": 0, "set": {"pace": 7.0}}])
+    found = tallies.points_of(config)
+    paces = [found.configs[found.of[found.stretch(day), 0]].pace for day in (0, 1, 6)]
+    assert paces == [1.0, 7.0, 7.0]
+
+
+def test_more_copies_than_there_may_be_are_refused_by_the_table(monkeypatch):
+    tallies.install(monkeypatch)
+    many = SimpleNamespace(rows=2**40, name="many.csv")
+    monkeypatch.setattr(running, "table_of", lambda *_: many)
+    config = config_from_dict({"workload": "tallies"})
+    with pytest.raises(ConfigError, match=r"^many.csv: must be at most \d+, got 1099511627776$"):
+        with_table(config, {})
 
 
 def test_a_workload_without_copies_has_no_table():

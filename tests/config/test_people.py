@@ -45,6 +45,18 @@ def test_rows_are_agents_and_equal_neighbours_a_group(people):
     assert config_from_dict(same) == config  # a result needs no file
 
 
+def test_agents_have_endowments_of_all_or_of_single_resources(people):
+    people.write_text("endowment.units,endowment.units.2\n5,9\n5,9\n0,1\n")
+    config = config_from_dict({**BASE, "agents": "people.csv"})
+    assert [(one.count, one.endowment.units) for one in config.groups] == [
+        (2, (5, 5, 9)),
+        (1, (0, 0, 1)),
+    ]
+    people.write_text("endowment.units.1\n4\n")
+    config = config_from_dict({**BASE, "agents": "people.csv", "endowment": {"units": 2}})
+    assert parameters(config).endowment == ((2, 4, 2),)
+
+
 def test_a_run_has_the_columns_in_its_file(people, tmp_path):
     (tmp_path / "run.yaml").write_text(yaml.safe_dump({**BASE, "agents": "people.csv"}))
     config = load_config(tmp_path / "run.yaml")
@@ -69,6 +81,9 @@ def test_a_run_has_the_columns_in_its_file(people, tmp_path):
         (PEOPLE.replace("smiths,3,2,4,0.5", "smiths,3"), r"people.csv:4  has 2 columns"),
         (PEOPLE.replace("smiths,3,2,4,0.5", ",,,,"), r"people.csv:4  is empty"),
         (PEOPLE.split("\n")[0], "has no agents"),
+        ("endowment.units\n3\n2.5\n", r"people.csv:3:1  endowment.units: 2.5 is not a value"),
+        ("endowment.units.0\n-3\n", r"people.csv:2:1  endowment.units.0: -3 is not a value"),
+        ("endowment\n3\n", r"people.csv:1:1  'endowment': is a section .* endowment.units"),
         (PEOPLE.replace("inventiveness", "trade_power"), r"people.csv:1:5  .*two such columns"),
         (PEOPLE.replace("farmers,2,2.5,1,1", "farmers,2,2.5,-1,1"), "2:4  trade_power: -1 is not"),
     ],

@@ -332,9 +332,10 @@ def test_limits_at_their_ends():
         device_factor=(2.0, 10.0),
         device_lifetime=(5.0, 1e18, 7.0),
         day_length=100.0,
+        endowment=((0, 5, 0), (7, 0, 1)),
     )
     found = limits(p, 4)
-    assert found["most units"] == 2 * 4 * (333 + 2)
+    assert found["most units"] == 2 * (4 * (333 + 2) + 7)
     assert found["most minutes"] == 64e18
     p.day_length = 1e300
     assert limits(p, 4)["most units"] == MOST_UNITS

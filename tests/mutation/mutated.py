@@ -111,6 +111,7 @@ OF_THE_HOST = (
     "tests/parity/test_curve_tables.py",
     "tests/parity/test_parameter_tables.py",
     "tests/parity/test_interventions.py",
+    "tests/parity/test_interventions_that_end.py",
     "tests/parity/test_verifying.py",
     "tests/parity/test_verifying_by_hand.py",
     "tests/invariants/test_explanations.py",

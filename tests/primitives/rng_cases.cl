@@ -19,6 +19,13 @@ __kernel void seeds(__global const ulong *base, __global const ulong *gap, __glo
     if (i < cases) states[i] = rng_pack(rng_seed(base[i], gap[i], id[i]));
 }
 
+// where the streams of seeds begin
+__kernel void bases(__global ulong *seeds, const uint cases)
+{
+    const size_t i = get_global_id(0);
+    if (i < cases) seeds[i] = rng_stream_base(seeds[i]);
+}
+
 __kernel void skips(__global ulong *states, __global const ulong *steps, const uint cases)
 {
     const size_t i = get_global_id(0);

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from reference_py.primitives.rng import BASE, A, M, Rng, binomial_reserve
+from reference_py.primitives.rng import BASE, ORBIT, A, M, Rng, binomial_reserve, stream_base
 from societies.opencl import Program
 
 words64 = st.integers(0, 2**64 - 1)
@@ -130,6 +130,13 @@ def test_twin_gives_the_recorded_derived_draws():
     after = Rng.seed(0, 2**40, 0)
     after.skip(24)
     assert rng.pack() == after.pack()
+
+
+def test_streams_of_a_seed_begin_where_they_do_for_the_twin(device, program):
+    seeds = uint64([0, 1, 2, 12345, 2**63, 2**64 - 1])
+    found = run(device, program, "bases", seeds=seeds, cases=len(seeds))["seeds"]
+    assert found.tolist() == [stream_base(int(seed)) for seed in seeds]
+    assert max(found.tolist()) < ORBIT
 
 
 def test_device_gives_the_recorded_words_and_states(device, program):

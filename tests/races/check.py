@@ -258,6 +258,8 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
                 "price_floor": 0.6,
                 "price_cap": 1.5,
             },
+            "draws": {"synchronized": True},
+            "endowment": {"units": 2},
             "record": MEASURED,
         },
         4,

@@ -113,6 +113,27 @@ def test_parameters_with_logarithmic_priors_are_drawn_on_logarithmic_axes(made, 
     assert (pair.get_xscale(), pair.get_yscale()) == ("linear", "log")
 
 
+def test_figures_of_a_calibration_count_what_they_leave_out(made, tmp_path):
+    made(noise=0.3)
+    method = {"abc_smc": {"population": 20, "generations": 2}}
+    data = calibrate(calibration(method=method), out=tmp_path / "a.nc").data
+    assert "Left out" not in draw_calibration(data)._supxlabel.get_text()
+    assert draw_pairs(data)._supxlabel.get_text() == f"{data.sizes['draw']} draws of the posterior."
+    data["statistics"][[3, 5], 0] = np.nan
+    said = draw_calibration(data)._supxlabel.get_text()
+    assert said.endswith("Left out: missing or infinite statistics of 2 trials.")
+    definition = json.loads(data.attrs["definition"])
+    many = [f"p{i}" for i in range(7)]
+    definition["parameters"] = {name: {"low": 0, "high": 1} for name in many}
+    draws = {f"draw_{name}": data[f"draw_{next(iter(PRIORS))}"] for name in many}
+    other = data.drop_vars("parameter").assign(draws).drop_dims("parameter")
+    other = other.assign_coords(parameter=many)
+    other.attrs["definition"] = json.dumps(definition)
+    figure = draw_pairs(other)
+    assert len(figure.axes) == 15
+    assert figure._supxlabel.get_text().endswith("Left out: 6 of 21 pairs.")
+
+
 def test_intervals_of_abc_contain_the_truth_as_often_as_they_say(made):
     made(noise=0.3)
     method = {"abc_smc": {"population": 60, "generations": 5}}

@@ -131,10 +131,8 @@ class Words(Model):
         return {**counted, "total": Field(("half",), "int64", "1", "a sum")}
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["variables", *(pytest.param(one, marks=pytest.mark.ci) for one in ("functions", "constants"))],
-)
+@pytest.mark.ci
+@pytest.mark.parametrize("kind", ["variables", "functions", "constants"])
 def test_words_of_opencl_name_anything(kind, tmp_path):
     module = module_of(text_of(kind), tmp_path)
     model = Words(module)

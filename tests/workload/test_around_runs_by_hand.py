@@ -19,6 +19,7 @@ from societies.workload.checking.kernels import kernel_text
 from societies.workload.declare import registry, rules
 from societies.workload.declare.fields import Field, hash_array
 from societies.workload.running import devices, programs, provenance, request, sources, verified
+from societies.workload.running import seen as seeing
 from societies.workload.running.programs import NamedProgram, allowed, allowing, require_allowed
 from societies.workload.running.seen import SeenState
 
@@ -373,6 +374,7 @@ def test_a_workload_is_found_by_its_entry_or_the_file_that_was_named(tmp_path, m
         with pytest.raises(ConfigError, match=said):
             registry.workload(name)
     entries(monkeypatch, own="societies.nothing:WORKLOAD")
+    monkeypatch.setattr(registry, "_own", registry._entries)
     with pytest.raises(ModuleNotFoundError):  # an error of our own is shown as it is
         registry.workload("own")
 
@@ -396,7 +398,9 @@ def test_a_model_in_a_file_is_known_by_its_name_from_then_on(tmp_path, monkeypat
     both = rf"two models of one name: .*two.py and {one} both have the workload 'walk'; give one"
     with pytest.raises(ConfigError, match=both):
         registry.workload_of_file(write("two.py", "walk"))
-    with pytest.raises(ConfigError, match="has the workload 'laplace', and so has the installed"):
+    with pytest.raises(
+        ConfigError, match=r"so has the installed societies\.physics\.laplace\.workload;"
+    ):
         registry.workload_of_file(write("three.py", "laplace"))
     (tmp_path / "none.py").write_text("WORKLOAD = 3\n")
     with pytest.raises(ConfigError, match=r"has no line WORKLOAD = \.\.\., which"):
@@ -407,6 +411,8 @@ def test_a_model_in_a_file_is_known_by_its_name_from_then_on(tmp_path, monkeypat
     assert registry.workload_of_file(write("four_of_them.py", "fourth")).name == "fourth"
     assert not registry._is_in(registry._entries()["other"], Path(one))
     assert not registry._is_in(registry._entries()["fourth"], Path(one))
+    nowhere = EntryPoint("x", "nowhere.inner:WORKLOAD", registry.GROUP)
+    assert registry._is_in(nowhere, Path(one)) is False
 
 
 @pytest.mark.parametrize(
@@ -563,6 +569,21 @@ def test_a_state_is_copied_once_hashed_and_summed(saved, first):
     assert other.digest is None and copies[-1] == "state"
 
 
+def test_what_was_not_processed_yet_is_processed_at_the_end():
+    seen = []
+    chain = seeing._Chain(lambda name, array: seen.append((name, array)))
+    assert chain._end(chain._running, [("a", 1), ("b", 2)], lambda: "all") == "all"
+    assert seen == [("a", 1), ("b", 2)]
+    chain._running = seeing.Future()
+    chain._running.set_exception(KeyError("lost"))
+    for call in (
+        lambda: chain.add("c", 3),
+        lambda: chain._end(chain._running, [], lambda: "all"),
+    ):
+        with pytest.raises(KeyError, match="lost"):
+            call()
+
+
 def test_sources_are_compared_by_their_hashes(recwarn):
     here = {f"{name}.py": "1" for name in "abcde"}
     text = sources.text_of(here)
@@ -638,6 +659,64 @@ def test_what_a_text_imports(text, names):
     assert list(sources._imported(text, "p.q")) == names
 
 
+def test_the_sources_of_a_model_are_modules_of_the_reference_and_kernels(monkeypatch):
+    """Of a workload of this package: no module of the package, and all of the reference."""
+    tallies.install(monkeypatch)
+    laplace = societies.config_from_dict({"workload": "laplace", "side": 8, "steps": 6})
+    found = sources.sources_of(Setup(registry.workload("laplace"), laplace))
+    assert [*found] == sorted(found) and all(len(one) == sources.DIGITS for one in found.values())
+    assert not [name for name in found if name.startswith("societies/")]
+    modules = {name for name in found if name.endswith(".py")}
+    kernels = {name for name in found if name.endswith(".cl")}
+    assert modules | kernels == {*found} and len(modules) > 1 and len(kernels) > 1
+    assert all(name.startswith("reference_py/") for name in modules)
+    assert all(name.startswith("kernels/") for name in kernels)
+    assert any("laplace" in name for name in modules) and any("laplace" in n for n in kernels)
+    root = Path(societies.__file__).parents[1]
+    assert all((root / name).is_file() for name in found)
+    own = sources.sources_of(Setup(tallies.WORKLOAD, tallies.config()))
+    assert [name for name in own if name.startswith("tests/") or "tallies" in name]
+    both = sources.sources_of(
+        Setup(tallies.WORKLOAD, tallies.config()), Setup(registry.workload("laplace"), laplace)
+    )
+    assert both == found | own
+
+
+def test_modules_are_reached_from_the_same_package_and_the_reference(tmp_path, monkeypatch):
+    package = tmp_path / "reached_by_hand"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "first.py").write_text(
+        "import json\nfrom . import second\nimport numpy\nfrom reference_py import copies\n"
+        "import societies.words\n"
+    )
+    (package / "second.py").write_text("from reached_by_hand.first import json\nimport other\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("reached_by_hand", "reached_by_hand.second"):
+        module = SimpleNamespace(
+            __file__=str(package / f"{name.partition('.')[2] or '__init__'}.py")
+        )
+        monkeypatch.setitem(sys.modules, name, module)
+    first = SimpleNamespace(__file__=str(package / "first.py"))
+    monkeypatch.setitem(sys.modules, "reached_by_hand.first", first)
+    found = set()
+    sources._reach("reached_by_hand.first", found)
+    # What a package imports from itself counts, with the package; what others import does not.
+    own = {"reached_by_hand", "reached_by_hand.first", "reached_by_hand.second"}
+    assert own <= found and "reference_py.copies" in found
+    assert {name.partition(".")[0] for name in found} == {"reached_by_hand", "reference_py"}
+    assert sources._is_own("societies.words") and not sources._is_own("reference_py.societies")
+    assert sources._file_of("not_imported_yet") is None and sources._file_of("sys") is None
+    monkeypatch.delitem(sys.modules, "reference_py.copies", raising=False)
+    assert sources._file_of("reference_py.copies").name == "copies.py"  # imported for it
+    assert sources._file_of("reference_py.copies.Copy") is None
+    assert sources._file_of("json").name == "__init__.py"
+    names = ["reference_py.physics.laplace", "other.games.chess", "reference_py.nothing"]
+    twins = sources._twins([*names, "reference_py.primitives.rng"])
+    assert twins == sorted(twins) and all(name.endswith(".cl") for name in twins)
+    assert "primitives/rng.cl" in twins and "nothing.cl" not in twins
+
+
 # -- where a result comes from --------------------------------------------------------------------
 
 
@@ -710,6 +789,49 @@ def test_differences_of_configurations_are_named_with_both_values(monkeypatch):
     for wrong in ("- 1\n", "a: 1\na: 2\n"):
         with pytest.raises(TypeError, match="no configuration"):
             provenance._different_keys(wrong, config)
+
+
+def test_a_file_is_of_the_same_table_and_the_same_inputs(tmp_path, monkeypatch):
+    tallies.install(monkeypatch)
+    table = SimpleNamespace(sha256="a")
+    for there, given, said in (
+        (None, None, ""),
+        ("a", table, ""),
+        (None, table, "without a table of parameters, this is with one\ngo on without"),
+        ("a", None, "with a table of parameters, this is without one\ngo on with its table"),
+        ("b", table, "with another table of parameters: some .*\ngo on with its table"),
+    ):
+        if not said:
+            assert provenance._require_table(Path("r.h5"), there, given, "go on") is None
+            continue
+        with pytest.raises(societies.SocietiesError, match=f"r.h5 was made {said}"):
+            provenance._require_table(Path("r.h5"), there, given, "go on")
+    read = tmp_path / "atoms.xyz"
+    read.write_bytes(b"abc")
+    config = tallies.config()
+    monkeypatch.setattr(tallies.TalliesConfig, "inputs", lambda self: {"atoms": str(read)})
+    digest = hashlib.sha256(b"abc").hexdigest()
+    assert provenance._digests(config) == {"atoms": digest}
+    setup = Setup(tallies.WORKLOAD, config)
+    made = provenance.origin(setup)
+    assert made["atoms_sha256"] == digest and "label" not in made and "varied" not in made
+    assert provenance.require_origin(Path("r.h5"), made, setup) is None
+    with pytest.raises(societies.SocietiesError, match="was made with another file for atoms"):
+        other = {**made, "atoms_sha256": "0"}
+        provenance.require_origin(Path("r.h5"), other, setup)
+    provenance.require_origin(Path("r.h5"), other, setup, ("atoms",))
+    moved = {**made, "configuration": "model: other.py\n" + made["configuration"]}
+    provenance.require_origin(Path("r.h5"), moved, setup)  # where the model's file is, is free
+    labelled = tallies.config(label="mine")
+    assert provenance.origin(Setup(tallies.WORKLOAD, labelled))["label"] == "mine"
+    varied = request.with_table(config, {"pace": [1.0, 2.0]})
+    facts = provenance.origin(Setup(tallies.WORKLOAD, varied))
+    assert facts["varied"] == "pace" and facts["table_sha256"] == varied.table.sha256
+    with pytest.raises(societies.SocietiesError, match="without a table of parameters"):
+        provenance.require_origin(Path("r.h5"), made, Setup(tallies.WORKLOAD, varied))
+    read.unlink()
+    with pytest.raises(ConfigError, match=r"atoms: .*atoms.xyz cannot be read: No such file"):
+        provenance._digests(config)
 
 
 def test_texts_of_a_stranger_are_shown_short_and_printable():

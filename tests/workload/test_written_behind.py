@@ -134,6 +134,7 @@ def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_p
         monkeypatch.setattr(core, name, never.get(name, 1 << 28))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("ending", [{}, {"equity0": 1e-6, "net_worth_ratio": 0.1}])
 def test_blocks_are_written_together_also_if_copies_may_end(ending, monkeypatch, tmp_path):
     """Their file is the same whenever it is written, whether copies end or not."""
@@ -306,6 +307,7 @@ def test_what_another_thread_writes_is_written_though_the_device_fails(
         assert file["ticks_committed"][()] == until > 20
 
 
+@pytest.mark.ci
 def test_logs_that_are_lent_are_laid_out_before_others_take_their_place(monkeypatch, tmp_path):
     config = small("economy", days=DAYS, record={})  # of many launches
     straight = societies.run(config, out=tmp_path / "straight.h5")

@@ -3,7 +3,9 @@
 Every society has a twin in which one agent works one percent faster on one day. The script counts,
 t days later, the streams of random numbers that are still at the same place in both (their next
 draw is the same), by purpose, and the decisions of the other agents that are the same: whom they
-met last, what they extracted, how many units they sold. It writes a row for each day:
+met last, what they extracted, how many units they sold, and the size of the difference in what they
+extracted. It does so with usual draws and with synchronized ones (``draws.synchronized``), whose
+streams begin every day at the same place. It writes a row for each day:
 ``python experiments/economy/policies/common_draws.py OUT.csv``.
 """
 
@@ -19,10 +21,16 @@ from reference_py.economy.streams import PURPOSES
 DAY = 60
 PRINTED = (1, 2, 5, 10, 20, 40, 80)
 USED = [name for name in PURPOSES if name != "shocks"]
-DECISIONS = ("met the same agent", "extracted the same", "sold the same")
+DECISIONS = (
+    "met the same agent",
+    "met the same agent for devices",
+    "extracted the same",
+    "sold the same",
+)
+DIFFERENCE = "difference in units extracted, to their mean"
 
 
-def configuration(agents: int, days: int, replicates: int, faster: bool):
+def configuration(agents: int, days: int, replicates: int, synchronized: bool, faster: bool):
     """Return the configuration of societies in which agent 0 is faster on one day, or not."""
     change = {"group": "one", "day": DAY, "until": DAY + 1, "set": {"extraction.min_effort": 2.97}}
     return societies.config_from_dict(
@@ -36,32 +44,40 @@ def configuration(agents: int, days: int, replicates: int, faster: bool):
             "groups": [{"name": "one", "count": 1}, {"name": "others", "count": agents - 1}],
             "extraction": {"min_effort": 3.0},
             "interventions": [change] if faster else [],
+            "draws": {"synchronized": synchronized},
         }
     )
 
 
 def partner_of(order):
-    """Return the partner of each agent in the last round of an order (society, round, agent)."""
-    last = order[:, -1, : order.shape[-1] // 2 * 2].astype(int)
-    partners = np.full(order[:, -1].shape, -1)
+    """Return the partner of each agent in an order (society, agent): the first two are a pair."""
+    last = order[:, : order.shape[-1] // 2 * 2].astype(int)
+    partners = np.full(order.shape, -1)
     for ones, others in ((last[:, ::2], last[:, 1::2]), (last[:, 1::2], last[:, ::2])):
         np.put_along_axis(partners, ones, others, axis=1)
     return partners
 
 
-def shares(one, two):
-    """Return the shares that two states have in common, by name."""
+def shares(one, two, synchronized):
+    """Return the shares that two states have in common, by name.
+
+    With synchronized draws the next draw of every stream is the same by construction.
+    """
     streams = one["stream"] == two["stream"]
     agents, society = streams[:, :-1], streams[:, -1]
     found = {}
-    for name in USED:
+    for name in () if synchronized else USED:
         own = society if name.endswith("matching") or name == "invention_order" else agents[:, 1:]
         found[f"draws of {name}"] = own[..., PURPOSES[name]].mean()
-    met = [partner_of(state["partners"])[:, 1:] for state in (one, two)]
+    orders = [(state["partners"][:, -1], state["device_partners"]) for state in (one, two)]
+    met = [[partner_of(order)[:, 1:] for order in state] for state in orders]
     same = (one["extracted"] == two["extracted"]).all(-1)[:, 1:]
     sold = (one["units_traded"] == two["units_traded"])[:, 1:]
-    values = ((met[0] == met[1]).mean(), same.mean(), sold.mean())
-    return found | dict(zip(DECISIONS, values, strict=True))
+    values = (*((a == b).mean() for a, b in zip(*met, strict=True)), same.mean(), sold.mean())
+    units = [state["units_extracted"][:, 1:].astype(float) for state in (one, two)]
+    found |= dict(zip(DECISIONS, values, strict=True))
+    found[DIFFERENCE] = abs(units[0] - units[1]).mean() / units[0].mean()
+    return {name + ", synchronized" * synchronized: value for name, value in found.items()}
 
 
 def main() -> None:
@@ -74,23 +90,25 @@ def main() -> None:
     parser.add_argument("--device", default="auto", help="OpenCL device (societies devices)")
     chosen = parser.parse_args()
     sizes = (chosen.agents, DAY + chosen.days, chosen.replicates)
-    twins = [
-        societies.steps(configuration(*sizes, faster), device=chosen.device)
-        for faster in (False, True)
-    ]
-    with chosen.out.open("w", newline="") as file:
-        table = None
+    rows = {}
+    for synchronized in (False, True):
+        twins = [
+            societies.steps(configuration(*sizes, synchronized, faster), device=chosen.device)
+            for faster in (False, True)
+        ]
         for one, two in zip(*twins, strict=True):
             after = one.number - DAY
             if after < 1:
                 continue
-            found = {"days after": after, **shares(one.state, two.state)}
-            if table is None:
-                table = csv.DictWriter(file, list(found))
-                table.writeheader()
-            table.writerow({name: f"{value:.4g}" for name, value in found.items()})
+            row = rows.setdefault(after, {"days after": after})
+            row |= shares(one.state, two.state, synchronized)
+    with chosen.out.open("w", newline="") as file:
+        table = csv.DictWriter(file, list(rows[1]))
+        table.writeheader()
+        for after, row in rows.items():
+            table.writerow({name: f"{value:.4g}" for name, value in row.items()})
             if after in PRINTED:
-                print(", ".join(f"{name} {value:.3g}" for name, value in found.items()))
+                print(", ".join(f"{name} {value:.3g}" for name, value in row.items()))
 
 
 if __name__ == "__main__":

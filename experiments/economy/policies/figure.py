@@ -1,4 +1,4 @@
-"""How large are the effects of the eight policies? Draws `effects.csv`, a panel for each variable.
+"""How large are the effects of the nine policies? Draws `effects.csv`, a panel for each variable.
 
 ``python experiments/economy/policies/figure.py FOLDER`` draws FOLDER/effects.csv (default: the
 committed one) as FOLDER/effects.png.
@@ -44,8 +44,11 @@ def main() -> None:
         axes.set_xlabel("change [percent]")
     panels[0].set_yticks(range(len(policies)), policies)
     panels[0].invert_yaxis()
-    pairs = rows[0]["pairs"]
-    said = f"mean of {pairs} societies with and without the policy, 95 % interval (bootstrap)"
+    pairs = {row["policy"]: row["pairs"] for row in rows}
+    usual = rows[0]["pairs"]
+    fewer = "".join(f" ({name}: {n})" for name, n in pairs.items() if n != usual)
+    said = f"mean of {usual} societies{fewer} with and without the policy, "
+    said += "95 % interval (bootstrap)"
     figure.supxlabel(said, fontsize=8, color="#767676")
     figure.savefig(folder / "effects.png", dpi=120)
 

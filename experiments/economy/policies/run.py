@@ -1,6 +1,6 @@
-"""What do eight policies do to output, and to the inequality of income and wealth?
+"""What do nine policies do to output, and to the inequality of income and wealth?
 
-Every society of `laboratory.yaml` lives nine times with the same random draws: without a policy,
+Every society of `laboratory.yaml` lives ten times with the same random draws: without a policy,
 and with each of eight from day 200 on. The script runs the study, or continues it, and writes the
 effects with their intervals: ``python experiments/economy/policies/run.py OUT``.
 """

@@ -47,6 +47,9 @@ def envelope(configs: Sequence[Config]) -> Config:
             "day_length": max(config.day_length for config in configs),
             "groups": (),
             "extraction": least_effort("extraction"),
+            "endowment": first.endowment.model_copy(
+                update={"units": extreme(max, "endowment", "units")}
+            ),
             "consumption": first.consumption.model_copy(update={"resource_lifetime": longest}),
             "device": least_effort("device").model_copy(
                 update={name: largest(name) for name in ("factor", "lifetime")}
@@ -75,17 +78,23 @@ def largest_factor(config: EconomyKeys) -> float:
 def largest_holding(config: EconomyKeys) -> int:
     """Return more units than an agent will ever hold.
 
-    It is at most everything that all agents extract in all days. Units are consumed, so it is also
-    at most `CONCENTRATION` times what one agent extracts while units last. It is at least
-    `ALWAYS_TABLED`.
+    It is at most everything that all agents extract in all days, and what they begin with. Units
+    are consumed, so it is also at most `CONCENTRATION` times what one agent extracts while units
+    last, and what all begin with. It is at least `ALWAYS_TABLED`.
     """
     most = min(config.agents * config.days * units_a_day(config), CONCENTRATION * _stock(config))
-    return max(most, ALWAYS_TABLED)
+    return max(most + config.agents * _endowment(config), ALWAYS_TABLED)
 
 
 def random_words(config: EconomyKeys) -> int:
     """Return more words than consumption will draw from an agent's stream in the whole run."""
-    return config.days * (USUAL_CONCENTRATION * _stock(config) + 32 * config.resources)
+    stocks = USUAL_CONCENTRATION * (_stock(config) + config.resources * _endowment(config))
+    return config.days * (stocks + 32 * config.resources)
+
+
+def _endowment(config: EconomyKeys) -> int:
+    """Return the most units of a resource that an agent begins with."""
+    return int(max(_numbers(config, "endowment", "units"), default=0))
 
 
 def _stock(config: EconomyKeys) -> int:

@@ -40,6 +40,7 @@ PER_RESOURCE = {
     "extraction": ("max_effort", "min_effort", "max_experience"),
     "consumption": ("resource_lifetime",),
     "device": ("max_effort", "min_effort", "max_experience"),
+    "endowment": ("units",),
 }
 """Keys that may be a list with one number per resource, and that a group may override."""
 
@@ -88,7 +89,7 @@ def _too_large(config: EconomyKeys) -> Iterator[Conflict]:
     lasting = ("consumption", "resource_lifetime")
     needs = (
         *(("day_length",), ("extraction", "min_effort"), ("days",), ("agents",), lasting),
-        *(("devices",), ("device", "factor")),
+        *(("devices",), ("device", "factor"), ("endowment", "units")),
     )
     held = largest_holding(config)
     if units_a_day(config) > LARGEST_DAILY_EXTRACTION + 2:

@@ -13,6 +13,7 @@ from societies.config.model import (
     SMALLEST_REAL,
     PerResource,
     Section,
+    initial,
     key,
     tabulated,
 )
@@ -59,6 +60,12 @@ class DeviceOverrides(Section):
     )
 
 
+class EndowmentOverrides(Section):
+    """What a group has instead of the keys of `endowment`."""
+
+    units: PerResource[resources.Units] | None = initial(None, resources.UNITS, "units")
+
+
 def _printable(name: Any) -> Any:
     if isinstance(name, str) and not (name.isprintable() and name.strip() == name != ""):
         raise PydanticCustomError("name", "expected a name of printable characters")
@@ -92,6 +99,7 @@ class GroupConfig(Section):
     consumption: ConsumptionOverrides | None = key(
         None, "Keys of consumption that differ in this group"
     )
+    endowment: EndowmentOverrides | None = key(None, "Keys of endowment that differ in this group")
     trade_power: float = tabulated(
         1.0,
         "Bargaining power: the price moves towards what the stronger partner wants",

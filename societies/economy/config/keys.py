@@ -36,6 +36,7 @@ from societies.config.model import (
 )
 from societies.config.problems import Path, quoted
 from societies.economy.config.devices import DeviceConfig, DevicesMarketConfig, InventionConfig
+from societies.economy.config.draws import DrawsConfig
 from societies.economy.config.fan import FanConfig
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.people import with_people
@@ -46,6 +47,7 @@ from societies.economy.config.ranges import (
 )
 from societies.economy.config.resources import (
     ConsumptionConfig,
+    EndowmentConfig,
     ExtractionConfig,
     TradingConfig,
     UtilityConfig,
@@ -241,6 +243,7 @@ class EconomyKeys(WorkloadConfig):
     utility: UtilityConfig = key(UtilityConfig(), "How much a unit is worth")
     extraction: ExtractionConfig = key(ExtractionConfig(), "How many minutes a unit takes")
     consumption: ConsumptionConfig = key(ConsumptionConfig(), "How fast holdings disappear")
+    endowment: EndowmentConfig = key(EndowmentConfig(), "What agents begin with")
     trading: TradingConfig = key(TradingConfig(), "How the resource market works")
     devices_market: DevicesMarketConfig = key(DevicesMarketConfig(), "How devices are traded")
     device: DeviceConfig = key(DeviceConfig(), "What devices take and bring")
@@ -253,6 +256,7 @@ class EconomyKeys(WorkloadConfig):
     shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
     interventions: ListOf[EconomyIntervention] = INTERVENTIONS
     fan: FanConfig = key(FanConfig(), "Many futures of one past")
+    draws: DrawsConfig = key(DrawsConfig(), "Where random numbers come from")
     record: EconomyRecord = key(EconomyRecord(), "How much detail the output file holds")
 
     @model_validator(mode="before")
@@ -264,6 +268,7 @@ class EconomyKeys(WorkloadConfig):
             "extraction": ExtractionConfig(),
             "consumption": ConsumptionConfig(),
             "device": DeviceConfig(),
+            "endowment": EndowmentConfig(),
         }
         asked: Any = data.get("resources") if isinstance(data, dict) else None
         usual = cls.model_fields["resources"].default

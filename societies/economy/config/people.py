@@ -26,7 +26,7 @@ from societies.inputs import LONGEST_TABLE, read_text, shown, whole_number
 
 NAME = "group"
 """Column with the name of the agent's group, which need not be unique."""
-SECTIONS = ("utility", "extraction", "consumption", "device")
+SECTIONS = ("utility", "extraction", "consumption", "device", "endowment")
 
 _NUMBER = re.compile(r"[-+.0-9a-z]+", re.ASCII | re.IGNORECASE)
 """Excludes what Python alone reads as a number, such as 1_000."""
@@ -117,11 +117,14 @@ def _cell(name: str, place: int, column: str, resources: int) -> Cell:
     if column == NAME:
         return "", NAME, None
     section, _, rest = column.partition(".")
+    if column in SECTIONS:
+        keys = ", ".join(f"{column}.{one}" for one in _section(column).model_fields)
+        raise _wrong(f"{where}: is a section of a group; its keys are {keys}")
     if not rest:
         others = ("name", "count", "share", *SECTIONS)
         known = [one for one in GroupConfig.model_fields if one not in others]
         if column not in known:
-            near = suggestion(column, [*known, NAME, *SECTIONS])
+            near = suggestion(column, [*known, NAME])
             raise _wrong(f"{where}: no key of a group{near}")
         return "", column, None
     key, _, number = rest.partition(".")
@@ -150,7 +153,7 @@ def _number(where: str, text: str) -> float:
         raise _wrong(f"{where}: expected a number, got {quoted(text)}") from None
     if not math.isfinite(number):
         raise _wrong(f"{where}: expected a finite number, got {quoted(text)}")
-    return number
+    return int(number) if number.is_integer() else number
 
 
 def _of_base(

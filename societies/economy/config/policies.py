@@ -6,7 +6,7 @@ has no phases of policies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -119,9 +119,14 @@ def in_use(config: Any) -> bool:
     """
     if config.policies != PoliciesConfig() or any(group.transfer_share for group in config.groups):
         return True
-    table = config.table.columns if config.table is not None else ()
-    changed = [*table, *(key for one in config.interventions for key in one.set)]
+    changed = changed_keys(config)
     return any(name.startswith(f"{PREFIX}.") or name.endswith(GROUP_KEY) for name in changed)
+
+
+def changed_keys(config: Any) -> Sequence[str]:
+    """Return the keys that a table or an intervention of a configuration may change."""
+    table = config.table.columns if config.table is not None else ()
+    return [*table, *(key for one in config.interventions for key in one.set)]
 
 
 def policy_conflicts(config: Any) -> Iterator[Conflict]:

@@ -5,13 +5,17 @@ Lists give one number per resource. Keys that a group may override have the same
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from societies.config.model import (
+    LARGEST_INTEGER,
     LARGEST_REAL,
     SMALLEST_REAL,
     PerResource,
     Section,
+    initial,
     shape,
     tabulated,
     value,
@@ -35,6 +39,9 @@ MAX_EXPERIENCE = "Experience at which effort is lowest; what exceeds it is lost 
 RESOURCE_LIFETIME = (
     "Mean life of a held unit: every night each unit is consumed with probability 1/lifetime"
 )
+UNITS = "Units of each resource that an agent holds before the first day"
+
+Units = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
 
 
 class UtilityConfig(Section):
@@ -78,6 +85,12 @@ class ConsumptionConfig(Section):
     """How fast holdings disappear."""
 
     resource_lifetime: PerResource[AtLeastOne] = tabulated(5.0, RESOURCE_LIFETIME, "day")
+
+
+class EndowmentConfig(Section):
+    """What agents begin with."""
+
+    units: PerResource[Units] = initial(0, UNITS, "units")
 
 
 class TradingConfig(Section):

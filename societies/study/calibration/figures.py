@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from societies.analysis.drawing import GREY, new_panels
+from societies.words import counted
 from societies.workload.drawing.figure import COLOURS, words
 from societies.workload.drawing.lettering import fit
 
@@ -39,13 +40,17 @@ def draw_calibration(data: xr.Dataset) -> Any:
     last.set_xlabel("batch")
     note = f"{data.attrs['method']}, {data.sizes['trial']} trials. Line: nearest trial. "
     note += "Shaded: band of the target."
+    without = int((~np.isfinite(data["statistics"].values)).any(axis=1).sum())
+    if without:
+        note += f" Left out: missing or infinite statistics of {counted(without, 'trial')}."
     return _finished(figure, note)
 
 
 def draw_pairs(data: xr.Dataset) -> Any:
     """Draw the draws of the posterior, or the nearest tenth of the trials, for each pair."""
     names = list(map(str, data["parameter"].values))
-    pairs = list(combinations(range(len(names)), 2))[:MOST_PAIRS]
+    every = list(combinations(range(len(names)), 2))
+    pairs = every[:MOST_PAIRS]
     figure, panels = new_panels(max(1, len(pairs)))
     posterior = bool(data.sizes["draw"])
     word = "draw" if posterior else "value"
@@ -57,7 +62,12 @@ def draw_pairs(data: xr.Dataset) -> Any:
         axes.set_xlabel(words(names[i]))
         axes.set_ylabel(words(names[j]))
         axes.set(xscale=_scale(data, names[i]), yscale=_scale(data, names[j]))
-    what = "Draws of the posterior" if posterior else "The nearest tenth of the trials"
+    count = len(np.arange(len(distance))[near]) if not posterior else data.sizes["draw"]
+    what = f"{counted(count, 'draw')} of the posterior"
+    if not posterior:
+        what = f"The nearest {count} of {counted(len(distance), 'trial')}"
+    if len(every) > len(pairs):
+        what += f". Left out: {len(every) - len(pairs)} of {len(every)} pairs"
     return _finished(figure, f"{what}.")
 
 

@@ -111,10 +111,10 @@ def initial_of(p: Any, make: Callable[[Any], Any]) -> Any:
 
 def _same(one: Any, other: Any) -> bool:
     """Whether two values are equal; arrays and dataclasses are compared by content."""
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
     if type(one) is not type(other):
         return False
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
     if is_dataclass(one):
         mine, theirs = vars(one), vars(other)
         return mine.keys() == theirs.keys() and all(_same(mine[k], theirs[k]) for k in mine)

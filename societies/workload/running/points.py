@@ -133,7 +133,6 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
             yield Conflict((*path, "set"), "names no key that it changes")
         until = points.until_of(one)
         if until <= tick:
-            wrong = True
             message = f"must be after {clock} {tick}, on which it begins, got {until}"
             yield Conflict((*path, "until"), message, ((*path, clock),))
         for key, value in one.set.items():
@@ -150,7 +149,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
                 yield Conflict((*path, "set", key), said)
                 continue
             values = series_of(type(config), own, value)
-            end = None if ticks is None else int(min(until, ticks))
+            end = int(min(until, ticks))
             if values is not None and (why_not := problem_of(values, clock, tick + 1, end)):
                 wrong = True
                 for line in why_not.split("\n"):

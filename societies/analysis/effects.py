@@ -116,7 +116,11 @@ def _dataset(of: Compared, found: Mapping[str, Reals], window: Ticks, level: flo
 def _differences(
     a: Reals, b: Reals, paired: bool, level: float, resamples: int, seed: int
 ) -> dict[str, Reals]:
-    """Return means, differences and intervals: (variable, ...) for (variable, pair, ...)."""
+    """Return means, differences and intervals: (variable, ...) for (variable, pair, ...).
+
+    Missing values are left out; a mean with an infinite value is missing, since it has no interval.
+    """
+    infinite = np.isinf(a).any(1) | np.isinf(b).any(1)
     if paired:
         there = np.isfinite(a) & np.isfinite(b)
         a, b = np.where(there, a, np.nan), np.where(there, b, np.nan)
@@ -137,7 +141,7 @@ def _differences(
             freedom = (spread[0] + spread[1]) ** 2 / (parts[0] + parts[1])
         half = student_half(level, freedom, error)
         low, high, relative_low, relative_high = _bootstrapped(a, b, paired, level, resamples, seed)
-        return {
+        found = {
             "base": means[0],
             "other": means[1],
             "effect": difference,
@@ -151,6 +155,9 @@ def _differences(
             "se": error,
             "se_unpaired": apart,
             "precision": apart / error,
+        }
+        return {
+            **{name: np.where(infinite, np.nan, one) for name, one in found.items()},
             "pairs": np.minimum(*counts),
         }
 

@@ -144,11 +144,14 @@ def _responses(
     ends = [(1 - level) / 2, (1 + level) / 2]
     horizons = found.ticks[later] - after
     base = found.base[:, rows][:, :, later]
-    difference = (found.other[:, rows][:, :, later] - base) / size
+    shocked = found.other[:, rows][:, :, later]
+    with np.errstate(invalid="ignore"):
+        difference = (shocked - base) / size
+    difference[np.isinf(base) | np.isinf(shocked)] = np.inf
     equal = np.ones((1, len(rows)))
     result: dict[str, list[Any]] = {}
     for own, before in zip(difference, base, strict=True):
-        there = np.isfinite(own)
+        there = ~np.isnan(own)  # with an infinite value the response of its tick is missing
         with np.errstate(all="ignore"):
             (mean, sampled), (of_base, of_sample) = (
                 [w @ np.where(there, one, 0.0) / (w @ there) for w in (equal, weights)]
@@ -159,10 +162,15 @@ def _responses(
                 "relative": (size * mean / of_base, size * sampled / of_sample),
                 "cumulative": (mean.cumsum(1), sampled.cumsum(1)),
             }
+            for curve in curves.values():
+                for values in curve:
+                    values[np.isinf(values)] = np.nan
         for name, (middle, samples) in curves.items():
             with warnings.catch_warnings(), np.errstate(invalid="ignore"):
                 warnings.simplefilter("ignore", RuntimeWarning)  # where all values are missing
                 _add(result, name, middle[0], np.nanquantile(samples, ends, axis=0))
+        if np.isinf(own).any():  # then nothing is the largest response
+            mean, sampled = mean * np.nan, sampled * np.nan
         numbers, samples_of = (_numbers(one, horizons) for one in (mean, sampled))
         for name in NUMBERS:
             # A half-life that is not reached is longer than any that is.
@@ -179,13 +187,16 @@ def _add(result: dict[str, list[Any]], name: str, middle: Any, ends: Any) -> Non
 
 def _numbers(response: Reals, horizons: NDArray[Any]) -> dict[str, Reals]:
     """Return peak, its horizon and the half-life of responses (sample, horizon)."""
-    filled = np.where(np.isfinite(response), response, 0.0)
-    at = np.abs(filled).argmax(1)
-    peak = filled[np.arange(len(filled)), at]
-    half = (np.abs(filled) <= np.abs(peak)[:, None] / 2) & (horizons > horizons[at][:, None])
+    there = np.isfinite(response)
+    some = there.any(1)
+    at = np.abs(np.where(there, response, 0.0)).argmax(1)
+    peak = np.where(some, response[np.arange(len(response)), at], np.nan)
+    with np.errstate(invalid="ignore"):  # a missing response is not at most half of the peak
+        half = np.abs(response) <= np.abs(peak)[:, None] / 2
+    half &= there & (horizons > horizons[at][:, None])
     life = horizons[half.argmax(1)] - horizons[at]
     life = np.where(half.any(1) & (peak != 0), life, np.nan)
-    return {"peak": peak, "peak_at": horizons[at].astype(float), "half_life": life}
+    return {"peak": peak, "peak_at": np.where(some, horizons[at], np.nan), "half_life": life}
 
 
 def _dataset(

@@ -108,8 +108,10 @@ def _model(
             hint = f"{message}; write workload: {own}, or leave the key out"
             document.problems.append(Problem(document.place(path), path, hint))
             return None
-    known = sorted(models)
     name = document.data.get("workload")
+    if isinstance(name, str) and name != "sweep" and name in models:
+        return models[name]
+    known = sorted(models)
     if name == "sweep":
         message = "'sweep' is not a workload; give a sweep to `societies sweep`"
     elif name is None and "vary" in document.data:
@@ -118,7 +120,7 @@ def _model(
         message = f"is missing; write 'workload: NAME' (known: {', '.join(known)})"
     elif not isinstance(name, str):
         message = f"expected one of {', '.join(known)}, got {described(name)}"
-    elif name not in known:
+    else:
         near = suggestion(name, known)
         message = f"unknown workload {described(name)}{near} (known: {', '.join(known)})"
         if not near and name.isidentifier():
@@ -131,8 +133,6 @@ def _model(
             document.refuse(path, message)
             document.data["workload"] = meant
             return models[meant]
-    else:
-        return models[name]
     document.problems.append(Problem(document.place(path), path, message))
     return None
 

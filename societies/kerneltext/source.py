@@ -174,11 +174,10 @@ def _insert(
     rows, includes = _read(text)
     result.lines[name] = list(rows)
     result.text += _line_directive(1, name)
-    for number, row in enumerate(rows, start=1):
-        include = includes.get(number)
-        if include is None:
-            result.text += row + "\n"
-            continue
+    begin = 0
+    for number, include in includes.items():
+        result.text += "".join(f"{row}\n" for row in rows[begin : number - 1])
+        begin = number
         wanted = include[1] if include[1] is not None else include[2]
         if not wanted:
             shown = result.shown(name)
@@ -192,6 +191,7 @@ def _insert(
             )
         _expand(found.resolve(), kernels, seen, result)
         result.text += _line_directive(number + 1, name)
+    result.text += "".join(f"{row}\n" for row in rows[begin:])
 
 
 @lru_cache(maxsize=256)  # files: a process that builds many programs reads each but once

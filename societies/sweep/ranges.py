@@ -29,6 +29,9 @@ ENDS = ("low", "high")
 FAR = 6
 """Standard deviations from the mean within which a distribution must have different values."""
 
+FLAT = 1e-7
+"""Largest relative change of a normal density between its ends at which it is taken for uniform:
+differences of its distribution function would be lost in rounding."""
 
 REACHES_TOO_FAR = "has values beyond 1e308; choose it narrower, or cut it off with low and high"
 LARGEST = sys.float_info.max
@@ -104,7 +107,10 @@ class Range:
         if logarithmic:
             low, high = math.log(low) if low > 0 else -math.inf, math.log(high)
         ends = ((low - mean) / spread, (high - mean) / spread)
-        found = stats.truncnorm(*ends, loc=mean, scale=spread).ppf(unit)
+        if (ends[1] - ends[0]) * max(1.0, *map(abs, ends)) < FLAT:
+            found = low + unit * (high - low)
+        else:
+            found = stats.truncnorm(*ends, loc=mean, scale=spread).ppf(unit)
         return np.exp(found) if logarithmic else found
 
 

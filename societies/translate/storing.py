@@ -79,14 +79,14 @@ def assign_series(f: Function, node: ast.Dict) -> None:
             hint = "A phase that assigns the series gives all of them."
             f.error(node, f"the series '{wanted}' is missing", hint, wrong=True)
     pointer = f.use("state_series", "__global real *state_series")
-    for value, key in zip(f.ordered(node.values), keys, strict=True):
+    for value, key, at in zip(f.ordered(node.values), keys, node.keys, strict=True):
         if key not in series:
             near = suggestion(key, series)
             hint = f"Declared: {', '.join(series)}."
-            f.error(node, f"there is no series '{key}'{near}", hint, wrong=True)
+            f.error(at, f"there is no series '{key}'{near}", hint, wrong=True)
         number = f.number(value, node)
         if number.kind != REAL:
-            f.error(node, f"the series '{key}' gets {CALLED[number.kind]}", "Write float(...).")
+            f.error(at, f"the series '{key}' gets {CALLED[number.kind]}", "Write float(...).")
         f.emit(f"{pointer}[{series.index(key)}] = {bare(number.text)};  // {key}")
     f.access("series", "write", False, node)
 

@@ -1,6 +1,7 @@
 """Are effects those of NumPy and SciPy, computed by hand from the same numbers?"""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -188,3 +189,16 @@ def test_a_variable_that_one_result_lacks_is_named_with_that_result():
     with pytest.warns(EffectWarning, match="nothing differs"):
         found = analysis.effect(unrecorded, economy(extra=np.ones((2, 2))), "income")
     assert found.attrs["first"] == -1
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_infinite_value_is_not_left_out_of_an_effect(seed):
+    """Without it the mean looked like that of the other societies."""
+    base, other = result(), result(seed=seed, change=0.5)
+    other["x"][3, 20] = np.inf
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EffectWarning)  # results with other seeds are no pairs
+        found = analysis.effect(base, other, "x,smooth", window="11:30")
+    for name in ("effect", "low", "high", "t_low", "relative", "se"):
+        infinite, finite = found[name].values
+        assert np.isnan(infinite) and np.isfinite(finite), name

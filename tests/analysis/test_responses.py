@@ -113,3 +113,25 @@ def test_a_configuration_and_its_shocks_become_one_study(tmp_path, shell):
     assert found[0]["horizon"] == [1, 2, 3, 4, 5, 6, 7]
     assert any(value for one in found for value in one["level"])
     assert shell("irf", str(file), str(file), "--shock", shock)[0] == 2
+
+
+def test_a_missing_response_is_no_response_of_0():
+    base, other = decaying()
+    other["x"][:, AFTER + 3] = np.nan  # the first day after the peak
+    found = analysis.irf(base, other, "x", after=AFTER, size=0.5).sel(state="all", variable="x")
+    assert (int(found.peak_at), float(found.half_life)) == (3, 4) and np.isnan(found.level[3])
+    other["x"][:, AFTER:] = np.nan
+    found = analysis.irf(base, other, "x", after=AFTER).sel(state="all", variable="x")
+    for name in ("peak", "peak_at", "half_life"):
+        assert np.isnan(float(found[name])), name
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_an_infinite_value_is_not_left_out_of_a_response(both):
+    base, other = decaying()
+    other["x"][2, AFTER + 1] = np.inf
+    if both:
+        base["x"][2, AFTER + 1] = np.inf
+    found = analysis.irf(base, other, "x", after=AFTER).sel(state="all", variable="x")
+    assert np.isfinite(found.level[0]) and np.isnan(found.level[1])
+    assert np.isnan(found["cumulative"][1:]).all() and np.isnan(float(found.peak))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 import xarray as xr
 
 import societies
+from societies.errors import Interrupted
 from societies.workload.running.engines import DeviceEngine
 
 RUN = """
@@ -311,3 +314,29 @@ def test_mistakes_are_reported_at_once_with_their_places(command, shell, folder)
 def test_a_mistake_is_said_in_a_line_or_two(words, code, said, shell):
     assert_refused(shell(*words), code, *said)
     assert os.listdir() == ["run.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        (["fan", "economy/quickstart", "--tick", "5", "--out", "f.h5"], "societies.run"),
+        (
+            ["irf", "economy/quickstart", "--shock", "{day: 3, set: {seed: 1}}", "--out", "f.h5"],
+            "societies.sweep.run",
+        ),
+    ],
+)
+def test_what_is_computed_for_an_analysis_is_continued(words, where, shell, monkeypatch):
+    asked = []
+
+    def interrupted(*_, resume, **__):
+        asked.append(resume)
+        raise Interrupted("interrupted", Path("f.h5"), signal.SIGTERM)
+
+    monkeypatch.setattr(where, interrupted)
+    again = shlex.join(["societies", *words, "--resume"])
+    for more in ([], ["--resume"]):
+        code, out, err = shell(*words, *more)
+        assert (code, out, err) == (143, "", f"interrupted\ncontinue with: {again}\n")
+    assert asked == [False, True]
+    assert shell(*words, "--resume", "--overwrite")[0] == 2

@@ -13,6 +13,7 @@ from societies.output import Coordinate, open_results
 from societies.output.study import StudyFile
 from societies.sweep.layout import layout_of, values_of
 from societies.sweep.prepare import prepared
+from societies.sweep.ranges import range_of
 
 SEEDS = [2**63, 1, 2**64 - 1, 2**53 + 1]
 
@@ -118,3 +119,10 @@ def test_replicates_of_the_base_are_the_study_s_unless_it_says_its_own(
     assert ready.runs.replicate.tolist() == [*range(runs)] * 2
     assert ready.sweep.definition["base"]["replicates"] == 1
     assert prepared(ready.sweep, replicates=5).runs.replicate.max() == 4
+
+
+@pytest.mark.parametrize("sd", [10**40, 2**64, 1e9, 1e8])
+def test_whole_numbers_of_any_size_are_parameters_of_a_range(sd):
+    said = {"distribution": "normal", "mean": 0, "sd": sd, "low": 0, "high": 1}
+    unit = np.array([0.1, 0.5, 0.9])
+    np.testing.assert_allclose(range_of(said).values(unit), unit)  # flat between its ends

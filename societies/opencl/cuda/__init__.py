@@ -5,6 +5,21 @@ know are replaced (`translate`). The layers above do not depend on CUDA; the dev
 name, ``--device cuda``.
 """
 
-from societies.opencl.cuda.device import NAME, CudaDevice, asked_for, cuda_device, cuda_devices
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from societies.opencl.cuda.names import NAME, asked_for
+
+if TYPE_CHECKING:
+    from societies.opencl.cuda.device import CudaDevice, cuda_device, cuda_devices
 
 __all__ = ["NAME", "CudaDevice", "asked_for", "cuda_device", "cuda_devices"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what only a CUDA device needs, among it the translation of kernels, at first use."""
+    if name not in ("CudaDevice", "cuda_device", "cuda_devices"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module("societies.opencl.cuda.device"), name)

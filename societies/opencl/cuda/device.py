@@ -12,10 +12,9 @@ from societies.opencl.build import RawParameter
 from societies.opencl.cuda.compiler import OPTIONS, compiled
 from societies.opencl.cuda.cupy import cupy, gpus, nvrtc
 from societies.opencl.cuda.driver import Cuda, CudaModule
+from societies.opencl.cuda.names import NAME
 from societies.opencl.device import Device
 from societies.opencl.program import predefined
-
-NAME = "cuda"
 
 
 class CudaDevice(Device):
@@ -99,11 +98,6 @@ class CudaDevice(Device):
         found = compiled(self, source, predefined(self, own), own)
         program = CudaModule(self._cuda, found.code, dict(found.entries))
         return program, {name: list(entry.parameters) for name, entry in found.entries.items()}
-
-
-def asked_for(spec: str) -> bool:
-    """Return True if the name of a device, in lower case, means a CUDA device."""
-    return spec == NAME or spec.startswith(f"{NAME}:")
 
 
 def cuda_device(spec: str = NAME) -> CudaDevice:

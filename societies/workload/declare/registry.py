@@ -154,6 +154,9 @@ class _Models(Mapping[str, type[WorkloadConfig]]):
     def __getitem__(self, name: str) -> type[WorkloadConfig]:
         return workload(name).config
 
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and _is_known(name)
+
     def __iter__(self) -> Iterator[str]:
         return iter(workload_names())
 

@@ -83,7 +83,7 @@ def is_excluded(parameters):
 
 
 def marked_as_a_whole(text):
-    """Return the marks that a file of tests gives to all of them, of those that leave tests out."""
+    """Return which of the marks `ci` and `thorough` a file of tests gives to all of them."""
     line = re.search(r"^pytestmark = (.*)", text, re.MULTILINE)
     return set(re.findall(r"\bmark\.(ci|thorough)\b", line[1])) if line else set()
 

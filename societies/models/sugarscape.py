@@ -7,25 +7,13 @@ and T. No agent sets the price, but the prices of all trades approach 1, and mor
 import math
 from typing import Literal
 
-from societies.model import (
-    DailyConfig,
-    Field,
-    Grid,
-    Model,
-    Rng,
-    Scene,
-    Series,
-    initial,
-    key,
-    random_permutation,
-    shape,
-    soft_log,
-)
+from societies import model
+from societies.model import DailyConfig, Field, Series, initial, key, random_permutation, shape
+from societies.model.grids import beside, rate, welfare
 
 SIDE, FREE = 50, -1
 CELLS = SIDE * SIDE  # of a torus, row by row
 HILLS = ((35, 15), (15, 35), (15, 15), (35, 35))  # of sugar, of sugar, of spice, of spice
-STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
 class SugarscapeConfig(DailyConfig):
@@ -38,10 +26,9 @@ class SugarscapeConfig(DailyConfig):
 
 def begin(config, society, day):
     """Let the goods grow on their hills, and place agents with 25 to 50 units of each."""
-    rng = Rng.seed(config.stream_base, config.stream_gap, society.index)
+    rng = model.Rng.seed(config.stream_base, config.stream_gap, society.index)
     cells = random_permutation(rng, CELLS)
     for cell in range(CELLS):
-        society.occupant[cell] = FREE
         for hill, (row, column) in enumerate(HILLS):
             far = (cell // SIDE - row) ** 2 + (cell % SIDE - column) ** 2
             most = sum(far < limit for limit in (25, 100, 225, 400))
@@ -64,18 +51,18 @@ def grow(config, society, day, cell):
 
 def act(config, society, day):
     """Let one agent after another, in random order, move, gather, eat and trade."""
-    rng = Rng.load(society.stream)
+    rng = model.Rng.load(society.stream)
     trades, total, squares = 0, 0.0, 0.0
     for agent in random_permutation(rng, config.agents):
         if society.sees[agent] > 0:  # it has not starved
             move(society, agent, random_permutation(rng, 4))
         if society.sees[agent] > 0 and config.trade:
             for step in random_permutation(rng, 4):
-                other = society.occupant[beside(society.cell[agent], step, 1)]
+                other = society.occupant[beside(society.cell[agent], SIDE, step, 1)]
                 price = swap(society, agent, other) if other != FREE else 0.0
                 while price > 0.0:
-                    trades, total = trades + 1, total + soft_log(price)
-                    squares += soft_log(price) * soft_log(price)
+                    trades, total = trades + 1, total + model.soft_log(price)
+                    squares += model.soft_log(price) * model.soft_log(price)
                     price = swap(society, agent, other)
     mean = total / float(max(1, trades))
     society.series = {
@@ -87,33 +74,13 @@ def act(config, society, day):
     society.stream = rng.pack()
 
 
-def beside(cell, step, far):
-    """Return the cell at a distance in one of four directions."""
-    down, right = STEPS[step]
-    return (cell // SIDE + far * down) % SIDE * SIDE + (cell % SIDE + far * right) % SIDE
-
-
-def welfare(need, sugar, spice):
-    """Return the welfare, a Cobb-Douglas function, to the power of the sum of needs."""
-    product = 1.0
-    for good, held in enumerate((sugar, spice)):
-        for _ in range(need[good]):
-            product *= held
-    return product
-
-
-def rate(need, sugar, spice):
-    """Return the marginal rate of substitution: the spice that a unit of sugar is worth."""
-    return spice * float(need[0]) / (sugar * float(need[1]))
-
-
 def move(society, agent, order):
     """Go to the free cell in sight of most welfare, the nearest of equals; eat, or starve."""
     here, held, need = society.cell[agent], society.held[agent], society.need[agent]
     society.occupant[here], best, goal = FREE, -1.0, here
     for far in range(society.sees[agent] + 1):
         for step in order:
-            cell = beside(here, step, far)
+            cell = beside(here, SIDE, step, far)
             if society.occupant[cell] == FREE:
                 sugar, spice = society.land[cell][0], society.land[cell][1]
                 found = welfare(need, held[0] + float(sugar), held[1] + float(spice))
@@ -122,11 +89,9 @@ def move(society, agent, order):
     for good in range(2):
         held[good] += float(society.land[goal][good] - need[good])
         society.land[goal][good] = 0
-    society.cell[agent] = goal
-    if min(held[0], held[1]) > 0.0:
-        society.occupant[goal] = agent
-    else:
-        society.sees[agent] = 0
+    society.cell[agent], alive = goal, min(held[0], held[1]) > 0.0
+    society.occupant[goal] = agent if alive else FREE
+    society.sees[agent] = society.sees[agent] if alive else 0
 
 
 def swap(society, agent, other):
@@ -147,7 +112,7 @@ def swap(society, agent, other):
     return price
 
 
-class Sugarscape(Model):
+class Sugarscape(model.Model):
     """Agents, sugar and spice on a torus of 50 x 50."""
 
     name, summary = "sugarscape", "agents on a grid gather sugar and spice, and trade them"
@@ -161,7 +126,7 @@ class Sugarscape(Model):
         return {
             "most": Field(goods, "int8", "units", "capacity of a cell", within=(0, 4)),
             "land": Field(goods, "int8", "units", "sugar and spice of a cell", within=(0, 4)),
-            "occupant": Field(("cell",), "int16", "index", "agent, or -1", recorded=True),
+            "occupant": Field(("cell",), "int16", "index", "its agent", initial=-1, recorded=True),
             "cell": Field(("agent",), "int16", "index", "where it is", within=(0, CELLS - 1)),
             "sees": Field(("agent",), "int8", "cells", "vision; 0: starved", within=(0, 25)),
             "need": Field(own, "int8", "units", "needed each day", within=(0, 9)),
@@ -170,8 +135,8 @@ class Sugarscape(Model):
         }
 
     def scene(self, p):
-        grid = Grid("Sugar and spice of each cell", "land", SIDE)
-        return Scene(grid=grid, spread=("sees",), alive="sees")
+        grid = model.Grid("Sugar and spice of each cell", "land", SIDE)
+        return model.Scene(grid=grid, spread=("sees",), alive="sees")
 
     def series(self, p):
         return {

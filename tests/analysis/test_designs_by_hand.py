@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 from SALib.sample import morris as morris_sample
 
+from societies import analysis
 from societies.analysis.designs import as_numbers, saltelli, trajectories
 from societies.errors import ConfigError
 
@@ -211,3 +212,84 @@ def test_designs_of_salib_are_whole():
     x = morris_sample.sample(problem, 20, num_levels=6, seed=3)
     found = of_morris(x)
     assert used(found) == list(range(60)) and found[1] == 6
+
+
+# -- outcomes of points
+
+
+def effects(values, **options):
+    return analysis.morris(outcome(GRID * 3).copy(data=values), resamples=5, **options)
+
+
+def test_effects_are_in_proportion_to_the_outcome():
+    values = np.array([0.0, 2, 5, 1, 2, 4])
+    whole = effects(values)
+    for scale in (1e-3, 1e-30, 1e6):
+        np.testing.assert_allclose(effects(values * scale).mu, whole.mu * scale)
+    assert effects(np.ones(6)).mu.isnull().all()
+
+
+def test_points_without_an_outcome_are_counted():
+    coords = outcome(GRID * 3).coords
+    values = np.ones((2, 6)) * np.arange(6)
+    for places, value, said in (
+        ([(0, 1), (1, 2)], np.nan, "missing at 2 of 6 points"),
+        ([(0, 1), (1, 1)], np.nan, "missing at 1 of 6 points"),
+        ([(0, 1), (1, 4), (1, 5)], np.inf, r"missing \(infinite\) at 3 of 6 points"),
+    ):
+        own = values.copy()
+        for place in places:
+            own[place] = value
+        data = xr.DataArray(own, dims=("day", "run"), coords=coords, name="gini")
+        with pytest.raises(ConfigError, match=f"'gini' is {said}: choose ticks and variables"):
+            analysis.morris(data)
+
+
+def test_parameters_are_keys_that_vary():
+    with pytest.raises(ConfigError, match="names: 'gini' has no keys that vary along 'run'"):
+        analysis.morris(outcome(np.ones((6, 2))))
+    with pytest.raises(ConfigError, match="names: 'c' is not a key of the study; it has none"):
+        analysis.morris(outcome(np.ones((6, 2))), ["c"])
+    with pytest.raises(ConfigError, match="names: 'c' is not a key of the study; it has a, b"):
+        analysis.morris(outcome(GRID), ["a", "c"])
+    with pytest.raises(ConfigError, match="'c'"):
+        analysis.morris(outcome(GRID), dim="c")
+
+
+@pytest.mark.parametrize(
+    ("points", "refused"),
+    [([0, 0, 0], False), ([0, 1, 2], False), ([0, 0, 1], True), ([0, 0, 1, 1], True)],
+)
+def test_an_interval_is_of_replicates_of_one_point_or_of_points(points, refused):
+    data = xr.DataArray(np.arange(len(points)) * 1.0, dims="run", name="x")
+    one = data.assign_coords(point=("run", points))
+    for interval in (analysis.mean_interval, analysis.quantile_interval):
+        assert float(interval(data.assign_coords(point=3), "run").low) >= 0
+        if refused:
+            with pytest.raises(ConfigError, match=f"has {len({*points})} points with up to 2 rep"):
+                interval(one, "run")
+        else:
+            xr.testing.assert_equal(interval(one, "run"), interval(data, "run"))
+    assert float(analysis.mean_interval(data, "run", resamples=1)["mean"]) == data.mean()
+    with pytest.raises(ConfigError, match="resamples=0: must be at least 1"):
+        analysis.mean_interval(data, "run", resamples=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"to": 0}, "to=0: must be above 0"),
+        ({"to": -0.5}, "to=-0.5: must be above 0"),
+        ({"before": 0}, "before=0: must be at least 1"),
+        ({"hold": 0}, "hold=0: must be at least 1"),
+        ({"at": 5}, "needs a day before and 1 after; the file has 1 to 5"),
+        ({"at": 0}, "needs a day before and 1 after; the file has 1 to 5"),
+    ],
+)
+def test_options_of_a_recovery(options, message):
+    """The level of the day before is 4; it falls to 1 and is reached again on the third day."""
+    series = xr.DataArray([4.0, 1, 1, 4, 4], dims="day", coords={"day": range(1, 6)})
+    usual = {"at": 1, "before": 1, "hold": 1, "to": 1.0, "clock": "day"}
+    assert [*map(float, analysis.recovery_time(series, **usual).values())] == [2, 4, 1, 0.75]
+    with pytest.raises(ConfigError, match=message):
+        analysis.recovery_time(series, **{**usual, **options})

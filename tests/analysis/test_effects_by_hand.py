@@ -476,3 +476,41 @@ def test_responses_of_files_are_those_of_their_shocks(monkeypatch):
         ["low", "all", "x", "-1", "-1 to -1", "2", "2", "2 to 2", "-1.5", "-1.5 to -1.5", "2"],
         [f"{files[2][:37]}...", "all", "x", "4", "4 to 4", "4", "2", "2 to 2", "8", "8 to 8", "2"],
     ]
+
+
+class Seen(Exception):
+    """Raised with what a function was called with."""
+
+
+def seen(*given, **options):
+    raise Seen(*given, options)
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "asked"),
+    [
+        ({}, None, {"base": None, "horizon": None, "by": None, "states": 2}),
+        (
+            {"variables": ["x"], "base": "low", "horizon": 3, "by": "y", "states": 4},
+            ["x"],
+            {"base": "low", "horizon": 3, "by": "y", "states": 4},
+        ),
+    ],
+)
+def test_a_figure_of_responses_is_of_what_is_asked_for(monkeypatch, options, variables, asked):
+    monkeypatch.setattr(response_table, "responses", seen)
+    with pytest.raises(Seen) as found:
+        response_table.draw_irf({}, **options)
+    assert found.value.args == ({}, variables, asked)
+
+
+@pytest.mark.parametrize(("by", "states"), [("", [""]), ("y", [", y up to 2", ", y above 2"])])
+def test_a_figure_of_responses_has_a_line_for_each_state(monkeypatch, by, states):
+    cases = {name: own.sel(society=[0, 0, 1, 1]) for name, own in shocks().items()}
+    new = {"society": range(4), "day": [4, 6, 8, 10]}  # the shock is on day 4
+    cases = {name: own.assign_coords(new) for name, own in cases.items()}
+    monkeypatch.setattr(response_table, "coloured", seen)
+    with pytest.raises(Seen) as found:
+        response_table.draw_irf(cases, variables=["x"], by=by)
+    (lines, _) = found.value.args
+    assert [*lines] == [f"{label}{state}" for label in [*cases][1:] for state in states]

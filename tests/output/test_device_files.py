@@ -18,7 +18,7 @@ from societies.economy.series import columns_of
 from societies.errors import Interrupted
 from societies.workload.running.engines import ReferenceEngine as CoreReference
 
-pytestmark = pytest.mark.xdist_group("device files")  # its runs are shared
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("device files")]  # its runs are shared
 
 DAYS = 16
 SETTINGS = {
@@ -61,7 +61,6 @@ def days():
     return np.array(rows), states
 
 
-@pytest.mark.ci
 def test_the_series_are_in_the_file_by_their_dimensions(tmp_path, days):
     path = tmp_path / "devices.h5"
     run(configuration(), device="reference", out=path)
@@ -205,7 +204,6 @@ def test_what_is_one_line_away_is_one_line_away(detailed):
         assert all(name.startswith("making") for name in making)
 
 
-@pytest.mark.ci
 def test_in_groups_of_one_all_trade_is_outside(tmp_path):
     path = tmp_path / "alone.h5"
     groups = [{"name": str(i), "count": 1} for i in range(4)]
@@ -219,7 +217,6 @@ def test_in_groups_of_one_all_trade_is_outside(tmp_path):
             np.testing.assert_array_equal(found[outside], found[whole])
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize("every", [0, 3])
 def test_knowledge_is_counted_as_often_as_asked(tmp_path, detailed, every):
     path = tmp_path / "knowledge.h5"
@@ -236,7 +233,6 @@ def test_knowledge_is_counted_as_often_as_asked(tmp_path, detailed, every):
         assert found.agents_knowing.dtype == np.uint8
 
 
-@pytest.mark.ci
 def test_a_run_is_continued_where_it_was_stopped(tmp_path, monkeypatch):
     path, whole = tmp_path / "cut.h5", tmp_path / "whole.h5"
     expected = run(configuration(), device="reference", out=whole).state_sha256
@@ -256,7 +252,6 @@ def test_a_run_is_continued_where_it_was_stopped(tmp_path, monkeypatch):
     assert report.state_sha256 == expected
 
 
-@pytest.mark.ci
 def test_the_data_of_a_continued_run_are_the_same(tmp_path, detailed, monkeypatch):
     path = tmp_path / "cut.h5"
     original = CoreReference.run_ticks

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from societies.config.problems import Origin
 from societies.errors import ConfigError
 from societies.numbers import LARGEST as LARGEST_SEED
+from societies.output import Coordinate, Variable
 from societies.output.layout import nothing
 from societies.sweep import batch as batches
+from societies.sweep import layout
 from societies.sweep.designs import MOST_STEPS, identity
 from societies.sweep.document import load_sweep
-from societies.sweep.layout import Runs, _methods, values_of
+from societies.sweep.layout import Runs, _methods, keep_of, values_of
 from societies.sweep.points import checked_points, data_of, points_of
 from societies.sweep.ranges import LARGEST, Range, Wrong, range_of
 
@@ -316,7 +321,7 @@ def test_long_lists_of_a_design_are_replaced_by_their_length():
 
 
 def test_parts_of_runs_are_every_nth_point():
-    runs = Runs.of([0, 1, 2, 3, 4], [7, 8], first=10)
+    runs = Runs.of(iter([0, 1, 2, 3, 4]), iter([7, 8]), first=10)
     assert runs.number.tolist() == list(range(10, 20))
     first, second = runs.part(1, 2), runs.part(2, 2)
     assert first.point.tolist() == [0, 0, 2, 2, 4, 4] and second.point.tolist() == [1, 1, 3, 3]
@@ -366,3 +371,90 @@ def test_a_worker_has_the_sources_of_the_process_that_made_the_batch(monkeypatch
         for _ in range(2):  # what differs is compared again
             with pytest.raises(batches.WrongVersion, match=said):
                 require(**{**same, **changed})
+
+
+# -- what is recorded of runs of several shapes
+
+
+class WithReplicates:
+    model_fields = ("replicates",)
+
+
+class Without:
+    model_fields = ()
+
+
+def kept(monkeypatch, copies, base=Without, ticks=None, days=()):
+    """Return what a sweep records of setups that have so many copies each."""
+    tables = [SimpleNamespace(name=name, in_study=name == "b") for name in "abb"]
+    own = SimpleNamespace(
+        variables=lambda: [],
+        coordinates=lambda: [Coordinate("day", np.array(days), "", "")] if days else [],
+        tables=lambda: tables,
+    )
+    monkeypatch.setattr(layout, "contents_of", lambda setup: own)
+    record = SimpleNamespace(variables=None, ticks=ticks, final=[])
+    sweep = SimpleNamespace(
+        config=SimpleNamespace(record=record),
+        workload=SimpleNamespace(clock="day"),
+        base=base(),
+        document=SimpleNamespace(place=lambda path: Origin((0,), "")),
+    )
+    return keep_of(sweep, [SimpleNamespace(copies=count, fields={}) for count in copies])
+
+
+@pytest.mark.parametrize(
+    ("copies", "base", "expected"),
+    [
+        ([1, 3], Without, True),
+        ([2], Without, True),
+        ([1, 1], Without, False),
+        ([3, 3], WithReplicates, False),
+    ],
+)
+def test_copies_are_a_dimension_unless_they_are_runs(monkeypatch, copies, base, expected):
+    found = kept(monkeypatch, copies, base)
+    assert found.copies is expected and found.events == ("b",)
+
+
+@pytest.mark.parametrize(("days", "said"), [([2, 4], "recorded are 2 to 4"), ([], "none is")])
+def test_a_tick_that_no_run_records_is_refused(monkeypatch, days, said):
+    with pytest.raises(ConfigError, match=f"day 5 is not recorded; {said}$"):
+        kept(monkeypatch, [1], ticks=[5], days=days)
+    assert kept(monkeypatch, [1], ticks=[3], days=[2, 3]).ticks == (3,)
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    columns: tuple
+    rows: int
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_table_has_room_for_the_longest_run(turned):
+    first, second = SimpleNamespace(name="a"), SimpleNamespace(name="b")
+    shapes = [
+        SimpleNamespace(tables={"t": Table("t", (first,), 3)}),
+        SimpleNamespace(tables={"t": Table("t", (first, second), 5)}),
+    ]
+    found = layout._joined_tables(shapes[::-1] if turned else shapes)
+    assert found == {"t": Table("t", (first, second), 5)}
+
+
+def test_a_type_that_all_shapes_share_has_its_fill_value(monkeypatch):
+    one = Variable("x", ("day",), np.dtype("int32"), "1", "", fill=7)
+    shapes = iter([batches.Shape({}, {"x": one})] * 2)
+    monkeypatch.setattr(layout, "shape_of", lambda setup, keep: next(shapes))
+    assert layout.joined_shape(None, [None, None], None).variables["x"] is one
+
+
+def test_rules_are_loaded_once_all_points_are_valid(monkeypatch):
+    seen = []
+    for resources, expected in (([4, 5], 2), ([4, 0], 0)):
+        found = loaded({"grid": {"resources": resources, DAY: [500, 600]}})
+        monkeypatch.setattr(type(found.workload), "plugged", lambda _, config: seen.append(config))
+        seen.clear()
+        with contextlib.suppress(ConfigError):
+            checked_points(found, points_of(found)[0])
+        assert len(seen) == expected

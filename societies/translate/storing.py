@@ -74,16 +74,17 @@ def assign_series(f: Function, node: ast.Dict) -> None:
     """Translate ``society.series = {...}``."""
     series = list(f.unit.declared.series)
     keys = [str(key.value) if isinstance(key, ast.Constant) else "" for key in node.keys]
-    for wanted in series:
-        if wanted not in keys:
-            hint = "A phase that assigns the series gives all of them."
-            f.error(node, f"the series '{wanted}' is missing", hint, wrong=True)
+    missing = [one for one in series if one not in keys]
+    for key, at in zip(keys, node.keys, strict=True):
+        if key not in series and (key or not missing):
+            hint = f"Declared: {', '.join(series)}."
+            near = suggestion(key, series)
+            f.error(at, f"there is no series '{key}'{near}", hint, wrong=True)
+    if missing:
+        hint = "A phase that assigns the series gives all of them."
+        f.error(node, f"the series '{missing[0]}' is missing", hint, wrong=True)
     pointer = f.use("state_series", "__global real *state_series")
     for value, key, at in zip(f.ordered(node.values), keys, node.keys, strict=True):
-        if key not in series:
-            near = suggestion(key, series)
-            hint = f"Declared: {', '.join(series)}."
-            f.error(at, f"there is no series '{key}'{near}", hint, wrong=True)
         number = f.number(value, node)
         if number.kind != REAL:
             f.error(at, f"the series '{key}' gets {CALLED[number.kind]}", "Write float(...).")

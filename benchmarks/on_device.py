@@ -2,7 +2,7 @@
 
     python benchmarks/on_device.py [PART ...] [--device gpu] [--seconds 540] [--out FOLDER] [--list]
 
-The parts: `golden`, `checks` and `verified` say whether the bits are right, and run side by side;
+`golden`, `checks`, `verified` and `policies` say whether the bits are right, and run side by side;
 `models`, `economy`, `profiles`, `physics`, `raytracer`, `trees`, `games` and `studies` are timed,
 one command after another, when nothing else runs. Machines with a GPU are paid by the minute, so
 each command has a limit, and none is begun after `--seconds`. Last lines are printed, the whole is
@@ -82,6 +82,15 @@ def verified() -> Iterator[Job]:
         name = path.relative_to(ROOT / "configs").with_suffix("").as_posix()
         ticks = 4 if name.endswith("baseline") else 6
         yield Job(name, 400, f"-m societies verify {name} --ticks {ticks} --device {{device}}")
+
+
+def policies() -> Iterator[Job]:
+    """Every policy, limits of trade, fans and measures of groups, compared with plain Python."""
+    yield Job(
+        "every policy",
+        500,
+        "tests/parity/verify_all.py --device {device} --jobs 4 --only 'every policy'",
+    )
 
 
 def models() -> Iterator[Job]:
@@ -204,7 +213,7 @@ def studies() -> Iterator[Job]:
     )
 
 
-CHECKED = {"golden": golden, "checks": checks, "verified": verified}
+CHECKED = {"golden": golden, "checks": checks, "verified": verified, "policies": policies}
 TIMED = {
     "models": models,
     "economy": economy,

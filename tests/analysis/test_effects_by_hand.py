@@ -339,8 +339,8 @@ def test_responses_and_their_bands_are_those_of_their_definition(missing, size):
         ([1, 2, 3, 4], 4, 8, NAN),
         ([4, 4, 1, 1], 4, 2, 4),  # of equal peaks the first
         ([0, 0, 0, 0], 0, 2, NAN),
-        ([0.5, NAN, 0.25, 0.125], 0.5, 2, 2),
-        ([-0.5, NAN, -0.5, -0.5], -0.5, 2, 2),
+        ([0.5, NAN, 0.25, 0.125], 0.5, 2, 4),  # a missing response is no half
+        ([-0.5, NAN, -0.5, -0.5], -0.5, 2, NAN),
     ],
 )
 def test_peak_and_half_life_of_a_response(response, peak, at, life):

@@ -133,11 +133,7 @@ SET = {"day_length": 500.0}
         (
             {"group": GROUPS[0]["name"], "set": {"day_length": 1.0}},
             {"group": GROUPS[0]["name"], "set": {"trade_power": 1.0}},
-            [
-                "set.day_length: is the same for all agents; a group has count, share, "
-                "utility, extraction, consumption, trade_power, device, device_trade_power, "
-                "inventiveness, transfer_share"
-            ],
+            ["set.day_length: is the same for all agents; a group has count, share, "],
         ),
         (
             {"group": GROUPS[0]["name"], "set": {"name": "x"}},

@@ -28,6 +28,8 @@ BUILTINS = frozenset(
         *("get_global_id", "get_local_id", "get_group_id"),
         *("get_local_size", "get_global_size", "get_num_groups"),
         *("__builtin_prefetch",),  # computes nothing
+        *("ceil", "trunc", "__builtin_sqrt", "__builtin_fabs", "__builtin_floor"),
+        *("__builtin_ceil", "__builtin_trunc", "__builtin_rint"),  # instructions of a CPU
         *("barrier", "local_malloc", "local_free", "sizeof"),
     ]
 )

@@ -79,6 +79,47 @@ TABLE = {
 """A column for each key, a number for each of four societies."""
 
 
+EVERY_POLICY = {
+    "replicates": 4,
+    "groups": [
+        {"name": "helped", "share": 0.5, "transfer_share": 0.1, "endowment": {"units": 20}},
+        {"name": "others", "share": 0.5},
+    ],
+    "policies": {
+        "holdings_tax": {"rate": 0.02, "middle_from": 20, "middle_rate": 0.05},
+        "income_tax": {"rate": 0.1},
+        "sales_tax": {"rate": 0.1},
+        "transfer": {"equal": 0.2, "poorest": 0.3, "least_extracting": 0.1, "making": 0.2},
+        "quota_of": 2,
+        "quota": 3,
+        "price_of": 3,
+        "price_floor": 0.8,
+        "price_cap": 1.5,
+    },
+    "interventions": [
+        {"day": 15, "until": 25, "set": {"policies.quota": 0, "policies.price_cap": 1.1}},
+        {"day": 20, "set": {"draws.synchronized": True, "policies.transfer.making": 0.3}},
+        {"day": 22, "until": 30, "group": "helped", "set": {"extraction.min_effort": 2.5}},
+    ],
+    "fan": {"day": 12, "futures": 2},
+    "record": {"measures": True, "agent": 1, "network": [30]},
+}
+"""Taxes, transfers, limits of trade, endowments, a fan, synchronized draws, measures of groups."""
+
+WITHOUT_DEVICES = {
+    "devices": "none",
+    "policies": {
+        **EVERY_POLICY["policies"],
+        "transfer": {"equal": 0.2, "poorest": 0.3, "least_extracting": 0.1},
+    },
+    "interventions": [
+        *EVERY_POLICY["interventions"][::2],
+        {"day": 20, "set": {"draws.synchronized": True}},
+    ],
+}
+"""The same without a subsidy of making, of which there is none."""
+
+
 def society(agents, resources, **more):
     return {
         "workload": "economy",
@@ -117,6 +158,10 @@ def cases():
     for agents, resources in ((6, 9), (13, 7)):
         settings = society(agents, resources, replicates=4, groups=GROUPS, interventions=POLICY)
         found[f"{agents}x{resources}, table and interventions"] = (settings, 0, 70)
+    for agents, resources in ((6, 9), (13, 7)):
+        for label, own in (("", {}), (" without devices", WITHOUT_DEVICES)):
+            settings = society(agents, resources, **EVERY_POLICY, days=40)
+            found[f"{agents}x{resources}, every policy{label}"] = ({**settings, **own}, 0, 40)
     for number in range(1, 5):  # society 0 is the first above
         found[f"24x24, society {number} of 5"] = (society(24, 24, first_society=number), 0, 120)
     return found

@@ -14,6 +14,7 @@ import societies
 from societies.config.model import Section
 from societies.config.rules import SECTION
 from societies.errors import ConfigError, DeviceError
+from societies.translate.plugins import WORD
 from societies.workload import Setup
 from societies.workload.checking.kernels import kernel_text
 from societies.workload.declare import registry, rules
@@ -323,8 +324,8 @@ def test_rules_are_loaded_once_and_translated_at_once(monkeypatch):
         made[-1].rule = rule
         return made[-1]
 
-    monkeypatch.setattr(rules, "load_plug_in", load)
-    price = {"key": "market.kind", "parameters": {"kind": rules.WORD, "x": "number"}}
+    monkeypatch.setattr("societies.translate.plugins.load_plug_in", load)
+    price = {"key": "market.kind", "parameters": {"kind": WORD, "x": "number"}}
     replaceable = {
         "price": SimpleNamespace(name="price", table=False, **price),
         "other": SimpleNamespace(name="other", table=True, **price),
@@ -341,7 +342,7 @@ def test_rules_are_loaded_once_and_translated_at_once(monkeypatch):
         ("price", "a.py:f", {"kind": "3"}),
         ("other", "b.py:g", None),  # of it the host makes a table
     ]
-    plain = SimpleNamespace(key="", parameters={"kind": rules.WORD})
+    plain = SimpleNamespace(key="", parameters={"kind": WORD})
     assert rules.words_of(plain, "all of it") == {"kind": "all of it"}
 
 

@@ -113,8 +113,7 @@ class Simulator:
         """Return seeds, of which each selects ``replicates`` consecutive runs; refuse others."""
         most = (LARGEST_INTEGER - self.sweep.workload.first(self.sweep.base)) // self.replicates
         found = np.asarray(seeds).reshape(-1)
-        whole = found.dtype.kind in "iu" or not len(found)
-        if not whole or (len(found) and not (0 <= int(found.min()) <= int(found.max()) < most)):
+        if len(found) and (found.dtype.kind not in "iu" or min(found) < 0 or max(found) >= most):
             raise ConfigError(
                 f"{option('seeds')}: expected whole numbers from 0 to {most - 1}, which select the "
                 "random draws; the configuration's own seed has 64 bits"
@@ -364,9 +363,8 @@ def simulator(
         if isinstance(given, Mapping) and "statistics" not in given:
             given = {"statistics": dict(given)}
         targets = load_targets(given)[0]
-    names = tuple(keys)
-    sweep = sweep_of(config, set or {}, names)
-    return Simulator(sweep, names, targets, replicates, device, workers, scheduler)
+    names, base = tuple(keys), sweep_of(config, set or {}, tuple(keys))
+    return Simulator(base, names, targets, replicates, device, workers, scheduler)
 
 
 def sweep_of(config: Any, set: Mapping[str, Any], keys: Sequence[str] = ()) -> Sweep:

@@ -5,11 +5,12 @@ the line and what to write instead. docs/rules-in-python.md has the language.
 """
 
 from societies.translate import builtin, expressions, loops, statements, truth
+from societies.translate.declared import Declared
 from societies.translate.kernels import TranslatedPhase
 from societies.translate.messages import RuleError, TranslationError
 from societies.translate.plugins import REAL_NUMBER, WHOLE_NUMBER, WORD, PlugIn, Rule
 from societies.translate.source import Site, files_of, rules_sha256
-from societies.translate.unit import Declared, TranslatedProgram, entry_of
+from societies.translate.unit import TranslatedProgram, entry_of
 
 LANGUAGE = (builtin, expressions, loops, statements, truth)
 """Modules that register what they translate."""

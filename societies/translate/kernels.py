@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from societies.translate.declared import Declared
 from societies.translate.frames import Instance
 from societies.translate.source import SourceFile
-
-if TYPE_CHECKING:
-    from societies.translate.unit import Declared
 
 
 @dataclass(frozen=True)

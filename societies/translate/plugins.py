@@ -24,13 +24,14 @@ from typing import Any
 
 from societies.inputs import PYTHON_FUNCTION, read_text, shown
 from societies.translate.calls import translate_function
+from societies.translate.declared import Declared
 from societies.translate.files import PlugInError, load_module
 from societies.translate.frames import Instance, Namespace
 from societies.translate.function import Function
 from societies.translate.messages import RuleError, TranslationError
 from societies.translate.names import in_c
 from societies.translate.source import LARGEST_FILE, SourceFile, definition, files_of, rules_sha256
-from societies.translate.unit import Declared, TranslatedProgram
+from societies.translate.unit import TranslatedProgram
 from societies.translate.values import CALLED, FIXED, INT, REAL, Known, Number, Value
 from societies.translate.whole_numbers import TEST, within_64_bits
 

@@ -8,10 +8,11 @@ import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from societies.translate.declared import Declared
 from societies.translate.frames import Again, CLine, Instance, Namespace, bindings_of
 from societies.translate.function import Function
 from societies.translate.kernels import (
@@ -25,9 +26,6 @@ from societies.translate.races import require_no_races, require_one_name
 from societies.translate.source import Site, SourceFile, definition, without_docstring
 from societies.translate.values import FIXED, INT, List, Number, Settings, Society
 
-if TYPE_CHECKING:
-    from societies.workload import Field
-
 PRIVATE = 64
 """Largest number of entries of a list in private memory; longer ones are in scratch memory."""
 
@@ -35,37 +33,6 @@ MOST_WORDS = 2**31 // 8
 """Largest number of entries of the lists of a phase, of 8 bytes each, for one work-item."""
 
 _WORD = re.compile(r"§(\d+):(\d+)§")
-
-
-@dataclass(frozen=True)
-class Declared:
-    """What a model declares, as far as its rules can name it.
-
-    Attributes
-    ----------
-    fields : arrays of the state by name, without the series
-    lengths : of every dimension
-    series : names of the series, in order, with the dimension of each ("": a number)
-    settings : the configuration, or whatever rules get as their first argument
-    others : settings of all copies of a launch, if they differ
-    events : lists of events by name, with their numbers of columns
-    arguments : names of the arguments that steps may have
-    ended : whether there is a field ``ended``, after which nothing happens to a copy
-    copies, clock : name of a copy and of a tick
-    hidden : fields that messages do not name
-    """
-
-    fields: Mapping[str, Field]
-    lengths: Mapping[str, int]
-    series: Sequence[str] = ()
-    settings: Any = None
-    others: Sequence[Any] = ()
-    events: Mapping[str, int] = field(default_factory=dict)
-    arguments: Sequence[str] = ()
-    ended: bool = False
-    copies: str = "society"
-    clock: str = "day"
-    hidden: Sequence[str] = ()
 
 
 class TranslatedProgram:

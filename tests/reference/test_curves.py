@@ -257,3 +257,26 @@ def test_effort_counts_whole_experience_and_stops_at_the_cap():
     assert look_up.effort(curve, 100.0) == curve.minutes[100]
     assert look_up.effort(curve, 599.99) == curve.minutes[599] > 3.0
     assert look_up.effort(curve, 600.0) == look_up.effort(curve, 1e9) == 3.0
+
+
+def test_agents_have_the_curves_of_their_group_and_of_the_resource():
+    groups = [
+        {"name": "quick", "count": 1, "extraction": {"max_effort": [5.0, 9.0], "min_effort": 2.0}},
+        {
+            "name": "slow",
+            "count": 2,
+            "extraction": {"max_effort": [60.0, 80.0], "min_effort": 40.0},
+        },
+    ]
+    groups[1]["utility"] = {"scale": [300.0, 500.0]}
+    asked = {"workload": "economy", "agents": 3, "resources": 2, "days": 2, "groups": groups}
+    p = parameters(config_from_dict({**asked, "utility": {"scale": [600.0, 900.0]}}))
+    for agent, efforts in enumerate([(5.0, 9.0), (60.0, 80.0), (60.0, 80.0)]):
+        for resource, most in enumerate(efforts):
+            curve = look_up.effort_curve(p, agent, resource)
+            assert look_up.effort(curve, 0) == pytest.approx(most, rel=0.02)
+            assert look_up.effort(curve, 1e9) == (40.0 if agent else 2.0)
+    for agent, scales in enumerate([(600.0, 900.0), (300.0, 500.0), (300.0, 500.0)]):
+        for resource, scale in enumerate(scales):
+            curve = look_up.utility_curve(p, agent, resource)
+            assert look_up.marginal_utility(curve, 0) == scale

@@ -404,8 +404,8 @@ def require_ours(file: h5py.File, path: object, *known: int) -> int:
                 "`societies info` describes it, `societies calibrate` continues and draws it."
             )
         raise OutputError(
-            f"{path}: not the result of a run or a sweep of societies. Name a file that "
-            "`societies run` or `societies sweep` wrote."
+            f"{path}: not a result file of societies. Name a file that `societies run` or "
+            "`societies sweep` wrote."
         )
     if isinstance(version, np.ndarray):  # as most programs write a number
         raise OutputError(

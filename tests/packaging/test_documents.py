@@ -129,6 +129,10 @@ ILLUSTRATIONS = {
         "figures_9_and_13.nc --figure results",
     ): "takes ten minutes on a GPU",
     (
+        "experiments/models/bam/choices/README.md",
+        "$ python experiments/models/bam/choices/choices.py --replicates 4",
+    ): "takes half an hour",
+    (
         "experiments/economy/policies/README.md",
         "$ python experiments/economy/policies/run.py OUT",
     ): "takes minutes on a GPU",

@@ -68,6 +68,7 @@ def parameters():
             "resources_in_tool": 2,
             "components": 2,
             "futures": 0,
+            "synchronized_draws": False,
         },
         group_of_agent=(0,) * AGENTS,
         utility_curves=(utility_curve(600.0, 2.5, 1.0, 100_000),),

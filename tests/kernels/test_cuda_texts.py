@@ -51,6 +51,7 @@ def parts(name, settings):
             yield file, amalgamate(alone, {**given.macros, **FACTS}, given.header)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", sources._PRIMITIVES)
 def test_a_primitive(name):
     assert errors_in_cuda(amalgamate([sources.ROOT / name], FACTS)) == []

@@ -8,6 +8,8 @@ from societies.kerneltext.source import AmalgamatedText
 from societies.localmem import plan
 from societies.opencl import Program
 
+pytestmark = pytest.mark.ci
+
 # The example of docs/local-memory.md: a sum over the workgroup with scratch in the function.
 TOTAL = """
 #include "primitives/real.cl"

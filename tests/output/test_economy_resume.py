@@ -178,6 +178,7 @@ def assert_committed_days(path, truth):
 # -- continued -----------------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 @pytest.mark.sample
 @pytest.mark.parametrize(
     ("day", "before", "after"),

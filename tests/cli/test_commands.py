@@ -61,7 +61,10 @@ OF_OURS = {"societies.opencl", "societies.translate", "societies.localmem", "soc
         (["check", "economy/quickstart"], {*HEAVY, *OF_OURS, "rich"}),
         (["--help"], {*HEAVY, *OF_OURS, "pydantic", "yaml", "markdown_it", "importlib.metadata"}),
         (["--version"], {*HEAVY, *OF_OURS, "pydantic", "yaml", "rich"}),
-        (["run", "--help"], {*HEAVY, *OF_OURS, "pydantic", "yaml", "markdown_it"}),
+        (
+            ["run", "--help"],
+            {*HEAVY, *OF_OURS, "yaml", "markdown_it"},
+        ),  # typer reads options by pydantic
         (["schema", "economy"], {*HEAVY, *OF_OURS}),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",

@@ -4,7 +4,7 @@ The page plays as fast as possible in headless Chromium, or (`--client`) a clien
 acknowledges its messages, for machines without a browser. Before and after, `societies run`
 computes the same days without a page: as many as are played, and fewer than the configuration has.
 
-    python benchmarks/view_run.py economy/devices --set days=2000 --ticks 500 --seconds 7 --out v.csv
+    python benchmarks/view_run.py economy/devices --set days=900 --ticks 500 --seconds 7 --out v.csv
     python benchmarks/view_run.py economy/devices --set replicates=1000 --client --out view-run.csv
     python benchmarks/view_run.py economy/quickstart --set days=19000 --minutes 60 --out memory.csv
 """

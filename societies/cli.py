@@ -246,8 +246,7 @@ def run(
     from societies.workload.running.request import config_warnings
     from societies.workload.running.verified import never_verified
 
-    if resume and overwrite:
-        raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
+    _require_one(resume=resume, overwrite=overwrite)
     if as_json and not profile:
         raise ConfigError("--json prints what --profile measures: give both")
     if page:
@@ -274,11 +273,12 @@ def run(
             return
     if not is_reference(device) and never_verified(setup):
         print(printable(f"note: {_unverified(path)}"), file=sys.stderr)
-    words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
-    again = shlex.join(["societies", *words, "--resume"])
     with following(target, replaced=not resume) if page else nullcontext():
         try:
-            with nullcontext() if quiet else progress_bar(settings, device) as progress:
+            with (
+                _continued(context),
+                nullcontext() if quiet else progress_bar(settings, device) as progress,
+            ):
                 report = societies.run(
                     settings,
                     device=device,
@@ -291,12 +291,8 @@ def run(
                     allow_programs=allow_programs,
                     **branch,
                 )
-        except Interrupted as error:
-            if error.path is None:
-                raise
-            raise error.followed_by(f"continue with: {again}") from error
         except DeviceFailed as error:
-            raise DeviceFailed(f"{error}: {again}", error.path) from error
+            raise DeviceFailed(f"{error}: {_again(context)}", error.path) from error
         if as_json:
             about = {
                 "workload": settings.workload,
@@ -405,29 +401,27 @@ def sweep(
             for text in planned.warnings:
                 warn(text)
             return
-        words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
-        again = shlex.join(["societies", *words, "--resume"])
-        try:
-            with nullcontext() if quiet else sweep_progress() as progress:
-                report = studies.run(
-                    found,
-                    out=target,
-                    device=device,
-                    resume=resume,
-                    overwrite=overwrite,
-                    retry_failed=retry_failed,
-                    add_points=add_points,
-                    replicates=replicates,
-                    part=own,
-                    workers=workers or 0,
-                    scheduler=scheduler,
-                    batch=batch,
-                    yes=yes,
-                    allow_programs=allow_programs,
-                    progress=progress,
-                )
-        except Interrupted as error:
-            raise error.followed_by(f"continue with: {again}") from error
+        with (
+            _continued(context),
+            nullcontext() if quiet else sweep_progress() as progress,
+        ):
+            report = studies.run(
+                found,
+                out=target,
+                device=device,
+                resume=resume,
+                overwrite=overwrite,
+                retry_failed=retry_failed,
+                add_points=add_points,
+                replicates=replicates,
+                part=own,
+                workers=workers or 0,
+                scheduler=scheduler,
+                batch=batch,
+                yes=yes,
+                allow_programs=allow_programs,
+                progress=progress,
+            )
     if quiet:
         print(report.path)
     else:
@@ -1156,16 +1150,10 @@ def calibrate(
         if recover:
             found: Any = of.recover(own, recover, progress=watch, **places)
         else:
-            words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
-            again = shlex.join(["societies", *words, "--resume"])
-            try:
+            with _continued(context):
                 found = of.calibrate(
                     own, out=out, resume=resume, overwrite=overwrite, progress=watch, **places
                 )
-            except Interrupted as error:
-                if error.path is None:
-                    raise
-                raise error.followed_by(f"continue with: {again}") from error
     if as_json:
         print(json.dumps(found.as_dict() if recover else dict(found.rows)))
     else:
@@ -1316,8 +1304,9 @@ def irf(
     from societies.analysis import response_table
 
     if shock or not _is_recorded(files[0]):
+        _require_one(resume=resume, overwrite=overwrite)
         where = {"resume": resume, "overwrite": overwrite}
-        with _continued(context, **where):
+        with _continued(context):
             study = _study_of_shocks(
                 files, shock or [], out, device, override, of_rules(rule), replicates, **where
             )
@@ -1380,8 +1369,9 @@ def fan(
 
     if not _is_recorded(source):
         texts = [*(override or []), *of_rules(rule)]
+        _require_one(resume=resume, overwrite=overwrite)
         where = {"resume": resume, "overwrite": overwrite}
-        with _continued(context, **where):
+        with _continued(context):
             source = _run_of_fan(
                 source, tick, pasts or 10, futures or 10, out, device, texts, **where
             )
@@ -1401,19 +1391,26 @@ def _is_recorded(path: Path) -> bool:
     return is_result(path) or path.suffix == ".h5"
 
 
-@contextmanager
-def _continued(context: typer.Context, *, resume: bool, overwrite: bool) -> Iterator[None]:
-    """Name the command that continues what a signal interrupts."""
+def _require_one(*, resume: bool, overwrite: bool) -> None:
     if resume and overwrite:
         raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
+
+
+def _again(context: typer.Context) -> str:
+    """Return the command that continues what this one has begun."""
     words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
+    return shlex.join(["societies", *words, "--resume"])
+
+
+@contextmanager
+def _continued(context: typer.Context) -> Iterator[None]:
+    """Name the command that continues what a signal interrupts, if a file was written."""
     try:
         yield
     except Interrupted as error:
         if error.path is None:
             raise
-        again = shlex.join(["societies", *words, "--resume"])
-        raise error.followed_by(f"continue with: {again}") from error
+        raise error.followed_by(f"continue with: {_again(context)}") from error
 
 
 def _run_of_fan(

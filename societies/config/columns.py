@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -65,9 +64,7 @@ def read_columns(path: Path, each: str) -> Columns:
         raise ConfigError(
             f"{name}:{line}  is not text: it has the character #x{ord(strange[0]):04x}"
         )
-    found = list(rows_of(name, text))
-    while found and not any(found[-1][1]):
-        found.pop()
+    found = rows_of(name, text)
     while found and not any(found[0][1]):
         found.pop(0)
     if len(found) < 2:
@@ -99,8 +96,10 @@ def key_shown(key: str) -> str:
     return key if re.fullmatch(r"[\w.-]{1,60}", key) else quoted(key)
 
 
-def rows_of(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and cells of each row, with spaces around the cells removed.
+def rows_of(name: str, text: str) -> list[tuple[int, list[str]]]:
+    """Return line number and cells of each row, with spaces around the cells removed.
+
+    Empty rows at the end, as spreadsheets write them, are left out.
 
     Raises
     ------
@@ -113,13 +112,15 @@ def rows_of(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
         StringIO(text, newline=""), delimiter=divider, skipinitialspace=True, strict=True
     )
     try:
-        for row in reader:
-            yield reader.line_num, [cell.strip() for cell in row]
+        found = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
     except csv.Error as error:
         line = max(reader.line_num, 1)
         said = str(error).replace("unexpected end of data", "a quotation mark is never closed")
         said = said.replace("'\t'", "a tab")
         raise ConfigError(f"{name}:{line}  cannot be read as CSV ({said})") from None
+    while found and not any(found[-1][1]):
+        found.pop()
+    return found
 
 
 def _require_keys(where: str, keys: list[str]) -> None:

@@ -24,7 +24,7 @@ from societies.economy.config import EconomyConfig
 from societies.economy.config.bounds import largest_holding
 from societies.economy.config.conflicts import PER_RESOURCE
 from societies.economy.config.draws import synchronizes
-from societies.economy.config.policies import in_use
+from societies.economy.config.policies import changed_keys, in_use
 from societies.economy.curves_of_rules import EFFORT, UTILITY, Curves, Key
 from societies.economy.rules import RULES
 from societies.opencl.debug import checked_mode
@@ -123,8 +123,7 @@ def endowed(config: EconomyConfig) -> bool:
     """Return whether agents begin with anything, or may do so by a table of points."""
     if any(any(row) for row in endowments(groups_of(config))):
         return True
-    table = config.table.columns if config.table is not None else ()
-    return any("endowment." in name for name in table)
+    return any("endowment." in name for name in changed_keys(config))
 
 
 def utility_keys(config: EconomyConfig, curves: Curves, group: GroupValues) -> list[Key]:

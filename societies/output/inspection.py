@@ -88,7 +88,7 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
             if isinstance(found, StudySeal) or (found is None and is_study(path)):
                 rows, complete, damages, good = inspected(path, descriptor, found, check=check)
                 return Inspection(path, rows, complete, check, damages, good)
-            if found is None and (hash_holds(path) is not None or is_calibration(path)):
+            if found is None and (hash_holds(path) is False or is_calibration(path)):
                 return _of_calibration(path)
             if found is None:
                 return _without_seal(path)

@@ -54,9 +54,9 @@ class Writer:
         self.emit(tail)
 
     @contextmanager
-    def loop(self, end: str, *, to: str = "", name: str = "k") -> Iterator[str]:
+    def loop(self, end: str, *, to: str = "") -> Iterator[str]:
         """Emit a loop of a new counter, the text of which is yielded, from 0 up to ``end``."""
-        k = to or self.cname(name)
+        k = to or self.cname("k")
         with self.block(f"for (long {k} = 0; {k} < {end}; ++{k})"):
             yield k
 

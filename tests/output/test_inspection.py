@@ -12,6 +12,7 @@ import pytest
 from societies.errors import OutputError
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable, inspect
 from societies.output.stored_seal import MAGIC
+from societies.output.trailing import add_hash
 
 COPIES, STEPS = 3, 8
 DECLARED = {
@@ -140,6 +141,18 @@ def test_a_file_of_layout_1(shell):
     code, out, err = shell("info", str(old), "--check")
     assert (code, err) == (0, "")
     assert "complete: 12 days" in out and "none in this layout" in out
+
+
+def test_series_of_a_reproduced_run_are_no_result(tmp_path):
+    path = tmp_path / "series.nc"
+    with h5py.File(path, "w") as file:
+        file["gini"] = np.arange(3.0)
+    add_hash(path)
+    with pytest.raises(OutputError, match=r"not a result file of societies\. Name a file"):
+        inspect(path)
+    path.write_bytes(path.read_bytes().replace(b"gini", b"Gini"))
+    with pytest.raises(OutputError, match="damaged: its bytes have another checksum"):
+        inspect(path)
 
 
 def test_a_run_that_ends_before_its_last_tick_is_complete(path):

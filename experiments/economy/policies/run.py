@@ -1,8 +1,8 @@
 """What do nine policies do to output, and to the inequality of income and wealth?
 
 Every society of `laboratory.yaml` lives ten times with the same random draws: without a policy,
-and with each of eight from day 200 on. The script runs the study, or continues it, and writes the
-effects with their intervals: ``python experiments/economy/policies/run.py OUT``.
+and with each of the nine from day 200 on. The script runs the study, or continues it, and writes
+the effects with their intervals: ``python experiments/economy/policies/run.py OUT``.
 """
 
 import csv

@@ -71,11 +71,9 @@ def _rows(
     if not os.path.lexists(name):
         raise _wrong(f"agents: {name}: No such file or directory; {looked_up}")
     try:
-        lines = list(rows_of(shown(name), read_text(name, LONGEST_TABLE)))
+        lines = rows_of(shown(name), read_text(name, LONGEST_TABLE))
     except ConfigError as error:
         raise _wrong(f"agents: {error}; {looked_up}") from None
-    while lines and not any(lines[-1][1]):  # as spreadsheets write below the last agent
-        lines.pop()
     head = lines[0][1] if lines else []
     cells = [_cell(name, place, column, resources) for place, column in enumerate(head, 1)]
     for place, column in enumerate(head, 1):

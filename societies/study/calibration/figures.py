@@ -55,17 +55,19 @@ def draw_pairs(data: xr.Dataset) -> Any:
     posterior = bool(data.sizes["draw"])
     word = "draw" if posterior else "value"
     distance = data["distance"].values
-    near = slice(None) if posterior else np.argsort(distance)[: max(20, len(distance) // 10)]
+    near = np.argsort(distance)[: max(20, len(distance) // 10)]
     for axes, (i, j) in zip(panels, pairs, strict=False):
-        x, y = (_numbers(data[f"{word}_{names[k]}"].values)[near] for k in (i, j))
+        x, y = (_numbers(data[f"{word}_{names[k]}"].values) for k in (i, j))
+        if not posterior:
+            x, y = x[near], y[near]
         axes.plot(x, y, ".", color=COLOURS[0], alpha=0.4, markersize=4)
         axes.set_xlabel(words(names[i]))
         axes.set_ylabel(words(names[j]))
         axes.set(xscale=_scale(data, names[i]), yscale=_scale(data, names[j]))
-    count = len(np.arange(len(distance))[near]) if not posterior else data.sizes["draw"]
-    what = f"{counted(count, 'draw')} of the posterior"
-    if not posterior:
-        what = f"The nearest {count} of {counted(len(distance), 'trial')}"
+    if posterior:
+        what = f"{counted(data.sizes['draw'], 'draw')} of the posterior"
+    else:
+        what = f"The nearest {len(near)} of {counted(len(distance), 'trial')}"
     if len(every) > len(pairs):
         what += f". Left out: {len(every) - len(pairs)} of {len(every)} pairs"
     return _finished(figure, f"{what}.")

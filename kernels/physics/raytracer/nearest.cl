@@ -46,7 +46,7 @@ typedef struct {
     uint sphere_count, plane_count, light_count, group_count;
     uint first_leaf;  // number of the first group among the nodes of the tree
     num ambient, fog;
-    num3 background;
+    num3 missed;  // colour of a ray that hits nothing
     real falloff;
     int bounces;
 } scene_t;

@@ -18,14 +18,13 @@
 __kernel void trace(__global num *sum, __global const num *view, __global const num *spheres,
                     __global const num *planes, __global const num *materials,
                     __global const num *lights, __global const num *offsets,
-                    __global const num *background, __global const num8 *groups,
-                    __global const int *numbers, __global const num8 *boxes,
-                    __global const num *limits, __global const num *margins,
+                    __global const num8 *groups, __global const int *numbers,
+                    __global const num8 *boxes, __global const num *limits,
+                    __global const num *margins, __global const real *value_table,
                     const uint sphere_count, const uint plane_count, const uint light_count,
-                    const uint group_count, const uint first_leaf, const real ambient,
-                    const real fog, const real falloff, const int bounces, const real view_width,
-                    const real view_height, const uint width, const uint height, const uint row,
-                    const uint until, const uint number, const uint part)
+                    const uint group_count, const uint first_leaf, const int bounces,
+                    const uint width, const uint height, const uint row, const uint until,
+                    const uint number, const uint part)
 {
     const uint pixels = (until - row) * width, parts = (pixels + part - 1) / part;
     const uint frame = get_group_id(0) / parts, first = get_group_id(0) % parts * part;
@@ -38,19 +37,19 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
     scene.numbers = numbers;
     scene.boxes = boxes;
     scene.limits = limits;
-    scene.margins = margins;
+    scene.margins = margins + (1 + light_count) * (size_t)frame;
     scene.sphere_count = sphere_count;
     scene.plane_count = plane_count;
     scene.light_count = light_count;
     scene.group_count = group_count;
     scene.first_leaf = first_leaf;
-    scene.ambient = NUM(ambient);
-    scene.fog = NUM(fog);
-    scene.background = vector_at(background);
-    scene.falloff = falloff;
+    scene.ambient = NUM(P(ambient));
+    scene.fog = NUM(P(fog));
+    scene.missed = (num3)(NUM(background[0]), NUM(background[1]), NUM(background[2]));
+    scene.falloff = P(falloff);
     scene.bounces = bounces;
     __global const num *camera = view + 12 * frame;
-    const num2 extent = (num2)(NUM(view_width), NUM(view_height)),
+    const num2 extent = (num2)(NUM(P(view_width)), NUM(P(view_height))),
                size = (num2)((num)width, (num)height);
     const num3 origin = vector_at(camera);
     uint done = 0;

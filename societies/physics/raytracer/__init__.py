@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reference_py.physics.raytracer.parameters import Parameters, Scene
 from societies.physics.raytracer import figure
 from societies.physics.raytracer.config import RaytracerConfig
 from societies.physics.raytracer.layout import SphereArrays, layout, margins
 from societies.workload import Field, Phase, Source, Step, Workload, phase, word_macros
+from societies.workload.declare.copies import initial_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -44,7 +46,8 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
     summary = "pictures of spheres and planes by ray tracing, with reflection and refraction"
     config = RaytracerConfig
     clock, copies, work = "sample", "frame", "ray"
-    timed, part_is_phase = True, True
+    timed, part_is_phase, numbered = True, True, True
+    derived = ("view_height",)
     numpy, twins, items = True, "reference_py.physics.raytracer", PART
     figure = staticmethod(figure.figure)
     step_arguments = ("row", "until", "number")
@@ -140,13 +143,17 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
             "numbers": of.numbers,
             "boxes": of.boxes,
             "limits": of.limits,
-            "margins": margins(
-                of.limits, np.vstack([p.view[:1], p.scene.lights[:, :3].astype(p.num)])
-            ),
             "offsets": np.array([p.offset(number) for number in range(p.samples)], p.num),
-            "background": np.array(p.background, p.num),
         }
-        return Source(macros, arguments=arguments)
+        return Source(macros, header=self.lookups(p), arguments=arguments)
+
+    def parameters_of_copies(self, p: Parameters, tick: int) -> Mapping[str, NDArray[Any]]:
+        """Return the table of values, and the margins of boxes as each camera sees them."""
+        of = super().parameters_of_copies(p, tick)
+        limits, lights = laid_out(p).limits, p.scene.lights[:, :3].astype(p.num)
+        views = initial_of(p, lambda one: one.view[:1]).reshape(-1, 1, 3)
+        found = [margins(limits, np.vstack([view, lights])) for view in views]
+        return {**of, "margins": np.array(found)}
 
     def work_done(self, config: RaytracerConfig, ticks: int) -> float:
         """Return the number of rays that leave the camera."""

@@ -32,6 +32,7 @@ FORMS = {
     ("laplace", "ratio"): {"method": "heat"},
     ("laplace", "omega"): {"method": "sor", "omega": 1.8},
     ("laplace", "conductor.0.value"): {"conductor": [{"rows": [2, 3], "columns": [2, 5]}]},
+    ("raytracer", "camera"): {"shading": "seed"},
     ("raytracer", "look_at"): {"look_at": [3.0, 0.2, 0.1]},
     ("raytracer", "up"): {"look_at": [3.0, 0.2, 0.1]},
     ("raytracer", "ambient"): {"ambient": 0.2},

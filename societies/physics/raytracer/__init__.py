@@ -18,7 +18,7 @@ from societies.physics.raytracer import figure
 from societies.physics.raytracer.config import RaytracerConfig
 from societies.physics.raytracer.layout import SphereArrays, layout, margins
 from societies.workload import Field, Phase, Source, Step, Workload, phase, word_macros
-from societies.workload.declare.copies import initial_of
+from societies.workload.declare.copies import rows_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -151,9 +151,11 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         """Return the table of values, and the margins of boxes as each camera sees them."""
         of = super().parameters_of_copies(p, tick)
         limits, lights = laid_out(p).limits, p.scene.lights[:, :3].astype(p.num)
-        views = initial_of(p, lambda one: one.view[:1]).reshape(-1, 1, 3)
-        found = [margins(limits, np.vstack([view, lights])) for view in views]
-        return {**of, "margins": np.array(found)}
+
+        def made(one: Parameters) -> NDArray[Any]:
+            return margins(limits, np.vstack([one.view[:1], lights]))
+
+        return {**of, "margins": rows_of(p, made, tick)}
 
     def work_done(self, config: RaytracerConfig, ticks: int) -> float:
         """Return the number of rays that leave the camera."""

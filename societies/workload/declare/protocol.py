@@ -22,8 +22,8 @@ from societies.workload.declare.copies import (
     Copies,
     changes_of,
     of_copy,
+    rows_of,
     value_names,
-    value_rows_of,
     values_of,
 )
 from societies.workload.declare.fields import (
@@ -34,7 +34,7 @@ from societies.workload.declare.fields import (
     State,
     series_columns,
 )
-from societies.workload.declare.keys import VALUE_TABLE, table_lookups
+from societies.workload.declare.keys import VALUE_TABLE, table_lookups, table_row
 from societies.workload.declare.naming import twins_of
 from societies.workload.declare.optional import (
     Counted,
@@ -353,7 +353,9 @@ class Workload(
         Default: the table of values, from which kernels read ``P(name)``.
         """
         names = self.values()
-        return {VALUE_TABLE: value_rows_of(p, names, tick)} if names else {}
+        if not names:
+            return {}
+        return {VALUE_TABLE: rows_of(p, lambda one: table_row(values_of(one, names)), tick)}
 
     def changes(self, p: P) -> Sequence[int]:
         """Return the ticks after which parameters of copies change, ascending."""

@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from small import names, small, tried
+from small import keys_of, names, small, tried
 
 from societies import choose_device
-from societies.config.model import INITIAL, SHAPE, TABULATED, VALUE, Section
+from societies.config.model import INITIAL, SHAPE, TABULATED, VALUE
 from societies.errors import ConfigError
 from societies.sweep.document import load_sweep
 from societies.sweep.points import checked_points, points_of
@@ -57,16 +57,6 @@ OTHERS = {
 """Values to change to, if not half the value of the small configuration."""
 
 TICKS = 6
-
-
-def keys_of(model, path=(), around=""):
-    """Yield the dotted key and the kind of everything that a configuration has but lists."""
-    for name, field in model.model_fields.items():
-        kind = (field.json_schema_extra or {}).get("kind", around)
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
-            yield from keys_of(field.annotation, (*path, name), kind)
-        else:
-            yield ".".join((*path, name)), kind
 
 
 def values(name):

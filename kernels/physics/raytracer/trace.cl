@@ -4,12 +4,12 @@
 // A launch takes the rows from `row` to before `until` of all frames. A workgroup takes `part`
 // pixels that follow each other in the rows of a frame, a work-item every n-th of them, of n
 // work-items. The first sample of a picture replaces what the sum was. Local memory: that of
-// `first_seen`. Macros: SHADING_IS_SEED, and those of nearest.cl.
+// `first_seen`. Macros: SHADING, and those of nearest.cl.
 #include "physics/raytracer/camera.cl"
 #include "physics/raytracer/nearest.cl"
 
 // Each file is included once, so what both of these need is above.
-#if SHADING_IS_SEED
+#if SHADING == SHADING_SEED
 #include "physics/raytracer/seed_shading.cl"
 #else
 #include "physics/raytracer/whitted.cl"
@@ -58,7 +58,7 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
         const bool inside = done + LANE < part && pixel < pixels;
         const uint column = pixel % width, line = row + pixel / width;
         const num3 towards = rays(camera, extent, size, offsets + 2 * number, column, line);
-#if SHADING_IS_SEED
+#if SHADING == SHADING_SEED
         const num3 colour = seed_colours(&scene, inside, origin, towards);
 #else
         num3 colour = origin;

@@ -17,7 +17,7 @@ from reference_py.physics.raytracer.parameters import Parameters, Scene
 from societies.physics.raytracer import figure
 from societies.physics.raytracer.config import RaytracerConfig
 from societies.physics.raytracer.layout import SphereArrays, layout, margins
-from societies.workload import Field, Phase, Source, Step, Workload, phase, word_macros
+from societies.workload import Field, Phase, Source, Step, Workload, phase
 from societies.workload.declare.copies import rows_of
 
 if TYPE_CHECKING:
@@ -131,9 +131,7 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
     def source(self, p: Parameters) -> Source:
         """Return macros and the arguments of all rays; another scene needs no new kernels."""
         macros = {
-            "TILE": p.tile,
-            **word_macros("SHADING", p.shading, ["seed"]),
-            **word_macros("FORM", p.form, ["tree"]),
+            **self.macros(p, "shading", "form", "tile"),
             "KEEPS_MEAN": p.float_image,
             "NUM_IS_DOUBLE": p.precision == "double",
         }

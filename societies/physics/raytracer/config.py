@@ -174,7 +174,7 @@ class RaytracerConfig(WorkloadConfig):
     )
     up: ListOf[Coordinate] = initial((0.0, 0.0, 1.0), "Which way is up in the picture")
     view_width: float = value(1.0, "Width of the view at distance 1", "length", ge=1e-6, le=1e6)
-    scene: SceneConfig = key(SceneConfig(grid=2), "Objects and lights; default: {grid: 2}")
+    scene: SceneConfig = shape(SceneConfig(grid=2), "Objects and lights; default: {grid: 2}")
     ambient: float | None = value(
         None, "Share of a colour that is seen without light; default: seed 0.5, whitted 0.2",
         ge=0, le=1e3,

@@ -103,7 +103,9 @@ def test_a_mistake_in_the_base_has_the_place_of_the_base(tmp_path):
 
 
 def test_a_dictionary_may_name_rules_with_a_point():
-    found = load_sweep(said({**ECONOMY, "rules": {"trading.price": "inverse_geometric"}}, vary=GRID))
+    found = load_sweep(
+        said({**ECONOMY, "rules": {"trading.price": "inverse_geometric"}}, vary=GRID)
+    )
     assert found.base.rules.trading.price == "inverse_geometric"
 
 

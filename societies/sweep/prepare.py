@@ -124,9 +124,7 @@ def _checked(
         )
     repeated = "replicates" in type(sweep.base).model_fields
     base = sweep.base.model_copy(update={"replicates": copies} if repeated else {})
-    return Prepared(
-        sweep, points, buckets, own, keep, shape, base.model_dump(mode="json"), part
-    )
+    return Prepared(sweep, points, buckets, own, keep, shape, base.model_dump(mode="json"), part)
 
 
 def warnings_of(ready: Prepared) -> list[str]:

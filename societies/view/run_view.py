@@ -27,7 +27,7 @@ from societies.view.controls import (
 from societies.view.course import REMOVE, WEEK, Change, Course, with_changes
 from societies.view.lives import Lives
 from societies.view.networks import largest, network, network_facts, summed
-from societies.view.shots import NO_PIXELS, History, Pane, Shot
+from societies.view.shots import MOST_BYTES, NO_PIXELS, History, Pane, Shot, evenly
 from societies.workload import Setup
 from societies.workload.declare.fields import State, file_values
 from societies.workload.declare.scene import Grid, Links, as_numbers, spread_fields
@@ -38,7 +38,7 @@ from societies.workload.declare.view import Change as Moved
 FRAME = 0.04
 """Seconds after which a picture is shown, if ticks are quicker than that."""
 
-SELDOM = 0.25
+SELDOM = 0.5
 """The same as fast as possible: drawing a picture costs as much as computing two to four ticks."""
 
 
@@ -252,11 +252,12 @@ class RunView:
                 yield from self._lives.computed(course, state.agent, state.copy)
             yield self._shot(state, courses)
         pace, began, done = PACES[state.pace], time.perf_counter(), 0
-        fast = bool(np.isinf(pace))
-        shown, apart = began, SELDOM if fast else FRAME
+        shown, apart = began, SELDOM if np.isinf(pace) else FRAME
+        most = max(1, MOST_BYTES // sum(course.history.row_bytes for course in courses))
+        until = courses[0].tick + most
         while going := [course for course in courses if state.playing and not course.ended]:
             before = going[0].tick
-            going[0].advance(self.ticks if fast else before + 1)
+            going[0].advance(until if np.isinf(pace) else before + 1)
             for course in going[1:]:
                 yield from course.steps_to(going[0].tick)
             done += going[0].tick - before
@@ -265,9 +266,10 @@ class RunView:
                 time.sleep(min(0.01, max(0.0, began + done / pace - time.perf_counter())))
                 yield None
             now = time.perf_counter()
-            if now - shown >= apart or all(course.ended for course in courses):
+            full = going[0].tick >= until
+            if full or now - shown >= apart or all(course.ended for course in courses):
                 yield self._shot(state, courses)
-                shown = time.perf_counter()
+                shown, until = time.perf_counter(), going[0].tick + most
 
     def _prepared(self, state: Panes) -> Generator[None, None, list[Course]]:
         """Return the courses of a state, with its changes; yield after each computed tick."""
@@ -328,7 +330,7 @@ class RunView:
             values = as_numbers(about, file_values(fields, state.spread, found)[0])
             if scene.alive and about.dims == fields[scene.alive].dims:
                 values = values[found[scene.alive][0] != 0]
-            numbers["spread"] = np.sort(values[np.isfinite(values)]).astype(np.float32)
+            numbers["spread"] = evenly(values)
         if scene.grid:
             facts["grid"], numbers["grid"] = self._cells(scene.grid, found)
         if scene.network:

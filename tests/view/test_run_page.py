@@ -137,8 +137,9 @@ def test_quick_clicks_are_counted_before_any_day_is_computed():
     assert state.asked == 12 and last(view, state).tick == 12
 
 
-def test_a_page_is_sent_the_rows_that_it_lacks():
-    view, state = made(replicates=3)
+@pytest.mark.parametrize("replicates", [3, 1])
+def test_a_page_is_sent_the_rows_that_it_lacks(replicates):
+    view, state = made(replicates=replicates)
     known, rows = {}, []
     for number, day in enumerate((4, 9, 2, 12)):
         shot = last(view, state := at(state, day))
@@ -148,10 +149,13 @@ def test_a_page_is_sent_the_rows_that_it_lacks():
         (name, shape), *_ = header["panes"][0]["parts"]
         lines = header["panes"][0].get("lines")
         assert (lines is None) == bool(number)
-        assert name == "series" and shape[1:] == [4, len(shot.panes[0].history.lines)]
+        kinds = 4 if replicates > 1 else 1  # mean and band are those of the only society
+        assert name == "series" and shape[1:] == [kinds, len(shot.panes[0].history.lines)]
         rows.append((header["panes"][0]["from"], shape[0]))
         assert len(data) == 4 + length + 4 * sum(np.prod(s) for _, s in header["panes"][0]["parts"])
     assert rows == [(0, 4), (3, 6), (8, 1), (8, 4)]
+    if replicates == 1:
+        return
     last(view, state := at(state, 12))
     series = shot.panes[0].history.part(0, 12, 2)
     column = names_of(shot).index("units_extracted")
@@ -337,7 +341,7 @@ def test_as_fast_as_possible_every_day_is_computed_and_few_are_drawn(slowly):
     view, state = made()
     slowly(view)
     fast = replace(state, playing=True, pace="as fast as possible")
-    assert [one.tick for one in view.frames(fast) if one is not None] == [0, 7, 14]
+    assert [one.tick for one in view.frames(fast) if one is not None] == [0, 12, 14]
     list(view._course.steps_to(0))
     assert view._course.tick == 0
     one_by_one = view.frames(replace(fast, pace="20 a second"))

@@ -1,7 +1,6 @@
 """What does the page of a run do when events, viewers and files are not as they should be?"""
 
 import json
-import struct
 from dataclasses import replace
 from pathlib import Path
 

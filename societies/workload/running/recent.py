@@ -24,8 +24,7 @@ class Recent:
     def __init__(self, device: Device, arrays: Mapping[str, DeviceArray], ticks: int) -> None:
         self._device, self._arrays, self._ticks = device, dict(arrays), ticks
         self._rows = {
-            name: device.empty((ticks, *array.shape), array.dtype)
-            for name, array in arrays.items()
+            name: device.empty((ticks, *array.shape), array.dtype) for name, array in arrays.items()
         }
 
     def copy(self, tick: int) -> None:

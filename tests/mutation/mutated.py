@@ -10,6 +10,7 @@ ROOMS = (
     "societies/analysis",
     "societies/economy",
     MODEL,
+    "societies/study",
 )
 
 SPARED = ("listener", "parameters", "schedule", "state", "tables")
@@ -22,6 +23,7 @@ DRAWN = (
     "societies/analysis/figures",
     "societies/analysis/network_figure",
     "societies/analysis/plot",
+    "societies/analysis/print_size",
     "societies/analysis/study_figures",
     "societies/economy/explain/report",
     "societies/economy/explain/report_life",
@@ -29,11 +31,16 @@ DRAWN = (
     "societies/economy/explain/words",
     "societies/economy/figure",
     "societies/economy/report",
+    "societies/economy/scene",
+    "societies/study/calibration/figures",
+    "societies/study/figures",
     "societies/workload/drawing/figure",
     "societies/workload/drawing/lettering",
     "societies/workload/running/progress",
     "societies/workload/running/report",
+    "societies/workload/declare/scene",
     "societies/workload/declare/view",
+    "societies/workload/running/stepwise",
 )
 """Modules that lay out figures and pages and put numbers into words. They compute nothing that is
 recorded; what a pixel or a word shows is for tests of figures. Only mutated if they are named."""
@@ -106,7 +113,7 @@ the same mistakes, seconds later. Parity and golden hashes would notice nearly a
 about which rule is wrong."""
 
 OF_THE_HOST = (
-    *(f"tests/{room}" for room in ("analysis", "api", "cli", "config", "output", "sweep")),
+    *(f"tests/{room}" for room in ("analysis", "api", "cli", "config", "output", "sweep", "study")),
     *("tests/workload", "tests/translate/test_plug_ins.py", "tests/models/test_published.py"),
     "tests/parity/test_curve_tables.py",
     "tests/parity/test_parameter_tables.py",
@@ -138,7 +145,7 @@ def planted(names: list[str]) -> list[Path]:
     """
     files = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
     if names:
-        return [path for path in files if any(_is(path, name.rstrip("/")) for name in names)]
+        return [path for path in files if any(is_named(path, name) for name in names)]
     left_out = {*SPARED, *DRAWN, *LAUNCHED}
     return [path for path in files if label(path) not in left_out]
 
@@ -148,6 +155,8 @@ def on_a_device(module: str, function: str) -> bool:
     return function.partition(".")[0] in ON_A_DEVICE.get(module, ())
 
 
-def _is(path: Path, name: str) -> bool:
+def is_named(path: Path, name: str) -> bool:
+    """Return whether a name is that of the file, of the end of its path or of a folder it is in."""
+    name = name.rstrip("/")
     whole = path.relative_to(ROOT).with_suffix("").as_posix()
     return name == label(path) or f"/{whole}".endswith(f"/{name}") or whole.startswith(f"{name}/")

@@ -87,9 +87,16 @@ def _number(content: Any, field: FieldInfo) -> Number | Row | ChosenWord:
     if isinstance(content, Section):
         fields = _fields(type(content))
         return tuple(_number(getattr(content, name), one) for name, (one, _) in fields.items())  # type: ignore[misc]
-    if get_origin(field.annotation) is Literal:
-        return ChosenWord(content, get_args(field.annotation))
+    if isinstance(content, str):
+        return ChosenWord(content, words_of(field.annotation))
     return float(content) if field.annotation is float else content
+
+
+def words_of(annotation: Any) -> tuple[str, ...]:
+    """Return the words that a key may be, or one of the types that it may have."""
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return next((words for one in get_args(annotation) if (words := words_of(one))), ())
 
 
 def value_macros(values: Mapping[str, Number | Row]) -> dict[str, Number]:
@@ -143,6 +150,20 @@ def table_lookups(values: Mapping[str, Number | Row], copy: str) -> list[str]:
             kind = "" if isinstance(one, float) else "(int)"
             lines.append(f"#define P_{symbol} ({kind}{place})")
     return lines
+
+
+def shape_of(model: type[Section], name: str, content: Any) -> Number | ChosenWord:
+    """Return what a parameter is if the key of its name is declared as a shape.
+
+    Raises
+    ------
+    TypeError
+        If there is no such key, or it is not declared as a shape.
+    """
+    field, extra = _fields(model).get(name, (None, {}))
+    if field is None or extra.get("kind") != SHAPE:
+        raise TypeError(f"{model.__name__} declares no shape {name}")
+    return _number(content, field)  # type: ignore[return-value]
 
 
 def shape_macros(shapes: Mapping[str, Number | str]) -> dict[str, Number]:

@@ -198,7 +198,8 @@ def accepts(model: type[BaseModel], name: str, value: Any) -> bool:
 @cache
 def _strict(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
     field = model.model_fields[name]
-    return TypeAdapter(Annotated[field.annotation, field], config=ConfigDict(strict=True))
+    kind: Any = Annotated[field.annotation, field]
+    return TypeAdapter(kind, config=ConfigDict(strict=True))
 
 
 def _field(

@@ -12,6 +12,7 @@ import json
 import os
 import shlex
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -1730,6 +1731,7 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
         130 interrupted, 143 by SIGTERM, 129 by SIGHUP.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
+    began = time.monotonic()
     try:
         with shell_words(words), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
@@ -1761,8 +1763,13 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
             sys.exit(signals.exit_code(signals.number_of(end)))
         raise
     except Exception as error:
+        number = signals.came_after(began)
         if own_process:
             signals.last_words()
+        if number and not isinstance(error, SocietiesError):
+            # A library has made an error of its own of the exception that the signal raised.
+            signals.say(interruption(error, words))
+            sys.exit(signals.exit_code(number))
         _report(error, words)
 
 

@@ -1145,9 +1145,9 @@ def calibrate(
     if own.shapes:
         warn(f"{', '.join(own.shapes)}: each of its values is a program to compile")
     places: dict[str, Any] = {"device": device, "workers": workers or 0, "scheduler": scheduler}
-    begun = "calibrations done" if recover else "trials"
+    said = "{:g} calibrations" if recover else "nearest {:.4g}"
     with doing("calibrating", "trial") as note:
-        watch = lambda done, least: note(done, done, f"calibrating ({begun} {least:.4g})")  # noqa: E731
+        watch = lambda done, least: note(done, None, f"calibrating, {said.format(least)}")  # noqa: E731
         if recover:
             found: Any = of.recover(own, recover, progress=watch, **places)
         else:

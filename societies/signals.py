@@ -33,7 +33,7 @@ AGAIN = 0.01
 
 _newest = -float("inf")
 _last = 0
-"""Time of the last of these signals, by `time.monotonic`, and the number of the last that counts."""
+"""Time of the last of these signals, by `time.monotonic`; number of the last one that counts."""
 
 
 class Stopped(KeyboardInterrupt):

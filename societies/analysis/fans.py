@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from societies.analysis.drawing import GREY, finished, label_panel, new_panels, titled
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import bootstrap_weights, open_source, plain
-from societies.analysis.selecting import RUN, names, unknown, with_ticks, workload_of
+from societies.analysis.selecting import RUN, in_order, names, unknown, with_ticks, workload_of
 from societies.errors import ConfigError, option
 from societies.words import counted, plural
 from societies.workload.drawing.bands import RESAMPLES, Reals
@@ -98,7 +98,9 @@ def fan(
         )
     weights = bootstrap_weights(np.random.default_rng(seed), pasts, resamples)
     ends = np.array([_share(_parts(one, weights)) for one in values])
-    low, high = np.nanquantile(ends, [(1 - level) / 2, (1 + level) / 2], axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a variable that never varies has no share
+        low, high = np.nanquantile(ends, [(1 - level) / 2, (1 + level) / 2], axis=1)
     past, future = np.moveaxis(
         np.array([_parts(one, np.ones((1, pasts))) for one in values])[:, :, 0], 1, 0
     )
@@ -165,7 +167,7 @@ def _futures_of(
     if not chosen:
         usual = getattr(workload_of(data), "headlines", lambda: ())()
         chosen = [name for name in usual if name in known] or known
-    data = data.sortby([copies, clock])
+    data = in_order(data, clock).sortby(copies)
     numbers = data[copies].values
     pasts = len(numbers) // futures
     first = numbers[0] if len(numbers) else 0

@@ -261,7 +261,9 @@ def spacing(ticks: Reals) -> int:
     """
     steps = np.unique(np.diff(ticks)).astype(int)
     if len(steps) > 1:
-        raise ConfigError(f"needs equally spaced ticks, but they are {steps[0]} to {steps[-1]} apart")
+        raise ConfigError(
+            f"needs equally spaced ticks, but they are {steps[0]} to {steps[-1]} apart"
+        )
     return int(steps[0]) if len(steps) else 1
 
 

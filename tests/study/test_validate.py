@@ -302,7 +302,9 @@ def test_lags_and_windows_count_ticks_and_not_entries():
     noise = DATA["noise"].values[:, 9::10]
 
     def found(data=spaced, **target):
-        return load_targets({"statistics": {"x": {"of": "noise", **target}}})[0].evaluate(data)[:, 0]
+        return load_targets({"statistics": {"x": {"of": "noise", **target}}})[0].evaluate(data)[
+            :, 0
+        ]
 
     far = noise - noise.mean(1, keepdims=True)
     by_hand = (far[:, 1:] * far[:, :-1]).sum(1) / (far**2).sum(1)

@@ -83,6 +83,8 @@ def fan(
         clock, day, futures = _fan_of(data)
         chosen, values, ticks = _futures_of(data, variables, futures)
         later = ticks > day
+        if not later.any():
+            raise ConfigError(f"the result has no {clock} after {day}, that of the fan")
         values, ticks = values[..., later], ticks[later]
         units = [str(data[name].attrs.get("units", "1")) for name in chosen]
         if window is not None:
@@ -97,13 +99,14 @@ def fan(
             f"{counted(pasts, 'past')} with {counted(futures, 'future')}"
         )
     weights = bootstrap_weights(np.random.default_rng(seed), pasts, resamples)
-    ends = np.array([_share(_parts(one, weights)) for one in values])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a variable that never varies has no share
+        # A variable that never varies, or is infinite somewhere, has no share.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        ends = np.array([_share(_parts(one, weights)) for one in values])
         low, high = np.nanquantile(ends, [(1 - level) / 2, (1 + level) / 2], axis=1)
-    past, future = np.moveaxis(
-        np.array([_parts(one, np.ones((1, pasts))) for one in values])[:, :, 0], 1, 0
-    )
+        past, future = np.moveaxis(
+            np.array([_parts(one, np.ones((1, pasts))) for one in values])[:, :, 0], 1, 0
+        )
     return _dataset(
         {
             "past": past,

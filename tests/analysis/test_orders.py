@@ -87,7 +87,11 @@ def test_what_never_varies_has_no_share_and_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = analysis.fan(data, "x")
-    assert np.isnan(found["share_low"].values).all()
+        infinite = analysis.fan(data.where(data.society > 0, np.inf), "x")
+    for one in (found, infinite):
+        assert np.isnan(one["share_low"].values).all()
+    with pytest.raises(ConfigError, match="the result has no day after 1, that of the fan"):
+        analysis.fan(data.isel(day=[0]), "x")
 
 
 def test_a_share_of_nothing_is_missing():
@@ -103,4 +107,6 @@ def test_quantiles_of_what_is_no_number_warn_of_nothing(bad):
         warnings.simplefilter("error")
         found = analysis.quantile_interval(data)
         assert analysis.quantile_interval(data.isel(day=[])).sizes == {"day": 0}
+        if bad == np.inf:
+            assert np.isnan(analysis.mean_interval(data)["low"].values).all()
     assert not np.isfinite(found["median"].values).any()

@@ -17,7 +17,7 @@ from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.config import BamConfig
 from societies.models.bam.credit import credit
 from societies.models.bam.firms import begin, enter, leave, plan, produce, settle
-from societies.models.bam.flows import FLOWS, SECTORS
+from societies.models.bam.flows import FLOWS, SECTORS, TALLIES
 from societies.models.bam.goods import goods
 from societies.models.bam.labour import labour
 from societies.models.bam.statistics import measure, statistics
@@ -79,12 +79,12 @@ class Bam(Model[BamConfig, Any]):
         return {
             "firm": p.firms, "household": p.households, "bank": p.banks, "agent": p.agents,
             "loan_slot": p.max_h, "application": p.max_m, "shop_slot": p.max_z, "lag": 5,
-            "payment": len(FLOWS), "sector": len(SECTORS),
+            "payment": len(FLOWS), "sector": len(SECTORS), "tally_entry": len(TALLIES),
         }  # fmt: skip
 
     def entries(self, p: Any) -> Mapping[str, Any]:
         """Return the names of entries: payments and sectors have some."""
-        return {**super().entries(p), "payment": FLOWS, "sector": SECTORS}
+        return {**super().entries(p), "payment": FLOWS, "sector": SECTORS, "tally_entry": TALLIES}
 
     def fields(self, p: Any) -> dict[str, Field]:
         """Return the state; names and meanings are those of the specification."""
@@ -149,7 +149,16 @@ class Bam(Model[BamConfig, Any]):
                             "quarter", initial=-1, none=-1, final=True),
             "flow": _money(("payment",), "payments of the quarter", logged=True, **no),
             "balance": _money(("sector",), "money at the end of the quarter", logged=True, **no),
-            **_tallies(),
+            "rate_paid": _real((), "sum of loans times their rates", "grains per quarter", **no),
+            "rate_first": _real((), "interest rate of loans of the first round", "per quarter",
+                                **no),
+            "mean_skill": _real((), "goods that a worker makes, weighted by output",
+                                "2**-20 goods", **no),
+            "price_cv": _real((), "dispersion of prices", **no),
+            "worth_cv": _real((), "dispersion of net worth", **no),
+            "sales_cv": _real((), "dispersion of sales", **no),
+            "hhi": _real((), "concentration of output", **no),
+            "tally": Field(("tally_entry",), "int64", "1", "what phases count for the series", **no),
         }  # fmt: skip
 
     def figure(self, results: Any, *, economy: int = 0, first: int = 0) -> Any:
@@ -232,48 +241,6 @@ CAUSES = (
     "all firms, or all banks, failed in one quarter",
     "there was more money than can be counted, 2**60 grains",
 )
-
-
-def _tallies() -> dict[str, Field]:
-    """Return what phases count for the series of a quarter."""
-    no: dict[str, Any] = {"checkpointed": False}
-    counts = {
-        "open_places": "places open after planning",
-        "hired": "households hired",
-        "fired_excess": "workers laid off as too many",
-        "fired_money": "workers laid off for want of money",
-        "expired": "contracts that ran out",
-        "workers": "households at work",
-        "borrowers": "firms with a loan",
-        "failed_firms": "firms that failed",
-        "failed_banks": "banks that failed",
-        "hedge": "firms that can pay loans and interest",
-        "ponzi": "firms that cannot pay interest",
-        "hedge_first": "firms that can pay the loan of the first round and its interest",
-        "ponzi_first": "firms that cannot pay the interest of the first round",
-        "hedge_flow": "firms whose sales cover wages and interest",
-        "soldout": "firms with nothing left to sell",
-    }
-    money = {
-        "wanted": "credit wanted",
-        "budgets": "money for shopping",
-        "all_worth": "net worth of all firms",
-    }
-    reals = {
-        "rate_paid": "sum of loans times their rates",
-        "rate_first": "interest rate of loans of the first round",
-        "mean_skill": "goods that a worker makes, weighted by output",
-        "price_cv": "dispersion of prices",
-        "worth_cv": "dispersion of net worth",
-        "sales_cv": "dispersion of sales",
-        "hhi": "concentration of output",
-    }
-    return {
-        **{name: _count((), meaning, **no) for name, meaning in counts.items()},
-        **{name: _money((), meaning, **no) for name, meaning in money.items()},
-        "output": Field((), "int64", "2**-20 goods", "output of all firms", **no),
-        **{name: _real((), meaning, **no) for name, meaning in reals.items()},
-    }
 
 
 SERIES = {

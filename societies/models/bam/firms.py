@@ -1,24 +1,9 @@
 """What firms do: plan, produce, pay their debts, research, pay dividends, fail, enter."""
 
-from societies.model import Bounded, Rng, reduce_sum, soft_exp, soft_log
-from societies.model.markets import pick, trimmed_mean
+from societies.model import Rng, reduce_sum, soft_exp, soft_log
+from societies.model.markets import draw_uniform, draw_word, pick, trimmed_mean
+from societies.models.bam import flows
 from societies.models.bam.config import GRAINS, MOST_MONEY
-from societies.models.bam.flows import (
-    BANK_DIVIDENDS,
-    DEFAULT_GAP,
-    DIVIDENDS,
-    ENTRIES,
-    ENTRIES_PAID,
-    EXITS,
-    INTEREST,
-    REPAID,
-    RESCUES,
-    RESEARCH,
-    RESEARCH_PAID,
-    TAX,
-    WAGES,
-    WRITTEN_OFF,
-)
 from societies.models.bam.labour import dismiss, lay_off_excess
 from societies.models.bam.statistics import measure_balances
 
@@ -53,18 +38,13 @@ def begin(config, economy, quarter):
     measure_balances(economy)
 
 
-# -------------------------------------------------------------------- plan (3.2)
-
-
 def plan(config, economy, quarter):
     """Let firms change output or price, plan the workers for it, and lay off those too many."""
-    forget_flows(economy)
+    forget_the_quarter_before(economy)
     average = economy.prices[0]
     for firm in range(config.firms):
-        rng = Rng.load(economy.stream[firm])
-        rho = config.h_rho * rng.uniform()
-        eta = config.h_eta * rng.uniform()
-        economy.stream[firm] = rng.pack()
+        rho = config.h_rho * draw_uniform(economy.stream, firm)
+        eta = config.h_eta * draw_uniform(economy.stream, firm)
         sold_out = economy.stock[firm] == 0
         price = economy.price[firm]
         dear = price >= average
@@ -87,17 +67,17 @@ def plan(config, economy, quarter):
         wanted = workers_for(config, planned, economy.skill[firm], made)
         economy.want[firm] = wanted
         economy.vacancies[firm] = max(wanted - economy.staff[firm], 0)
-        economy.open_places += economy.vacancies[firm]
+        economy.tally[flows.VACANCIES] += economy.vacancies[firm]
     lay_off_excess(config, economy)
 
 
-def forget_flows(economy):
-    """Begin the sums of a quarter at 0."""
+def forget_the_quarter_before(economy):
+    """Begin all sums of a quarter at 0."""
     for k in range(len(economy.flow)):
         economy.flow[k] = 0
-    economy.open_places, economy.hired, economy.fired_excess = 0, 0, 0
-    economy.fired_money, economy.expired, economy.workers = 0, 0, 0
-    economy.borrowers, economy.wanted, economy.rate_paid = 0, 0, 0.0
+    for k in range(len(economy.tally)):
+        economy.tally[k] = 0
+    economy.rate_paid = 0.0
 
 
 def workers_for(config, planned, skill, made):
@@ -112,9 +92,6 @@ def workers_for(config, planned, skill, made):
         if f * n / f > n:
             wanted += 1
     return wanted
-
-
-# -------------------------------------------------------------------- produce (3.6)
 
 
 def produce(config, economy, quarter):
@@ -135,35 +112,27 @@ def produce(config, economy, quarter):
     for household in range(config.households):
         economy.paid[household] = economy.wage[household]
         economy.income[household] += economy.wage[household]
-        economy.flow[WAGES] += economy.wage[household]
+        economy.flow[flows.WAGES] += economy.wage[household]
         if economy.employer[household] < 0:
             continue
-        economy.workers += 1
+        economy.tally[flows.WORKERS] += 1
         economy.left[household] -= 1
         if economy.left[household] == 0:
             dismiss(economy, household, 1)
-            economy.expired += 1
-
-
-# -------------------------------------------------------------------- settle (3.7, 3.8)
+            economy.tally[flows.EXPIRED] += 1
 
 
 def settle(config, economy, quarter):
     """Let firms pay their debts, invest in research, and pay dividends."""
     shared = 0  # what all households share
     for firm in range(config.firms):
-        rng = Rng.load(economy.stream[firm])
-        z = rng.uniform()
-        economy.stream[firm] = rng.pack()
+        z = draw_uniform(economy.stream, firm)
         owed, due = sum(economy.loan[firm]), sum(economy.loan_interest[firm])
         shared += pay_debts(config, economy, firm, owed, due)
-        gross = economy.value[firm] - economy.stock[firm] - economy.payroll[firm]
-        profit = gross - due
+        profit = economy.value[firm] - economy.stock[firm] - economy.payroll[firm] - due
         if profit > 0:
             paid = int(config.tax * profit)
-            economy.flow[TAX] += paid
-            economy.outside += paid
-            economy.cash[firm] -= paid
+            move_outside(economy, firm, paid, flows.TAX)
             profit -= paid
         if config.growth:
             spent = research(config, economy, firm, profit, owed, z)
@@ -176,7 +145,7 @@ def settle(config, economy, quarter):
             paid = int(config.dividends * profit)
             economy.cash[firm] -= paid
             economy.kept[firm] -= paid
-            economy.flow[DIVIDENDS] += paid
+            economy.flow[flows.DIVIDENDS] += paid
             shared += paid
     each, rest = shared // config.households, shared % config.households
     for household in range(config.households):
@@ -186,6 +155,13 @@ def settle(config, economy, quarter):
         else:
             economy.income[household] += share
     measure_productivity(config, economy)
+
+
+def move_outside(economy, firm, amount, payment):
+    """Let money of a firm leave the economy."""
+    economy.cash[firm] -= amount
+    economy.outside += amount
+    economy.flow[payment] += amount
 
 
 def pay_debts(config, economy, firm, owed, due):
@@ -201,22 +177,21 @@ def pay_debts(config, economy, firm, owed, due):
             interest = economy.loan_interest[firm][turn]
             paid = int(config.bank_dividends * interest)
             economy.equity[bank] += interest - paid
-            economy.flow[INTEREST] += interest
+            economy.flow[flows.INTEREST] += interest
             shared += paid
         else:
             paid = recovered(config, economy, firm, loan, owed)
             economy.equity[bank] -= loan - paid
-            economy.flow[WRITTEN_OFF] += loan - paid
+            economy.flow[flows.WRITTEN_OFF] += loan - paid
             back += paid
     if pays:
         economy.cash[firm] -= owed + due
-        economy.flow[REPAID] += owed
+        economy.flow[flows.REPAID] += owed
     else:
-        economy.outside += economy.cash[firm] - back
-        economy.flow[DEFAULT_GAP] += economy.cash[firm] - back
-        economy.flow[REPAID] += back
-        economy.cash[firm] = 0
-    economy.flow[BANK_DIVIDENDS] += shared
+        economy.cash[firm] -= back
+        economy.flow[flows.REPAID] += back
+        move_outside(economy, firm, economy.cash[firm], flows.DEFAULT_GAP)
+    economy.flow[flows.BANK_DIVIDENDS] += shared
     return shared
 
 
@@ -235,44 +210,36 @@ def research(config, economy, firm, profit, owed, z):
     if profit <= 0:
         return 0
     debt = economy.payroll[firm] if config.rnd_fragility == "wages" else owed
-    fragility = 0.0
-    if economy.worth[firm] > 0:
-        fragility = float(debt) / float(economy.worth[firm])
-    sigma = config.sigma_min + (config.sigma_max - config.sigma_min) * soft_exp(
-        config.sigma_decay * fragility
-    )
-    mean = 0.0
-    if economy.value[firm] > 0:
-        mean = sigma * profit / float(economy.value[firm])
+    worth, value = economy.worth[firm], economy.value[firm]
+    fragility = float(debt) / float(worth) if worth > 0 else 0.0
+    spread = config.sigma_max - config.sigma_min
+    sigma = config.sigma_min + spread * soft_exp(config.sigma_decay * fragility)
+    mean = sigma * profit / float(value) if value > 0 else 0.0
     if mean > 0.0:
         gain = int(min(mean * -soft_log(1.0 - z) * GRAINS, float(MOST_SKILL)))
         economy.skill[firm] = min(economy.skill[firm] + gain, MOST_SKILL)
     spent = int(sigma * profit)
-    economy.cash[firm] -= spent
     if config.rnd_money == "lost":
-        economy.outside += spent
-        economy.flow[RESEARCH] += spent
+        move_outside(economy, firm, spent, flows.RESEARCH)
     else:
-        economy.flow[RESEARCH_PAID] += spent
+        economy.cash[firm] -= spent
+        economy.flow[flows.RESEARCH_PAID] += spent
     return spent
 
 
 def measure_productivity(config, economy):
     """Measure the goods that a worker makes, weighted by output, after research."""
     made = sum(economy.made)
-    economy.output = made
+    economy.tally[flows.OUTPUT] = made
     weighted = reduce_sum(
         [float(economy.skill[i]) * float(economy.made[i]) for i in range(config.firms)]
     )
     economy.mean_skill = weighted / float(made) if made > 0 else 0.0
 
 
-# -------------------------------------------------------------------- leave and enter (3.7)
-
-
 def leave(config, economy, quarter):
     """Let firms without net worth or output fail, and banks without equity."""
-    economy.all_worth, economy.failed_firms, economy.failed_banks = sum(economy.worth), 0, 0
+    economy.tally[flows.WORTH] = sum(economy.worth)
     for firm in range(config.firms):
         economy.worth[firm] += economy.kept[firm]
         failed = economy.worth[firm] <= 0
@@ -281,14 +248,12 @@ def leave(config, economy, quarter):
         economy.failed[firm] = int(failed)
         if not failed:
             continue
-        economy.failed_firms += 1
+        economy.tally[flows.FAILED_FIRMS] += 1
         economy.staff[firm], economy.payroll[firm], economy.interest[firm] = 0, 0, 0
         for turn in range(config.max_h):
             economy.loan_interest[firm][turn] = 0
             economy.loan_bank[firm][turn] = -1
-        economy.outside += economy.cash[firm]
-        economy.flow[EXITS] += economy.cash[firm]
-        economy.cash[firm] = 0
+        move_outside(economy, firm, economy.cash[firm], flows.EXITS)
     for household in range(config.households):
         firm = economy.employer[household]
         if firm >= 0 and economy.failed[firm] == 1:
@@ -297,7 +262,7 @@ def leave(config, economy, quarter):
             economy.returning[household] = 0
     for bank in range(config.banks):
         if economy.equity[bank] <= 0:
-            economy.failed_banks += 1
+            economy.tally[flows.FAILED_BANKS] += 1
     for firm in range(config.firms):
         for turn in range(config.max_h):
             bank = economy.loan_bank[firm][turn]
@@ -309,27 +274,20 @@ def leave(config, economy, quarter):
 
 def enter(config, economy, quarter):
     """Replace failed firms by small ones and failed banks by copies of others; ask for the end."""
-    if economy.failed_firms == config.firms:
+    if economy.tally[flows.FAILED_FIRMS] == config.firms:
         economy.cause = 1
-    elif economy.failed_firms > 0:
+    elif economy.tally[flows.FAILED_FIRMS] > 0:
         enter_firms(config, economy)
-    sound: list[int] = Bounded(config.banks)
-    for bank in range(config.banks):
-        if economy.equity[bank] > 0:
-            sound.append(bank)
+    sound = [bank for bank in range(config.banks) if economy.equity[bank] > 0]
     if len(sound) == 0:
         economy.cause = 1
-    equities = list(economy.equity)
     for bank in range(config.banks):
-        agent = config.firms + config.households + bank
-        rng = Rng.load(economy.stream[agent])
-        word = rng.next()
-        economy.stream[agent] = rng.pack()
-        if equities[bank] <= 0 and len(sound) > 0:
-            copied = equities[sound[pick(word, len(sound))]]
-            economy.flow[RESCUES] += copied - equities[bank]
-            economy.outside -= copied - equities[bank]
-            economy.equity[bank] = copied
+        word = draw_word(economy.stream, config.firms + config.households + bank)
+        if economy.equity[bank] <= 0 and len(sound) > 0:
+            brought = economy.equity[sound[pick(word, len(sound))]] - economy.equity[bank]
+            economy.equity[bank] += brought
+            economy.outside -= brought
+            economy.flow[flows.RESCUES] += brought
             economy.supply[bank], economy.rate[bank] = 0, 0.0
     total = sum(economy.cash) + sum(economy.savings) + sum(economy.income)
     total += sum(abs(equity) for equity in economy.equity) + abs(economy.outside)
@@ -342,11 +300,7 @@ def enter_firms(config, economy):
     stay = [firm for firm in range(config.firms) if economy.failed[firm] == 0]
     worth = int(config.entry_size * trimmed_mean(sorted([economy.worth[i] for i in stay]), 20))
     made = int(config.entry_production * trimmed_mean(sorted([economy.made[i] for i in stay]), 20))
-    wages = [
-        economy.wage[household]
-        for household in range(config.households)
-        if economy.employer[household] >= 0
-    ]
+    wages = [economy.wage[j] for j in range(config.households) if economy.employer[j] >= 0]
     offer = max(int(config.entry_wage * trimmed_mean(sorted(wages), 20)), economy.min_pay)
     skill = 0
     if config.entry_productivity == "mean":
@@ -355,12 +309,10 @@ def enter_firms(config, economy):
         if economy.failed[firm] == 0:
             continue
         economy.worth[firm], economy.cash[firm] = worth, worth
-        given = 0
-        if config.entry_money == "households":
-            given = collect(config, economy, worth)
+        given = collect(config, economy, worth) if config.entry_money == "households" else 0
         economy.outside -= worth - given
-        economy.flow[ENTRIES] += worth - given
-        economy.flow[ENTRIES_PAID] += given
+        economy.flow[flows.ENTRIES] += worth - given
+        economy.flow[flows.ENTRIES_PAID] += given
         economy.made[firm], economy.value[firm], economy.stock[firm] = made, 0, 0
         economy.price[firm] = economy.prices[0] * config.entry_markup
         economy.offer[firm] = offer

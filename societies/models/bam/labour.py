@@ -1,7 +1,16 @@
 """The labour market: minimum wage, wage offers, applications, hiring, and layoffs (3.3, 3.4)."""
 
 from societies.model import Bounded, Rng
-from societies.model.markets import choose, index_of, match_in_order, match_one_by_one, placed
+from societies.model.markets import (
+    choose,
+    draw_uniform,
+    draw_word,
+    index_of,
+    match_in_order,
+    match_one_by_one,
+    placed,
+)
+from societies.models.bam import flows
 
 
 def dismiss(economy, household, returning):
@@ -19,10 +28,7 @@ def lay_off_excess(config, economy):
     """Let firms with more workers than they want dismiss the others, in a drawn order."""
     order: list[int] = Bounded(config.households)
     for household in range(config.households):
-        agent = config.firms + household
-        rng = Rng.load(economy.stream[agent])
-        word = rng.next()
-        economy.stream[agent] = rng.pack()
+        word = draw_word(economy.stream, config.firms + household)
         firm = economy.employer[household]
         if firm >= 0 and economy.staff[firm] > economy.want[firm]:
             order.append(placed(word, household))
@@ -31,17 +37,14 @@ def lay_off_excess(config, economy):
         firm = economy.employer[household]
         if economy.staff[firm] > economy.want[firm]:
             dismiss(economy, household, 0)
-            economy.fired_excess += 1
+            economy.tally[flows.FIRED_EXCESS] += 1
 
 
 def lay_off_unpaid(config, economy):
     """Let firms that cannot pay all wages dismiss workers until they can (3.5)."""
     order: list[tuple[int, int]] = Bounded(config.households)
     for household in range(config.households):
-        agent = config.firms + household
-        rng = Rng.load(economy.stream[agent])
-        word = rng.next()
-        economy.stream[agent] = rng.pack()
+        word = draw_word(economy.stream, config.firms + household)
         firm = economy.employer[household]
         if firm >= 0 and economy.payroll[firm] > economy.cash[firm]:
             first = -economy.wage[household] if config.layoff == "dearest" else word
@@ -51,7 +54,7 @@ def lay_off_unpaid(config, economy):
         if economy.payroll[firm] > economy.cash[firm]:
             economy.payroll[firm] -= economy.wage[household]
             dismiss(economy, household, 0)
-            economy.fired_money += 1
+            economy.tally[flows.FIRED_MONEY] += 1
 
 
 def labour(config, economy, quarter):
@@ -60,9 +63,7 @@ def labour(config, economy, quarter):
     if quarter > config.min_wage_every and (quarter - 1) % config.min_wage_every == 0:
         revise_minimum_wage(config, economy)
     for firm in range(config.firms):
-        rng = Rng.load(economy.stream[firm])
-        xi = config.h_xi * rng.uniform()
-        economy.stream[firm] = rng.pack()
+        xi = config.h_xi * draw_uniform(economy.stream, firm)
         if economy.vacancies[firm] > 0:
             economy.offer[firm] = int(min(economy.offer[firm] * (1.0 + xi), config.top))
         economy.offer[firm] = max(economy.offer[firm], economy.min_pay)
@@ -115,12 +116,8 @@ def search(config, economy, seekers, keys):
     seekers : list that gets the households that look for work
     keys : list that gets their words for the order in each round, ``max_m`` for each
     """
-    open_firms: list[int] = Bounded(config.firms)
-    if config.search_pool == "vacancies":
-        for firm in range(config.firms):
-            if economy.vacancies[firm] > 0:
-                open_firms.append(firm)
-    pool = len(open_firms) if config.search_pool == "vacancies" else config.firms
+    every = config.search_pool == "all"
+    pool = [firm for firm in range(config.firms) if every or economy.vacancies[firm] > 0]
     for household in range(config.households):
         for k in range(config.max_m):
             economy.apply[household][k] = -1
@@ -128,25 +125,21 @@ def search(config, economy, seekers, keys):
         rng = Rng.load(economy.stream[agent])
         words = [rng.next() for _ in range(2 * config.max_m)]
         economy.stream[agent] = rng.pack()
-        if economy.employer[household] >= 0 or pool == 0:
+        if economy.employer[household] >= 0 or len(pool) == 0:
             continue
         taken: list[int] = Bounded(config.max_m)
         drawn: list[int] = Bounded(config.max_m)
-        choose(words, pool, min(config.max_m, pool), taken, drawn)
-        if config.search_pool == "vacancies":
-            for k in range(len(drawn)):
-                drawn[k] = open_firms[drawn[k]]
-        best = sorted(drawn, key=lambda firm: -economy.offer[firm])
+        choose(words, len(pool), min(config.max_m, len(pool)), taken, drawn)
+        best = sorted([pool[k] for k in drawn], key=lambda firm: -economy.offer[firm])
         firms = Bounded(config.max_m, best)
         former = economy.former[household]
-        if economy.returning[household] == 1:
-            if config.search_pool == "all" or economy.vacancies[former] > 0:
-                if former in firms:
-                    firms.remove(former)
-                else:
-                    firms.pop()
-                firms.insert(0, former)
-            economy.returning[household] = 0
+        if economy.returning[household] == 1 and (every or economy.vacancies[former] > 0):
+            if former in firms:
+                firms.remove(former)
+            else:
+                firms.pop()
+            firms.insert(0, former)
+        economy.returning[household] = 0
         for k, firm in enumerate(firms):
             economy.apply[household][k] = firm
         seekers.append(household)
@@ -162,7 +155,7 @@ def hire(config, economy, household, firm):
     economy.returning[household] = 0
     economy.staff[firm] += 1
     economy.vacancies[firm] -= 1
-    economy.hired += 1
+    economy.tally[flows.HIRED] += 1
 
 
 def hire_in_turn(config, economy, seekers, keys, turn):

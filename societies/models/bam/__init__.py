@@ -158,7 +158,7 @@ class Bam(Model[BamConfig, Any]):
             "worth_cv": _real((), "dispersion of net worth", **no),
             "sales_cv": _real((), "dispersion of sales", **no),
             "hhi": _real((), "concentration of output", **no),
-            "tally": Field(("tally_entry",), "int64", "1", "what phases count for the series", **no),
+            "tally": Field(("tally_entry",), "int64", "1", "what is counted for series", **no),
         }  # fmt: skip
 
     def figure(self, results: Any, *, economy: int = 0, first: int = 0) -> Any:
@@ -289,6 +289,7 @@ SERIES = {
     "rescue": Series("currency", "money that new banks brought"),
     "rnd": Series("currency", "money spent on research"),
     "tax": Series("currency", "taxes on profit"),
+    "discrepancy": Series("grains", "money of all and outside, less that of the start: always 0"),
 }
 
 WORKLOAD = Bam()

@@ -3,7 +3,7 @@
 from societies.model import Bounded, Rng
 from societies.model.markets import choose, draw_uniform, ration_in_order
 from societies.models.bam import flows
-from societies.models.bam.labour import lay_off_unpaid
+from societies.models.bam.labour import lay_off
 
 LARGEST = 4611686018427387904.0  # 2**62
 
@@ -20,17 +20,9 @@ def credit(config, economy, quarter):
     asked = [[-1] * config.max_h for _ in range(config.firms)]
     borrowers = demand_credit(config, economy, asked)
     for turn in range(config.max_h):
-        ration_in_order(
-            borrowers,
-            lambda i: asked[i][turn],
-            economy.demand,
-            economy.supply,
-            lambda i, bank, most: lend(config, economy, bank, i, turn, most),
-        )
-    for firm in range(config.firms):
-        if max(economy.loan[firm]) > 0:
-            economy.tally[flows.BORROWERS] += 1
-    lay_off_unpaid(config, economy)
+        lend_in_turn(config, economy, asked, borrowers, turn)
+    economy.tally[flows.BORROWERS] = sum([int(max(loans) > 0) for loans in economy.loan])
+    lay_off(config, economy, unpaid=True)
 
 
 def demand_credit(config, economy, asked):
@@ -49,16 +41,14 @@ def demand_credit(config, economy, asked):
     for firm in range(config.firms):
         for turn in range(config.max_h):
             economy.loan_bank[firm][turn] = -1
-            economy.loan[firm][turn] = 0
-            economy.loan_interest[firm][turn] = 0
+            economy.loan[firm][turn], economy.loan_interest[firm][turn] = 0, 0
             economy.loan_rate[firm][turn] = 0.0
         economy.interest[firm] = 0
         demand = max(economy.payroll[firm] - economy.cash[firm], 0)
         economy.demand[firm] = demand
         economy.tally[flows.DEMAND] += demand
-        economy.fragility[firm] = config.leverage_cap
-        if economy.worth[firm] > 0:
-            economy.fragility[firm] = float(demand) / float(economy.worth[firm])
+        worth = economy.worth[firm]
+        economy.fragility[firm] = float(demand) / float(worth) if worth > 0 else config.leverage_cap
         rng = Rng.load(economy.stream[firm])
         words = [rng.next() for _ in range(config.max_h)]
         tie = rng.next()
@@ -73,10 +63,21 @@ def demand_credit(config, economy, asked):
         if config.credit_order == "fragility":
             borrowers.append((economy.fragility[firm], firm))
         elif config.credit_order == "worth":
-            borrowers.append((-economy.worth[firm], firm))
+            borrowers.append((-worth, firm))
         else:
             borrowers.append((tie, firm))
     return sorted(borrowers)
+
+
+def lend_in_turn(config, economy, asked, borrowers, turn):
+    """Let all that still want credit ask one bank, and banks serve them in their order."""
+    ration_in_order(
+        borrowers,
+        lambda i: asked[i][turn],
+        economy.demand,
+        economy.supply,
+        lambda i, bank, most: lend(config, economy, bank, i, turn, most),
+    )
 
 
 def lend(config, economy, bank, firm, turn, most):
@@ -89,8 +90,7 @@ def lend(config, economy, bank, firm, turn, most):
     leverage = min(economy.fragility[firm], config.leverage_cap)
     rate = config.policy_rate * (1.0 + economy.cost[bank] * leverage)
     interest = int(amount * rate)
-    economy.loan[firm][turn] = amount
-    economy.loan_bank[firm][turn] = bank
+    economy.loan[firm][turn], economy.loan_bank[firm][turn] = amount, bank
     economy.loan_rate[firm][turn] = rate
     economy.loan_interest[firm][turn] = interest
     economy.interest[firm] += interest

@@ -4,7 +4,7 @@ from societies.model import Rng, reduce_sum, soft_exp, soft_log
 from societies.model.markets import draw_uniform, draw_word, pick, trimmed_mean
 from societies.models.bam import flows
 from societies.models.bam.config import GRAINS, MOST_MONEY
-from societies.models.bam.labour import dismiss, lay_off_excess
+from societies.models.bam.labour import dismiss, lay_off
 from societies.models.bam.statistics import measure_balances
 
 MOST_SKILL = 1 << 40
@@ -22,10 +22,8 @@ def begin(config, economy, quarter):
     made = config.households * skill // config.firms
     offer = config.price0 * config.wage0_ratio
     for firm in range(config.firms):
-        economy.price[firm] = config.price0
-        economy.offer[firm] = int(offer * GRAINS)
-        economy.skill[firm] = skill
-        economy.made[firm] = made
+        economy.price[firm], economy.offer[firm] = config.price0, int(offer * GRAINS)
+        economy.skill[firm], economy.made[firm] = skill, made
         economy.worth[firm] = int(config.net_worth_ratio * config.price0 * made)
         economy.cash[firm] = economy.worth[firm]
     economy.min_pay = int(offer * config.min_wage_ratio * GRAINS)
@@ -68,7 +66,7 @@ def plan(config, economy, quarter):
         economy.want[firm] = wanted
         economy.vacancies[firm] = max(wanted - economy.staff[firm], 0)
         economy.tally[flows.VACANCIES] += economy.vacancies[firm]
-    lay_off_excess(config, economy)
+    lay_off(config, economy, unpaid=False)
 
 
 def forget_the_quarter_before(economy):
@@ -98,9 +96,8 @@ def produce(config, economy, quarter):
     """Pay wages, make goods, measure the average price, and let contracts run out."""
     for firm in range(config.firms):
         economy.cash[firm] -= economy.payroll[firm]
-        made = economy.skill[firm] * economy.staff[firm]
-        economy.made[firm] = made
-        economy.value[firm] = int(min(economy.price[firm] * made, config.top))
+        economy.made[firm] = economy.skill[firm] * economy.staff[firm]
+        economy.value[firm] = int(min(economy.price[firm] * economy.made[firm], config.top))
         economy.stock[firm] = economy.value[firm]
     value, made = sum(economy.value), sum(economy.made)
     for k in range(4, 0, -1):
@@ -130,23 +127,19 @@ def settle(config, economy, quarter):
         owed, due = sum(economy.loan[firm]), sum(economy.loan_interest[firm])
         shared += pay_debts(config, economy, firm, owed, due)
         profit = economy.value[firm] - economy.stock[firm] - economy.payroll[firm] - due
-        if profit > 0:
-            paid = int(config.tax * profit)
-            move_outside(economy, firm, paid, flows.TAX)
-            profit -= paid
+        tax = int(config.tax * max(profit, 0))
+        move_outside(economy, firm, tax, flows.TAX)
+        profit -= tax
         if config.growth:
             spent = research(config, economy, firm, profit, owed, z)
             profit -= spent
             if config.rnd_money == "households":
                 shared += spent
-        economy.profit[firm] = profit
-        economy.kept[firm] = profit
-        if profit > 0:
-            paid = int(config.dividends * profit)
-            economy.cash[firm] -= paid
-            economy.kept[firm] -= paid
-            economy.flow[flows.DIVIDENDS] += paid
-            shared += paid
+        paid = int(config.dividends * max(profit, 0))
+        economy.profit[firm], economy.kept[firm] = profit, profit - paid
+        economy.cash[firm] -= paid
+        economy.flow[flows.DIVIDENDS] += paid
+        shared += paid
     each, rest = shared // config.households, shared % config.households
     for household in range(config.households):
         share = each + 1 if household < rest else each
@@ -231,9 +224,8 @@ def measure_productivity(config, economy):
     """Measure the goods that a worker makes, weighted by output, after research."""
     made = sum(economy.made)
     economy.tally[flows.OUTPUT] = made
-    weighted = reduce_sum(
-        [float(economy.skill[i]) * float(economy.made[i]) for i in range(config.firms)]
-    )
+    skill = economy.skill
+    weighted = reduce_sum([float(skill[i]) * float(x) for i, x in enumerate(economy.made)])
     economy.mean_skill = weighted / float(made) if made > 0 else 0.0
 
 
@@ -242,14 +234,13 @@ def leave(config, economy, quarter):
     economy.tally[flows.WORTH] = sum(economy.worth)
     for firm in range(config.firms):
         economy.worth[firm] += economy.kept[firm]
-        failed = economy.worth[firm] <= 0
-        if config.exit_rule == "worth_or_output" and economy.made[firm] == 0:
-            failed = True
+        idle = config.exit_rule == "worth_or_output" and economy.made[firm] == 0
+        failed = economy.worth[firm] <= 0 or idle
         economy.failed[firm] = int(failed)
         if not failed:
             continue
         economy.tally[flows.FAILED_FIRMS] += 1
-        economy.staff[firm], economy.payroll[firm], economy.interest[firm] = 0, 0, 0
+        economy.payroll[firm], economy.interest[firm] = 0, 0
         for turn in range(config.max_h):
             economy.loan_interest[firm][turn] = 0
             economy.loan_bank[firm][turn] = -1
@@ -257,12 +248,9 @@ def leave(config, economy, quarter):
     for household in range(config.households):
         firm = economy.employer[household]
         if firm >= 0 and economy.failed[firm] == 1:
-            economy.employer[household], economy.former[household] = -1, -1
-            economy.wage[household], economy.left[household] = 0, 0
-            economy.returning[household] = 0
-    for bank in range(config.banks):
-        if economy.equity[bank] <= 0:
-            economy.tally[flows.FAILED_BANKS] += 1
+            dismiss(economy, household, 0)
+            economy.former[household] = -1
+    economy.tally[flows.FAILED_BANKS] = sum([int(equity <= 0) for equity in economy.equity])
     for firm in range(config.firms):
         for turn in range(config.max_h):
             bank = economy.loan_bank[firm][turn]
@@ -326,18 +314,11 @@ def enter_firms(config, economy):
 def collect(config, economy, worth):
     """Let households pay for an entrant in proportion to their savings; return what they paid."""
     savings = sum(economy.savings)
-    missing = worth
-    if savings <= worth:
+    share, missing = float(worth) / float(max(savings, 1)), min(worth, savings)
+    for rest in (False, True):  # what the shares, cut to whole grains, leave: from household 0 on
         for household in range(config.households):
-            economy.savings[household] = 0
-        return savings
-    share = float(worth) / float(savings)
-    for household in range(config.households):
-        paid = min(int(share * economy.savings[household]), economy.savings[household], missing)
-        economy.savings[household] -= paid
-        missing -= paid
-    for household in range(config.households):
-        paid = min(economy.savings[household], missing)
-        economy.savings[household] -= paid
-        missing -= paid
-    return worth
+            saved = economy.savings[household]
+            paid = min(saved if rest else int(share * saved), saved, missing)
+            economy.savings[household] -= paid
+            missing -= paid
+    return min(worth, savings)

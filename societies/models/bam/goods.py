@@ -109,10 +109,8 @@ def look(config, economy, household, words):
 
 def measure_price(config, economy):
     """Measure the average price by what was sold."""
-    sold, count = 0, 0
-    for firm in range(config.firms):
-        sales = economy.value[firm] - economy.stock[firm]
-        sold += sales
-        count += int(min(sales / economy.price[firm], config.top))
+    sales = [economy.value[i] - economy.stock[i] for i in range(config.firms)]
+    count = sum([int(min(sales[i] / economy.price[i], config.top)) for i in range(config.firms)])
+    sold = sum(sales)
     if sold > 0 and count > 0:
         economy.prices[0] = float(sold) / float(count)

@@ -119,7 +119,19 @@ def statistics(config, economy, quarter):
         "rescue": float(flow[flows.RESCUES]) / GRAINS,
         "rnd": float(flow[flows.RESEARCH] + flow[flows.RESEARCH_PAID]) / GRAINS,
         "tax": float(flow[flows.TAX]) / GRAINS,
+        "discrepancy": float(sum(balance) - money_at_start(config)),
     }
+
+
+def money_at_start(config):
+    """Return all money before the first quarter, in grains; it stays the same with what is outside.
+
+    The cash of firms, the savings of households, and the equity of banks, as `begin` gives them.
+    """
+    made = config.households * int(config.productivity * GRAINS) // config.firms
+    worth = int(config.net_worth_ratio * config.price0 * made)
+    savings, equity = int(config.savings0 * GRAINS), int(config.equity0 * GRAINS)
+    return config.firms * worth + config.households * savings + config.banks * equity
 
 
 def measure_balances(economy):

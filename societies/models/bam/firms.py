@@ -8,6 +8,7 @@ from societies.models.bam.labour import dismiss, lay_off
 from societies.models.bam.statistics import measure_balances
 
 MOST_SKILL = 1 << 40
+MOST_OUTPUT = float(1 << 60)
 ERROR_OF_REALS = 1.0000003141592654
 """Fills the digits of a productivity, whose power of two stays: only the errors of a division of
 real numbers depend on it."""
@@ -283,16 +284,21 @@ def enter(config, economy, quarter):
         economy.cause = 2
 
 
+def typical(values, firms):
+    """Return the mean of values over some firms, without the extremes."""
+    return trimmed_mean(sorted([values[firm] for firm in firms]), 20)
+
+
 def enter_firms(config, economy):
     """Put a small firm in the place of each that failed; means are over the firms that stay."""
     stay = [firm for firm in range(config.firms) if economy.failed[firm] == 0]
-    worth = int(config.entry_size * trimmed_mean(sorted([economy.worth[i] for i in stay]), 20))
-    made = int(config.entry_production * trimmed_mean(sorted([economy.made[i] for i in stay]), 20))
+    worth = int(min(config.entry_size * typical(economy.worth, stay), config.top))
+    made = int(min(config.entry_production * typical(economy.made, stay), MOST_OUTPUT))
     wages = [economy.wage[j] for j in range(config.households) if economy.employer[j] >= 0]
-    offer = max(int(config.entry_wage * trimmed_mean(sorted(wages), 20)), economy.min_pay)
+    offer = int(min(config.entry_wage * trimmed_mean(sorted(wages), 20), config.top))
     skill = 0
     if config.entry_productivity == "mean":
-        skill = int(trimmed_mean(sorted([economy.skill[i] for i in stay]), 20))
+        skill = int(typical(economy.skill, stay))
     for firm in range(config.firms):
         if economy.failed[firm] == 0:
             continue
@@ -303,7 +309,7 @@ def enter_firms(config, economy):
         economy.flow[flows.ENTRIES_PAID] += given
         economy.made[firm], economy.value[firm], economy.stock[firm] = made, 0, 0
         economy.price[firm] = economy.prices[0] * config.entry_markup
-        economy.offer[firm] = offer
+        economy.offer[firm] = max(offer, economy.min_pay)
         economy.plan[firm], economy.want[firm], economy.vacancies[firm] = 0, 0, 0
         economy.demand[firm], economy.fragility[firm] = 0, 0.0
         economy.profit[firm], economy.kept[firm] = 0, 0

@@ -123,7 +123,7 @@ def _read(asked: Ticks) -> slice | list[int]:
     if isinstance(asked, slice):
         return asked
     if not isinstance(asked, str):
-        return [asked] if isinstance(asked, int) else [int(one) for one in asked or ()]
+        return [int(one) for one in np.atleast_1d(np.asarray(asked))]
     try:
         if ":" not in asked:
             return [_tick(part) for part in asked.split(",")]

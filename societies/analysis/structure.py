@@ -179,7 +179,7 @@ def recovery_time(
     series = in_order(series, clock)
     ticks = series[clock].values
     earlier, later = (ticks > at - before) & (ticks <= at), ticks > at
-    if not earlier.any() or not later.any() or ticks[-1] < at + hold:
+    if not earlier.any() or ticks[-1] < at + hold:
         there = f"{ticks[0]} to {ticks[-1]}" if len(ticks) else "none"
         raise ConfigError(
             f"{option('at', at)}: needs {one_of(clock)} before and {hold} after; "
@@ -215,7 +215,7 @@ def recovery_time(
 def _recovered(values: NDArray[Any], least: float, since: NDArray[Any], hold: int) -> float:
     """Return the number of ticks until values reach the required level again, from the first."""
     known = ~np.isnan(values)
-    if np.isnan(least) or not known.any():
+    if not known.any():
         return np.nan
     good, since = values[known] >= least, since[known]
     if good.all():

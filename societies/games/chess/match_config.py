@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from reference_py.games.chess.fen import write_fen
 from reference_py.games.chess.match import RANDOM, SEARCH, UCI, MatchParameters, Player
-from societies.config.model import Conflict, ListOf, Section, key
+from societies.config.model import Conflict, ListOf, Section, key, shape
 from societies.games.chess.external import command_of, lack_of
 from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.games.matches import MatchConfig, described
@@ -69,7 +69,7 @@ class ChessMatchConfig(MatchConfig):
     batch: SizesConfig = key(
         SizesConfig(leaves=256, branches=32), "How many nodes a search calculates at a time"
     )
-    players: ListOf[ChessPlayerConfig] = key(
+    players: ListOf[ChessPlayerConfig] = shape(
         (ChessPlayerConfig(), ChessPlayerConfig(kind="random")), "The first player and the second"
     )
 

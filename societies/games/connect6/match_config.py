@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import ClassVar, Literal
 
 from reference_py.games.connect6.match import RANDOM, SEARCH, MatchParameters, Player
-from societies.config.model import Conflict, ListOf, key
+from societies.config.model import Conflict, ListOf, key, shape
 from societies.games.connect6.config import TO_MOVE, WHITE, Connect6PositionConfig
 from societies.games.matches import MatchConfig
 from societies.games.ngtsg.config import SizesConfig
@@ -65,7 +65,7 @@ class Connect6MatchConfig(MatchConfig):
     batch: SizesConfig = key(
         SizesConfig(leaves=1024, branches=64), "How many nodes a search calculates at a time"
     )
-    players: ListOf[Connect6PlayerConfig] = key(
+    players: ListOf[Connect6PlayerConfig] = shape(
         (Connect6PlayerConfig(), Connect6PlayerConfig(kind="random")),
         "The first player and the second",
     )

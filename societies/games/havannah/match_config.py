@@ -13,7 +13,7 @@ from reference_py.games.havannah.match import (
     MatchParameters,
     Strength,
 )
-from societies.config.model import Conflict, ListOf, Section, key
+from societies.config.model import Conflict, ListOf, Section, key, shape
 from societies.games.havannah.config import STREAMS
 from societies.games.havannah.search_config import NODES, RAVE, WEIGHT
 from societies.games.havannah.search_config import TREES as TREE_COUNT
@@ -74,9 +74,9 @@ class HavannahMatchConfig(MatchConfig):
     """Two players of Havannah and the games between them."""
 
     workload: Literal["havannah_match"] = key("havannah_match", "What the file configures")
-    size: int = key(6, "Cells of a side of the board", "cells", ge=3, le=10)
+    size: int = shape(6, "Cells of a side of the board", "cells", ge=3, le=10)
     swap: bool = key(True, "Whether Black's first move may be to take White's first stone")
-    players: ListOf[HavannahPlayerConfig] = key(
+    players: ListOf[HavannahPlayerConfig] = shape(
         (HavannahPlayerConfig(), HavannahPlayerConfig(kind="flat")),
         "The first player and the second",
     )

@@ -16,6 +16,7 @@ from societies.config.model import (
     Section,
     WorkloadConfig,
     key,
+    shape,
 )
 from societies.games.ngtsg.capacity import capacities
 from societies.games.ngtsg.refinements import contradictions, idle, refinements_of, unpruned
@@ -42,23 +43,23 @@ Children = Annotated[int, Field(ge=1, le=MOST_CHILDREN)]
 Level = Annotated[int, Field(ge=1, le=MOST_LEVEL)]
 
 
-ROUNDS: Any = key(
+ROUNDS: Any = shape(
     (),
     "After how many children of a node its window is looked at again, before the next ones "
     "are looked at; ascending. 1: the first child before its brothers; none: all at once, as "
     "published",
     "nodes",
 )
-ROUNDS_AT: Any = key(
+ROUNDS_AT: Any = shape(
     (),
     "Levels that are gone through in rounds, from 1, the moves of the root, on; none: all. Rounds "
     "save nodes and cost supersteps, on deep levels more of them",
     "levels",
 )
-PRINCIPAL_VARIATION: Any = key(
+PRINCIPAL_VARIATION: Any = shape(
     False, "Whether the leftmost line is searched, a node at a time, before anything else"
 )
-DEEPENING: Any = key(
+DEEPENING: Any = shape(
     0,
     "Plies from one depth to the next where several are searched one after the other, the "
     "last of them depth, each in the order of the root's moves that the one before has found; "
@@ -67,14 +68,14 @@ DEEPENING: Any = key(
     ge=0,
     le=MOST_DEEPENING,
 )
-ASPIRATION: Any = key(
+ASPIRATION: Any = shape(
     0,
     "How far the value of a depth is expected to be from that of the depth before; where it is "
     "farther, that depth is searched again. 0: any value is",
     ge=0,
     le=MOST_ASPIRATION,
 )
-NEAR_ROOT: Any = key(
+NEAR_ROOT: Any = shape(
     (),
     "Most other nodes of a batch of each level from the root's on, where these are to be fewer "
     "than branches",
@@ -85,21 +86,21 @@ NEAR_ROOT: Any = key(
 class SizesConfig(Section):
     """How many nodes are calculated at a time."""
 
-    leaves: int = key(4096, "Most leaves of a batch", "nodes", ge=1, le=MOST_BATCH)
-    branches: int = key(1024, "Most other nodes of a batch", "nodes", ge=1, le=MOST_BATCH)
+    leaves: int = shape(4096, "Most leaves of a batch", "nodes", ge=1, le=MOST_BATCH)
+    branches: int = shape(1024, "Most other nodes of a batch", "nodes", ge=1, le=MOST_BATCH)
 
 
 class BatchConfig(SizesConfig):
     """Sizes of batches, and which batches the CPU calculates instead of the run's device."""
 
-    min_leaves: int = key(
+    min_leaves: int = shape(
         0,
         "Batches of fewer leaves are calculated by the CPU's OpenCL device, with the same results",
         "nodes",
         ge=0,
         le=MOST_FEW,
     )
-    min_branches: int = key(
+    min_branches: int = shape(
         0,
         "Batches of fewer other nodes are calculated by the CPU's OpenCL device, with the same "
         "results",
@@ -119,8 +120,8 @@ class SearchRecord(Section):
 class SearchConfig(WorkloadConfig):
     """Base of the configurations of searches: depth, pruning and batches."""
 
-    depth: int = key(4, "Plies from the root to the leaves", "plies", ge=0, le=32)
-    pruning: Literal["none", "alpha_beta"] = key(
+    depth: int = shape(4, "Plies from the root to the leaves", "plies", ge=0, le=32)
+    pruning: Literal["none", "alpha_beta"] = shape(
         "alpha_beta", "Whether nodes are left out whose value cannot change that of the root"
     )
     rounds: ListOf[Children] = ROUNDS
@@ -128,13 +129,13 @@ class SearchConfig(WorkloadConfig):
     principal_variation: bool = PRINCIPAL_VARIATION
     deepening: int = DEEPENING
     aspiration: int = ASPIRATION
-    form: Literal["device", "host"] = key(
+    form: Literal["device", "host"] = shape(
         "device",
         "Who selects and closes nodes, with the same results: the device, or the host while the "
         "device calculates moves and values",
     )
     batch: BatchConfig = key(BatchConfig(), "How many nodes are calculated at a time")
-    pool: Auto[Pool] = key(
+    pool: Auto[Pool] = shape(
         "auto",
         "Most nodes of a game in memory at a time; if they do not suffice for the children of a "
         "batch, the batch becomes smaller; auto: as many as the batches need, at most 4,194,304",

@@ -253,6 +253,7 @@ class BamConfig(WorkloadConfig):
                 "policy_rate (1 + h_phi leverage_cap)",
                 (("h_phi",), ("leverage_cap",)),
             )
+        yield from self._first_amounts()
         made = self.productivity * self.households / self.firms
         money = self.firms * self.net_worth_ratio * self.price0 * made
         money += self.households * self.savings0 + self.banks * self.equity0
@@ -263,6 +264,37 @@ class BamConfig(WorkloadConfig):
                 f"({MOST_MONEY / GRAINS:g})",
                 tuple((n,) for n in ("productivity", "price0", "savings0", "equity0")),
             )
+
+    def _first_amounts(self) -> Iterator[Conflict]:
+        """Yield conflicts of amounts that are too small or too large to be counted in grains."""
+        skill = int(self.productivity * GRAINS)
+        made = self.households * skill // self.firms
+        offer = self.price0 * self.wage0_ratio * GRAINS
+        start = ("productivity", "price0", "firms", "households")
+        for name, what, amount, more in (
+            ("productivity", "what a worker makes", skill, ()),
+            ("productivity", "the output of a firm", made, ("firms", "households")),
+            ("net_worth_ratio", "the net worth of a firm",
+             self.net_worth_ratio * self.price0 * made, start),
+            ("wage0_ratio", "the wage offered", offer, ("price0",)),
+            ("min_wage_ratio", "the minimum wage", offer * self.min_wage_ratio,
+             ("price0", "wage0_ratio")),
+            ("equity0", "the equity of a bank", self.equity0 * GRAINS, ()),
+        ):  # fmt: skip
+            needs = tuple((one,) for one in more)
+            if amount < 1.0:
+                yield Conflict(
+                    (name,), f"{what} at the start is less than the smallest amount, 2**-20", needs
+                )
+                return  # the others follow from it
+            if "wage" in what and amount > self.top:
+                yield Conflict(
+                    (name,),
+                    f"{what} at the start, {amount / GRAINS:g}, is more than can be counted "
+                    f"({self.top / GRAINS:g})",
+                    needs,
+                )
+                return
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield keys without effect: searches beyond all there are, and keys of extensions."""

@@ -172,6 +172,23 @@ def ticks_of(data: xr.DataArray) -> str:
     return found[0]
 
 
+def in_order(data: Any, dim: str) -> Any:
+    """Return a dataset or an array sorted by a coordinate along a dimension.
+
+    Raises
+    ------
+    ConfigError
+        If an entry occurs twice, as in two results that were joined.
+    """
+    if dim not in data.coords:
+        return data
+    ordered = data.sortby(dim)
+    entries = ordered[dim].values
+    if len(twice := entries[1:][entries[1:] == entries[:-1]]):
+        raise ConfigError(f"{dim} {twice[0]} is in the data twice; are they two results, joined?")
+    return ordered
+
+
 def require_dims(data: xr.DataArray, *dims: str) -> None:
     """Raise ConfigError unless an array has these dimensions."""
     for dim in dims:

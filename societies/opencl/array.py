@@ -13,8 +13,8 @@ from societies.errors import DeviceError
 from societies.opencl.debug import translated_errors
 
 FILLED_AT_ONCE = 1 << 30
-"""Most bytes that one command fills: from 2**31 or 2**32 on NVIDIA's OpenCL hangs or loses the device
-(pyopencl's issue 395)."""
+"""Most bytes that one command fills: from 2**31 or 2**32 on, NVIDIA's OpenCL hangs or loses the
+device (pyopencl's issue 395)."""
 
 
 @dataclass

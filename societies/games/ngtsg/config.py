@@ -196,7 +196,7 @@ class SearchConfig(WorkloadConfig):
         return self.rooms(USUAL_POOL if self.pool == "auto" else self.pool)
 
     def search_parameters(self, kind: type[P], **own: Any) -> P:
-        """Return the parameters of a search, of the kind of the game; ``own`` are the game's."""
+        """Return the parameters of a search, in the class of a game, with its own keys."""
         return parameters_of(
             kind,
             self,

@@ -90,6 +90,7 @@ ON_A_DEVICE = {
 RULES = (
     *("start_and_end_of_day", "working", "bartering", "device_market", "device_payment"),
     *("making", "valuing", "inventing", "statistics_rules", "measures_rules", "curves"),
+    "streams_rules",
 )
 TRADING_RULES = (
     "test_equal_powers_settle_at_the_geometric_mean_whatever_their_size",

@@ -122,6 +122,7 @@ OF_THE_HOST = (
     "tests/parity/test_interventions_that_end.py",
     "tests/parity/test_verifying.py",
     "tests/parity/test_verifying_by_hand.py",
+    "tests/parity/test_verifying_in_parts_by_hand.py",
     "tests/invariants/test_explanations.py",
     "tests/invariants/test_lives_by_hand.py",
     "tests/invariants/test_policies.py",

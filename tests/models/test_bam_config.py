@@ -33,6 +33,11 @@ INTEREST = "interest could be 1.8 times the loan, and at most 1 is possible"
         ({"min_wage": "down"}, "min_wage: expected one of both, up, fixed, got 'down'"),
         ({"capital": 0.0}, "capital: must be more than 0, got 0"),
         ({"net_worth_ratio": 1e6, "price0": 1e6, "productivity": 1e5}, "more than can be counted"),
+        ({"record": {"keep": [3, 3]}}, "record.keep.1: quarter 3 is listed twice"),
+        ({"record": {"keep": [0]}}, "record.keep.0: must be at least 1, got 0"),
+        ({"record": {"checkpoint": -3}}, "record.checkpoint: must be at least 0, got -3"),
+        ({"record": {"checkpoint": "now"}}, "expected a whole number, auto or never, got 'now'"),
+        ({"first_economy": 2**31 - 1}, "random streams are needed (four of every agent), more"),
         ({"productivity": 1e-9}, f"productivity: what a worker makes {TOO_LITTLE}"),
         (
             {"firms": 100_000, "productivity": 1e-6},
@@ -72,6 +77,12 @@ def test_keys_without_effect_are_warned_of(keys, message):
     config = config_from_dict({**SMALLEST, "max_m": 4, **keys})
     assert [found.message for found in config.warnings()] == [message]
     assert [".".join(found.path) for found in config.warnings()] == list(keys)
+
+
+def test_interventions_that_overlap_are_warned_of():
+    changes = [{"quarter": 2, "until": 5, "set": {"tax": 0.1}}, {"quarter": 3, "set": {"tax": 0.2}}]
+    config = config_from_dict({**SMALLEST, "max_m": 4, "interventions": changes})
+    assert [found.path for found in config.warnings()] == [("interventions", 1, "set")]
 
 
 def test_more_searches_than_firms_see_each_firm_once():

@@ -80,7 +80,7 @@ def _sorted(f: Function, made: List, node: ast.Call, name: str) -> List:
     if key is None and made.kinds == (INT,) and not reverse:
         other = lists.new(f, "other", (INT,), made.most) if made.most > RUN else made
         call = f"{alone('sort_alone', made)[:-1]}, {other.columns[0].pointer});"
-        if made.space == "scratch" and f.shareable:
+        if made.space == "scratch" and other is not made and f.shareable:
             if not f.shares:
                 f.learn(("shares", ""), True)
             team = f.use("team", "const size_t team")

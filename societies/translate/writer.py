@@ -14,7 +14,6 @@ from societies.translate.frames import CLine, Instance, Namespace
 from societies.translate.names import is_reserved
 from societies.translate.values import CTYPES, FIXED, Number
 
-
 _CONSTANT = re.compile(r" {8}(?:const )?(\w+) (\w+) = (.*)")
 
 

@@ -23,29 +23,18 @@
 #define WHOLE static
 #endif
 
-// Lists in scratch memory: of an item one after another on a CPU; interleaved with those of its
+// Lists in scratch memory: of a work-item one after another on a CPU; interleaved with those of its
 // workgroup on a GPU, where neighbouring work-items then read neighbouring words. The last
-// workgroup may have fewer items than the others.
-//
-// An item is a work-item, or a team: if there are as many workgroups as items, all work-items of a
-// workgroup carry out the lines of an item that are not in a block ALONE.
+// workgroup may have fewer than its size of the ``items``.
 #if DEVICE_IS_CPU
-#define ALONE
-#define TEAM(items) 1
-#define TOGETHER(team)
 #define L(i) i
 #define STRIDE(items) items
 #define FIRST_WORD(item, words) (item * words)
 #else
-#define ALONE if (get_local_id(0) % team == 0)
-#define TEAM(items) (get_num_groups(0) == (items) ? get_local_size(0) : 1)
-#define TOGETHER(team) \
-    if (team > 1) barrier(CLK_GLOBAL_MEM_FENCE)
-#define ITEMS_OF_GROUP (get_local_size(0) / team)
-#define FIRST_OF_GROUP (get_group_id(0) * ITEMS_OF_GROUP)
 #define L(i) ((size_t)(i) * stride)
-#define STRIDE(items) min(ITEMS_OF_GROUP, (size_t)(items) - FIRST_OF_GROUP)
-#define FIRST_WORD(item, words) (FIRST_OF_GROUP * (words) + get_local_id(0) / team)
+#define FIRST_OF_GROUP (get_group_id(0) * get_local_size(0))
+#define STRIDE(items) min(get_local_size(0), (size_t)(items) - FIRST_OF_GROUP)
+#define FIRST_WORD(item, words) (FIRST_OF_GROUP * (words) + get_local_id(0))
 #endif
 
 // Bytes, which may be of any type, from the state into a log.
@@ -298,56 +287,8 @@ static void sort_alone_scratch(__global long *x, const long n, const size_t stri
     }
     for (long i = 0; i < n; ++i) x[i] = y[i];
 }
-#define sort_shared_scratch(x, n, stride, y, team) sort_alone_scratch(x, n, stride, y)
 #else
 #define sort_alone_scratch merge_alone_scratch
-
-// The same by a team, of which work-item 0 knows the number: runs of 8 by insertion; then each
-// number finds its place among those of the other run by bisection.
-static void sort_shared_scratch(__global long *x, const long given, const size_t stride,
-                                __global long *y, const size_t team)
-{
-    if (team == 1) {
-        merge_alone_scratch(x, given, stride, y);
-        return;
-    }
-    const long member = get_local_id(0), members = (long)team;
-    if (member == 0) y[0] = given;
-    barrier(CLK_GLOBAL_MEM_FENCE);  // all numbers, and how many there are
-    const long n = y[0];
-    for (long low = 8 * member; low < n; low += 8 * members)
-        for (long i = low + 1; i < low + 8 && i < n; ++i) {
-            const long moved = x[i];
-            long j = i;
-            for (; j > low && x[j - 1] > moved; --j) x[j] = x[j - 1];
-            x[j] = moved;
-        }
-    __global long *from = x, *to = y;
-    for (long width = 8; width < n; width *= 2) {
-        barrier(CLK_GLOBAL_MEM_FENCE);  // runs of this width, before they are merged
-        for (long i = member; i < n; i += members) {
-            const long start = i - (i & (2 * width - 1)), mid = least_long(start + width, n);
-            const int second = i >= mid;
-            const long first = second ? start : mid, moved = from[i];
-            long low = first, high = second ? mid : least_long(mid + width, n);
-            while (low < high) {
-                const long middle = (low + high) / 2;
-                if (second ? from[middle] <= moved : from[middle] < moved)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
-            to[i - (second ? width : 0) + low - first] = moved;
-        }
-        __global long *const merged = to;
-        to = from;
-        from = merged;
-    }
-    barrier(CLK_GLOBAL_MEM_FENCE);  // all in order, before they are copied or read
-    if (from != x)
-        for (long i = member; i < n; i += members) x[i] = from[i];
-    barrier(CLK_GLOBAL_MEM_FENCE);  // and in their place
-}
 #endif
 REDUCE_SUM_ALONE(reduce_sum_alone_private, __private, PLAIN)
 REDUCE_SUM_ALONE(reduce_sum_alone_scratch, __global, L)

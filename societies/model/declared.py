@@ -46,9 +46,6 @@ from societies.workload.declare.phases import Joined, phase
 from societies.workload.declare.points import once
 from societies.workload.declare.protocol import C, Contents, P, Setup
 
-TEAM = 64
-"""Work-items of a GPU that sort a society's numbers together, where there are few societies."""
-
 _WARNED: set[str] = set()
 """Messages of phases that cannot be translated, each of which is shown once."""
 
@@ -221,7 +218,6 @@ class Model(Workload[C, P]):
             global_size=items,
             items=64 if kernel.entry else 32,
             long_items=not kernel.entry,
-            team=TEAM if "team" in kernel.instance.uses else 1,
             alone_on_cpu=not kernel.entry,
             scratch=scratch,
             arguments={"copies": copies},

@@ -58,8 +58,7 @@ def kernel_of_phase(kernel: TranslatedPhase, declared: Declared) -> str:
     """
     given = _given([kernel], declared)
     lines = [f"__kernel void {kernel.name}({', '.join(given.values())})", "{"]
-    team = "TEAM(copies)" if "team" in kernel.instance.uses else "1"
-    lines.append(f"    const size_t team = {team}, item = get_global_id(0) / team;")
+    lines.append("    const size_t item = get_global_id(0);")
     entry = ""
     if kernel.entry:
         entries = declared.lengths[kernel.entry]
@@ -71,8 +70,6 @@ def kernel_of_phase(kernel: TranslatedPhase, declared: Declared) -> str:
     lines.append("    if (copy >= copies) return;")
     if declared.ended:
         lines.append(f"    if ({_over('state_ended[copy]', declared.clock)}) return;")
-        if "team" in kernel.instance.uses:
-            lines.append("    TOGETHER(team);  // all have read it, before one may write it")
     lines += _own_arrays(kernel.instance.uses, declared)
     if "scratch" in given:
         lines.append(f"    scratch += FIRST_WORD(item, {max(kernel.words, 1)}ul);")
@@ -97,7 +94,7 @@ def kernel_of_several(
     given |= {"log_row": "const int log_row", "ticks": "const int ticks"}
     lines = ["#if DEVICE_IS_CPU"]
     lines += [f"__kernel void {joined.name}({', '.join(given.values())})", "{"]
-    lines.append("    const size_t copy = get_global_id(0), stride = copies, team = 1;")
+    lines.append("    const size_t copy = get_global_id(0), stride = copies;")
     lines.append("    if (copy >= copies) return;")
     if declared.ended:
         lines.append("    __global const int *const ended_at = state_ended + copy;")
@@ -118,7 +115,7 @@ def kernel_of_several(
 
 def _given(kernels: Sequence[TranslatedPhase], declared: Declared) -> dict[str, str]:
     """Return the parameters of the kernel of some phases by name."""
-    inner = ("copy", "stride", "item", "team")
+    inner = ("copy", "stride", "item")
     uses = [(name, text) for one in kernels for name, text in one.instance.uses.items()]
     given = {name: text for name, text in uses if name not in inner}
     given.setdefault("copies", "const uint copies")

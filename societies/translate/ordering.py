@@ -79,14 +79,7 @@ def _sorted(f: Function, made: List, node: ast.Call, name: str) -> List:
         f.error(node, "None has no order", "Sort those that are not None.")
     if key is None and made.kinds == (INT,) and not reverse:
         other = lists.new(f, "other", (INT,), made.most) if made.most > RUN else made
-        call = f"{alone('sort_alone', made)[:-1]}, {other.columns[0].pointer});"
-        if made.space == "scratch" and other is not made and f.shareable:
-            if not f.shares:
-                f.learn(("shares", ""), True)
-            team = f.use("team", "const size_t team")
-            f.share(f"{call[:-2].replace('alone', 'shared', 1)}, {team});")
-        else:
-            f.emit(call)
+        f.emit(f"{alone('sort_alone', made)[:-1]}, {other.columns[0].pointer});")
         return made
     return _merged(f, made, key, reverse, node, name)
 

@@ -101,10 +101,8 @@ class TranslatedProgram:
         facts: dict[Any, Any] = {}
         self.active.clear()
         self.entry = entry
-        first = self.instance(f"{name}_alone").name
         while True:
-            made = self.instance(first)
-            made.name = first  # of the last pass: `WHOLE` and the kernel's name depend on it
+            made = self.instance(f"{name}_alone")
             frame = Namespace(node, file, function.__globals__, {}, bindings_of(node))
             f = Function(self, frame, made, facts)
             try:
@@ -168,17 +166,7 @@ class TranslatedProgram:
                 f.error(f.frame.node, f"'{name}' is given to the phase", "Use another name for it.")
         f.frame.assigned = set(names)
         assert isinstance(f.frame.node, ast.FunctionDef)
-        body = without_docstring(f.frame.node)
-        if entry or any(isinstance(one, ast.Return) for one in ast.walk(f.frame.node)):
-            f.statements(body)
-            return
-        f.shares = bool(f.fact("shares", ""))
-        if f.shares:
-            with f.block("ALONE"):
-                f.statements(body)
-            f.hoist()
-        else:
-            f.statements(body)
+        f.statements(without_docstring(f.frame.node))
 
     def join(self, phases: Sequence[str], logged: Sequence[str] = ()) -> JoinedPhases | None:
         """Add a kernel that carries out consecutive phases of a copy, for CPUs.
@@ -223,8 +211,7 @@ class TranslatedProgram:
         made.head = f"static {kind} {made.name}({', '.join(parameters) or 'void'})"
         declared = []
         for what, ctype in f.declared.items():
-            whole = ctype == "rng_t" or ctype in self.structures
-            plain = "=" in what or "[" in what or (whole and what[0] != "*")
+            plain = "=" in what or "[" in what or (ctype == "rng_t" and what[0] != "*")
             initial = "" if plain else " = 0"
             declared.append(CLine(f"    {ctype} {what}{initial};", file.name, line))
         made.lines = [*declared, *f.out]

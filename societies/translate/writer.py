@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,8 +12,6 @@ from typing import Any
 from societies.translate.frames import CLine, Instance, Namespace
 from societies.translate.names import is_reserved
 from societies.translate.values import CTYPES, FIXED, Number
-
-_CONSTANT = re.compile(r" {8}(?:const )?(\w+) (\w+) = (.*)")
 
 
 class Writer:
@@ -35,8 +32,6 @@ class Writer:
         self.shielded = 0  # how many `with` blocks are around, which a jump must not leave
         self.cnames: Counter[str] = Counter()
         self.temporaries = 0
-        self.asides = 0  # how many blocks collect lines, which may become a part of a condition
-        self.shares: bool | None = None  # whether a phase has lines for a team; None: it cannot
         self.breaks: list[set[str]] = []  # names that have values at each break of the loop
         self.now: ast.AST = frame.node
 
@@ -58,25 +53,6 @@ class Writer:
         self.indent -= 1
         self.emit(tail)
 
-    @property
-    def shareable(self) -> bool:
-        """Whether each society comes once to this line: at the top of a phase without return."""
-        return self.shares is not None and not self.asides and self.indent == 1 + self.shares
-
-    def share(self, text: str) -> None:
-        """Add a line that all work-items of a team carry out, between those of its first one."""
-        self.indent -= 1
-        for line in ("}", text, "ALONE {"):
-            self.emit(line)
-        self.indent += 1
-
-    def hoist(self) -> None:
-        """Declare the constants of the lines of a team's first work-item before all of them."""
-        for i, line in enumerate(self.out):
-            if found := _CONSTANT.fullmatch(line.text):
-                self.declared[found[2]] = found[1]
-                self.out[i] = line._replace(text=f"        {found[2]} = {found[3]}")
-
     @contextmanager
     def loop(self, end: str, *, to: str = "") -> Iterator[str]:
         """Emit a loop of a new counter, the text of which is yielded, from 0 up to ``end``."""
@@ -97,12 +73,10 @@ class Writer:
         """Collect the lines that are emitted inside, instead of adding them."""
         before, self.out = self.out, []
         lines = self.out
-        self.asides += 1
         try:
             yield lines
         finally:
             self.out = before
-            self.asides -= 1
 
     def splice(self, lines: Sequence[CLine], deeper: int = 0) -> None:
         """Add collected lines."""

@@ -151,8 +151,6 @@ class Launch:
         number of workgroups follows from it
     long_items : True if each work-item takes long: workgroups have fewer than ``items`` of them
         where there are few, so that all compute units of a GPU have some; for ``global_size``
-    team : work-items of a workgroup that would have a single one, of ``long_items``; they carry it
-        out together
     alone_on_cpu : True if a workgroup has a single work-item on a CPU
         (kernels/primitives/group.cl)
     scratch : working memory by the name of the parameter
@@ -171,7 +169,6 @@ class Launch:
     items: int | tuple[int, ...] = 0
     global_size: int = 0
     long_items: bool = False
-    team: int = 1
     alone_on_cpu: bool = False
     scratch: Mapping[str, Scratch] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)

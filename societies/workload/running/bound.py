@@ -255,8 +255,6 @@ class BoundPhases:
         elif launch.long_items:
             units = self._program.device.compute_units
             local = (items_of_long(local[0], launch.global_size, units),)
-            if local == (1,) and launch.team > 1:
-                return (launch.team,), (launch.global_size * launch.team,), None
         groups = launch.groups
         if isinstance(groups, str):
             word, arrays = groups, self.arrays

@@ -23,9 +23,9 @@
 #define WHOLE static
 #endif
 
-// Lists in scratch memory: of a work-item one after another on a CPU; interleaved with those of its
-// workgroup on a GPU, where neighbouring work-items then read neighbouring words. The last
-// workgroup may have fewer than its size of the ``items``.
+// Lists in scratch memory: of an item one after another on a CPU; interleaved on a GPU, where
+// neighbouring work-items then read neighbouring words: with all others, or with those of its
+// workgroup if that has few items. The last workgroup may have fewer items than the others.
 #if DEVICE_IS_CPU
 #define L(i) i
 #define STRIDE(items) items
@@ -33,8 +33,11 @@
 #else
 #define L(i) ((size_t)(i) * stride)
 #define FIRST_OF_GROUP (get_group_id(0) * get_local_size(0))
-#define STRIDE(items) min(get_local_size(0), (size_t)(items) - FIRST_OF_GROUP)
-#define FIRST_WORD(item, words) (FIRST_OF_GROUP * (words) + get_local_id(0))
+#define FEW_ITEMS (get_local_size(0) < 32)
+#define STRIDE(items) \
+    (FEW_ITEMS ? min(get_local_size(0), (size_t)(items) - FIRST_OF_GROUP) : (size_t)(items))
+#define FIRST_WORD(item, words) \
+    (FEW_ITEMS ? FIRST_OF_GROUP * (words) + get_local_id(0) : (size_t)(item))
 #endif
 
 // Bytes, which may be of any type, from the state into a log.

@@ -110,10 +110,10 @@ def test_groups_of_any_size_have_the_bits_of_python(monkeypatch):
     ("count", "units", "items"),
     [
         (1, 132, 1),
-        (2 * GROUPS_A_UNIT * 132 - 1, 132, 1),
-        (2 * GROUPS_A_UNIT * 132, 132, 2),
-        (8 * GROUPS_A_UNIT * 132 - 1, 132, 4),
-        (10**6, 132, 32),
+        (GROUPS_A_UNIT * 132, 132, 1),
+        (GROUPS_A_UNIT * 132 + 1, 132, 2),
+        (8 * GROUPS_A_UNIT * 132, 132, 8),
+        (8 * GROUPS_A_UNIT * 132 + 1, 132, 32),
         (1000, 1, 32),
     ],
 )

@@ -257,21 +257,23 @@ def scratch_name(phase: str, launch: Launch, parameter: str) -> str:
     return launch.scratch[parameter].shared or own
 
 
-GROUPS_A_UNIT = 16
-"""Workgroups per compute unit of a GPU from which on launches of long work-items have larger ones.
+GROUPS_A_UNIT = 8
+"""Workgroups of long work-items that each compute unit of a GPU has before they become larger."""
 
-On an NVIDIA H100, a warp of one long work-item waits for memory most of the time."""
+FEW_ITEMS = 8
+"""Largest workgroup of long work-items that is smaller than others; above it has no advantage."""
 
 
 def items_of_long(items: int, count: int, units: int) -> int:
     """Return the work-items per workgroup of a launch of ``count`` long work-items.
 
     A power of two, or ``items``, which is the most. Work-items of a warp wait for each other where
-    they take different branches, and a compute unit's cache holds the data of few of them; so they
-    are spread over all compute units first.
+    they take different branches, and the cache of a compute unit holds the data of few of them; so
+    they are spread over all compute units first (docs/design/translated-rules.md has the times).
     """
-    each = count // (GROUPS_A_UNIT * units)
-    return min(items, 1 << max(each.bit_length() - 1, 0))
+    each = -(-count // (GROUPS_A_UNIT * units))
+    few = 1 << max(each - 1, 0).bit_length()
+    return few if few <= min(items, FEW_ITEMS) else items
 
 
 def workgroup_size(device: Device, items: int) -> int:

@@ -260,7 +260,7 @@ def scratch_name(phase: str, launch: Launch, parameter: str) -> str:
 GROUPS_A_UNIT = 8
 """Workgroups of long work-items that each compute unit of a GPU has before they become larger."""
 
-FEW_ITEMS = 8
+FEW_ITEMS = 4
 """Largest workgroup of long work-items that is smaller than others; above it has no advantage."""
 
 

@@ -21,7 +21,7 @@ from societies.view.controls import PACES, network_controls, playing_controls, w
 from societies.view.course import WEEK
 from societies.view.networks import largest, network, network_facts, summed
 from societies.view.run_view import FRAME
-from societies.view.shots import NO_PIXELS, History, Line, Pane, Shot
+from societies.view.shots import NO_PIXELS, History, Line, Pane, Shot, evenly
 from societies.words import plural
 from societies.workload import Setup
 from societies.workload.declare.scene import Links
@@ -254,7 +254,7 @@ class FileView:
             }
             if (found := self._newest(state.spread, copy, tick)) is not None:
                 when, values = found
-                numbers["spread"] = np.sort(values[np.isfinite(values)]).astype(np.float32)
+                numbers["spread"] = evenly(values)
                 facts["spread"]["meaning"] = f"{meaning}, {self._clock} {when}"
         if self._network and tick:
             facts["network"], drawn = self._drawn(self._network, state, copy, tick)

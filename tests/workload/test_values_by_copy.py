@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from small import names, small, tried
+from small import keys_of, names, small, tried
 
 from societies import choose_device
-from societies.config.model import INITIAL, SHAPE, TABULATED, VALUE, Section
+from societies.config.model import INITIAL, SHAPE, TABULATED, VALUE
 from societies.errors import ConfigError
 from societies.sweep.document import load_sweep
 from societies.sweep.points import checked_points, points_of
@@ -32,6 +32,13 @@ FORMS = {
     ("laplace", "ratio"): {"method": "heat"},
     ("laplace", "omega"): {"method": "sor", "omega": 1.8},
     ("laplace", "conductor.0.value"): {"conductor": [{"rows": [2, 3], "columns": [2, 5]}]},
+    ("raytracer", "camera"): {"shading": "seed"},
+    ("raytracer", "look_at"): {"look_at": [3.0, 0.2, 0.1]},
+    ("raytracer", "up"): {"look_at": [3.0, 0.2, 0.1]},
+    ("raytracer", "ambient"): {"ambient": 0.2},
+    ("raytracer", "background"): {"background": [90.0, 130.0, 180.0]},
+    ("raytracer", "falloff"): {"falloff": 0.5},
+    ("raytracer", "fog"): {"shading": "seed", "fog": 0.03},
 }
 """Settings with which a key has an effect, if the small configuration has others."""
 
@@ -42,20 +49,14 @@ OTHERS = {
     ("laplace", "border"): 0.7,
     ("laplace", "tolerance"): 0.05,
     ("havannah_search", "exploration"): 9.0,
+    ("raytracer", "camera"): (-1.0, 0.4, 0.2),
+    ("raytracer", "look_at"): (3.0, 1.0, 0.0),
+    ("raytracer", "up"): (0.0, 1.0, 2.0),
+    ("raytracer", "background"): (10.0, 200.0, 30.0),
 }
 """Values to change to, if not half the value of the small configuration."""
 
 TICKS = 6
-
-
-def keys_of(model, path=(), around=""):
-    """Yield the dotted key and the kind of everything that a configuration has but lists."""
-    for name, field in model.model_fields.items():
-        kind = (field.json_schema_extra or {}).get("kind", around)
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
-            yield from keys_of(field.annotation, (*path, name), kind)
-        else:
-            yield ".".join((*path, name)), kind
 
 
 def values(name):
@@ -74,7 +75,9 @@ def of_two(name, key):
     now = config.model_dump()
     for part in key.split("."):
         now = now[int(part) if part.isdigit() else part]
-    return config, now, OTHERS.get((name, key), now // 2 if type(now) is int else now / 2)
+    if (name, key) in OTHERS:
+        return config, now, OTHERS[name, key]
+    return config, now, now // 2 if type(now) is int else now / 2
 
 
 @cache

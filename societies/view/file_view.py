@@ -299,11 +299,12 @@ class FileView:
         sizes = self._of_agents(net.size, copy, tick)
         colour = net.colours[state.colour]
         hues = self._of_agents(colour, copy, tick) if isinstance(colour, str) else np.array(colour)
+        size = given if sizes is None else summed(sizes)  # of an agent that was removed: NaN
         drawn = network(
             [link],
-            given if sizes is None else summed(sizes),
+            np.nan_to_num(size),
             np.zeros(recorded.agents) if hues is None else largest(hues),
-            np.ones(recorded.agents),
+            np.isfinite(size),
         )
         facts = network_facts(net, state, recorded.agents, drawn)
         if len(days) < min(span, tick):

@@ -164,6 +164,16 @@ class Shot(Frame):
     panes: tuple[Pane, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
 
+    def hash_comment(self) -> str:
+        """Return a comment with the hash of the steered state, for its YAML; "": it has none."""
+        sha256 = self.panes[-1].facts["sha256"]
+        if not sha256 or not self.tick:
+            return ""
+        return (
+            f"# state sha256 after {self.facts['clock']} {self.tick}: {sha256}\n"
+            f"# (societies run FILE --ticks {self.tick} prints it)\n"
+        )
+
 
 NO_PIXELS = np.zeros((0, 0, 4), np.uint8)
 

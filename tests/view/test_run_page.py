@@ -456,6 +456,18 @@ def test_the_page_of_a_result_has_its_series_by_entry_and_its_network(result):
     assert early["spread"]["meaning"].endswith("not recorded up to day 1")
 
 
+def test_an_agent_that_was_removed_is_faint_in_the_network_of_a_result(tmp_path):
+    """What a removed agent holds is recorded as NaN, which hid all circles of the page."""
+    view, state = made(
+        days=6, record={"agent": 3, "network": [5]},
+        interventions=[{"day": 2, "remove": "agent", "index": 1}],
+    )  # fmt: skip
+    societies.run(view.configuration(state), device="reference", out=tmp_path / "run.h5")
+    page = FileView(tmp_path / "run.h5")
+    sizes, _, living = last(page, page.initial).panes[0].numbers["nodes"][:, :3].T
+    assert np.isfinite(sizes).all() and living.tolist() == [1, 0, 1, 1, 1]
+
+
 def test_a_result_is_played_from_its_beginning_and_stops_at_its_end(result):
     view = FileView(result)
     state = replace(view.take(view.initial, Press("play")), pace="as fast as possible")

@@ -21,6 +21,7 @@ from societies.config.model import (
 )
 from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.workload.declare.config import checkpoints
+from societies.workload.declare.naming import parameters_of
 
 MOST_NODES = 1e17
 BRANCHING = 35.0
@@ -71,7 +72,7 @@ class ChessPerftConfig(WorkloadConfig):
     def parameters(self) -> PerftParameters:
         """Return the parameters that the reference takes."""
         kept = DEFAULT_KEPT if self.kept == "auto" else self.kept
-        return PerftParameters(boards_of(self.fens), self.depth, self.detail, kept)
+        return parameters_of(PerftParameters, self, boards=boards_of(self.fens), kept=kept)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield lines that describe no position, and a depth whose count would never end."""

@@ -128,12 +128,7 @@ class Connect6Config(SearchConfig):
 
     def parameters(self) -> Connect6Parameters:
         """Return the parameters that the reference takes."""
-        return Connect6Parameters(
-            **self.search_values(),
-            singles=self.singles,
-            full_width=self.full_width,
-            prover=self.prover,
-        )
+        return self.search_parameters(Connect6Parameters)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield errors of the positions, and conflicts of the search's keys."""

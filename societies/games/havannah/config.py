@@ -199,7 +199,7 @@ class HavannahConfig(BoardConfig):
             Parameters,
             self,
             stones=game.stones,
-            to_move=game.to_move,
+            to_move=game.side,
             candidates=self.cells(),
             winner="forest" if self.winner == "auto" else self.winner,
             record_game=self.record.game,

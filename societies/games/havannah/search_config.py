@@ -118,7 +118,7 @@ class HavannahSearchConfig(BoardConfig):
     def parameters(self) -> TreeParameters:
         """Return the parameters that the reference takes."""
         game = self.game()
-        given = {"stones": game.stones, "to_move": game.to_move, "limit": LIMIT}
+        given = {"stones": game.stones, "to_move": game.side, "limit": LIMIT}
         return parameters_of(TreeParameters, self, **given)
 
     def conflicts(self) -> Iterator[Conflict]:

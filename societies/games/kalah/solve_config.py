@@ -20,6 +20,7 @@ from societies.config.model import (
     shape,
 )
 from societies.workload.declare.config import checkpoints
+from societies.workload.declare.naming import parameters_of
 
 MOST_STONES = 127
 """Most stones in the pits of a board of the table; its values have 8 bits."""
@@ -72,12 +73,9 @@ class KalahSolveConfig(WorkloadConfig):
     def parameters(self) -> SolveParameters:
         """Return the parameters that the reference takes."""
         table = min(MOST_STONES, self.needed) if self.layers == "auto" else self.layers
-        return SolveParameters(
-            self.pits,
-            self.empty_capture,
-            self.stones,
-            min(table, self.needed),
-            self.most_above,
+        captures = self.empty_capture
+        return parameters_of(
+            SolveParameters, self, captures=captures, table=min(table, self.needed)
         )
 
     def conflicts(self) -> Iterator[Conflict]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
-from reference_py.games.ngtsg.parameters import Refinements
+from reference_py.games.ngtsg.parameters import Refinements, SearchParameters
 from societies.config.model import (
     Auto,
     Conflict,
@@ -21,6 +21,7 @@ from societies.config.model import (
 from societies.games.ngtsg.capacity import capacities
 from societies.games.ngtsg.refinements import contradictions, idle, refinements_of, unpruned
 from societies.workload.declare.config import checkpoints
+from societies.workload.declare.naming import parameters_of
 
 MOST_NODES = 1e13
 MOST_SUPERSTEPS = 10**9
@@ -37,6 +38,7 @@ USUAL_POOL = 2**22
 """Default capacity of a game's tree in nodes. It is the same on every device, since the counts of
 nodes may change if batches must become smaller."""
 
+P = TypeVar("P", bound=SearchParameters)
 Pool = Annotated[int, Field(ge=1, le=MOST_POOL)]
 BatchSize = Annotated[int, Field(ge=1, le=MOST_BATCH)]
 Children = Annotated[int, Field(ge=1, le=MOST_CHILDREN)]
@@ -188,27 +190,27 @@ class SearchConfig(WorkloadConfig):
         smaller = f"; full batches need {full:,}, so a full level takes smaller ones"
         return f"at most {nodes:,} of a game{smaller if full > nodes else ''}"
 
-    def search_values(self) -> dict[str, Any]:
-        """Return the values for `SearchParameters`."""
-        return {
-            "depth": self.depth,
-            "prune": self.pruning == "alpha_beta",
-            "most_leaves": self.batch.leaves,
-            "most_branches": self.batch.branches,
-            "min_leaves": self.batch.min_leaves,
-            "min_branches": self.batch.min_branches,
-            "capacities": self.rooms(USUAL_POOL if self.pool == "auto" else self.pool),
-            "width": self.most_moves,
-            "words": self.words,
-            "roots": self.roots(),
-            "form": self.form,
-            "near_root": self._near_root,
-            "principal_variation": self.principal_variation,
-            "rounds": tuple(self.rounds),
-            "rounds_at": tuple(self.rounds_at),
-            "deepening": self.deepening,
-            "aspiration": self.aspiration,
-        }
+    @property
+    def capacities(self) -> tuple[int, ...]:
+        """Capacity of each level."""
+        return self.rooms(USUAL_POOL if self.pool == "auto" else self.pool)
+
+    def search_parameters(self, kind: type[P], **own: Any) -> P:
+        """Return the parameters of a search, in the class of a game, with its own keys."""
+        return parameters_of(
+            kind,
+            self,
+            prune=self.pruning == "alpha_beta",
+            most_leaves=self.batch.leaves,
+            most_branches=self.batch.branches,
+            min_leaves=self.batch.min_leaves,
+            min_branches=self.batch.min_branches,
+            width=self.most_moves,
+            words=self.words,
+            roots=self.roots(),
+            near_root=self._near_root,
+            **own,
+        )
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield keys that have no effect because of other keys."""

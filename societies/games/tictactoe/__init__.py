@@ -79,7 +79,7 @@ class TicTacToe(SearchWorkload[TicTacToeConfig, SearchParameters]):
 
     def parameters(self, config: TicTacToeConfig) -> SearchParameters:
         """Return the parameters of a search that the reference takes."""
-        return SearchParameters(**config.search_values())
+        return config.search_parameters(SearchParameters)
 
     def move_text(self, config: TicTacToeConfig, move: int) -> str:
         """Return row and column, counted from 1."""

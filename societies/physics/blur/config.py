@@ -13,6 +13,7 @@ from societies.errors import ConfigError
 from societies.physics.picture_files import ANIMATED, WRITTEN, kind_of, left_out, unwritable
 from societies.physics.pictures import Picture, read
 from societies.workload.declare.config import MOST_TICKS, checkpoints
+from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 32_768
 LARGEST_RADIUS = 4000
@@ -123,15 +124,15 @@ class BlurConfig(WorkloadConfig):
     def parameters(self) -> Parameters:
         """Return the parameters that the reference takes."""
         fused = self.window <= FUSED_RADIUS and self.variant != "separate"
-        return Parameters(
-            self.source.planes,
-            self.kind,
-            self.passes,
-            self.window,
-            self.deviation,
-            self.border or ("available" if self.kind == "neighbours" else "mirror"),
-            self.kept_numbers,
-            "fused" if fused else "separate",
+        return parameters_of(
+            Parameters,
+            self,
+            image=self.source.planes,
+            radius=self.window,
+            sigma=self.deviation,
+            border=self.border or ("available" if self.kind == "neighbours" else "mirror"),
+            arithmetic=self.kept_numbers,
+            variant="fused" if fused else "separate",
         )
 
     def inputs(self) -> dict[str, str]:

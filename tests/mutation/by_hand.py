@@ -371,7 +371,7 @@ MISTAKES = (
         OF_LIVES,
     ),
 )
-"""What is wrong, file, text that is there once or first, what takes its place, and tests."""
+"""What is wrong, file, the text that is replaced where it comes first, its replacement, tests."""
 
 
 def tried(mistake):

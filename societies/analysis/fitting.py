@@ -15,6 +15,7 @@ from societies.analysis.selecting import RUN, copies_of, workload_of
 from societies.analysis.sensitivity import varied
 from societies.analysis.study_cases import runs_done
 from societies.analysis.study_figures import design_of, scalars
+from societies.config.problems import quoted
 from societies.economy.figure import happenings, possible_types
 from societies.errors import SocietiesError
 from societies.output.reading import event_tables
@@ -66,7 +67,7 @@ def unfit(figure: str, cases: Cases) -> str:
         return "has no devices that make devices: it was run with 'devices: tools'"
     for label, data in cases.items():
         if reason := REASONS[figure](data):
-            return f"{label} {reason}"
+            return f"{quoted(label)} {reason}"
     return ""
 
 
@@ -86,7 +87,7 @@ def _without(data: xr.Dataset, what: str, setting: str) -> str:
         return f"has no {what}, which results of the workload economy have"
     if RUN in data.dims:
         return f"has no {what}: a sweep records the variables in its section record.variables"
-    return f"has no {what}{f': {setting}' if setting else ''}"
+    return f"has no {what}{f' ({setting})' if setting else ''}"
 
 
 def _variables(*names: str, dims: tuple[str, ...] = (), what: str = "", setting: str) -> Reason:
@@ -160,7 +161,7 @@ def _sensitivity(data: xr.Dataset) -> str:
     return _study(data) or _refused(lambda: design_of(data))
 
 
-_DEVICES = "runs with devices have it, set devices=tools or all"
+_DEVICES = "runs with devices have it; set devices=tools or all"
 _PAIRS: Mapping[str, Callable[[Cases], object]] = {"effect": cases_of_effects, "irf": shocks_of}
 
 REASONS: Mapping[str, Reason] = {

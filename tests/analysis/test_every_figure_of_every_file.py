@@ -345,6 +345,9 @@ def effect(figure, cases, foot):
             values = data[name].values[:both] - base[name].values[:both]
             np.testing.assert_allclose(line.get_ydata(), values.mean(0), atol=1e-9)
     assert "difference to" in foot
+    sizes = [data.sizes[copies(data)] for data in cases]
+    pairs = " to ".join(map(str, sorted({min(sizes[0], one) for one in sizes[1:]})))
+    assert f"mean of {pairs} pairs" in {text.get_text() for text in figure.legends[0].get_texts()}
 
 
 def irf(figure, cases, foot):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reference_py.economy.devices import DEVICE_TYPES, MAKER, TOOL
+from societies.analysis.drawing import MOST_CASES
 from societies.analysis.effects import cases_of_effects
 from societies.analysis.fans import fan_of
 from societies.analysis.networks import NETWORK, SWAPS
@@ -59,8 +60,10 @@ def unfit(figure: str, cases: Cases) -> str:
         return f"shows one result, not {len(cases)}"
     if figure not in MIXED and len({RUN in data.dims for data in cases.values()}) > 1:
         return f"runs and studies are compared by the figures {' and '.join(MIXED)} alone"
+    if len(cases) > MOST_CASES:
+        return f"shows at most {MOST_CASES} results, not {len(cases)}"
     if figure in MIXED:
-        return _refused(lambda: _PAIRS[figure](cases))
+        return _refused(lambda: _PAIRS[figure](cases)) or _crowded(cases)
     if figure == "devices" and not any(
         MAKES_TOOLS in possible_types(one) for one in cases.values()
     ):
@@ -78,6 +81,12 @@ def _refused(check: Callable[[], object]) -> str:
     except SocietiesError as error:
         return str(error)
     return ""
+
+
+def _crowded(cases: Cases) -> str:
+    """Return a text if more results or points are compared with a base than a panel can show."""
+    others = len(cases_of_effects(cases)) - 1
+    return f"compares at most {MOST_CASES} with a base, not {others}" if others > MOST_CASES else ""
 
 
 def _without(data: xr.Dataset, what: str, setting: str) -> str:

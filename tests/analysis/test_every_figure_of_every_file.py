@@ -124,7 +124,7 @@ KINDS = {
         "series gini effect sweep",
     ),
     "sample": (
-        lambda path: study(path, {"latin_hypercube": {"points": 9, "seed": 1, "keys": KEYS}}),
+        lambda path: study(path, {"latin_hypercube": {"points": 10, "seed": 1, "keys": KEYS}}),
         "series gini sweep",
     ),
     "saltelli": (

@@ -69,6 +69,9 @@ def unfit(figure: str, cases: Cases) -> str:
     ):
         return "has no devices that make devices: it was run with 'devices: tools'"
     for label, data in cases.items():
+        clock = clock_of(data)
+        if clock in data.dims and not data.sizes[clock]:
+            return f"{quoted(label)} has no recorded {clock}"
         if reason := REASONS[figure](data):
             return f"{quoted(label)} {reason}"
     return ""

@@ -193,6 +193,13 @@ def odd_phases(name: str) -> Iterator[str]:
     )
 
 
+def series_of(name: str) -> Iterator[str]:
+    """Yield every series of a model: its unit and its definition."""
+    one, p = described(name)
+    rows = [[f"`{n}`", s.unit, s.meaning] for n, s in one.series(p).items()]
+    yield from _table(["series", "unit", "definition"], rows)
+
+
 def odd_keys(name: str) -> Iterator[str]:
     """Yield every key of a model with its default, unit and meaning, in one table."""
     schema = json_schema(name)
@@ -220,6 +227,7 @@ TABLES = {
     **{f"configuration-{room}": partial(configuration, room) for room in ROOMS},
     **{f"odd-{name}-state": partial(odd_state, name) for name in ("economy", "bam")},
     **{f"odd-{name}-phases": partial(odd_phases, name) for name in ("economy", "bam")},
+    "bam-series": partial(series_of, "bam"),
     **{f"odd-{name}-keys": partial(odd_keys, name) for name in ("economy", "bam")},
     "state": state,
     "variables": variables,

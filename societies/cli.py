@@ -12,6 +12,7 @@ import json
 import os
 import shlex
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -1145,9 +1146,9 @@ def calibrate(
     if own.shapes:
         warn(f"{', '.join(own.shapes)}: each of its values is a program to compile")
     places: dict[str, Any] = {"device": device, "workers": workers or 0, "scheduler": scheduler}
-    begun = "calibrations done" if recover else "trials"
+    said = "{:g} calibrations" if recover else "nearest {:.4g}"
     with doing("calibrating", "trial") as note:
-        watch = lambda done, least: note(done, done, f"calibrating ({begun} {least:.4g})")  # noqa: E731
+        watch = lambda done, least: note(done, None, f"calibrating, {said.format(least)}")  # noqa: E731
         if recover:
             found: Any = of.recover(own, recover, progress=watch, **places)
         else:
@@ -1735,6 +1736,7 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
         130 interrupted, 143 by SIGTERM, 129 by SIGHUP.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
+    began = time.monotonic()
     try:
         with shell_words(words), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
@@ -1766,8 +1768,13 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
             sys.exit(signals.exit_code(signals.number_of(end)))
         raise
     except Exception as error:
+        number = signals.came_after(began)
         if own_process:
             signals.last_words()
+        if number and not isinstance(error, SocietiesError):
+            # A library has made an error of its own of the exception that the signal raised.
+            signals.say(interruption(error, words))
+            sys.exit(signals.exit_code(number))
         _report(error, words)
 
 

@@ -171,7 +171,10 @@ class Interrupted(SocietiesError):
 
 
 COMPUTING = ("run", "sweep")
-WRITING = ("bench", "calibrate", "capture", "export", "fan", "irf", "new", "play", "plot")
+WRITING = (
+    *("bench", "calibrate", "capture", "effect", "export", "fan", "irf", "new", "play", "plot"),
+    *("reproduce", "validate", "view"),
+)
 """Commands that write files; those in `COMPUTING` write nothing before the first tick."""
 
 

@@ -8,6 +8,7 @@ replaced.
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
@@ -27,9 +28,12 @@ ONE_HANGUP = 1.0
 """Seconds within which several signals of a closed terminal count as one: the shell sends SIGHUP to
 its jobs, the kernel to the same processes, and systemd sends it right after SIGTERM."""
 
+AGAIN = 0.01
+"""Seconds until a signal is sent again that arrived where Python ignores exceptions."""
+
 _newest = -float("inf")
 _last = 0
-"""Time of the last of these signals, by `time.monotonic`, and its number."""
+"""Time of the last of these signals, by `time.monotonic`; number of the last one that counts."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -60,10 +64,13 @@ def came_after(moment: float) -> int:
 def counts(number: int) -> bool:
     """Record a signal and return True if it counts: SIGHUP shortly after another does not."""
     global _newest, _last
-    before, _newest, _last = _newest, time.monotonic(), number
+    before, _newest = _newest, time.monotonic()
     if number == HANGUP:
         _leave_closed_terminal()
-    return number != HANGUP or _newest - before > ONE_HANGUP
+    if number == HANGUP and _newest - before <= ONE_HANGUP:
+        return False
+    _last = number
+    return True
 
 
 def _leave_closed_terminal() -> None:
@@ -100,6 +107,26 @@ def handle() -> None:
     for number in ENDING:
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, stop)
+    if sys.unraisablehook is not _repeat:
+        sys.unraisablehook = _repeat
+
+
+def _repeat(ignored: sys.UnraisableHookArgs) -> None:
+    """Send a signal again whose `Stopped` Python ignores, as in ``__del__`` and in callbacks of C.
+
+    It is sent from another thread, after this function: its own exceptions are ignored, too.
+    """
+    global _newest
+    if not isinstance(ignored.exc_value, Stopped):
+        sys.__unraisablehook__(ignored)
+        return
+    number = ignored.exc_value.number
+    _newest = -float("inf")
+    if signal.getsignal(number) == signal.SIG_DFL:
+        signal.signal(number, stop)
+    again = threading.Timer(AGAIN, _thread.interrupt_main, (number,))
+    again.daemon = True
+    again.start()
 
 
 def last_words() -> None:

@@ -42,8 +42,10 @@ def print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
 
 
 @contextmanager
-def doing(first: str, clock: str) -> Iterator[Callable[[int, int, str], None]]:
+def doing(first: str, clock: str) -> Iterator[Callable[[int, int | None, str], None]]:
     """Show the current activity and its progress; without a terminal, a line every ten seconds.
+
+    The number of ticks is None if it is not known.
 
     A thread writes, so that users also see it while a kernel is built for a long time.
     """
@@ -61,9 +63,10 @@ def doing(first: str, clock: str) -> Iterator[Callable[[int, int, str], None]]:
         return
     now, ended, began = first, threading.Event(), time.monotonic()
 
-    def note(done: int, ticks: int, what: str) -> None:
+    def note(done: int, ticks: int | None, what: str) -> None:
         nonlocal now
-        now = f"{what} ({done} of {ticks} {plural(clock)} done)"
+        of = "" if ticks is None else f" of {ticks}"
+        now = f"{what} ({done}{of} {plural(clock)} done)"
 
     def write() -> None:
         while not ended.wait(SECONDS_BETWEEN_LINES):

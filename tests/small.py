@@ -13,6 +13,7 @@ from typing import Literal, get_args, get_origin
 import rooms
 
 from societies import config_from_dict, load_config
+from societies.config.model import Section
 from societies.errors import ConfigError
 from societies.paths import shipped_configurations
 from societies.workload.declare.registry import workload, workload_names
@@ -433,6 +434,16 @@ def words(name):
                     continue
                 if word != getattr(config, key):
                     yield {key: word}
+
+
+def keys_of(model, path=(), around=""):
+    """Yield the dotted key and the kind of everything that a configuration has but lists."""
+    for name, field in model.model_fields.items():
+        kind = (field.json_schema_extra or {}).get("kind", around)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            yield from keys_of(field.annotation, (*path, name), kind)
+        else:
+            yield ".".join((*path, name)), kind
 
 
 def names():

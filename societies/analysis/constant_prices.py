@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_py.economy.tables import device_effort_at
-from societies.analysis.selecting import require_dims
+from societies.analysis.selecting import in_order, require_dims
 from societies.errors import ConfigError, option
 from societies.workload.drawing.figure import configuration_of
 
@@ -64,8 +64,9 @@ def constant_prices(
     """
     import xarray as xr
 
-    source = results if prices_of is None else prices_of
     when = _day_dim(results)
+    results = _in_order(results)
+    source = results if prices_of is None else _in_order(prices_of)
     price = _prices(source, day)
     held, extracted = (_of_days(results, name, when) for name in ("held", "extracted"))
     wealth = (held * price).sum("resource", min_count=1)
@@ -140,6 +141,18 @@ def _day_dim(results: xr.Dataset) -> str:
     return next(str(dim) for dim in results["held"].dims if str(dim).endswith("day"))
 
 
+def _in_order(results: xr.Dataset) -> xr.Dataset:
+    """Return a result in the order of its days and resources, which recipes refer to by number."""
+    for dim in ("resource", *(str(one) for one in results.dims if str(one).endswith("day"))):
+        results = in_order(results, dim)
+    count = configuration_of(results).get("resources")
+    if count is not None and results.sizes["resource"] != count:
+        raise ConfigError(
+            f"{results.sizes['resource']} of {count} resources are in the data; prices need all"
+        )
+    return results
+
+
 def _of_days(results: xr.Dataset, name: str, when: str) -> xr.DataArray:
     return results[name].astype(float).rename({when: "day"} if when != "day" else {})
 
@@ -148,10 +161,8 @@ def _at(results: xr.Dataset, name: str, day: int) -> xr.DataArray:
     when = _day_dim(results)
     if day not in results[when].values:
         days = results[when].values
-        raise ConfigError(
-            f"{option('day', day)}: not recorded; the days are {days[0]} to {days[-1]}, "
-            f"{len(days)} of them"
-        )
+        there = f"{days[0]} to {days[-1]}, {len(days)} of them" if len(days) else "none"
+        raise ConfigError(f"{option('day', day)}: not recorded; the days are {there}")
     return results[name].sel({when: day}, drop=True).astype(float)
 
 

@@ -149,7 +149,7 @@ def _differences(
             "high": high,
             "t_low": difference - half,
             "t_high": difference + half,
-            "relative": difference / means[0],
+            "relative": difference / np.where(means[0] == 0, np.nan, means[0]),
             "relative_low": relative_low,
             "relative_high": relative_high,
             "se": error,

@@ -69,7 +69,7 @@ class Emulator:
         columns = [np.atleast_1d(np.asarray(points[name], float)) for name in self.names]
         if len({column.shape for column in columns}) > 1:
             raise ConfigError(f"{option('points')}: parameters have different numbers of values")
-        mean, sd = self._process.predict(self._unit(np.column_stack(columns)), return_std=True)
+        mean, sd = self._process.predict(self._unit(np.column_stack(columns)))
         about = {"units": self.units}
         return xr.Dataset(
             {
@@ -211,7 +211,7 @@ class _Smooth:
         self._kernel, self._weights = process.kernel_.k1, weights
         self._inverse, self._unit = inverse, unit
 
-    def predict(self, x: NDArray[np.float64], return_std: bool) -> tuple[Any, Any]:
+    def predict(self, x: NDArray[np.float64]) -> tuple[Any, Any]:
         """Return mean and standard deviation."""
         across = self._kernel(x, self._unit)
         variance = self._kernel.diag(x) - np.einsum("ij,jk,ik->i", across, self._inverse, across)

@@ -129,12 +129,11 @@ def export(
             for one in listed
             if file is not None and to not in own
         }
-        if to not in own:
-            data = with_variables(data, [one for one in asked if one in data.data_vars])
+        data = with_variables(data, [one for one in asked if one in data.data_vars])
         where = folder if out is None else Path(out)
         if to in own:
             writers = {where: lambda path: own[to](data, path, **options)}
-            if out is None or where.is_dir():
+            if where.is_dir():
                 writers = {where / f"{name}.{to}": writers[where]}
         else:
             writers = FORMATS[to](data, lists, name, where, out is not None)

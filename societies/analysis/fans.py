@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from societies.analysis.drawing import GREY, finished, label_panel, new_panels, titled
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import bootstrap_weights, open_source, plain
-from societies.analysis.selecting import RUN, names, unknown, with_ticks, workload_of
+from societies.analysis.selecting import RUN, in_order, names, unknown, with_ticks, workload_of
 from societies.errors import ConfigError, option
 from societies.words import counted, plural
 from societies.workload.drawing.bands import RESAMPLES, Reals
@@ -83,6 +83,8 @@ def fan(
         clock, day, futures = fan_of(data)
         chosen, values, ticks = _futures_of(data, variables, futures)
         later = ticks > day
+        if not later.any():
+            raise ConfigError(f"the result has no {clock} after {day}, that of the fan")
         values, ticks = values[..., later], ticks[later]
         units = [str(data[name].attrs.get("units", "1")) for name in chosen]
         if window is not None:
@@ -97,11 +99,14 @@ def fan(
             f"{counted(pasts, 'past')} with {counted(futures, 'future')}"
         )
     weights = bootstrap_weights(np.random.default_rng(seed), pasts, resamples)
-    ends = np.array([_share(_parts(one, weights)) for one in values])
-    low, high = np.nanquantile(ends, [(1 - level) / 2, (1 + level) / 2], axis=1)
-    past, future = np.moveaxis(
-        np.array([_parts(one, np.ones((1, pasts))) for one in values])[:, :, 0], 1, 0
-    )
+    with warnings.catch_warnings():
+        # A variable that never varies, or is infinite somewhere, has no share.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        ends = np.array([_share(_parts(one, weights)) for one in values])
+        low, high = np.nanquantile(ends, [(1 - level) / 2, (1 + level) / 2], axis=1)
+        past, future = np.moveaxis(
+            np.array([_parts(one, np.ones((1, pasts))) for one in values])[:, :, 0], 1, 0
+        )
     return _dataset(
         {
             "past": past,
@@ -165,7 +170,7 @@ def _futures_of(
     if not chosen:
         usual = getattr(workload_of(data), "headlines", lambda: ())()
         chosen = [name for name in usual if name in known] or known
-    data = data.sortby([copies, clock])
+    data = in_order(data, clock).sortby(copies)
     numbers = data[copies].values
     pasts = len(numbers) // futures
     first = numbers[0] if len(numbers) else 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.analysis.selecting import require_dims, ticks_of
+from societies.analysis.selecting import in_order, require_dims, ticks_of
 from societies.errors import ConfigError, option
 
 if TYPE_CHECKING:
@@ -141,12 +141,27 @@ def within_and_between(data: xr.DataArray, group: xr.DataArray, dim: str = "agen
     -------
     Dataset without ``dim``: ``within``, ``between`` and ``total``; ``mean`` and ``share`` of the
     total along ``group`` as well
+
+    Raises
+    ------
+    ConfigError
+        If there are no values, or one has no group; groups are found by the coordinate ``dim``, if
+        both have it.
     """
     import xarray as xr
 
     require_dims(data, dim)
     require_dims(group, dim)
     values = data.astype(float)
+    if dim in data.coords and dim in group.coords:
+        absent = np.setdiff1d(data[dim].values, group[dim].values)
+        if len(absent):
+            raise ConfigError(f"{dim} {absent[0]} has no group")
+        group = in_order(group, dim).sel({dim: data[dim].values})
+    elif group.sizes[dim] != data.sizes[dim]:
+        raise ConfigError(f"{data.sizes[dim]} values along {dim} have {group.sizes[dim]} groups")
+    if not data.sizes[dim]:
+        raise ConfigError(f"'{data.name}' has no {dim}, so there are no groups")
     total, count = values.sum(dim, min_count=1), values.count(dim)
     means, shares, each = [], [], []
     numbers = np.unique(group.values)
@@ -265,7 +280,10 @@ def mobility(
 
     clock = clock or ticks_of(data)
     require_dims(data, dim, clock)
+    data = in_order(data, clock)
     ticks = data[clock].values
+    if not len(ticks):
+        raise ConfigError(f"'{data.name}' has no {clock}, so nothing can be compared")
     since = int(ticks[0]) if since is None else since
     if since not in ticks:
         raise ConfigError(

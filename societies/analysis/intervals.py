@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -88,10 +89,14 @@ def quantile_interval(
     """
     _require_replicates(data, dim)
     _require_level(level)
-    real = data.astype(float) if data.dtype.kind == "b" else data
-    found = real.quantile([(1 - level) / 2, 0.5, (1 + level) / 2], dim, keep_attrs=True)
-    low, median, high = (found.isel(quantile=i, drop=True) for i in range(3))
-    ends = np.stack([low.values, high.values])
+    values = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
+    found = np.empty((3, *values.shape[1:]))
+    if values.size:
+        parts = [(1 - level) / 2, 0.5, (1 + level) / 2]
+        with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)  # where all values are missing
+            found = np.nanquantile(values, parts, axis=0)
+    median, ends = data.isel({dim: 0}, drop=True).copy(data=found[1]), found[[0, 2]]
     about = f"quantile over {dim}, {level:g} in the middle"
     kept = {"statistic": "median", "over": dim, "replicates": data.sizes[dim]}
     return _three(median, "median", ends, kept, about)

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.analysis.selecting import RUN, copies_of, names, unknown, with_ticks, workload_of
+from societies.analysis.selecting import (
+    RUN,
+    copies_of,
+    in_order,
+    names,
+    unknown,
+    with_ticks,
+    workload_of,
+)
 from societies.errors import ConfigError, EffectWarning, SocietiesError, option
 from societies.words import counted
 from societies.workload.declare.contents import contents_of
@@ -103,9 +111,7 @@ def first_difference(a: xr.Dataset, b: xr.Dataset) -> int:
         str(name): _first(one, two, a[clock].values)
         for name in a.data_vars
         if name in b and clock in a[name].dims and {*a[name].dims} == {*b[name].dims}
-        for one, two in [
-            (_values(a[name], clock), _values(b[name].transpose(*a[name].dims), clock))
-        ]
+        for one, two in [_common(a[name], b[name].transpose(*a[name].dims), clock)]
         if one.shape == two.shape
     }
     found = {name: one for name, one in firsts.items() if one != NEVER}
@@ -131,6 +137,16 @@ def _values(values: Any, clock: str) -> NDArray[Any]:
     return found.reshape(-1, found.shape[-1])
 
 
+def _common(a: xr.DataArray, b: xr.DataArray, clock: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the values of two variables of the same entries, found by their names."""
+    for dim in (str(one) for one in a.dims if one in a.coords and one in b.coords):
+        one, other = a[dim].values, b[dim].values
+        if len(one) == len(other) and not np.array_equal(one, other):
+            entries = np.intersect1d(a[dim].values, b[dim].values)
+            a, b = (in_order(data, dim).sel({dim: entries}) for data in (a, b))
+    return _values(a, clock), _values(b, clock)
+
+
 def _first(a: NDArray[Any], b: NDArray[Any], ticks: NDArray[Any]) -> int:
     """Return the first tick on which two series (row, tick) differ; NEVER if none does."""
     same = a == b
@@ -146,7 +162,7 @@ def aligned(a: xr.Dataset, b: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset, bool]
     kinds = [one.name if (one := workload_of(data)) else "" for data in (a, b)]
     if kinds[0] != kinds[1] or clock_of(b) != clock:
         raise ConfigError(f"results of {kinds[0]} and of {kinds[1]} cannot be compared")
-    one, two = _by_draws(a), _by_draws(b)
+    one, two = (in_order(in_order(_by_draws(data), PAIR), clock) for data in (a, b))
     ticks = np.intersect1d(one[clock].values, two[clock].values)
     if not len(ticks):
         raise ConfigError(f"the results have no {clock} in common, so they cannot be compared")

@@ -115,6 +115,9 @@ def _states(a: xr.Dataset, by: str | None, after: int, states: int) -> dict[str,
             f"{option('by', by)}: {clock} {after}, that of the shock, is not recorded"
         )
     values = a[by].sel({clock: after}).values.astype(float)
+    values[np.isinf(values)] = np.nan  # a society without a number is in no state
+    if np.isnan(values).all():
+        raise ConfigError(f"{option('by', by)}: has no number in {clock} {after}")
     edges = np.nanquantile(values, np.arange(1, states) / states)
     place = np.searchsorted(edges, values, side="left")
     for state in range(states):

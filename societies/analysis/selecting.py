@@ -123,7 +123,7 @@ def _read(asked: Ticks) -> slice | list[int]:
     if isinstance(asked, slice):
         return asked
     if not isinstance(asked, str):
-        return [asked] if isinstance(asked, int) else [int(one) for one in asked or ()]
+        return [int(one) for one in np.atleast_1d(np.asarray(asked))]
     try:
         if ":" not in asked:
             return [_tick(part) for part in asked.split(",")]
@@ -170,6 +170,23 @@ def ticks_of(data: xr.DataArray) -> str:
     if not found:
         require_dims(data, clock)
     return found[0]
+
+
+def in_order(data: Any, dim: str) -> Any:
+    """Return a dataset or an array sorted by a coordinate along a dimension.
+
+    Raises
+    ------
+    ConfigError
+        If an entry occurs twice, as in two results that were joined.
+    """
+    if dim not in data.coords:
+        return data
+    ordered = data.sortby(dim)
+    entries = ordered[dim].values
+    if len(twice := entries[1:][entries[1:] == entries[:-1]]):
+        raise ConfigError(f"{dim} {twice[0]} is in the data twice; are they two results, joined?")
+    return ordered
 
 
 def require_dims(data: xr.DataArray, *dims: str) -> None:

@@ -31,9 +31,7 @@ def varied(study: xr.DataArray | xr.Dataset, dim: str = "run") -> list[str]:
 
     The order is that of the design if the study records it, else that of the coordinates.
     """
-    import xarray as xr
-
-    said = study.attrs.get("vary") if isinstance(study, xr.Dataset) else None
+    said = study.attrs.get("vary")
     found = [
         str(name)
         for name, one in study.coords.items()
@@ -268,7 +266,7 @@ def _points(
             f"{option('names')}: '{outcome.name}' has no keys that vary along '{dim}'"
         )
     for name in chosen:
-        if name not in outcome.coords and names is not None and outcome.coords:
+        if name not in outcome.coords and outcome.coords:
             there = ", ".join(varied(outcome, dim)) or "none"
             raise ConfigError(
                 f"{option('names')}: '{name}' is not a key of the study; it has {there}"

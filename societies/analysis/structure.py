@@ -11,7 +11,8 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from societies.analysis.selecting import require_dims, ticks_of
+from reference_py.economy.devices import SOURCES
+from societies.analysis.selecting import in_order, require_dims, ticks_of
 from societies.errors import ConfigError, option
 from societies.words import one_of
 
@@ -56,7 +57,8 @@ def interdependence(
     Parameters
     ----------
     extracted : units extracted by source, such as ``agent_extracted_with``
-    contained : resources that each source contains, in order: `resources_contained`
+    contained : resources that each source contains, in the order of ``extracted`` or, if that has
+        their names, from hand to industry: `resources_contained`
     dim : the dimension of the sources
 
     Returns
@@ -79,6 +81,8 @@ def interdependence(
     units = extracted.astype(float)
     total = units.sum(dim)
     weights = xr.DataArray(np.asarray(contained, float), dims=dim)
+    if dim in units.coords and sorted(map(str, units[dim].values)) == sorted(SOURCES):
+        weights = weights.assign_coords({dim: list(SOURCES)}).sel({dim: units[dim].values})
     weighted = (units * weights).sum(dim, min_count=1)
     found = weighted / total.where(total > 0, 1.0)
     found.attrs = {"units": "1", "long_name": "resources in the devices that extract, per unit"}
@@ -172,10 +176,10 @@ def recovery_time(
             raise ConfigError(f"{option(name, count)}: must be at least 1")
     clock = clock or ticks_of(series)
     require_dims(series, clock)
-    series = series.sortby(clock)
+    series = in_order(series, clock)
     ticks = series[clock].values
     earlier, later = (ticks > at - before) & (ticks <= at), ticks > at
-    if not earlier.any() or not later.any() or ticks[-1] < at + hold:
+    if not earlier.any() or ticks[-1] < at + hold:
         there = f"{ticks[0]} to {ticks[-1]}" if len(ticks) else "none"
         raise ConfigError(
             f"{option('at', at)}: needs {one_of(clock)} before and {hold} after; "
@@ -211,7 +215,7 @@ def recovery_time(
 def _recovered(values: NDArray[Any], least: float, since: NDArray[Any], hold: int) -> float:
     """Return the number of ticks until values reach the required level again, from the first."""
     known = ~np.isnan(values)
-    if np.isnan(least) or not known.any():
+    if not known.any():
         return np.nan
     good, since = values[known] >= least, since[known]
     if good.all():

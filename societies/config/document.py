@@ -187,6 +187,9 @@ class _Composer:
             if _SURROGATE.search(text):
                 document.refuse(path, "has half of a character (\\ud800 to \\udfff)")
                 return None
+            if "\0" in text:  # texts in a file of results end there
+                document.refuse(path, "has the character \\0, which no text may have")
+                return None
             return text
         try:
             value = plain_scalar(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -187,13 +188,18 @@ def initial(default: Any, meaning: str, unit: str | None = None, **limits: Any) 
 
 def accepts(model: type[BaseModel], name: str, value: Any) -> bool:
     """Return whether a value is valid for a key alone, so that a message may suggest it."""
-    field = model.model_fields[name]
-    kind: Any = Annotated[field.annotation, field]
     try:
-        TypeAdapter(kind, config=ConfigDict(strict=True)).validate_python(value)
+        _strict(model, name).validate_python(value)
     except ValidationError:
         return False
     return True
+
+
+@cache
+def _strict(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
+    field = model.model_fields[name]
+    kind: Any = Annotated[field.annotation, field]
+    return TypeAdapter(kind, config=ConfigDict(strict=True))
 
 
 def _field(

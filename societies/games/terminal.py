@@ -13,6 +13,7 @@ from rich.console import Console
 
 from societies.errors import ConfigError, option, shortened
 from societies.inputs import read_foreign, whole_number
+from societies.output.files import written
 from societies.words import counted
 
 LEAST_SECONDS, MOST_SECONDS = 0.001, 3600
@@ -68,12 +69,21 @@ def saved_game(moves: str) -> str | None:
     return read_foreign(Path(moves), option("moves", moves), LONGEST)
 
 
+def save_game(save: Path | None, text: str) -> str:
+    """Write a game to a file, if one is given; return what to add to the result."""
+    if save is None:
+        return ""
+    with written(save) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+    return f"; written to {save}"
+
+
 class TerminalGame:
     """A game in a terminal between a person and a search.
 
     Parameters
     ----------
-    game : with ``side``, ``read``, ``push`` and ``undo``
+    game : BoardGame
     own : side of the person
     level : depth of the search
     seconds : time of the search for a move, 0: no limit; with a time the level is the greatest
@@ -118,29 +128,13 @@ class TerminalGame:
         """Return a search's result in words."""
         raise NotImplementedError
 
-    def written(self, move: Any) -> str:
-        """Return the text of a move before it is made."""
-        return str(move)
-
     def told(self, move: Any) -> str:
         """Return the line that says which move is made."""
-        return f"{self.names[self.game.side]}: {self.written(move)}"
+        return f"{self.names[self.game.side]}: {self.game.text(move)}"
 
     def drawn(self) -> str:
         """Return the board as text."""
         return str(self.game.drawn())
-
-    def result(self) -> str:
-        """Return how the game ended; empty if it continues."""
-        raise NotImplementedError
-
-    def made(self) -> int:
-        """Return how many moves were made."""
-        return len(self.game.moves)
-
-    def can_undo(self) -> bool:
-        """Return whether the person has made a move."""
-        return self.made() >= (2 if self.game.side == self.own else 1)
 
     def obeyed(self, word: str) -> bool:
         """Carry out a command that only this game has; return False for any other word."""
@@ -161,7 +155,7 @@ class TerminalGame:
         """Play the given moves (with commas), or typed ones, against those of the search."""
         replayed = self.split(given) if given else None
         self.say(self.drawn())
-        while not self.result():
+        while not self.game.result:
             if self.game.side != self.own:
                 self.make(self.move_of(self.find()))
             elif replayed is not None:
@@ -175,7 +169,7 @@ class TerminalGame:
                 return "the game was left"
         if replayed:
             raise ConfigError(f"{option('moves', given)}: the game is over before {replayed[0]}")
-        return self.result()
+        return str(self.game.result)
 
     def split(self, given: str) -> list[str]:
         """Return the moves of a text."""
@@ -185,13 +179,13 @@ class TerminalGame:
         """Make the moves of both sides from a file, and no others."""
         self.say(self.drawn())
         for word in words:
-            if self.result():
+            if self.game.result:
                 raise ConfigError(f"{option('moves', given)}: the game is over before {word}")
             try:
                 self.make(self.game.read(word))
             except ConfigError as error:
                 raise ConfigError(f"{option('moves', given)}: {error}") from None
-        return self.result() or (
+        return self.game.result or (
             f"the {self.moves} are used up; {self.names[self.game.side]} is to move"
         )
 
@@ -233,7 +227,7 @@ class TerminalGame:
 
     def _undone(self) -> bool:
         """Take back the person's last move and all after it; return False if there is none."""
-        if not self.can_undo():
+        if not self.game.has_moved(self.own):
             return False
         while self.game.undo():
             if self.game.side == self.own:

@@ -12,8 +12,26 @@ every period, whatever happens to it, keeps its draws when a policy changes.
 
 from collections.abc import Callable
 
+from reference_py.primitives.rng import Rng
+
 MOST = 1 << 24
 """Indices that `placed` takes are below this number."""
+
+
+def draw_word(streams: list[int], agent: int) -> int:
+    """Return the next random number of 32 bits from the stream of an agent."""
+    rng = Rng.load(streams[agent])
+    word = rng.next()
+    streams[agent] = rng.pack()
+    return word
+
+
+def draw_uniform(streams: list[int], agent: int) -> float:
+    """Return the next number from 0 to 1 from the stream of an agent; it takes two words."""
+    rng = Rng.load(streams[agent])
+    drawn = rng.uniform()
+    streams[agent] = rng.pack()
+    return drawn
 
 
 def pick(word: int, n: int) -> int:

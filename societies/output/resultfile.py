@@ -293,6 +293,12 @@ class ResultFile:
         """Whether the file has its final name; if it replaces another, from the first commit on."""
         return self._unplaced is None
 
+    def remove_if_empty(self) -> None:
+        """Remove the file if it has no tick, so that the next run finds its name free."""
+        if self.placed and not self._committed:
+            with suppress(OSError):  # such as a folder that became read-only
+                self.path.unlink()
+
     @property
     def sessions(self) -> list[str]:
         """Records of all processes that wrote ticks, oldest first."""

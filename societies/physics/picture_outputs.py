@@ -51,9 +51,12 @@ def require_pictures(config: Any, results: Path, copies: int = 1) -> None:
 
 
 class PictureReport(RunReport):
-    """The report of a run, with the path of the picture."""
+    """The report of a run, with the path of the picture, or of the first and the last."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:
         """The closing table of every run, and the path of the picture."""
-        return [*super().rows, ("picture", str(self.config.picture_path(self.path)))]
+        ends = (0, self.workload.count(self.config) - 1)
+        first, last = (self.config.picture_path(self.path, copy) for copy in ends)
+        word, more = ("picture", "") if first == last else ("pictures", f" to {last.name}")
+        return [*super().rows, (word, f"{first}{more}")]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import plain
+from societies.output.files import written
 from societies.reproduce.drawing import Reals, Runs, gain_per_minute
 from societies.study.targets import Target, Targets, load_targets
 from societies.study.validation import Verdict, band_text, judged, verdict_on
@@ -137,7 +138,7 @@ def cells(figure: int, one: Verdict, recorded: Mapping[str, float]) -> list[str]
 
 def write_table(path: Path, rows: Iterable[list[str]]) -> None:
     """Write rows of claims as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with written(path) as made, made.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(HEAD)
         writer.writerows(rows)

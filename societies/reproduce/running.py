@@ -144,7 +144,9 @@ def _draw(figure: Figure, runs: Runs, where: Path, options: Options) -> list[Pat
         drawing.suptitle(f"Figure {figure.number}{what}{trial}", fontsize=10)
         paths = [where.with_suffix(ending) for ending in (".png", ".svg")]
         for path in paths:
-            drawing.savefig(path, dpi=DOTS_PER_INCH, metadata=_undated(path))
+            kind = path.suffix[1:]
+            with written(path) as made:
+                drawing.savefig(made, format=kind, dpi=DOTS_PER_INCH, metadata=_undated(path))
     return paths
 
 
@@ -158,7 +160,8 @@ def _write_claims(out: Path) -> None:
     for path in sorted(out.glob("figure_*.csv")):
         with path.open(newline="", encoding="utf-8") as file:
             rows += list(csv.reader(file))[1:]
-    (out / CLAIMS).write_text(as_markdown(rows), encoding="utf-8")
+    with written(out / CLAIMS) as made:
+        made.write_text(as_markdown(rows), encoding="utf-8")
 
 
 def has_scripts() -> bool:

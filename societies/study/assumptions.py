@@ -66,14 +66,18 @@ class Assumptions:
         return found
 
 
-def assumptions(series: Reals, statistics: Reals) -> Assumptions | None:
-    """Test the series of a statistic; None if they are too short.
+def assumptions(series: Reals, statistics: Reals, ticks: Reals) -> Assumptions | None:
+    """Test the series of a statistic; None if they are too short or not equally spaced.
 
     Parameters
     ----------
     series : (seed, tick), after burn-in and filters
     statistics : (seed,) values of the statistic
+    ticks : (tick,) their numbers
     """
+    steps = np.unique(np.diff(ticks))
+    if len(steps) > 1:
+        return None
     rows = series[np.isfinite(series).all(1)] if series.size else series
     if not len(rows) or rows.shape[1] < LEAST_TICKS:
         return None
@@ -85,7 +89,7 @@ def assumptions(series: Reals, statistics: Reals) -> Assumptions | None:
         _ergodic(means),
         float(np.mean([p >= LEVEL for p in adf])),
         float(np.mean([p < LEVEL for p in kpss])),
-        float(np.median([mser5(row) for row in rows])),
+        float(np.median([mser5(row) for row in rows])) * float(steps[0]),
         modes_p(statistics[np.isfinite(statistics)]),
     )
 
@@ -146,7 +150,7 @@ def _unit_roots(x: Reals) -> tuple[float, float]:
 
 
 def mser5(x: Reals) -> int:
-    """Return the ticks to leave out at the beginning: White's MSER-5 (1997).
+    """Return the recorded ticks to leave out at the beginning: White's MSER-5 (1997).
 
     Of batches of five ticks, as many are left out as make the squared standard error of the mean
     of the rest least: the sum of its squared deviations over the square of its number. At most

@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
-from societies.study.statistics import Reals
+from societies.errors import ConfigError
+from societies.study.statistics import Reals, entries_of, spacing
 
 Smoothing = Annotated[float, Field(ge=0, le=1e12)]
 FILTERS: dict[str, Callable[..., Reals]] = {}
+WINDOW = 5
+"""Ticks of the mean of `smooth`, if no other number is given."""
 
 
 def series_filter(of: Callable[..., Reals]) -> Callable[..., Reals]:
-    """Add a filter of (copy, tick) series; a shorter result lacks the first ticks."""
+    """Add a filter of (copy, tick) series; a shorter result lacks the first ticks.
+
+    Ticks are the recorded ones, which are equally spaced (`filtered`).
+    """
     FILTERS[of.__name__] = of
     return of
+
+
+def filtered(x: Reals, ticks: Reals, name: str, options: Mapping[str, Any]) -> Reals:
+    """Return a series after a filter.
+
+    Raises
+    ------
+    ConfigError
+        If the ticks are not equally spaced, except for `log`, or a window is no odd number of them.
+    """
+    of, own = FILTERS[name], dict(options)
+    if of is not log:
+        try:
+            step = spacing(ticks)
+        except ConfigError as error:
+            raise ConfigError(f"{name}: {error}") from None
+        if of is smooth:
+            own["window"] = entries_of("smooth: window", own.get("window", WINDOW), ticks)
+            if not own["window"] % 2:
+                every = "number" if step == 1 else f"multiple of {step}"
+                raise ConfigError(f"smooth: window: take an odd {every}, so that it has a middle")
+    return of(x, **own)
 
 
 @series_filter
@@ -30,13 +57,13 @@ def log(x: Reals) -> Reals:
 
 @series_filter
 def difference(x: Reals) -> Reals:
-    """Change from one tick to the next."""
+    """Change from one recorded tick to the next."""
     return np.diff(x)
 
 
 @series_filter
 def relative_change(x: Reals) -> Reals:
-    """Change from one tick to the next, over the first of the two; over 1 where that is 0."""
+    """Change from one recorded tick to the next, over the first value; over 1 where that is 0."""
     return np.diff(x) / np.where(x[..., :-1] == 0, 1.0, x[..., :-1])
 
 
@@ -49,15 +76,8 @@ def detrend(x: Reals) -> Reals:
     return found
 
 
-def odd(number: int) -> int:
-    """Return an odd number; pydantic reports another one."""
-    if number % 2 == 0:
-        raise PydanticCustomError("odd", "must be odd, so that it has a middle")
-    return number
-
-
 @series_filter
-def smooth(x: Reals, *, window: Annotated[int, Field(gt=0), AfterValidator(odd)] = 5) -> Reals:
+def smooth(x: Reals, *, window: Annotated[int, Field(gt=0)] = WINDOW) -> Reals:
     """Centred mean of an odd number of ticks; the ends remain as they are."""
     half, found = window // 2, x.copy()
     if x.shape[-1] < window:

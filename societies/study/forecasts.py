@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.study.statistics import spacing
+
 Reals = NDArray[np.float64]
 HORIZONS = (1, 2, 4, 8, 12)
 MOST_LAGS = 4
@@ -32,7 +34,9 @@ class Forecast:
     walk_p: float
 
 
-def forecasts(model: Reals, data: Reals, horizons: tuple[int, ...] = HORIZONS) -> list[Forecast]:
+def forecasts(
+    model: Reals, data: Reals, at: Reals, horizons: tuple[int, ...] = HORIZONS
+) -> list[Forecast]:
     """Return the errors of a model's mean path, of an AR and of a random walk, by horizon.
 
     The second half of the data is forecast. The model's forecast of a tick is its mean path; the
@@ -42,8 +46,15 @@ def forecasts(model: Reals, data: Reals, horizons: tuple[int, ...] = HORIZONS) -
     ----------
     model : (tick,) mean over the seeds
     data : (tick,) observations of the same ticks
+    at : (tick,) numbers of the ticks
+    horizons : in recorded ticks
+
+    Raises
+    ------
+    ConfigError
+        If the ticks are not equally spaced.
     """
-    n, found = len(data), []
+    n, found, step = len(data), [], spacing(at)
     for h in horizons:
         if n // 2 < 10 + h:
             continue
@@ -55,7 +66,7 @@ def forecasts(model: Reals, data: Reals, horizons: tuple[int, ...] = HORIZONS) -
             float(np.sqrt(np.mean(one**2))) for one in (own, ar, walk)
         )
         p_values = diebold_mariano(own, ar, h), diebold_mariano(own, walk, h)
-        found.append(Forecast(h, model_error, ar_error, walk_error, *p_values))
+        found.append(Forecast(h * step, model_error, ar_error, walk_error, *p_values))
     return found
 
 

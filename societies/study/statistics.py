@@ -251,9 +251,43 @@ def total_growth(x: Reals) -> Any:
     return x[..., -1] / x[..., 0] - 1
 
 
+def spacing(ticks: Reals) -> int:
+    """Return the number of ticks between two recorded ones; 1 if there are fewer than two.
+
+    Raises
+    ------
+    ConfigError
+        If they are not equally spaced.
+    """
+    steps = np.unique(np.diff(ticks)).astype(int)
+    if len(steps) > 1:
+        raise ConfigError(
+            f"needs equally spaced ticks, but they are {steps[0]} to {steps[-1]} apart"
+        )
+    return int(steps[0]) if len(steps) else 1
+
+
+def entries_of(name: str, number: int, ticks: Reals) -> int:
+    """Return the entries of a series that a number of ticks are: the option ``name``.
+
+    Raises
+    ------
+    ConfigError
+        If the ticks are not equally spaced, or the number is no multiple of their distance.
+    """
+    step = spacing(ticks) if number else 1
+    if number % step:
+        raise ConfigError(
+            f"{name}: {number} ticks, but the series has every {step}th tick only; take a multiple "
+            f"of {step}, or record every tick"
+        )
+    return number // step
+
+
 @statistic(ONE)
-def autocorrelation(x: Reals, *, lag: Lag = 1) -> Any:
+def autocorrelation(x: Reals, ticks: Reals, *, lag: Lag = 1) -> Any:
     """Sum of products of deviations ``lag`` ticks apart, over the sum of their squares."""
+    lag = entries_of("autocorrelation: lag", lag, ticks)
     if lag >= x.shape[-1]:
         return np.full(len(x), np.nan)
     far = x - x.mean(-1, keepdims=True)
@@ -261,11 +295,14 @@ def autocorrelation(x: Reals, *, lag: Lag = 1) -> Any:
 
 
 @statistic(ONE)
-def correlation(x: Reals, other: Reals, *, lag: int = 0, outliers: Positive = np.inf) -> Any:
+def correlation(
+    x: Reals, ticks: Reals, other: Reals, *, lag: int = 0, outliers: Positive = np.inf
+) -> Any:
     """Pearson's correlation of x at t and ``other`` at t + lag.
 
     Pairs of which either value is ``outliers`` quartile ranges outside its quartiles are left out.
     """
+    lag = entries_of("correlation: lag", lag, ticks)
     n = x.shape[-1] - abs(lag)
     if n < 2:
         return np.full(len(x), np.nan)

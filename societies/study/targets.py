@@ -22,7 +22,7 @@ from societies.config.problems import Path, Problem, config_error, described, su
 from societies.errors import ConfigError
 from societies.paths import TARGETS, data_directory
 from societies.study.expressions import parsed, quantity, variables_in
-from societies.study.filters import FILTERS
+from societies.study.filters import FILTERS, filtered
 from societies.study.source import read
 from societies.study.statistics import Reals, checked_options, named
 from societies.workload.drawing.figure import clock_of
@@ -270,6 +270,8 @@ class Targets:
         x, at = np.asarray(values.values, float), np.asarray(at, float)
         if sample:
             return x, at, unit, True
+        if (np.diff(at) == 0).any():
+            raise ConfigError(f"has a {dim} twice; are the data of two results joined?")
         if target.relative_to is not None:
             x = x / x[:, _among(at, target.relative_to)].mean(1, keepdims=True)
             unit = "1"
@@ -279,10 +281,10 @@ class Targets:
         if target.against == target.of:
             filters = target.filter
         for said in filters:
-            of, options = _filter(said)
-            x = of(x, **options)
+            name, options = chosen(said)
+            x = filtered(x, at, name, options)
             at = at[len(at) - x.shape[-1] :]
-            unit = unit if of.__name__ in _SAME_UNIT else "1"
+            unit = unit if name in _SAME_UNIT else "1"
         if ticks and target.ticks is not None:
             there = _among(at, target.ticks)
             x, at = x[:, there], at[there]

@@ -262,11 +262,11 @@ def judged(
         share = targets.case.share if target.share is None else target.share
         more: dict[str, Any] = {}
         if tests:
-            x, _, _, sample = targets.series(name, data)
-            more["tests"] = None if sample else assumptions(x, values[:, i])
+            x, at, _, sample = targets.series(name, data)
+            more["tests"] = None if sample else assumptions(x, values[:, i], at)
         if name in targets.observed and target.statistic == "rmse":
-            x, _, _, _ = targets.series(name, data)
-            more["errors"] = forecasts(np.nanmean(x, 0), targets.observed[name])
+            x, at, _, _ = targets.series(name, data)
+            more["errors"] = forecasts(np.nanmean(x, 0), targets.observed[name], at)
         unit = targets.units[name]
         found.append(verdict_on(case, name, unit, target, values[:, i], share, level, **more))
     return found

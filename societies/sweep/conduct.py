@@ -35,6 +35,7 @@ from societies.sweep.executors import Dask, Executor, Unreachable, begun_early, 
 from societies.sweep.lanes import Lost
 from societies.sweep.layout import Runs
 from societies.sweep.order import in_turn
+from societies.sweep.pace import FIRST_BATCH, Pace
 from societies.sweep.points import Bucket, groups
 from societies.sweep.prepare import (
     Prepared,
@@ -48,19 +49,11 @@ from societies.sweep.program_cache import program_of
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.sweep.until import run_until
 from societies.words import counted
-from societies.workload.declare.slices import paced
 from societies.workload.running.interrupts import Interruption, interrupts
 
-SECONDS_OF_BATCH = 10.0
-"""Intended duration of a batch: a killed sweep loses about this much work."""
-FIRST_BATCH = 64
-"""Runs of the first batch; the size of later ones follows from the time that it took."""
-MOST_RUNS = 1 << 16
-FASTER = 16
-"""Largest growth from one batch to the next; it is large because 64 runs do not fill a GPU."""
 SMALLEST = 16
 """Towards the end batches on several devices become smaller, so that all devices end at about the
-same time, but not smaller than this part of a batch of `SECONDS_OF_BATCH`."""
+same time, but not smaller than this part of what `Pace` says."""
 MOST_SEARCHED = 1024
 """Most groups of runs among which one is searched whose program a device has already."""
 BATCHES_OF_WORKER = 4
@@ -289,11 +282,11 @@ class _Session:
         self, executor: Executor, running: dict[Future[Result], Batch], stop: Interruption
     ) -> None:
         """Submit batches and write their results; ``running`` maps futures to their batches."""
-        timed = 0
+        pace = Pace()
         while True:
             stop.check()
             while len(running) < executor.slots and (
-                batch := self._next(self._size(executor, timed), executor)
+                batch := self._next(self._size(executor, pace.size), executor)
             ):
                 running[executor.submit(batch)] = batch
                 stop.check()
@@ -307,13 +300,13 @@ class _Session:
                 took = self._settle(running[future], future, executor)
                 batch = running.pop(future)
                 if took:
-                    timed = paced(len(batch.rows), took, SECONDS_OF_BATCH, MOST_RUNS, faster=FASTER)
+                    pace.add(len(batch.rows), took)
                 self._tell()
 
     def _size(self, executor: Executor, timed: int) -> int:
         """Return how many runs the next batch has.
 
-        ``timed`` is the number that the duration of the last batch suggests, 0 before the first.
+        ``timed`` is the number that the duration of earlier batches suggests.
         """
         if self.asked is not None:
             return self.asked
@@ -321,7 +314,7 @@ class _Session:
             each = -(-len(self.rows) // (BATCHES_OF_WORKER * executor.slots))
             return min(MOST_OF_WORKER, max(1, each))
         each = -(-self._left // executor.slots)
-        return max(1, min(timed or FIRST_BATCH, max(each, timed // SMALLEST)))
+        return max(1, min(timed, max(each, timed // SMALLEST)))
 
     def _next(self, size: int, executor: Executor) -> Batch | None:
         """Return the next batch that the executor can take, None if there is none.

@@ -17,7 +17,7 @@ from societies.config.check import checked, validated
 from societies.config.document import Document, from_mapping
 from societies.config.load import find_config, read_document
 from societies.config.model import LARGEST_INTEGER, ListOf, Section, WorkloadConfig, key
-from societies.config.overrides import apply_overrides, put
+from societies.config.overrides import put
 from societies.config.problems import Origin, Path, Problem, config_error, described
 from societies.config.rules import name_rules
 from societies.errors import ConfigError
@@ -247,8 +247,12 @@ def _base(
         message = f"expected the name of a configuration, got {described(config.base)}"
         raise config_error([Problem(document.place(("base",)), ("base",), message)])
     if isinstance(base.data, dict):
-        apply_overrides(base, ())
         _set_below(document, base, config.set)
+        model, own = _model(document, folder), base.data.get("replicates", 1)
+        if model is not None and "replicates" in model.model_fields and isinstance(own, int):
+            # Interventions may name copies, so the base has as many as the sweep has replicates.
+            assert isinstance(config.replicates, int)
+            base.data["replicates"] = max(config.replicates, own)
     return checked(base, overrides, MODELS, in_sweep(SweepConfig))
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from societies.errors import SocietiesError
 from societies.output.study_layout import StudyLayout
 from societies.sweep.batch import Batch, run_batch
-from societies.sweep.conduct import FIRST_BATCH
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.layout import layout_of
+from societies.sweep.pace import FIRST_BATCH
 from societies.sweep.points import Bucket, groups, launch_config
 from societies.sweep.prepare import Prepared, prepared, programs_of, warnings_of
 from societies.sweep.program_cache import clear_programs
@@ -120,7 +120,8 @@ def _variables(layout: StudyLayout) -> str:
 def _of_bucket(ready: Prepared, bucket: Bucket, device: str) -> list[tuple[str, str]]:
     """Return the rows of `societies run --dry-run` on launches and memory, for one batch."""
     batch = _some(ready, bucket, device)
-    config = launch_config(ready.sweep.base, batch.settings, batch.columns, batch.numbers)
+    base = type(ready.sweep.base).model_validate(batch.base)
+    config = launch_config(base, batch.settings, batch.columns, batch.numbers)
     found = dict(of_run.plan(Setup(ready.sweep.workload, config), device=device).rows)
     clock = ready.sweep.workload.clock
     names = (f"launches per {clock}", "memory on the device", "memory of the state")

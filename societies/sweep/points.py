@@ -163,7 +163,9 @@ def launch_config(
     """
     repeated = "replicates" in type(base).model_fields
     first = next((getattr(base, k) for k in type(base).model_fields if k.startswith("first_")), 0)
-    data = data_of(base, int(numbers.max()) - first + 1)
+    # Interventions may name copies that are in another launch, so no fewer than the base has.
+    copies = max(int(numbers.max()) - first + 1, getattr(base, "replicates", 1))
+    data = data_of(base, copies)
     paths = {found_key(type(base), data, key)[0]: value for key, value in settings.items()}
     # Keys that differ get the value of the first run: the base's may not be valid with `settings`.
     own = {

@@ -44,7 +44,7 @@ class Prepared:
     buckets : groups of points that can share a launch
     runs : runs of the study, or of its part
     keep, shape : what the study records of each run
-    base : base configuration of the sweep as plain data
+    base : base configuration of the sweep as plain data, with as many copies as there are numbers
     part : (k, n), if this is the k-th of n parts
     """
 
@@ -122,9 +122,9 @@ def _checked(
         raise ConfigError(
             f"{option('part')}: there are {counted(len(points), 'point')} for {part[1]} parts"  # type: ignore[index]
         )
-    return Prepared(
-        sweep, points, buckets, own, keep, shape, sweep.base.model_dump(mode="json"), part
-    )
+    repeated = "replicates" in type(sweep.base).model_fields
+    base = sweep.base.model_copy(update={"replicates": copies} if repeated else {})
+    return Prepared(sweep, points, buckets, own, keep, shape, base.model_dump(mode="json"), part)
 
 
 def warnings_of(ready: Prepared) -> list[str]:

@@ -7,6 +7,7 @@ value that is changed on the way is an intervention of the configuration, like o
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -17,9 +18,10 @@ from societies.opencl import Device
 from societies.view.shots import History, Line
 from societies.workload import Setup
 from societies.workload.declare.fields import SERIES, State
+from societies.workload.declare.slices import paced
 from societies.workload.declare.varying import changed, value_at
 from societies.workload.running.branch import with_intervention, with_values
-from societies.workload.running.engines import Built, Engine
+from societies.workload.running.engines import LOG_TICKS, Built, Engine
 from societies.workload.running.run import engine_of
 
 Change = tuple[int, str, Any]
@@ -30,6 +32,9 @@ EVERY = 10
 
 MOST, MEMORY = 32, 1 << 30
 """Most snapshots, and about how many bytes they may have together."""
+
+BLOCK = 0.1
+"""Intended seconds of the ticks that are computed together: a new event is noticed after them."""
 
 WEEK = 7
 """Most ticks whose links a network adds up."""
@@ -46,10 +51,12 @@ class Course:
     setup : the configuration without changes, with what a scene needs recorded
     device : where it is computed
     ready : keys whose change must not need another program
+    linked : fields whose values of the last `WEEK` ticks `links` returns
 
     Attributes
     ----------
     tick : tick of the present state
+    heading : the last of the ticks that are being computed, or the present one
     changes : what was changed on the way
     """
 
@@ -59,19 +66,22 @@ class Course:
         device: str | Device,
         *,
         ready: Sequence[str] = (),
+        linked: Sequence[str] = (),
     ) -> None:
         self._base, self._device, self._ready = setup, device, tuple(ready)
+        self._linked = tuple(linked)
         self.changes: tuple[Change, ...] = ()
         self.ticks = setup.ticks
         self._setup, self._engine = self._made((), None)
         self.history = self._empty()
         self._engine.start()
-        self.tick = 0
+        self.tick = self.heading = 0
         self._snapshots: dict[int, State] = {}
         self._every, self._most = EVERY, MOST
+        self._chunk = 1  # ticks that take about `BLOCK` seconds
         self._until = 0  # tick to which a change has to be computed again
-        self._links: dict[int, State] = {}
-        self.linked: tuple[str, ...] = ()
+        self._begun = 0  # tick after which the engine has computed all ticks up to the present one
+        self._links: dict[int, State] = {}  # of ticks up to `_begun`
 
     def _empty(self) -> History:
         """Return a history without rows, with the series of the present changes."""
@@ -95,7 +105,10 @@ class Course:
         self, changes: Sequence[Change], like: Built | None
     ) -> tuple[Setup[Any, Any], Engine]:
         setup = Setup(self._base.workload, with_changes(self._base, changes, self._ready))
-        return setup, engine_of(setup, self._device, like=like)[0]
+        engine = engine_of(setup, self._device, like=like)[0]
+        if self._linked:
+            engine.remember(self._linked, WEEK)
+        return setup, engine
 
     def change(self, changes: tuple[Change, ...]) -> Iterator[None]:
         """Take other changes; what was computed after the first that differs is forgotten.
@@ -117,19 +130,19 @@ class Course:
 
     def _take(self, changes: tuple[Change, ...], at: int, *, again: bool) -> None:
         """Replace the engine by one with other changes, at the present tick or at the beginning."""
-        whole = self._engine.state()
+        whole, links = self._engine.state(), self.links(0, self._setup.copies)
         self._setup, self._engine = self._made(changes, self._engine.built)
         self._engine.start()
         self.changes, self._until, self._snapshots = changes, at, {}
         self.history = self.history.before(at, self._empty().lines)
-        self._links = {tick: one for tick, one in self._links.items() if tick <= at}
-        self.tick = 0
+        self._links, self._begun, self.tick = {}, 0, 0
         if at and not again:  # what only the new changes need has its value before the first tick
             fields = self._engine.fields
             same = {k: v for k, v in whole.items() if k in fields and not fields[k].constant}
             self._engine.put({k: v for k, v in same.items() if self._of_shape(k, v)})
-            self.tick = at
+            self._links, self._begun, self.tick = links, at, at
             self._snapshot()
+        self.heading = self.tick
 
     def _of_shape(self, name: str, values: NDArray[Any]) -> bool:
         """Whether an array has the shape that the present changes need."""
@@ -154,7 +167,8 @@ class Course:
         made = object.__new__(Course)
         made.__dict__.update(self.__dict__)
         made.history = self.history.before(self.history.rows, self.history.lines)
-        made._snapshots, made._links = dict(self._snapshots), dict(self._links)
+        made._snapshots = dict(self._snapshots)
+        made._links, made._begun = self.links(0, self._setup.copies), self.tick
         made._setup, made._engine = made._made(made.changes, self._engine.built)
         made._engine.put(self._engine.state())
         return made
@@ -164,44 +178,59 @@ class Course:
         """Whether no tick follows the present one."""
         return self.tick >= self.ticks or self._engine.ended() is not None
 
-    def step(self) -> None:
-        """Compute the next tick."""
-        tick = self.tick + 1
-        self._engine.run_ticks(tick, tick)
-        self.tick = tick
-        if self.linked:
-            self._links[tick] = self._engine.arrays(*self.linked)
-            self._links.pop(tick - WEEK, None)
-        if tick > self.history.rows:
-            self.history.add(self._engine.logs()[SERIES][:, 0])
-            if tick % self._every == 0:
-                self._snapshot()
+    def advance(self, last: int) -> None:
+        """Compute the next ticks up to ``last``, or as many as take about `BLOCK` seconds.
+
+        The host waits for a block of ticks only once. A block ends where a snapshot is due.
+        """
+        first, rows = self.tick + 1, self.history.rows
+        due = self.tick - self.tick % self._every + self._every
+        self.heading = end = max(first, min(last, self.ticks, self.tick + self._chunk, due))
+        began = time.perf_counter()
+        self._engine.run_ticks(first, end)
+        series, ended = self._engine.logs()[SERIES], self._engine.ended()
+        took = time.perf_counter() - began
+        self._chunk = paced(end - self.tick, took, BLOCK, LOG_TICKS, faster=2)
+        self.tick = self.heading = end if ended is None else ended
+        for tick in range(max(first, rows + 1), self.tick + 1):
+            self.history.add(series[:, tick - first])
+        if self.tick > rows and self.tick % self._every == 0:
+            self._snapshot()
 
     def steps_to(self, tick: int) -> Iterator[None]:
-        """Go to a tick, and yield after each that is computed."""
+        """Go to a tick, and yield after each block of ticks that is computed."""
         if tick < self.tick:
             # A state that is loaded lacks what each tick computes, such as links: begin before it.
-            wanted = max(0, tick - (WEEK if self.linked else 1))
+            wanted = max(0, tick - (WEEK if self._linked else 1))
             self._load(max((one for one in self._snapshots if one <= wanted), default=0))
         while self.tick < tick and not self.ended:
-            self.step()
+            self.advance(tick)
             yield
 
     def _load(self, tick: int) -> None:
-        self._links = {}
         if tick:
             self._engine.load(self._snapshots[tick])
         else:
             self._engine.start()
-        self.tick = tick
+        self._links, self._begun = {}, tick
+        self.tick = self.heading = tick
 
     def arrays(self, names: Collection[str]) -> State:
         """Return some arrays of the present state."""
         return self._engine.arrays(*names)
 
-    def links(self) -> list[State]:
-        """Return the links of the last ticks up to the present one."""
-        return [self._links[one] for one in sorted(self._links) if one <= self.tick]
+    def links(self, first: int, copies: int, ticks: int = WEEK) -> dict[int, State]:
+        """Return the links of some copies by tick, of the last ticks up to the present one."""
+        if not self._linked:
+            return {}
+        found = {}
+        for tick in range(max(1, self.tick - ticks + 1), self.tick + 1):
+            if tick > self._begun:
+                found[tick] = self._engine.remembered(tick, first, copies)
+            elif tick in self._links:
+                of = self._links[tick].items()
+                found[tick] = {name: array[first : first + copies] for name, array in of}
+        return found
 
     def sha256(self) -> str:
         """Return the hash of the present state, as `run` reports it."""

@@ -13,6 +13,10 @@ from societies.workload.declare.scene import MOST_NODES, Links
 Link = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 """Givers, takers and weights: three arrays (link,)."""
 
+MOST_TABLE, MOST_LINES = 63, 1000
+"""Most circles of a network whose lines are all sent, at most a table of weights (`packed`); and
+most lines of a network with more circles."""
+
 PASSES = 20
 """Most passes over all agents in the search for communities."""
 
@@ -26,7 +30,7 @@ def network(
     """Return what is drawn of a network.
 
     Above `MOST_NODES` agents, those of one colour are one circle, and what they give each other is
-    left out.
+    left out. Of many lines the largest are drawn, among them the largest from and to each circle.
 
     Parameters
     ----------
@@ -36,8 +40,9 @@ def network(
 
     Returns
     -------
-    "nodes", (circle, 5) float32: size, colour, agents that take part, community, agents in all; and
-    "links", (line, 3) float32: giver, taker, weight. Nothing if there are too many colours.
+    "nodes", (circle, 9) float32: size, colour, agents that take part, community, agents in all,
+    what it gave and to how many, what it got and from how many; and "links", (line, 3) float32:
+    giver, taker, weight. Nothing if there are too many colours.
     """
     count = len(sizes)
     here = np.asarray(alive) != 0
@@ -56,11 +61,45 @@ def network(
     members = np.bincount(circle, minlength=count)
     living = np.bincount(circle, here, count)
     nodes = [sizes, colours, living, communities(table), members]
+    nodes += [table.sum(1), (table > 0).sum(1), table.sum(0), (table > 0).sum(0)]
+    if count > MOST_TABLE:
+        chosen = _largest_lines(table, givers, takers)
+        givers, takers = givers[chosen], takers[chosen]
     lines = [givers, takers, table[givers, takers]]
     return {
         "nodes": np.stack(nodes, axis=1).astype(np.float32),
         "links": np.stack(lines, axis=1).astype(np.float32),
     }
+
+
+def _largest_lines(
+    table: NDArray[np.float64], givers: NDArray[np.int64], takers: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the positions of the largest lines, at most `MOST_LINES`, in their order."""
+    first = (takers == table.argmax(1)[givers]) | (givers == table.argmax(0)[takers])
+    order = np.lexsort((-table[givers, takers], ~first))
+    return np.sort(order[:MOST_LINES])
+
+
+def packed(links: NDArray[Any], circles: int) -> NDArray[np.float32]:
+    """Return the lines of a network in fewer bytes.
+
+    Parameters
+    ----------
+    links : (line, 3) giver, taker, weight
+    circles : number of circles
+
+    Returns
+    -------
+    (line, 2): giver * circles + taker, and weight; or (circles * circles, 1), the weights of all
+    pairs, if there are few circles.
+    """
+    pairs = links[:, 0].astype(np.int64) * circles + links[:, 1].astype(np.int64)
+    if circles**2 > 2 * len(links):
+        return np.stack([pairs, links[:, 2]], axis=1).astype(np.float32)
+    table = np.zeros((circles**2, 1), np.float32)
+    table[pairs, 0] = links[:, 2]
+    return table
 
 
 def communities(table: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -126,6 +165,10 @@ def network_facts(
         )
     elif together:
         said = f"{net.title}: {agents:,} agents, in too many colours to draw"
+    if drawn:
+        lines, whole = len(drawn["links"]), int(drawn["nodes"][:, 6].sum())
+        if lines < whole:
+            said += f"; the {lines:,} largest of {whole:,} lines are drawn"
     return {"title": said, "together": together}
 
 

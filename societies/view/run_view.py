@@ -27,7 +27,7 @@ from societies.view.controls import (
 from societies.view.course import REMOVE, WEEK, Change, Course, with_changes
 from societies.view.lives import Lives
 from societies.view.networks import largest, network, network_facts, summed
-from societies.view.shots import NO_PIXELS, History, Pane, Shot
+from societies.view.shots import MOST_BYTES, NO_PIXELS, History, Pane, Shot, evenly
 from societies.workload import Setup
 from societies.workload.declare.fields import State, file_values
 from societies.workload.declare.scene import Grid, Links, as_numbers, spread_fields
@@ -38,7 +38,7 @@ from societies.workload.declare.view import Change as Moved
 FRAME = 0.04
 """Seconds after which a picture is shown, if ticks are quicker than that."""
 
-SELDOM = 0.25
+SELDOM = 0.5
 """The same as fast as possible: drawing a picture costs as much as computing two to four ticks."""
 
 
@@ -105,10 +105,11 @@ class RunView:
         self._keys = steerable(config, self._data, self._scene)
         self._spread = spread_fields(self._setup.fields, self._scene)
         first = [key for key in self._scene.steer if key in self._keys]
-        self._course = Course(self._setup, device, ready=first or tuple(self._keys))
         net, fields = self._scene.network, self._setup.fields
+        linked = (net.taker, *net.weights.values()) if net else ()
+        ready = first or tuple(self._keys)
+        self._course = Course(self._setup, device, ready=ready, linked=linked)
         if net:
-            self._course.linked = net.taker, *net.weights.values()
             self._agents = self._setup.sizes[fields[net.taker].dims[0]]
         self._other: Course | None = None
         self.ticks, self._copies = setup.ticks, setup.copies
@@ -188,7 +189,7 @@ class RunView:
 
     def _now(self, state: Panes) -> int:
         """Return the tick that is shown, or will be: clicks come faster than ticks are computed."""
-        return self._course.tick if state.playing else state.asked
+        return self._course.heading if state.playing else state.asked
 
     def _pressed(self, state: Panes, name: str) -> Panes:
         now = self._now(state)
@@ -252,19 +253,23 @@ class RunView:
             yield self._shot(state, courses)
         pace, began, done = PACES[state.pace], time.perf_counter(), 0
         shown, apart = began, SELDOM if np.isinf(pace) else FRAME
-        while state.playing and not all(course.ended for course in courses):
-            for course in courses:
-                if not course.ended:
-                    course.step()
-            done += 1
+        most = max(1, MOST_BYTES // sum(course.history.row_bytes for course in courses))
+        until = courses[0].tick + most
+        while going := [course for course in courses if state.playing and not course.ended]:
+            before = going[0].tick
+            going[0].advance(until if np.isinf(pace) else before + 1)
+            for course in going[1:]:
+                yield from course.steps_to(going[0].tick)
+            done += going[0].tick - before
             yield None
             while time.perf_counter() < began + done / pace:
                 time.sleep(min(0.01, max(0.0, began + done / pace - time.perf_counter())))
                 yield None
             now = time.perf_counter()
-            if now - shown >= apart or all(course.ended for course in courses):
+            full = going[0].tick >= until
+            if full or now - shown >= apart or all(course.ended for course in courses):
                 yield self._shot(state, courses)
-                shown = time.perf_counter()
+                shown, until = time.perf_counter(), going[0].tick + most
 
     def _prepared(self, state: Panes) -> Generator[None, None, list[Course]]:
         """Return the courses of a state, with its changes; yield after each computed tick."""
@@ -325,7 +330,7 @@ class RunView:
             values = as_numbers(about, file_values(fields, state.spread, found)[0])
             if scene.alive and about.dims == fields[scene.alive].dims:
                 values = values[found[scene.alive][0] != 0]
-            numbers["spread"] = np.sort(values[np.isfinite(values)]).astype(np.float32)
+            numbers["spread"] = evenly(values)
         if scene.grid:
             facts["grid"], numbers["grid"] = self._cells(scene.grid, found)
         if scene.network:
@@ -357,8 +362,8 @@ class RunView:
         alive = found[self._scene.alive][0] if self._scene.alive else np.ones(self._agents)
         ticks = 1 if state.window == windows(self._setup.workload.clock)[0] else WEEK
         links = []
-        for one in course.links()[-ticks:]:
-            takers, weights = one[net.taker][copy], one[net.weights[state.links]][copy]
+        for one in course.links(copy, 1, ticks).values():
+            takers, weights = one[net.taker][0], one[net.weights[state.links]][0]
             givers = np.broadcast_to(np.arange(len(takers))[:, None], takers.shape)
             real = takers >= 0
             links.append((givers[real], takers[real], weights[real]))

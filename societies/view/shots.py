@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.view.networks import packed
 from societies.workload.declare.view import Frame
 
 EACH = 256
@@ -48,6 +49,14 @@ class Line:
     lag: int = 0
 
 
+MOST_BYTES = 12_000
+"""Bytes of the series in a message, after which the next picture is sent; with all else a message
+then stays below 50 kB."""
+
+MOST_VALUES = 1001
+"""Values of a spread that are sent; of more, as many that are evenly spaced in the sorted list."""
+
+
 class History:
     """Series of all ticks computed so far; rows are only added, so threads may read the others.
 
@@ -71,10 +80,12 @@ class History:
         """Add the series (copy, column) of a tick; a value with a lag belongs to an earlier one."""
         shown = np.repeat(values, 3, axis=0)
         if len(values) > 1:
-            with warnings.catch_warnings():  # of series that have no value in any copy yet
-                warnings.simplefilter("ignore", RuntimeWarning)
-                bands = np.nanquantile(values, [LOW, HIGH], axis=0)
-                shown = np.stack([np.nanmean(values, axis=0), *bands])
+            shown = np.stack([values.mean(axis=0), *np.quantile(values, [LOW, HIGH], axis=0)])
+            if (some := np.isnan(values).any(axis=0)).any():  # slow, so for these columns only
+                with warnings.catch_warnings():  # of series that have no value in any copy yet
+                    warnings.simplefilter("ignore", RuntimeWarning)
+                    shown[0, some] = np.nanmean(values[:, some], axis=0)
+                    shown[1:, some] = np.nanquantile(values[:, some], [LOW, HIGH], axis=0)
         if self.rows == len(self._all):  # another thread may read the arrays of before
             self._all, self._each = (
                 np.concatenate([one, np.full_like(one, np.nan)]) for one in (self._all, self._each)
@@ -86,6 +97,19 @@ class History:
                 self._all[row][:, which] = shown[:, which]
                 self._each[row][:, which] = values[: self._each.shape[1], which]
         self.rows += 1
+
+    def begins(self, lines: Sequence[Line], values: NDArray[Any]) -> bool:
+        """Return whether its rows but the last are the first of these (copy, row, column).
+
+        The last row may lack values that have a lag.
+        """
+        mine = self._each[: max(0, self.rows - 1)].swapaxes(0, 1)
+        theirs = values[: mine.shape[0], : mine.shape[1]]
+        return (
+            self.lines == tuple(lines)
+            and self.copies == len(values)
+            and np.array_equal(mine, theirs, equal_nan=True)
+        )
 
     def before(self, rows: int, lines: Sequence[Line]) -> History:
         """Return a history with these columns and the first rows of this one."""
@@ -99,6 +123,11 @@ class History:
                 made._each[:known, :, column] = self._each[:known, :, own]
         made.rows = rows
         return made
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row in a message."""
+        return 4 * len(self.lines) * (1 if self.copies == 1 else 4)
 
     def part(self, first: int, last: int, copy: int) -> NDArray[np.float32]:
         """Return (row, mean low high own, column) of some rows, and of a chosen copy."""
@@ -122,6 +151,14 @@ class History:
         return first + int(different[0]) + 1 if len(different) else None
 
 
+def evenly(values: NDArray[Any]) -> NDArray[np.float32]:
+    """Return the sorted finite values of a spread, at most `MOST_VALUES` of them."""
+    found = np.sort(values[np.isfinite(values)])
+    if len(found) > MOST_VALUES:
+        found = found[np.linspace(0, len(found) - 1, MOST_VALUES).round().astype(np.int64)]
+    return found.astype(np.float32)
+
+
 @dataclass(frozen=True)
 class Pane:
     """What is shown of a course: the text and the numbers of one tick."""
@@ -139,6 +176,16 @@ class Shot(Frame):
     tick: int = 0
     panes: tuple[Pane, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def hash_comment(self) -> str:
+        """Return a comment with the hash of the steered state, for its YAML; "": it has none."""
+        sha256 = self.panes[-1].facts["sha256"]
+        if not sha256 or not self.tick:
+            return ""
+        return (
+            f"# state sha256 after {self.facts['clock']} {self.tick}: {sha256}\n"
+            f"# (societies run FILE --ticks {self.tick} prints it)\n"
+        )
 
 
 NO_PIXELS = np.zeros((0, 0, 4), np.uint8)
@@ -169,7 +216,11 @@ def message(
         else:  # a value with a lag is known a tick later, so the last row is sent again
             rows = max(0, min(rows, pane.rows) - 1)
         series = pane.history.part(rows, pane.rows, shot.facts["copy"])
+        if pane.history.copies == 1:  # mean and band are those of the only copy
+            series = series[:, -1:]
         parts = {"series": series, **pane.numbers}
+        if "links" in parts:
+            parts["links"] = packed(parts["links"], len(parts["nodes"]))
         known[place] = (pane.history.serial, shot.facts["copy"], pane.rows)
         blocks += [np.ascontiguousarray(part, np.float32) for part in parts.values()]
         sizes = [[name, list(part.shape)] for name, part in parts.items()]

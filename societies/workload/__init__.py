@@ -8,7 +8,7 @@ comparison of every bit with plain Python, folders that reproduce one launch, ti
 
 from societies.workload.checking.coverage import Count, falls, rises
 from societies.workload.declare.fields import Events, Field, Series, series_macros
-from societies.workload.declare.naming import parameters_of, word_macros
+from societies.workload.declare.naming import parameters_of
 from societies.workload.declare.phases import Launch, Phase, Scratch, Step, phase
 from societies.workload.declare.protocol import Block, Contents, Setup, Source, Workload
 from societies.workload.declare.slices import Slices
@@ -57,5 +57,4 @@ __all__ = [
     "phase",
     "rises",
     "series_macros",
-    "word_macros",
 ]

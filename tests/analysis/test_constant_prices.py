@@ -136,3 +136,15 @@ def test_groups_have_their_own_income_consumption_and_wealth(tmp_path):
             np.testing.assert_allclose(found[:, 1], own[:, 1:].mean(1))
             assert found[0, 0] == pytest.approx(own[0, 0]) and np.isfinite(found[1, 0])
             assert np.isnan(found[2, 0])
+
+
+def test_recipes_name_resources_by_number_whatever_their_order(result):
+    found = analysis.constant_prices(result, day=8)
+    turned = result.isel(resource=slice(None, None, -1), resource_day=[2, 0, 1])
+    xr.testing.assert_allclose(analysis.constant_prices(turned, day=8), found)
+    with pytest.raises(ConfigError, match="3 of 5 resources are in the data; prices need all"):
+        analysis.constant_prices(result.isel(resource=[0, 1, 2]), day=8)
+    with pytest.raises(ConfigError, match="resource_day 4 is in the data twice"):
+        analysis.constant_prices(result.isel(resource_day=[0, 0, 1]), day=8)
+    with pytest.raises(ConfigError, match="the days are none"):
+        analysis.constant_prices(result.isel(resource_day=[]), day=8)

@@ -398,6 +398,10 @@ def test_a_state_is_a_series_of_the_base_recorded_at_the_shock():
         analysis.irf(base, other, "x", after=3, by="x")
     with pytest.raises(ConfigError, match="'still': the file has no such variable"):
         analysis.irf(base, other, "x", after=2, by="still")
+    for one in (base, other):
+        one["never"] = one.x * np.inf
+    with pytest.raises(ConfigError, match="has no number in day 2"):
+        analysis.irf(base, other, "x", after=2, by="never")
 
 
 @pytest.mark.parametrize("options", [{"states": 0}, {"states": -1}, {"size": 0}])

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.figure import Figure as Drawing
 
 from societies import load_config
 from societies.errors import ConfigError, OutputError
@@ -22,7 +23,7 @@ from societies.reproduce import (
     figures,
     running,
 )
-from societies.reproduce.claims import COMPARISONS, cells, measured, targets_of
+from societies.reproduce.claims import COMPARISONS, cells, measured, targets_of, write_table
 from societies.reproduce.drawing import FIGURES, gain_per_minute
 from societies.study import load_targets
 
@@ -155,6 +156,29 @@ def test_an_interrupted_run_is_continued(tmp_path, monkeypatch):
         carry_out(figure, tmp_path, options)
     carry_out(figure, tmp_path, options)
     assert asked == [False, True]
+
+
+def test_what_a_stopped_command_was_writing_is_not_there_in_part(tmp_path, monkeypatch):
+    """Tables of all figures are read for the claims, so half of one would shorten them."""
+    table = tmp_path / "figure_05.csv"
+    write_table(table, [["5", "one"], ["5", "two"]])
+    before = table.read_bytes()
+
+    def stopped(*what, **_):
+        if what:
+            Path(what[-1]).write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_table(table, (stopped() for _ in range(2)))
+    assert table.read_bytes() == before and list(tmp_path.iterdir()) == [table]
+    monkeypatch.setattr(Drawing, "savefig", lambda self, where, **_: stopped(where))
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(figures()[5], tmp_path, Options(quiet=True))
+    monkeypatch.setattr(running, "as_markdown", lambda rows: stopped())
+    with pytest.raises(KeyboardInterrupt):
+        running._write_claims(tmp_path)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["figure_05.csv", "runs"]
 
 
 def test_names_mean_figures_and_parts_each_once():

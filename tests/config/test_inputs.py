@@ -58,6 +58,7 @@ def refused(tmp_path, content, *, name="a.yaml"):
         (r'"\U00110000"', r"a.yaml:2:10  is not valid YAML: found no character of this number"),
         (r'"\ud800"', r"a.yaml:2:7  seed: has half of a character"),
         ("'\ud800'", r"a.yaml:2:8  is not UTF-8 text"),
+        (r'"a\0b"', r"a.yaml:2:7  seed: has the character \0, which no text may have"),
     ],
 )
 def test_characters_that_do_not_exist_are_refused_with_their_place(tmp_path, value, said):

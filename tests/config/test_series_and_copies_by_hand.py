@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from societies.economy.config import EconomyConfig
 from societies.workload.declare import copies, series
 from societies.workload.declare.copies import Copies
+from societies.workload.declare.keys import table_row
 
 KEY = "trading.min_surplus"
 LIST_KEY = "utility.exponent"  # takes a number for each resource as well
@@ -199,9 +200,13 @@ def test_the_table_of_values_has_a_row_for_each_copy():
     p = several(*(Made(*row) for row in ROWS))
     names = ["number", "row"]
     first, second = [1.0, 1.0, 2.0], [4.0, 1.0, 3.0]
-    assert copies.value_rows_of(p, names, 10).tolist() == [first, second, first]
-    assert copies.value_rows_of(p, names, 11).tolist() == [second, first, second]
-    assert copies.value_rows_of(Made(*ROWS[1]), names, 1).tolist() == [second]
+
+    def row(one):
+        return table_row(copies.values_of(one, names))
+
+    assert copies.rows_of(p, row, 10).tolist() == [first, second, first]
+    assert copies.rows_of(p, row, 11).tolist() == [second, first, second]
+    assert copies.rows_of(Made(*ROWS[1]), row, 1).tolist() == [second]
     found = copies.values_of(Made(*ROWS[1]), names)
     assert found == {"number": 4.0, "row": (1.0, 3.0)}
     assert copies.values_of(SimpleNamespace(row=np.array([1, 2])), ["row"]) == {"row": (1.0, 2.0)}

@@ -18,7 +18,8 @@ from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.flows import FLOWS, SECTORS
 from societies.opencl import choose_device
 from societies.workload.declare.fields import initial_state
-from societies.workload.running.engines import DeviceEngine
+from societies.workload.declare.protocol import Setup
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 DATA = Path(__file__).parents[1] / "data/bam"
 WORKLOAD = bam.WORKLOAD
@@ -38,8 +39,11 @@ def money(economy):
     )  # fmt: skip
 
 
-FURTHER = {"tax", "rate_first", "price_cv_end", "hedge_first", "ponzi_first"}
+FURTHER = {"tax", "rate_first", "price_cv_end", "hedge_first", "ponzi_first", "discrepancy"}
 """Series that the vectors do not have."""
+
+
+DISCREPANCY = [*bam.SERIES].index("discrepancy")
 
 
 def economies():
@@ -75,6 +79,7 @@ def test_every_phase_gives_the_states_and_series_of_the_vectors(name):
             assert set(economy.series) == set(line["series"]) | FURTHER
             for key, value in line["series"].items():
                 assert economy.series[key] == pytest.approx(value, rel=1e-9, abs=1e-9), (line, key)
+            assert economy.series["discrepancy"] == 0.0
             series += 1
             continue
         getattr(bam, {"start": "begin"}.get(phase, phase))(config, economy, quarter)
@@ -124,6 +129,7 @@ def test_a_device_gives_the_totals_of_long_runs(name):
             tick = last
         state = {key: array[0] for key, array in engine.state().items()}
         assert {"quarter": quarter, **totals(state)} == row
+    assert (engine.logs()["series"][..., DISCREPANCY] == 0.0).all()
     assert state["cause"] == run["ended"]
     assert state["ended"] == (tick if run["ended"] else -1)
 
@@ -174,6 +180,55 @@ def test_money_is_conserved_after_every_phase_whatever_the_keys(seed):
             break
         assert economy.cash == economy.worth and min(economy.cash) >= 0
         assert not any(map(sum, economy.loan))
+
+
+POLICIES = {
+    "tax": (0.0, 0.3, 1.0), "policy_rate": (0.0, 0.02, 0.3), "min_wage_every": (1, 4, 1000),
+    "dividends": (0.0, 0.1, 1.0), "loan_cap": (0.0, 2.0), "capital": (0.05, 1.0),
+    "bank_dividends": (0.0, 1.0), "entry_size": (0.1, 1.0), "beta": (0.7, 2.5),
+    "contract": (1, 8), "sigma_max": (0.0, 0.1), "buffer_h": (0.5, 2.0),
+}  # fmt: skip
+"""Values that interventions can change, from off to as much as is possible."""
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_no_money_appears_while_policies_begin_and_end(seed):
+    draw = random.Random(seed)
+    keys = at_random(seed).model_dump(exclude_unset=True) | {"quarters": 14, "replicates": 2}
+    changes = [
+        {
+            "quarter": quarter,
+            "set": {name: draw.choice(POLICIES[name]) for name in draw.sample([*POLICIES], 5)},
+            "economies": draw.choice([[], [0], [1]]),
+        }
+        for quarter in (2, 5, 9)
+    ]
+    setup = Setup(WORKLOAD, config_from_dict(keys | {"interventions": changes}))
+    engine = ReferenceEngine(WORKLOAD, setup.p, copies=2)
+    engine.start()
+    before = engine.arrays("balance")["balance"]
+    for quarter in range(1, setup.ticks + 1):
+        engine.run_ticks(quarter, quarter)
+        logs = {name: log[:, 0] for name, log in engine.logs().items()}
+        for copy in range(2):
+            assert logs["series"][copy, DISCREPANCY] == 0.0, (quarter, copy)
+            paid, after = named(FLOWS, logs["flow"][copy]), named(SECTORS, logs["balance"][copy])
+            rows = [row for _, row in ACCOUNTS.rows(paid, named(SECTORS, before[copy]), after)]
+            ended = engine.copies_now[copy].ended
+            if not 0 <= ended < quarter:
+                assert not any(map(sum, [*rows, *zip(*rows, strict=True)])), (quarter, copy)
+        before = logs["balance"]
+
+
+def test_a_grain_too_many_is_a_discrepancy():
+    config = small("bam")
+    economy = economy_of(config)
+    for phase in ("begin", *WORKLOAD.day):
+        getattr(bam, phase)(config, economy, 1)
+    assert economy.series["discrepancy"] == 0.0
+    economy.savings[3] += 1
+    bam.statistics(config, economy, 1)
+    assert economy.series["discrepancy"] == 1.0
 
 
 def named(names, values):

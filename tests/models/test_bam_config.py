@@ -8,10 +8,12 @@ from test_bam import economy_of
 import societies
 from societies import config_from_dict
 from societies.errors import ConfigError
+from societies.model import DailyConfig, key
 from societies.models import bam
 from societies.models.bam.config import MOST_MONEY
 
 SMALLEST = {"workload": "bam", "firms": 4, "households": 20, "banks": 2, "quarters": 10}
+TOO_LITTLE = "at the start is less than the smallest amount, 2**-20"
 INTEREST = "interest could be 1.8 times the loan, and at most 1 is possible"
 
 
@@ -32,6 +34,28 @@ INTEREST = "interest could be 1.8 times the loan, and at most 1 is possible"
         ({"min_wage": "down"}, "min_wage: expected one of both, up, fixed, got 'down'"),
         ({"capital": 0.0}, "capital: must be more than 0, got 0"),
         ({"net_worth_ratio": 1e6, "price0": 1e6, "productivity": 1e5}, "more than can be counted"),
+        ({"record": {"keep": [3, 3]}}, "record.keep.1: quarter 3 is listed twice"),
+        ({"record": {"keep": [0]}}, "record.keep.0: must be at least 1, got 0"),
+        ({"record": {"checkpoint": -3}}, "record.checkpoint: must be at least 0, got -3"),
+        ({"record": {"checkpoint": "now"}}, "expected a whole number, auto or never, got 'now'"),
+        ({"first_economy": 2**31 - 1}, "random streams are needed (four of every agent), more"),
+        ({"productivity": 1e-9}, f"productivity: what a worker makes {TOO_LITTLE}"),
+        (
+            {"firms": 100_000, "productivity": 1e-6},
+            f"productivity: the output of a firm {TOO_LITTLE}",
+        ),
+        ({"price0": 1e-9}, f"net_worth_ratio: the net worth of a firm {TOO_LITTLE}"),
+        ({"wage0_ratio": 1e-9}, f"wage0_ratio: the wage offered {TOO_LITTLE}"),
+        ({"min_wage_ratio": 1e-9}, f"min_wage_ratio: the minimum wage {TOO_LITTLE}"),
+        ({"equity0": 1e-9}, f"equity0: the equity of a bank {TOO_LITTLE}"),
+        (
+            {"price0": 1e6, "wage0_ratio": 1e6, "net_worth_ratio": 1e-6},
+            "wage0_ratio: the wage offered at the start, 1e+12, is more than can be counted (2.19",
+        ),
+        (
+            {"wage0_ratio": 1e6, "min_wage_ratio": 1e6},
+            "min_wage_ratio: the minimum wage at the start, 5e+11, is more than can be counted",
+        ),
     ],
 )
 def test_impossible_keys_are_refused(keys, message):
@@ -54,6 +78,23 @@ def test_keys_without_effect_are_warned_of(keys, message):
     config = config_from_dict({**SMALLEST, "max_m": 4, **keys})
     assert [found.message for found in config.warnings()] == [message]
     assert [".".join(found.path) for found in config.warnings()] == list(keys)
+
+
+def test_interventions_that_overlap_are_warned_of():
+    changes = [{"quarter": 2, "until": 5, "set": {"tax": 0.1}}, {"quarter": 3, "set": {"tax": 0.2}}]
+    config = config_from_dict({**SMALLEST, "max_m": 4, "interventions": changes})
+    assert [found.path for found in config.warnings()] == [("interventions", 1, "set")]
+
+
+def test_a_model_with_days_may_name_its_keys_as_it_likes():
+    """Base classes keep short names free: a key called clock or first is one like any other."""
+
+    class Config(DailyConfig):
+        clock: int = key(3, "A clock")
+        first: int = key(2, "The first")
+
+    config = Config(workload="own", days=4)
+    assert (config.clock, config.first, *config.conflicts(), *config.warnings()) == (3, 2)
 
 
 def test_more_searches_than_firms_see_each_firm_once():
@@ -92,6 +133,23 @@ def test_an_economy_with_too_much_money_ends():
     state = {"cause": np.array([economy.cause, 1])}
     why = bam.WORKLOAD.why_ended(config, state)
     assert "there was more money than can be counted, 2**60 grains (1 economy)" in why
+
+
+@pytest.mark.parametrize("key", ["entry_size", "entry_production", "entry_wage", "entry_markup"])
+def test_entrants_as_large_as_possible_can_be_counted(key):
+    """Every array stays within its type, until there is too much money or no firm is left."""
+    sizes = {"firms": 6, "households": 24, "banks": 3, "quarters": 150}
+    config = config_from_dict({**SMALLEST, **sizes, "net_worth_ratio": 0.3, key: 1000.0})
+    fields, economy = bam.WORKLOAD.fields(config), economy_of(config)
+    bam.begin(config, economy, 0)
+    for quarter in range(1, config.quarters + 1):
+        for phase in bam.WORKLOAD.day:
+            getattr(bam, phase)(config, economy, quarter)
+        for name, field in fields.items():
+            np.array(getattr(economy, name), field.dtype)
+        assert np.isfinite([*economy.series.values()]).all()
+        if economy.cause:
+            return
 
 
 def test_a_table_of_words_is_refused(tmp_path, monkeypatch, shell):

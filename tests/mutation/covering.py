@@ -28,8 +28,9 @@ from planting import ROOT, instrumented, label
 QUIET = ("-q", "-n0", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "--tb=no")
 ALL_IMPORTED = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
 
-OF_A_TEST, OF_A_FILE = 60.0, 240.0
-"""Seconds of the clock after which a test is left out, or what else is in a file."""
+PATIENCE = {True: (60.0, 240.0), False: (15.0, 90.0)}
+"""Seconds of the clock after which a test is left out, and what else is in a file: where statements
+are noted, and where they are not."""
 
 
 class Needs(BaseException):
@@ -68,6 +69,7 @@ class Covering:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         hits, reached = set(), defaultdict(list)
+        of_a_test, of_a_file = PATIENCE[bool(self.sources)]
         alone()
         for path in self.sources:
             name = label(path)
@@ -82,11 +84,11 @@ class Covering:
             hits.clear()
             forget()
             Needs.asked = False
-            if time.monotonic() - began_all > OF_A_FILE:
+            if time.monotonic() - began_all > of_a_file:
                 self.found["left_out"][item.nodeid] = "comes late in a file that takes long"
                 continue
             began = time.process_time()
-            signal.setitimer(signal.ITIMER_REAL, OF_A_TEST)
+            signal.setitimer(signal.ITIMER_REAL, of_a_test)
             try:
                 reports = runtestprotocol(item, log=False, nextitem=following)
             except BaseException as error:
@@ -196,10 +198,13 @@ def _gather(code, found):
             _gather(constant, found)
 
 
-def covered(sources, tests, folder, longest, processes, marks):
-    """Return what every test reaches, from the folder if neither its file nor a source changed."""
+def covered(sources, tests, folder, longest, processes, marks, *, statements=True):
+    """Return what every test reaches, from the folder if neither its file nor a source changed.
+
+    Without ``statements`` only how long each takes is found out, which is quicker.
+    """
     found = {"seconds": {}, "left_out": {}, "reached": defaultdict(list)}
-    shared = hashlib.sha256(str((longest, marks)).encode())
+    shared = hashlib.sha256(str((longest, marks, statements)).encode())
     for path in sources:
         shared.update(path.read_bytes())
     parts = {}
@@ -207,9 +212,10 @@ def covered(sources, tests, folder, longest, processes, marks):
         digest = shared.copy()
         digest.update(name.encode() + (ROOT / name.partition("::")[0]).read_bytes())
         parts[name] = folder / f"coverage-{digest.hexdigest()[:16]}.json"
+    noted = sources if statements else []
     new = [name for name, part in parts.items() if not part.exists()]
     in_processes(
-        processes, len(new), lambda i: _cover(sources, new[i], parts[new[i]], longest, marks)
+        processes, len(new), lambda i: _cover(noted, new[i], parts[new[i]], longest, marks)
     )
     for name, part in parts.items():
         if not part.exists():

@@ -6,6 +6,9 @@
     python tests/mutation/run.py --sample 300 --seed 1    as many, drawn at random
     python tests/mutation/run.py --again                  only what survived the last time
     python tests/mutation/run.py --rest                   go on: only what earlier runs did not try
+    python tests/mutation/run.py analysis/pairs:225 --by-name   a statement, without finding out
+                                                                first which tests reach it
+    python tests/mutation/run.py --from FILE --by-name    those that a file names, as --list does
 
 Plants mistakes one at a time and runs quick tests until one fails. Fails if a mutant survives that
 survivors.yaml does not explain, or if that explains one which is killed or is none.
@@ -24,6 +27,7 @@ import gc
 import json
 import os
 import random
+import re
 import resource
 import signal
 import sys
@@ -52,11 +56,15 @@ from covering import (
     in_processes,
     swap,
 )
-from mutated import OF_ALL, TESTS, on_a_device, planted
+from mutated import OF_ALL, TESTS, is_named, on_a_device, planted
+from naming import by_name
 from planting import ROOT, file_of, mutants, planted_code
 
 SURVIVORS = Path(__file__).parent / "survivors.yaml"
 FOLDER = Path(tempfile.gettempdir()) / "societies-mutants"
+
+NAMED = re.compile(r"(?:[a-z ,]+: )?([^: ]+)(?::(\d*))?(?: (.*  ->  .*))?")
+"""How reports name a mutant: after what they say of it, its module, line, function and change."""
 
 ALIVE = "survived", "not reached"
 OTHER_VARIABLES = 77
@@ -65,6 +73,9 @@ PATIENCE = 1.5, 5.0
 """A test counts as hung, that is failed, after a number of seconds and times its usual seconds."""
 HUNG, WALL = 60.0, 180.0
 """The same for seconds of processor and of the clock of a mutant that is imported and collected."""
+
+WARM = 3
+"""Number of short tests of each file that are run before the first mistake is planted."""
 
 LIBRARIES = (
     *("numpy", "scipy.stats", "scipy.special", "scipy.signal", "pandas", "xarray", "h5py"),
@@ -81,11 +92,14 @@ class Campaign:
 
     def __init__(self, chosen, coverage, options, kept):
         self.mutants, self.options, self.kept = chosen, options, kept
-        self.seconds = coverage["seconds"]
+        self.seconds, self.near = coverage["seconds"], {}
         self.reached, self.of_module = {}, defaultdict(set)
         for module, line, names in coverage["reached"]:
             self.reached[module, line] = names
             self.of_module[module].update(names)
+        if options.by_name:
+            self.near = by_name({one.module for one in chosen}, self.seconds)
+            self.of_module.update({module: set(near) for module, near in self.near.items()})
         self.killers = defaultdict(Counter)  # (module, function), module: node ids of tests
         self.read = 0
 
@@ -105,7 +119,8 @@ class Campaign:
 
     def choose(self, mutant):
         """Return the tests that reach a mutant, those first that are likely to notice it soon."""
-        reach = self.reached.get((mutant.module, mutant.line), ())
+        near = self.near.get(mutant.module, {})
+        reach = near or self.reached.get((mutant.module, mutant.line), ())
         if mutant.at_import:
             reach = self.of_module[mutant.module]
             if not reach:  # of a module without functions
@@ -119,6 +134,7 @@ class Campaign:
             key=lambda n: (
                 n not in first,
                 -(killers[n] + 0.1 * nearby[n]) / (0.02 + seconds[n]),
+                -near.get(n, 0.0),
                 seconds[n],
             ),
         )
@@ -130,6 +146,15 @@ class Campaign:
                 continue
             chosen.append(name)
         return chosen
+
+    def drop(self, name):
+        """Try a test no longer."""
+        self.seconds.pop(name, None)
+        for names in (*self.of_module.values(), *self.near.values(), *self.reached.values()):
+            if isinstance(names, dict):
+                names.pop(name, None)
+            elif name in names:
+                names.remove(name)
 
     def carry_out(self, chosen, attempt):
         """Try mutants out, several at a time."""
@@ -256,9 +281,17 @@ class Planting:
     def pytest_runtestloop(self, session):
         alone()
         # What a first call imports and compiles is there in every fork if a test did it before.
-        short = [item for item in session.items if self.campaign.seconds.get(item.nodeid, 9) < 1]
+        seconds, of_file = self.campaign.seconds, Counter()
+        short = []
+        for item in sorted(session.items, key=lambda one: seconds.get(one.nodeid, 9)):
+            of_file[item.path] += 1
+            if of_file[item.path] <= WARM and seconds.get(item.nodeid, 9) < 1:
+                short.append(item)
+        short.sort(key=session.items.index)
         for item, following in zip(short, [*short, None][1:], strict=False):
-            runtestprotocol(item, log=False, nextitem=following)
+            if any(one.failed for one in runtestprotocol(item, log=False, nextitem=following)):
+                print("fails without any mistake planted", item.nodeid)
+                self.campaign.drop(item.nodeid)
         forget()
         gc.collect()
         gc.freeze()
@@ -289,7 +322,9 @@ def explained():
 
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("modules", nargs="*", help="files or folders, or last parts of files")
+    parser.add_argument("modules", nargs="*", help="files, folders, last parts of files, FILE:LINE")
+    parser.add_argument("--from", dest="source", type=Path, help="file that names mutants")
+    parser.add_argument("--by-name", action="store_true", help="tests that mention the module")
     parser.add_argument("--list", action="store_true", help="names only")
     parser.add_argument("--again", action="store_true", help="only survivors of earlier runs")
     parser.add_argument("--rest", action="store_true", help="only what earlier runs did not try")
@@ -306,6 +341,35 @@ def parsed():
     parser.add_argument("--marks", default="", help="of tests that are tried, default: all")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="what is kept between runs")
     return parser.parse_args()
+
+
+def chosen_of(asked):
+    """Return the mutants of modules, statements or mutants that are named as reports name them."""
+    single, lines = defaultdict(set), defaultdict(set)
+    for one in asked:
+        module, line, text = NAMED.fullmatch(one).groups()
+        if text:
+            single[module].add(text)
+        elif line:
+            lines[module].add(int(line))
+    modules = [NAMED.fullmatch(one)[1] for one in asked]
+    whole = {NAMED.fullmatch(one)[1] for one in asked if not any(NAMED.fullmatch(one).groups()[1:])}
+    chosen = []
+    for path in planted([*dict.fromkeys(modules)]):
+        named = {module for module in dict.fromkeys(modules) if is_named(path, module)}
+        texts = set().union(*(single[module] for module in named))
+        places = set().union(*(lines[module] for module in named))
+        chosen += [
+            one
+            for one in mutants(path)
+            if not on_a_device(one.module, one.function)
+            and (not named or named & whole or one.line in places or _text(one.name) in texts)
+        ]
+    return chosen
+
+
+def _text(name):
+    return f"{name[1]}: {name[2]}  ->  {name[3]}"
 
 
 def reported(chosen, past, *, all_of_it, table=None):
@@ -352,7 +416,7 @@ def reported(chosen, past, *, all_of_it, table=None):
     }
     for what, names in wrong.items():
         for name in sorted(names, key=lambda one: (one[0], lines.get(one, 0), one)):
-            print(f"{what}: {name[0]}:{lines.get(name, '')} {name[1]}: {name[2]}  ->  {name[3]}")
+            print(f"{what}: {name[0]}:{lines.get(name, '')} {_text(name)}")
     return any(wrong.values()) or "not run" in found.values()
 
 
@@ -372,13 +436,10 @@ def main():
     os.chdir(ROOT)
     os.environ.setdefault("SOCIETIES_CACHE_DIR", str(options.folder / "builds"))
     kept.touch()
-    sources = planted(options.modules)
-    chosen = [
-        one
-        for path in sources
-        for one in mutants(path)
-        if not on_a_device(one.module, one.function)
-    ]
+    asked = [*options.modules]
+    if options.source:
+        asked += [line for line in options.source.read_text().splitlines() if line]
+    chosen = chosen_of(asked)
     if options.function:
         chosen = [mutant for mutant in chosen if mutant.function == options.function]
     if options.sample:
@@ -387,7 +448,7 @@ def main():
         )
         chosen = [chosen[i] for i in sorted(some)]
     past = [json.loads(line) for line in kept.read_text().splitlines()]
-    all_of_it = not (options.modules or options.function or options.sample)
+    all_of_it = not (asked or options.function or options.sample)
     if options.summary:
         return int(reported(chosen, past, all_of_it=all_of_it, table=options.table))
     verdicts = {tuple(one["name"]): one["verdict"] for one in past}
@@ -401,7 +462,7 @@ def main():
         tried = [one for one in tried if not listed & {one.name, *_places(one)}]
     if options.list:
         for mutant in tried:
-            print(f"{mutant.module}:{mutant.line} {mutant.before}  ->  {mutant.after}")
+            print(f"{mutant.module}:{mutant.line} {_text(mutant.name)}")
         return 0
     for name in LIBRARIES:
         try:
@@ -410,11 +471,10 @@ def main():
                 import_module(name)
         except ImportError:
             print(f"without {name}")
-    of_all = options.modules and options.tests == list(TESTS)  # what is covered serves others too
-    every = planted(["reference_py", "societies"]) if of_all else sources
-    coverage = covered(
-        every, options.tests, options.folder, options.longest, options.processes, options.marks
-    )
+    of_all = asked and options.tests == list(TESTS)  # what is covered serves others too
+    every = planted(["reference_py", "societies"] if of_all else [])
+    how = options.folder, options.longest, options.processes, options.marks
+    coverage = covered(every, options.tests, *how, statements=not options.by_name)
     campaign = Campaign(tried, coverage, options, kept)
     if any(not one.at_import for one in tried):
         if os.fork() == 0:

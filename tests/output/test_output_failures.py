@@ -26,6 +26,7 @@ from societies.output import (
 )
 from societies.output.disk import Disk
 from societies.output.stored_seal import MAGIC
+from societies.workload.running.engines import ReferenceEngine
 
 DECLARED = {
     "coordinates": [
@@ -91,6 +92,33 @@ def test_existing_file_is_refused(existing):
         ResultFile.create(existing, **DECLARED)
     assert_clear(caught.value, existing, "exists already", "resume=True", "overwrite=True")
     assert caught.value.exit_code == 4
+
+
+def test_a_run_that_fails_in_its_first_tick_leaves_its_name_free(path, monkeypatch):
+    """A mistake in a model of one's own: the next run needs neither --overwrite nor --resume."""
+    config = config_from_dict({"workload": "boltzmann", "agents": 4, "days": 3})
+    whole = ReferenceEngine.run_ticks
+
+    def failing(first):
+        def run_ticks(engine, tick, *more):
+            if tick >= first:
+                raise ZeroDivisionError("a mistake in a phase")
+            return whole(engine, tick, *more)
+
+        return run_ticks
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ReferenceEngine, "run_ticks", failing(0))
+        with pytest.raises(ZeroDivisionError):
+            run(config, device="reference", out=path)
+    assert not path.exists() and not list(path.parent.iterdir())
+    run(config, device="reference", out=path)
+    with monkeypatch.context() as patch:
+        patch.setattr(ReferenceEngine, "run_ticks", failing(0))
+        with pytest.raises(ZeroDivisionError):
+            run(config, device="reference", out=path, overwrite=True)
+    with open_results(path) as data:  # the earlier one
+        assert data.sizes["day"] == 3
 
 
 @pytest.mark.parametrize("links", [True, False])

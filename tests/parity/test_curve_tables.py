@@ -43,9 +43,31 @@ def test_tables_of_a_later_batch_are_those_of_the_first(monkeypatch):
     monkeypatch.setattr(curves, "_fill_marginal", fill)
     monkeypatch.setattr(curves, "MOST_MADE", 700)
     assert same(curves.utility_tables(keys, 600).curve(2), first.curve(2))
-    assert not curves._MADE
+    assert sum(len(marginal) for marginal, _ in curves._MADE.values()) <= 700
     curves.utility_tables(keys[:1], 600)
-    assert len(curves._MADE) == 1
+    assert next(reversed(curves._MADE))[:3] == keys[0]
+
+
+def test_overlapping_batches_compute_no_table_twice(monkeypatch):
+    """Batches of a study begin anywhere among its points; all tables were dropped at the third."""
+    keys = UTILITY[:3]
+    batches = [[keys[0], keys[1]], [keys[1], keys[2]], [keys[2], keys[0]]]
+    monkeypatch.setattr(curves, "MOST_MADE", sum(curves._longest(*key, 600) for key in keys))
+    first = [curves.utility_tables(batch, 600) for batch in batches]
+    monkeypatch.setattr(curves, "_fill_marginal", None)
+    for batch, before in zip(batches, first, strict=True):
+        again = curves.utility_tables(batch, 600)
+        assert all(same(again.curve(number), before.curve(number)) for number in range(2))
+
+
+def test_tables_used_last_leave_last(monkeypatch):
+    keys = UTILITY[:3]
+    most = int(curves.utility_tables(keys, 600).length.sum()) - 1
+    monkeypatch.setattr(curves, "_MADE", {})
+    monkeypatch.setattr(curves, "MOST_MADE", most)
+    for key in (keys[0], keys[1], keys[0], keys[2]):
+        curves.utility_tables([key], 600)
+    assert [name[:3] for name in curves._MADE] == [keys[0], keys[2]]
 
 
 def some(numbers, *ranges):

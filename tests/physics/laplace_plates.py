@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from reference_py.physics.laplace import advance, change, plate, sweep, totals
-from reference_py.physics.laplace.parameters import BLOCK, Parameters, seed_conductor
+from reference_py.physics.laplace.parameters import Parameters, seed_conductor
 from societies.opencl import Program
 from societies.physics.laplace import WORKLOAD
 
@@ -40,16 +40,7 @@ class Plates:
     def __init__(self, device, p, start, form="rows", items=7, parts=3):
         self.p, self.form, self.items, self.parts = p, form, items, parts
         self.count = len(start)
-        macros = {
-            "ROWS": p.rows,
-            "COLUMNS": p.columns,
-            "BLOCK": BLOCK,
-            "BLOCKS": p.blocks,
-            "CHECK_EVERY": p.check_every,
-            "FORM_IS_SEED": form == "seed",
-            "METHOD_IS_HEAT": p.method == "heat",
-            "NUM_IS_DOUBLE": p.precision == "double",
-        }
+        macros = WORKLOAD.source(replace(p, variant=form)).macros
         files = [f"physics/laplace/{name}.cl" for name in ("sweep", "change", "advance", "totals")]
         self.program = Program(device, files, macros, WORKLOAD.lookups(p))
         mask = np.int32 if form == "seed" else np.uint8

@@ -361,3 +361,38 @@ def test_a_calibration_that_is_stopped_at_once_names_no_file(made, tmp_path):
     with pytest.raises(Interrupted, match="before any trial was complete") as stopped:
         calibrate(calibration(method="least_squares"), out=tmp_path / "a.nc")
     assert stopped.value.path is None and not list(tmp_path.iterdir())
+
+
+def test_units_of_statistics_are_those_of_the_file_when_nothing_is_computed_again(made, tmp_path):
+    """Units become known when a result is looked at, which a complete calibration is not."""
+    made()
+    own = calibration(method={"surrogate": {"points": 4, "batch": 2, "rounds": 1}})
+    own.targets.units.update(units="units", gini="1")
+    path = tmp_path / "c.nc"
+    whole = calibrate(own, out=path)
+    again = calibrate(
+        calibration(method={"surrogate": {"points": 4, "batch": 2, "rounds": 1}}),
+        out=path,
+        resume=True,
+    )
+    assert again.computed == 0
+    assert whole.data["unit_of"].values.tolist() == ["units", "1"]
+    xr.testing.assert_identical(again.data, whole.data)
+
+
+def test_a_signal_while_the_result_is_written_loses_no_trial(made, tmp_path, monkeypatch):
+    made()
+    wrote, calls = conduct._write, []
+
+    def write(path, data):
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        wrote(path, data)
+
+    monkeypatch.setattr(conduct, "_write", write)
+    own = calibration(method={"surrogate": {"points": 4, "batch": 2, "rounds": 1}})
+    path = tmp_path / "c.nc"
+    with pytest.raises(Interrupted, match=r"6 trials are in .*; resume=True continues"):
+        calibrate(own, out=path)
+    assert calibrate(own, out=path, resume=True).computed == 0

@@ -264,12 +264,12 @@ def test_the_runs_test_is_that_of_statsmodels():
 def test_white_noise_is_stationary_and_a_walk_is_not():
     random = np.random.default_rng(1)
     noise = random.normal(size=(20, 200))
-    good = assumptions.assumptions(noise, noise.mean(1))
+    good = assumptions.assumptions(noise, noise.mean(1), np.arange(noise.shape[1]))
     assert good.runs_rejected <= 0.15 and good.unit_root == 0 and good.not_stationary <= 0.2
     walk = noise.cumsum(1)
-    bad = assumptions.assumptions(walk, walk.mean(1))
+    bad = assumptions.assumptions(walk, walk.mean(1), np.arange(walk.shape[1]))
     assert {"not stationary", "unit root", "seeds differ"} <= set(bad.problems)
-    assert assumptions.assumptions(noise[:, :50], noise.mean(1)) is None
+    assert assumptions.assumptions(noise[:, :50], noise.mean(1), np.arange(50)) is None
 
 
 def test_the_warm_up_ends_where_the_level_is_reached():
@@ -292,7 +292,7 @@ def test_two_heaps_have_several_modes():
 def test_a_model_that_knows_the_series_beats_a_walk():
     random = np.random.default_rng(4)
     path = np.sin(np.arange(120) / 6)
-    found = forecasts.forecasts(path, path + 0.1 * random.normal(size=120))
+    found = forecasts.forecasts(path, path + 0.1 * random.normal(size=120), np.arange(120))
     assert [one.horizon for one in found] == [1, 2, 4, 8, 12]
     assert all(one.model < one.walk and one.walk_p < 0.05 for one in found[1:])
 

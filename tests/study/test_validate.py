@@ -11,8 +11,10 @@ import xarray as xr
 from societies.errors import ConfigError
 from societies.paths import shipped_targets
 from societies.study import load_targets
+from societies.study.assumptions import assumptions
 from societies.study.bands import distances, ends_of
 from societies.study.filters import FILTERS
+from societies.study.forecasts import forecasts
 from societies.study.simulate import Simulator, sweep_of
 from societies.study.statistics import STATISTICS, options_of
 from societies.study.validation import FAIL, PASS, WARN, judged, validate
@@ -198,7 +200,6 @@ def test_mistakes_of_one_target():
         ("'top' must be at most 1", {"statistic": {"tail_exponent": {"top": 2}}}),
         ("above 1 is more than below", {"statistic": {"share": {"above": 1, "below": 0}}}),
         ("'window' must be more than 0", {"filter": [{"smooth": {"window": -3}}]}),
-        ("'window' must be odd", {"filter": [{"smooth": {"window": 4}}]}),
         ("'smoothing' must be at least 0", {"filter": [{"hp_cycle": {"smoothing": -1}}]}),
         ("'smoothing' must be at most", {"filter": [{"hp_trend": {"smoothing": 1e300}}]}),
         ("names no variable", {"of": "1 + 2"}),
@@ -294,3 +295,62 @@ def test_ticks_are_in_order_before_a_statistic_looks_at_them():
     )
     backwards = data.isel(day=slice(None, None, -1))
     np.testing.assert_array_equal(given.evaluate(backwards), given.evaluate(data))
+
+
+def test_lags_and_windows_count_ticks_and_not_entries():
+    spaced = DATA.isel(day=slice(9, None, 10))  # days 10, 20, ...
+    noise = DATA["noise"].values[:, 9::10]
+
+    def found(data=spaced, **target):
+        return load_targets({"statistics": {"x": {"of": "noise", **target}}})[0].evaluate(data)[
+            :, 0
+        ]
+
+    far = noise - noise.mean(1, keepdims=True)
+    by_hand = (far[:, 1:] * far[:, :-1]).sum(1) / (far**2).sum(1)
+    same = found(statistic={"autocorrelation": {"lag": 10}})
+    np.testing.assert_allclose(same, by_hand)
+    np.testing.assert_allclose(
+        found(DATA, ticks="10:120:10", statistic={"autocorrelation": {"lag": 10}}), by_hand
+    )
+    means = found(filter=[{"smooth": {"window": 30}}], statistic="last", ticks=60)
+    np.testing.assert_allclose(means, noise[:, 4:7].mean(1))
+    paired = {"against": "line", "statistic": {"correlation": {"lag": 10}}}
+    expected = [np.corrcoef(row[:-1], DAYS[9::10][1:])[0, 1] for row in noise]
+    np.testing.assert_allclose(found(**paired), expected)
+    for match, target in (
+        ("autocorrelation: lag: 1 ticks, but .* every 10th tick", {"statistic": "autocorrelation"}),
+        ("multiple of 10", {**paired, "statistic": {"correlation": {"lag": -5}}}),
+        ("smooth: window: 5 ticks, but", {"filter": ["smooth"]}),
+        ("11 ticks, but .* multiple of 10", {"filter": [{"smooth": {"window": 11}}]}),
+        ("take an odd multiple of 10", {"filter": [{"smooth": {"window": 20}}]}),
+    ):
+        with pytest.raises(ConfigError, match=match):
+            found(**target)
+    uneven = DATA.sel(day=[1, 2, 4, 8, 16])
+    for target in (
+        {"statistic": "autocorrelation"},
+        {"filter": ["difference"]},
+        {"filter": ["detrend"]},
+        {"filter": ["hp_cycle"]},
+    ):
+        with pytest.raises(ConfigError, match="needs equally spaced ticks"):
+            found(uneven, **target)
+    assert np.isfinite(found(uneven, statistic="trend")).all()
+    with pytest.raises(ConfigError, match="smooth: window: take an odd number, so that"):
+        of(of="noise", filter=[{"smooth": {"window": 4}}])
+    with pytest.raises(ConfigError, match="has a day twice"):
+        found(DATA.isel(day=[0, 1, 1, 2]))
+
+
+def test_tests_and_forecasts_count_ticks():
+    x = np.concatenate([np.full((6, 20), 50.0), np.zeros((6, 180))], 1)
+    x += np.random.default_rng(1).normal(size=x.shape)
+    values = x.mean(1)
+    daily, spaced = (assumptions(x, values, step * np.arange(200.0)) for step in (1, 10))
+    assert spaced.warm_up == 10 * daily.warm_up > 0
+    assert assumptions(x, values, np.arange(200.0) ** 2) is None
+    ahead = [one.horizon for one in forecasts(x[0], x[1], 10 * np.arange(200.0))]
+    assert ahead == [10, 20, 40, 80, 120]
+    with pytest.raises(ConfigError, match="equally spaced"):
+        forecasts(x[0], x[1], np.arange(200.0) ** 2)

@@ -11,8 +11,8 @@ import pytest
 
 import societies
 from societies import config_from_dict
-from societies.errors import ConfigError
-from societies.view import course, run_view
+from societies.errors import ConfigError, Interrupted
+from societies.view import course, file_view, run_view
 from societies.view.file_view import FileView
 from societies.view.run_view import RunView
 from societies.view.shots import message
@@ -137,8 +137,9 @@ def test_quick_clicks_are_counted_before_any_day_is_computed():
     assert state.asked == 12 and last(view, state).tick == 12
 
 
-def test_a_page_is_sent_the_rows_that_it_lacks():
-    view, state = made(replicates=3)
+@pytest.mark.parametrize("replicates", [3, 1])
+def test_a_page_is_sent_the_rows_that_it_lacks(replicates):
+    view, state = made(replicates=replicates)
     known, rows = {}, []
     for number, day in enumerate((4, 9, 2, 12)):
         shot = last(view, state := at(state, day))
@@ -148,10 +149,13 @@ def test_a_page_is_sent_the_rows_that_it_lacks():
         (name, shape), *_ = header["panes"][0]["parts"]
         lines = header["panes"][0].get("lines")
         assert (lines is None) == bool(number)
-        assert name == "series" and shape[1:] == [4, len(shot.panes[0].history.lines)]
+        kinds = 4 if replicates > 1 else 1  # mean and band are those of the only society
+        assert name == "series" and shape[1:] == [kinds, len(shot.panes[0].history.lines)]
         rows.append((header["panes"][0]["from"], shape[0]))
         assert len(data) == 4 + length + 4 * sum(np.prod(s) for _, s in header["panes"][0]["parts"])
     assert rows == [(0, 4), (3, 6), (8, 1), (8, 4)]
+    if replicates == 1:
+        return
     last(view, state := at(state, 12))
     series = shot.panes[0].history.part(0, 12, 2)
     column = names_of(shot).index("units_extracted")
@@ -309,26 +313,92 @@ def test_while_it_plays_only_what_is_drawn_is_read(monkeypatch):
     assert [bool(one.panes[0].facts["ended"]) for one in shots].count(True) == len(read) == 1
 
 
-def test_as_fast_as_possible_every_day_is_computed_and_few_are_drawn(monkeypatch):
-    view, state = made()
-    now, step = [0.0], view._course.step
+@pytest.fixture
+def slowly(monkeypatch):
+    """Return a function that makes each day of a page take 45 ms of a clock that it returns."""
+    now = [0.0]
 
     def pass_time(seconds):
         now[0] += seconds
 
-    def slow_step():
-        pass_time(0.045)
-        step()
+    def slow(view, meanwhile=lambda first, last: None):
+        engine = view._course._engine
+        run_ticks = engine.run_ticks
+
+        def run_slowly(first, last):
+            pass_time(0.045 * (last - first + 1))
+            run_ticks(first, last)
+            meanwhile(first, last)
+
+        monkeypatch.setattr(engine, "run_ticks", run_slowly)
 
     monkeypatch.setattr(run_view.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(run_view.time, "sleep", pass_time)
-    monkeypatch.setattr(view._course, "step", slow_step)
+    return slow
+
+
+def test_as_fast_as_possible_every_day_is_computed_and_few_are_drawn(slowly):
+    view, state = made()
+    slowly(view)
     fast = replace(state, playing=True, pace="as fast as possible")
-    assert [one.tick for one in view.frames(fast) if one is not None] == [0, 6, 12, 14]
+    assert [one.tick for one in view.frames(fast) if one is not None] == [0, 12, 14]
     list(view._course.steps_to(0))
     assert view._course.tick == 0
     one_by_one = view.frames(replace(fast, pace="20 a second"))
     assert [one.tick for one in one_by_one if one is not None] == list(range(15))
+
+
+def test_a_pause_shows_the_day_at_which_the_computed_block_ends(slowly):
+    """Going back to a day in the middle of the block would compute days a second time."""
+    view, state = made(days=30)
+    computed, paused = [], []
+    fast = replace(state, playing=True, pace="as fast as possible")
+
+    def meanwhile(first, last):
+        computed.extend(range(first, last + 1))
+        if last > first > 5 and not paused:
+            paused.append(view.take(fast, Press("play")))
+
+    slowly(view, meanwhile)
+    frames = view.frames(fast)
+    while not paused:
+        next(frames)
+    frames.close()
+    shot = last(view, paused[0])
+    assert shot.tick == paused[0].asked == computed[-1]
+    assert computed == list(range(1, shot.tick + 1))
+
+
+@pytest.mark.parametrize("device", ["reference", pytest.param("cpu", marks=pytest.mark.ci)])
+def test_days_in_blocks_have_the_bits_and_the_networks_of_single_days(device, monkeypatch):
+    monkeypatch.setattr(course, "BLOCK", 1e9)
+
+    def shown(day, *, single):
+        view, state = made(device, days=24)
+        if single:
+            for one in range(day):
+                last(view, at(state, one))
+        return last(view, at(state, day)), view
+
+    one, other = (shown(23, single=single) for single in (True, False))
+    (first, _), (second, view) = one, other
+    assert view._course._chunk > 1
+    assert hashes(first) == hashes(second)
+    assert np.array_equal(*(shot.panes[0].numbers["links"] for shot in (first, second)))
+    series = [shot.panes[0].history.part(0, 23, 0) for shot in (first, second)]
+    assert np.array_equal(*series, equal_nan=True)
+
+
+def test_a_branch_has_the_network_of_the_week_before_it():
+    view, state = made()
+    shot = last(view, state := at(state, 9))
+    week = shot.panes[0].numbers["links"]
+    shot = last(view, state := view.take(state, Press("branch")))
+    assert all(np.array_equal(pane.numbers["links"], week) for pane in shot.panes)
+    state = view.take(replace(state, key="day_length"), Change("value", 450.0))
+    assert np.array_equal(last(view, state).panes[1].numbers["links"], week)
+    later = last(view, at(state, 11)).panes
+    assert len(later[1].numbers["links"]) and later[0].facts["sha256"] != later[1].facts["sha256"]
 
 
 # -------------------------------------------------------------------------------- of a result
@@ -386,6 +456,18 @@ def test_the_page_of_a_result_has_its_series_by_entry_and_its_network(result):
     assert early["spread"]["meaning"].endswith("not recorded up to day 1")
 
 
+def test_an_agent_that_was_removed_is_faint_in_the_network_of_a_result(tmp_path):
+    """What a removed agent holds is recorded as NaN, which hid all circles of the page."""
+    view, state = made(
+        days=6, record={"agent": 3, "network": [5]},
+        interventions=[{"day": 2, "remove": "agent", "index": 1}],
+    )  # fmt: skip
+    societies.run(view.configuration(state), device="reference", out=tmp_path / "run.h5")
+    page = FileView(tmp_path / "run.h5")
+    sizes, _, living = last(page, page.initial).panes[0].numbers["nodes"][:, :3].T
+    assert np.isfinite(sizes).all() and living.tolist() == [1, 0, 1, 1, 1]
+
+
 def test_a_result_is_played_from_its_beginning_and_stops_at_its_end(result):
     view = FileView(result)
     state = replace(view.take(view.initial, Press("play")), pace="as fast as possible")
@@ -404,6 +486,46 @@ def test_a_result_that_grows_is_read_again(tmp_path):
     assert last(page, page.initial).tick == 6
     societies.run(config, device="reference", out=path, overwrite=True)
     assert last(page, replace(page.initial, asked=12)).tick == 12
+
+
+def test_a_file_that_is_being_written_is_followed_and_only_new_rows_are_sent(tmp_path, monkeypatch):
+    """It stood still until Play was pressed, and then all its rows were sent again and again."""
+    path = tmp_path / "run.h5"
+    view, state = made(days=12, record={"checkpoint": 3})
+    config = view.configuration(state)
+
+    def stop(done, days):
+        if done >= 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted):
+        societies.run(config, device="reference", out=path, progress=stop)
+    assert not FileView(path).initial.playing
+    monkeypatch.setattr(file_view, "being_written", lambda path: True)
+    page, known = FileView(path), {}
+    assert page.initial.playing and (begun := page.initial.asked) < 12
+    frames = page.frames(page.initial)
+    message(next(frames), number=1, state=1, known=known)
+    serial, _, rows = known[0]
+    assert rows == begun
+    societies.run(config, device="reference", out=path, resume=True)
+    shot = [one for one in frames if one is not None][-1]
+    message(shot, number=2, state=1, known=known)
+    assert shot.tick == 12 and known[0] == (serial, 0, 12)
+    assert not FileView(path).initial.playing
+
+
+def test_a_study_has_no_page_and_one_line_names_the_command_that_draws_it(shell, tmp_path):
+    data = made()[0].configuration(made()[1]).model_dump(mode="json") | {"days": 2}
+    (tmp_path / "base.yaml").write_text(json.dumps(data))
+    sweep = {"base": "base.yaml", "vary": {"grid": {"day_length": [500, 600]}}}
+    (tmp_path / "sweep.yaml").write_text(json.dumps(sweep))
+    study = str(tmp_path / "study.h5")
+    options = ("--device", "reference", "--out", study, "--yes", "--quiet")
+    assert shell("sweep", str(tmp_path / "sweep.yaml"), *options)[0] == 0
+    code, out, err = shell("view", study, "--no-browser")
+    expected = f"{study}: is a study, which has no page: `societies plot` draws it\n"
+    assert (code, out, err) == (2, "", expected)
 
 
 def test_the_page_of_a_result_takes_nothing_that_needs_a_run(shell, result):

@@ -1,17 +1,19 @@
 """What does the page of a run do when events, viewers and files are not as they should be?"""
 
 import json
-import struct
+import urllib.request
 from dataclasses import replace
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pytest
 
 import societies
 from societies.errors import OutputError
+from societies.view import run_view
 from societies.view.file_view import FileView
-from societies.view.shots import message
+from societies.view.shots import MOST_VALUES, evenly, message
 from tests.view.browser import until
 from tests.view.serving import Viewer, served
 from tests.view.test_run_page import last, made
@@ -41,6 +43,28 @@ def rows(viewer):
     """Return the first row and the number of rows that the newest scene brings, for each pane."""
     panes = viewer.frames[-1][0]["panes"]
     return [(pane["from"], pane["parts"][0][1][0]) for pane in panes]
+
+
+def test_the_saved_yaml_begins_with_the_hash_of_the_state(page, shell, tmp_path):
+    def saved():
+        with urllib.request.urlopen(f"{page.address}configuration.yaml") as answer:
+            return answer.read().decode()
+
+    with Viewer(page) as viewer:
+        shows(viewer, 0)
+        assert saved().startswith("workload: economy")
+        viewer.send(change="tick", value=3)
+        shows(viewer, 3)
+        viewer.send(change="value", value=450)
+        viewer.send(change="tick", value=6)
+        shows(viewer, 6)
+        text = saved()
+    digest = viewer.frames[-1][0]["panes"][0]["sha256"]
+    assert text.startswith(f"# state sha256 after day 6: {digest}\n# (societies run FILE --ticks 6")
+    (tmp_path / "policy.yaml").write_text(text)
+    options = ("--ticks", "6", "--device", "reference", "--out", str(tmp_path / "policy.h5"))
+    code, out, _ = shell("run", str(tmp_path / "policy.yaml"), *options)
+    assert code == 0 and digest in out
 
 
 def test_two_sliders_at_once_are_two_changes_and_a_burst_is_one(page):
@@ -117,15 +141,42 @@ def test_a_slow_client_misses_frames_and_no_row(page):
             assert rows(slow) == [(0, 10)] and len(slow.frames) == 2
 
 
-def test_a_message_of_a_day_is_below_50_kilobytes_with_48_agents():
-    view, state = made(agents=48, resources=48, days=30)
+def length_of(shot, known):
+    return len(message(shot, number=1, state=1, known=known))
+
+
+LARGE = {"agents": 48, "resources": 48}
+GROUPS = [{"name": "a", "share": 0.4}, {"name": "b", "share": 0.6}]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [LARGE, {**LARGE, "devices": "all"}, {"agents": 300}, {"agents": 2000, "groups": GROUPS}],
+    ids=["48 agents", "devices", "300 agents", "2000 agents"],
+)
+def test_a_message_of_a_day_is_below_50_kilobytes_also_with_a_branch(keys):
+    view, state = made("cpu", days=30, **keys)
+    state, known = replace(state, colour="its group" if "groups" in keys else state.colour), {}
+    for branched, day in ((False, 8), (False, 9), (True, 10), (True, 11)):
+        state = replace(state, branched=branched, asked=day)
+        length, known_before = length_of(shot := last(view, state), known), day in (9, 11)
+        if known_before:
+            assert length < 50_000
+    assert len(shot.panes) == 2 and shot.panes[0].numbers["nodes"].size
+
+
+@pytest.mark.parametrize("replicates", [1, 200])
+def test_messages_at_full_speed_are_below_50_kilobytes(replicates, monkeypatch):
+    """A message of several days had 54 kB: days in a message are limited, and none is left out."""
+    monkeypatch.setattr(run_view, "SELDOM", 60.0)  # a device that computes many days in that time
+    view, state = made("cpu", days=90, replicates=replicates, **LARGE)
     known = {}
-    for day in (2, 3):
-        shot = last(view, state := replace(state, asked=day))
-        data = message(shot, number=day, state=1, known=known)
-    (length,) = struct.unpack_from("<I", data)
-    assert len(data) < 50_000
-    assert len(json.loads(data[4 : 4 + length])["panes"][0]["parts"]) == 4
+    length_of(last(view, state), known)
+    fast = replace(state, playing=True, pace="as fast as possible")
+    shots = [one for one in view.frames(fast) if one is not None]
+    lengths = [length_of(shot, known) for shot in shots]
+    assert max(lengths) < 50_000
+    assert shots[-1].tick == 90 == known[0][2] and len(shots) < 30
 
 
 def test_files_of_other_programs_and_versions_are_one_line(shell, tmp_path):
@@ -148,3 +199,12 @@ def test_a_file_of_an_earlier_layout_has_a_page(number):
     own = shot.panes[0].history.part(0, 12, 0)[:, 3, names.index("units_extracted")]
     with societies.open_results(path) as data:
         assert own.tolist() == data.units_extracted[0].values.astype("float32").tolist()
+
+
+def test_a_spread_of_many_agents_is_sent_as_values_that_are_evenly_spaced():
+    values = np.random.default_rng(0).lognormal(size=10_000)
+    sent = evenly(np.append(values, np.nan))
+    assert len(sent) == MOST_VALUES and sent.tolist() == sorted(sent)
+    ends = [values.min(), np.median(values), values.max()]
+    assert np.allclose(sent[[0, MOST_VALUES // 2, -1]], ends, rtol=1e-3)
+    assert evenly(np.array([2.0, np.inf, 1.0])).tolist() == [1, 2]

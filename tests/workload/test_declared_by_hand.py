@@ -339,7 +339,6 @@ def test_parameters_are_keys_and_properties_of_the_same_name():
     assert (found.pace, found.cells, found.other, found.made) == (7.0, 4, 5, 3)
     assert found.stream_gap == config.stream_gap
     assert "streams" not in naming._properties(type(config))  # a method
-    assert naming.word_macros("K", "b", ("a", "b")) == {"K_IS_A": False, "K_IS_B": True}
 
 
 # -- keys of days ---------------------------------------------------------------------------------

@@ -1,12 +1,19 @@
 """Does what follows from names follow: twins, parameters, macros? What if a name is wrong?"""
 
+import re
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
+from small import keys_of
 
-from societies.config.model import Section, key
-from societies.workload import Phase, Workload, parameters_of, phase, word_macros
+from societies.config.model import SHAPE, Section, key
+from societies.paths import data_directory
+from societies.workload import Phase, Workload, parameters_of, phase
+from societies.workload.declare.keys import words_of
 from societies.workload.declare.naming import twins_of
+from societies.workload.declare.registry import workload, workloads
+from societies.workload.declare.varying import field_of
 
 LAPLACE = "reference_py.physics.laplace"
 
@@ -68,11 +75,41 @@ def test_parameters_are_keys_and_properties_of_the_same_name():
         parameters_of(Plate, config, colums=3)
 
 
-def test_a_word_is_a_macro_for_each_that_kernels_ask_for():
-    assert word_macros("METHOD", "heat", ["heat", "sor"]) == {
-        "METHOD_IS_HEAT": True,
-        "METHOD_IS_SOR": False,
+def test_macros_follow_from_keys_declared_as_shapes():
+    """The largest number of a word is that of its place in the declaration."""
+    laplace = workload("laplace")
+    p = SimpleNamespace(method="sor", rows=7)
+    assert laplace.macros(p, "method", "rows") == {
+        "METHOD": 2,
+        "METHOD_JACOBI": 0,
+        "METHOD_HEAT": 1,
+        "METHOD_SOR": 2,
+        "ROWS": 7,
     }
+    for name in ("ratio", "image", "hue"):  # a value, a key of the host, no key
+        with pytest.raises(TypeError, match=f"declares no shape {name}"):
+            laplace.macros(SimpleNamespace(**{name: 1}), name)
+
+
+def test_a_word_of_a_key_may_be_one_of_several_types():
+    blur, raytracer = workload("blur"), workload("raytracer")
+    found = blur.macros(SimpleNamespace(border="wrap"), "border")
+    assert found["BORDER"] == found["BORDER_WRAP"] == 4 and len(found) == 7
+    assert raytracer.macros(SimpleNamespace(tile=64), "tile") == {"TILE": 64}
+
+
+def test_kernels_compare_shapes_with_words_that_are_declared():
+    """A preprocessor takes a misspelt word for 0, which is the number of the first word."""
+    compared = re.compile(r"\b([A-Z][A-Z0-9_]*) [!=]= (\1_[A-Z0-9_]+)\b")
+    texts = [path.read_text() for path in data_directory("kernels").rglob("*.cl")]
+    used = {found[2] for text in texts for found in compared.finditer(text)}
+    declared = set()
+    for one in workloads().values():
+        for name, kind in keys_of(one.config):
+            words = words_of(field_of(one.config, name)) if kind == SHAPE else ()
+            symbol = name.rpartition(".")[2].upper()
+            declared |= {f"{symbol}_{word.upper()}" for word in words}
+    assert len(used) > 20 and used <= declared
 
 
 def test_parameters_are_made_by_the_configuration_if_it_says_how():

@@ -1,17 +1,19 @@
 """Does a signal stop a run with everything saved, and are the handlers of others left alone?"""
 
+import inspect
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import pytest
 from small import small
 
 import societies
-from societies import signals, sweep
+from societies import cli, commands, signals, sweep
 from societies.errors import Interrupted, interruption
 from societies.games.chess import external
 from societies.output import ResultFile
@@ -25,6 +27,7 @@ ALL = pytest.mark.parametrize("number", CODES)
 def handlers(monkeypatch):
     """Put all handlers back, and begin without a signal."""
     monkeypatch.setattr(signals, "_newest", -float("inf"))
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     before = {number: signal.getsignal(number) for number in CODES}
     yield before
     for number, handler in before.items():
@@ -182,11 +185,53 @@ def test_a_program_that_a_signal_may_have_ended_has_not_lost(monkeypatch):
         (["--debug", "run", "x"], "interrupted before the first tick; nothing was written"),
         (["verify", "x"], "interrupted; this command writes no file"),
         (["plot", "x"], "interrupted before it was done"),
+        (["reproduce", "7"], "interrupted before it was done"),
         ([], "interrupted; this command writes no file"),
     ],
 )
 def test_a_command_that_had_not_begun_says_what_is_written(words, said):
     assert interruption(signals.Stopped(signal.SIGTERM), words) == said
+
+
+def test_no_command_with_a_file_says_that_it_writes_none():
+    names = {"out", "figure"}
+    for name, (function, _) in commands._FUNCTIONS.items():
+        if names & {*inspect.signature(function).parameters}:
+            assert "writes no file" not in interruption(signals.Stopped(signal.SIGINT), [name])
+
+
+@ALL
+def test_a_signal_that_a_library_turns_into_another_error_is_still_one(number, monkeypatch, capsys):
+    """As the Rust code of pydantic does while it builds a schema."""
+    handled()
+
+    def built(**_):
+        try:
+            os.kill(os.getpid(), number)
+            time.sleep(1)
+        except signals.Stopped:
+            pass
+        raise ValueError("SchemaError: Error building `model` serializer: Stopped:")
+
+    monkeypatch.setattr(cli, "app", built)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["effect", "a.h5", "b.h5"])
+    assert end.value.code == CODES[number]
+    assert capsys.readouterr().err == "interrupted before it was done\n"
+
+
+@ALL
+def test_a_signal_that_comes_where_python_ignores_exceptions_comes_again(number):
+    handled()
+
+    class Closed:
+        def __del__(self):
+            os.kill(os.getpid(), number)
+
+    with pytest.raises(signals.Stopped) as caught:
+        Closed()
+        time.sleep(2)
+    assert caught.value.number == number
 
 
 @pytest.mark.ci

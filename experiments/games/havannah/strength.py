@@ -157,8 +157,8 @@ def played(players, first, size):
     for one in players:
         one.begin()
     while not game.is_over:
-        mover = first if game.to_move == 1 else 1 - first
-        colour = "wb"[game.to_move - 1]
+        mover = first if game.side == 1 else 1 - first
+        colour = "wb"[game.side - 1]
         move = players[mover].move(colour)
         try:
             game.play(move)
@@ -167,7 +167,7 @@ def played(players, first, size):
         players[1 - mover].play(colour, move, game)
     if not game.reasons:
         return game, None, "draw"
-    last = 2 - game.to_move  # 1: White is to move, so Black has won
+    last = 2 - game.side  # 1: White is to move, so Black has won
     return game, first if last == 0 else 1 - first, game.result
 
 

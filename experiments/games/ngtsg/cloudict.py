@@ -122,7 +122,7 @@ def evaluations(given):
     program, nodes, seconds = Cloudict(given.program, given.depth), 0, 0.0
     for pair in range(POSITIONS):
         game = opened(pair)
-        program.begin(game.turns)
+        program.begin(game.moves)
         program.turn()
         nodes, seconds = nodes + program.nodes, seconds + program.seconds
     program.close()
@@ -145,9 +145,9 @@ def played(number, program, searcher, given):
     """Play a game; return its row."""
     game = opened((number - 1) // 2)
     ours = BLACK if number % 2 else WHITE
-    program.begin(game.turns)
+    program.begin(game.moves)
     nodes, depths, end, told = 0, [], "", None
-    while not game.result and not end and len(game.turns) < MOST_TURNS:
+    while not game.result and not end and len(game.moves) < MOST_TURNS:
         if game.side == ours:
             found = searcher.find(game.position, MOST_DEPTH, seconds=given.seconds)
             nodes += found.nodes
@@ -169,7 +169,7 @@ def played(number, program, searcher, given):
         "black": OURS if ours == BLACK else CLOUDICT,
         "winner": winner,
         "end": end,
-        "turns": len(game.turns),
+        "turns": len(game.moves),
         "cloudict_nodes": program.nodes,
         "cloudict_s": f"{program.seconds:.1f}",
         "our_nodes": nodes,

@@ -180,7 +180,7 @@ __kernel void box(__global const uchar *restrict planes, __global uchar *restric
             }
         }
 #endif
-#if BORDER_IS_AVAILABLE
+#if BORDER == BORDER_AVAILABLE
         for (int i = mine; i < until; ++i) {
             const uint across = (uint)counted(i + (int)(strip * STRIP), (int)width);
             const uint count = across * (uint)counted(row, (int)height);

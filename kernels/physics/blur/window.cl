@@ -9,7 +9,7 @@
 
 #define TAPS (2 * RADIUS + 1)
 
-#if KIND_IS_GAUSSIAN
+#if KIND == KIND_GAUSSIAN
 #define ADDED(sum, weight, value) ((sum) + (weight) * (value))
 #else
 #define ADDED(sum, weight, value) ((sum) + (value))
@@ -23,7 +23,7 @@ typedef float16 __attribute__((aligned(4))) floats_t;
 static float mean_of(const float sum, const int column, const int row, const int width,
                      const int height)
 {
-#if KIND_IS_GAUSSIAN
+#if KIND == KIND_GAUSSIAN
     return sum;
 #else
     const double count = (double)(counted(column, width) * counted(row, height));
@@ -36,7 +36,7 @@ static float mean_of(const float sum, const int column, const int row, const int
 static void written(const floats_t *sum, __global float *restrict into, const int some,
                     const int column, const int row, const int width, const int height)
 {
-    if (KIND_IS_GAUSSIAN && some == WIDE) {
+    if (KIND == KIND_GAUSSIAN && some == WIDE) {
 #pragma unroll
         for (int v = 0; v < 4; ++v) *(__global floats_t *)(into + 16 * v) = sum[v];
         return;

@@ -3,7 +3,7 @@
 //
 // A plate has ROWS x COLUMNS cells, row after row; a launch has `copies` plates, one after
 // another. The plates share the workgroups evenly: each has n / copies of n of them, its parts.
-// Macros: ROWS, COLUMNS, FORM_IS_SEED, and those of num.cl.
+// Macros: ROWS, COLUMNS, VARIANT, and those of num.cl.
 #ifndef PHYSICS_LAPLACE_PLATE_CL
 #define PHYSICS_LAPLACE_PLATE_CL
 
@@ -13,7 +13,7 @@
 #define RUNNING -1l  // `ended` of a plate that has not met its tolerance
 
 // The form `seed` has the mask of its original, an int for every cell.
-#if FORM_IS_SEED
+#if VARIANT == VARIANT_SEED
 typedef int mask_t;
 #else
 typedef uchar mask_t;

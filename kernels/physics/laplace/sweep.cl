@@ -17,7 +17,7 @@ static num stepped(const num factor, __global const num *restrict phi, const siz
                  ((phi[at + 1] + phi[at - 1]) + phi[at + COLUMNS]) + phi[at - COLUMNS]);
 }
 
-#if FORM_IS_SEED
+#if VARIANT == VARIANT_SEED
 
 // The form of the seed: a work-item is a cell, or every n-th cell if there are only n work-items.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
@@ -66,7 +66,7 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
                 const num around =
                     ((old[column + 1] + old[column - 1]) + below[column]) + above[column];
                 const num value = RULED(factor, cell, around);
-#if METHOD_IS_SOR
+#if METHOD == METHOD_SOR
                 const bool moves = mask[column] && (row + column) % 2 == 0;
 #else
                 const bool moves = mask[column];
@@ -136,7 +136,7 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
             // plate.
             const num left = old[inside ? at - 1 : at], right = old[inside ? at + WIDTH : at];
             uint moves = inside ? MOVES(mask + at) : 0u;
-#if METHOD_IS_SOR
+#if METHOD == METHOD_SOR
             moves &= RED(row, column);
 #endif
             const cells_t changed = AROUND(cells, left, right, below, above);

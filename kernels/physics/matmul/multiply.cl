@@ -4,17 +4,17 @@
 // Five forms with the same bits. Each entry of C has one accumulator, to which its products are
 // added in the order of their index k. No step is carried out for a k that does not exist, since
 // fma(0, 0, -0) is +0; rows and columns that do not exist may be computed, and are not stored.
-// Macros: FORM_IS_NAIVE, FORM_IS_TILED or FORM_IS_BLOCKED, else vectors; ARITHMETIC_IS_FUSED;
+// Macros: VARIANT: naive, tiled, blocked, or vectors; ARITHMETIC;
 // TILE; SIDE; TALL, VECTORS, WIDTH, BAND, STRIPE, CHUNK; and those of num.cl.
 #include "primitives/fused.cl"
 
-#if ARITHMETIC_IS_FUSED
+#if ARITHMETIC == ARITHMETIC_FUSED
 #define STEP(a, b, sum) MULADD(a, b, sum)
 #else
 #define STEP(a, b, sum) ((sum) + (a) * (b))
 #endif
 
-#if FORM_IS_NAIVE
+#if VARIANT == VARIANT_NAIVE
 
 // A work-item is an entry of C, or every n-th of them if there are only n work-items.
 // No local memory, no barriers.
@@ -32,7 +32,7 @@ __kernel void multiply(__global const num *restrict A, __global const num *restr
     }
 }
 
-#elif FORM_IS_TILED
+#elif VARIANT == VARIANT_TILED
 
 // A workgroup is a tile of C, a work-item an entry of it. TILE entries of the rows of A and of
 // the columns of B are in local memory at a time: 2 TILE^2 nums.
@@ -61,7 +61,7 @@ __kernel void multiply(__global const num *restrict A, __global const num *restr
     if (row < rows && column < columns) C[((size_t)copy * rows + row) * columns + column] = sum;
 }
 
-#elif FORM_IS_BLOCKED
+#elif VARIANT == VARIANT_BLOCKED
 
 // For GPUs. A workgroup of SIDE x SIDE work-items is a block of BLOCK x BLOCK entries of C, a
 // work-item 8 x 8 of them: four by four in each quarter of the block, so that neighbours read

@@ -9,7 +9,7 @@
 // A box whose lists or sorted atoms are still valid (drift.cl) is left as it is by all of them, but
 // before the first step and after the last one, when it is not known. `valid` is 0 in other
 // variants than `list` and `sorted`.
-// Macros: SIDE, CELL_BLOCKS, VARIANT_IS_LIST, VARIANT_IS_SORTED.
+// Macros: SIDE, CELL_BLOCKS, VARIANT.
 #ifndef PHYSICS_MOLECULAR_DYNAMICS_CELLS_CL
 #define PHYSICS_MOLECULAR_DYNAMICS_CELLS_CL
 
@@ -20,7 +20,7 @@
 #define IS_PLACED(box) (valid[box] != 0u && tick > 0)
 
 // Whether places hold for some steps, so that atoms are copied to them when they move.
-#define PLACES_STAY (VARIANT_IS_LIST || VARIANT_IS_SORTED)
+#define PLACES_STAY (VARIANT == VARIANT_LIST || VARIANT == VARIANT_SORTED)
 
 // Places of a box in `packed`, and of each axis in `lanes`: some more than atoms, which are far
 // from all of them.

@@ -5,7 +5,7 @@
 // which they were made (`built`) while no atom is further from its own than P(slack); else `valid`
 // becomes 0. `packed`, or `lanes` for sorted atoms on a CPU, has the places in the order of the
 // cells. With lists a CPU moves several atoms at a time. No local memory, no barriers.
-// Macros: P(dt), P(half_dt), VARIANT_IS_LIST, VARIANT_IS_SORTED, P(slack).
+// Macros: P(dt), P(half_dt), VARIANT, P(slack).
 #include "physics/molecular_dynamics/lanes.cl"
 #include "physics/molecular_dynamics/speeds.cl"
 
@@ -17,7 +17,7 @@
 
 #endif
 
-#if VARIANT_IS_LIST && DEVICE_IS_CPU
+#if VARIANT == VARIANT_LIST && DEVICE_IS_CPU
 
 // Move numbers first .. first + WIDTH - 1 of some atoms; returns which of them are lost, and writes
 // the squares of how far they are from where they were.
@@ -82,7 +82,7 @@ __kernel void drift(__global num *restrict x, __global num *restrict v,
         if (FIRST == 0 && get_local_id(0) == 0 && failed[box] == FINE) failed[box] = tick - 1;
         return;
     }
-#if VARIANT_IS_LIST && DEVICE_IS_CPU
+#if VARIANT == VARIANT_LIST && DEVICE_IS_CPU
     const size_t first = box * ATOMS + FIRST;
     half_a_step(v + 3 * first, F + 3 * first, 3 * (LAST - FIRST), half_dt);
     const bool moved = move_part(x + 3 * first, v + 3 * first, built + 3 * first, slot + first,
@@ -115,7 +115,7 @@ __kernel void drift(__global num *restrict x, __global num *restrict v,
         moved |= IS_FURTHER(dx * dx, dy * dy, dz * dz);
         const num4 atom = packed_place(place[0], place[1], place[2]);
         packed[box * PACKED + own] = atom;
-#if VARIANT_IS_SORTED && DEVICE_IS_CPU
+#if VARIANT == VARIANT_SORTED && DEVICE_IS_CPU
         write_lanes(lanes, box, own, atom);
 #endif
 #endif

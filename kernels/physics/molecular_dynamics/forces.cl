@@ -13,13 +13,12 @@
 //
 // On a CPU `sorted` takes several neighbours of an atom at a time (lanes.cl), `list` a neighbour
 // each of several atoms (slices.cl). On a GPU `list` reads four neighbours of an atom at once.
-// Macros: VARIANT_IS_ALL_PAIRS, VARIANT_IS_PARTICLE, VARIANT_IS_CELL, VARIANT_IS_SORTED,
-// VARIANT_IS_LIST.
+// Macros: VARIANT.
 #include "physics/molecular_dynamics/pair.cl"
-#if !VARIANT_IS_ALL_PAIRS
+#if VARIANT != VARIANT_ALL_PAIRS
 #include "physics/molecular_dynamics/lanes.cl"
 #endif
-#if VARIANT_IS_LIST
+#if VARIANT == VARIANT_LIST
 #include "physics/molecular_dynamics/neighbours.cl"
 #endif
 
@@ -39,7 +38,7 @@ static bool outside(__global const num *x)
     return !(inside(x[0]) && inside(x[1]) && inside(x[2]));
 }
 
-#if VARIANT_IS_ALL_PAIRS
+#if VARIANT == VARIANT_ALL_PAIRS
 
 __kernel void forces(__global const num *restrict x, __global long *restrict F,
                      __global long *restrict u, __global long *restrict w,
@@ -59,7 +58,7 @@ __kernel void forces(__global const num *restrict x, __global long *restrict F,
     }
 }
 
-#elif VARIANT_IS_PARTICLE
+#elif VARIANT == VARIANT_PARTICLE
 
 __kernel void forces(__global const num *restrict x, __global const uint *restrict cell,
                      __global const uint *restrict start, __global const uint *restrict totals,
@@ -92,7 +91,7 @@ __kernel void forces(__global const num *restrict x, __global const uint *restri
     }
 }
 
-#elif VARIANT_IS_CELL
+#elif VARIANT == VARIANT_CELL
 
 #define TILE 64u  // atoms that are read into local memory at once
 
@@ -147,7 +146,7 @@ __kernel void forces(__global const num *restrict x, __global const uint *restri
     } while (done < last);
 }
 
-#elif VARIANT_IS_SORTED
+#elif VARIANT == VARIANT_SORTED
 
 // Sums over the places begin .. end - 1, one after another.
 static void add_run(sums_t *sums, __global const num4 *restrict packed, const num4 own,
@@ -336,7 +335,7 @@ INLINED num turned(const num d, const num around)
 }
 
 // A shifted force divides by distances, too, and branches for it anyway.
-#if FORM_IS_SHIFTED_FORCE
+#if FORM == FORM_SHIFTED_FORCE
 #define INVERSE(r2) NUM_INVERT(r2)
 #else
 #define INVERSE(r2) num_inverse(r2)

@@ -1,7 +1,7 @@
 // Which energy and force have two atoms at a distance? The potential of Lennard-Jones, cut off.
 // Twin: reference_py/physics/molecular_dynamics/pair.py.
 //
-// No local memory, no barriers. Macros: FORM_IS_SHIFTED, FORM_IS_SHIFTED_FORCE, P(cutoff),
+// No local memory, no barriers. Macros: FORM, P(cutoff),
 // P(square_of_cutoff), P(energy_at_cutoff), P(slope_at_cutoff).
 #ifndef PHYSICS_MOLECULAR_DYNAMICS_PAIR_CL
 #define PHYSICS_MOLECULAR_DYNAMICS_PAIR_CL
@@ -36,7 +36,7 @@ static num nearest(const num d)
     type w = (NUM(24.0) * inverse) * (sixth * ((sixth + sixth) - NUM(1.0))); \
     PAIR_SHIFT(r, slope, u, w)
 
-#if FORM_IS_SHIFTED_FORCE
+#if FORM == FORM_SHIFTED_FORCE
 #define PAIR_DIVISIONS(type, r2, inverse, r, slope, INVERT, DIVIDE, ROOT) \
     const type inverse = INVERT(r2); \
     const type r = ROOT(r2); \
@@ -48,7 +48,7 @@ static num nearest(const num d)
 #define PAIR_DIVISIONS(type, r2, inverse, r, slope, INVERT, DIVIDE, ROOT) \
     const type inverse = INVERT(r2); \
     const type r = r2, slope = r2;  // not used
-#if FORM_IS_SHIFTED
+#if FORM == FORM_SHIFTED
 #define PAIR_SHIFT(r, slope, u, w) u = u - NUM(P(energy_at_cutoff));
 #else
 #define PAIR_SHIFT(r, slope, u, w)

@@ -4,7 +4,7 @@
 // Velocities: a workgroup is a box, a work-item every n-th atom, of n work-items. `raw` has the
 // three components of all atoms in double, one after another, `tree` is where they are added up in
 // the order of reduce.cl. It is launched once. No local memory but that of sums. Macros:
-// VELOCITIES_ARE_NORMAL, VELOCITIES_ARE_PAIRS, P(dof), P(temperature).
+// VELOCITIES, P(dof), P(temperature).
 #include "physics/molecular_dynamics/box.cl"
 #include "primitives/reduce.cl"
 #include "primitives/rng.cl"
@@ -37,7 +37,7 @@ __kernel void start(__global num *restrict v, __global real *restrict raw,
     v += box * 3 * ATOMS;
     raw += box * 3 * ATOMS;
     tree += box * ATOMS;
-#if VELOCITIES_ARE_NORMAL
+#if VELOCITIES == VELOCITIES_NORMAL
     for (uint i = lid; i < atoms; i += lanes) {
         rng_t rng = rng_seed(stream_base, stream_gap, (ulong)box_numbers[box] * ATOMS + i);
         real x, y, z, unused;
@@ -64,7 +64,7 @@ __kernel void start(__global num *restrict v, __global real *restrict raw,
     const real factor = sqrt((P(dof) * P(temperature)) / reduce_sum_global(tree, atoms));
     for (uint i = lid; i < atoms; i += lanes)
         for (uint k = 0; k < 3; ++k) v[3 * i + k] = (num)(raw[(size_t)k * ATOMS + i] * factor);
-#elif VELOCITIES_ARE_PAIRS
+#elif VELOCITIES == VELOCITIES_PAIRS
     for (uint i = 2 * lid; i < atoms; i += 2 * lanes) {
         const bool paired = i + 1 < atoms;
         rng_t rng = rng_seed(stream_base, stream_gap, (ulong)box_numbers[box] * ATOMS + i);

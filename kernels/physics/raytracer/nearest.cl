@@ -11,7 +11,7 @@
 //
 // Spheres lie in groups of eight: eight x of centres, eight y, eight z, eight squares of radii.
 // `numbers` has their numbers, -1 where a group is not full.
-// Macros: SHADING_IS_SEED, FORM_IS_TREE, TILE.
+// Macros: SHADING, FORM, TILE.
 #ifndef PHYSICS_RAYTRACER_NEAREST_CL
 #define PHYSICS_RAYTRACER_NEAREST_CL
 
@@ -24,7 +24,7 @@
 #define NOTHING -1
 
 // Whether rays of a workgroup look at spheres together, through local memory.
-#define IN_TILES (SHADING_IS_SEED && !FORM_IS_TREE && !DEVICE_IS_CPU)
+#define IN_TILES (SHADING == SHADING_SEED && FORM != FORM_TREE && !DEVICE_IS_CPU)
 
 #if NUM_IS_DOUBLE
 #define UNIT_ROUNDOFF 0x1p-53
@@ -46,7 +46,7 @@ typedef struct {
     uint sphere_count, plane_count, light_count, group_count;
     uint first_leaf;  // number of the first group among the nodes of the tree
     num ambient, fog;
-    num3 background;
+    num3 missed;  // colour of a ray that hits nothing
     real falloff;
     int bounces;
 } scene_t;
@@ -70,7 +70,7 @@ static void offer_sphere(hit_t *best, const num b, const num q, const int number
 {
     const num root = NUM_SQRT(q);
     num t = (-b) - root;
-#if SHADING_IS_SEED
+#if SHADING == SHADING_SEED
     if (t > NUM(0.0) && number != ignored) take(best, t, number);
 #else
     if (!(t > CLOSE)) t = (-b) + root;
@@ -137,7 +137,7 @@ static void offer_planes(hit_t *best, const scene_t *scene, const num3 origin, c
         const num above = dot3(vector_at(plane) - origin, normal), slope = dot3(towards, normal);
         const num t = NUM_DIV(above, slope);
         const int number = (int)(scene->sphere_count + i);
-#if SHADING_IS_SEED
+#if SHADING == SHADING_SEED
         if (above != NUM(0.0) && slope != NUM(0.0) && t > NUM(0.0) && number != ignored)
             take(best, t, number);
 #else
@@ -165,7 +165,7 @@ static void offer_planes(hit_t *best, const scene_t *scene, const num3 origin, c
 // box has a relative error of 4 u, hence SLACK.
 static num box_margin(const scene_t *scene, const num3 origin, const num3 towards)
 {
-#if !FORM_IS_TREE
+#if FORM != FORM_TREE
     return NUM(0.0);  // never used
 #else
     const num u = NUM(UNIT_ROUNDOFF);
@@ -184,7 +184,7 @@ static num box_margin(const scene_t *scene, const num3 origin, const num3 toward
 #endif
 }
 
-#if FORM_IS_TREE
+#if FORM == FORM_TREE
 
 #define SLACK (NUM(1.0) + NUM(32.0) * NUM(UNIT_ROUNDOFF))
 #define STACK 64  // seven nodes wait on each of at most eight levels
@@ -286,7 +286,7 @@ static hit_t first_hit(const scene_t *scene, const num3 origin, const num3 towar
     hit_t best = {limit < FAR ? limit : FAR, NOTHING};
     offer_planes(&best, scene, origin, towards, ignored);
     if (any_will_do && best.number != NOTHING) return best;
-#if FORM_IS_TREE
+#if FORM == FORM_TREE
     offer_tree(&best, scene, origin, towards, margin, ignored, any_will_do);
 #else
     for (uint g = 0; g < scene->group_count; ++g) {

@@ -4,12 +4,12 @@
 // A launch takes the rows from `row` to before `until` of all frames. A workgroup takes `part`
 // pixels that follow each other in the rows of a frame, a work-item every n-th of them, of n
 // work-items. The first sample of a picture replaces what the sum was. Local memory: that of
-// `first_seen`. Macros: SHADING_IS_SEED, and those of nearest.cl.
+// `first_seen`. Macros: SHADING, and those of nearest.cl.
 #include "physics/raytracer/camera.cl"
 #include "physics/raytracer/nearest.cl"
 
 // Each file is included once, so what both of these need is above.
-#if SHADING_IS_SEED
+#if SHADING == SHADING_SEED
 #include "physics/raytracer/seed_shading.cl"
 #else
 #include "physics/raytracer/whitted.cl"
@@ -18,14 +18,13 @@
 __kernel void trace(__global num *sum, __global const num *view, __global const num *spheres,
                     __global const num *planes, __global const num *materials,
                     __global const num *lights, __global const num *offsets,
-                    __global const num *background, __global const num8 *groups,
-                    __global const int *numbers, __global const num8 *boxes,
-                    __global const num *limits, __global const num *margins,
+                    __global const num8 *groups, __global const int *numbers,
+                    __global const num8 *boxes, __global const num *limits,
+                    __global const num *margins, __global const real *value_table,
                     const uint sphere_count, const uint plane_count, const uint light_count,
-                    const uint group_count, const uint first_leaf, const real ambient,
-                    const real fog, const real falloff, const int bounces, const real view_width,
-                    const real view_height, const uint width, const uint height, const uint row,
-                    const uint until, const uint number, const uint part)
+                    const uint group_count, const uint first_leaf, const int bounces,
+                    const uint width, const uint height, const uint row, const uint until,
+                    const uint number, const uint part)
 {
     const uint pixels = (until - row) * width, parts = (pixels + part - 1) / part;
     const uint frame = get_group_id(0) / parts, first = get_group_id(0) % parts * part;
@@ -38,19 +37,19 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
     scene.numbers = numbers;
     scene.boxes = boxes;
     scene.limits = limits;
-    scene.margins = margins;
+    scene.margins = margins + (1 + light_count) * (size_t)frame;
     scene.sphere_count = sphere_count;
     scene.plane_count = plane_count;
     scene.light_count = light_count;
     scene.group_count = group_count;
     scene.first_leaf = first_leaf;
-    scene.ambient = NUM(ambient);
-    scene.fog = NUM(fog);
-    scene.background = vector_at(background);
-    scene.falloff = falloff;
+    scene.ambient = NUM(P(ambient));
+    scene.fog = NUM(P(fog));
+    scene.missed = (num3)(NUM(background[0]), NUM(background[1]), NUM(background[2]));
+    scene.falloff = P(falloff);
     scene.bounces = bounces;
     __global const num *camera = view + 12 * frame;
-    const num2 extent = (num2)(NUM(view_width), NUM(view_height)),
+    const num2 extent = (num2)(NUM(P(view_width)), NUM(P(view_height))),
                size = (num2)((num)width, (num)height);
     const num3 origin = vector_at(camera);
     uint done = 0;
@@ -59,7 +58,7 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
         const bool inside = done + LANE < part && pixel < pixels;
         const uint column = pixel % width, line = row + pixel / width;
         const num3 towards = rays(camera, extent, size, offsets + 2 * number, column, line);
-#if SHADING_IS_SEED
+#if SHADING == SHADING_SEED
         const num3 colour = seed_colours(&scene, inside, origin, towards);
 #else
         num3 colour = origin;

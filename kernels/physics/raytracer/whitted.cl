@@ -52,7 +52,7 @@ static num3 whitted_colour(const scene_t *scene, const num3 origin, const num3 t
             hit = first_hit(scene, ray.origin, ray.towards, margin, NOTHING, FAR, false);
         }
         if (hit.number == NOTHING) {
-            seen = seen + ray.weight * scene->background;
+            seen = seen + ray.weight * scene->missed;
             continue;
         }
         const num3 point = ray.origin + hit.t * ray.towards;

@@ -230,11 +230,10 @@ def _ranks(evening: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
     return ranks
 
 
-def _changes(before: dict[str, NDArray[Any]] | None, evening: dict[str, Any]) -> dict[str, Any]:
+def _changes(before: dict[str, NDArray[Any]], evening: dict[str, Any]) -> dict[str, Any]:
     """Return each agent's change of wealth by `PARTS`, as arrays (agent,)."""
     zero = np.zeros_like(evening["wealth"])
-    was = before if before is not None else {}
-    devices = evening.get("wealth_devices", zero) - was.get("wealth_devices", zero)
+    devices = evening.get("wealth_devices", zero) - before.get("wealth_devices", zero)
     parts = {
         "extraction": evening["income_extraction"],
         "swaps": evening["income_swaps"],
@@ -244,7 +243,7 @@ def _changes(before: dict[str, NDArray[Any]] | None, evening: dict[str, Any]) ->
         "consumption": -evening["utility_consumed"],
         "devices": devices,
     }
-    change = evening["wealth"] - was.get("wealth", zero)
+    change = evening["wealth"] - before["wealth"]
     return {**parts, "other": change - sum(parts.values())}
 
 

@@ -25,7 +25,7 @@ class Chess(SearchWorkload[ChessConfig, ChessParameters]):
 
     def parameters(self, config: ChessConfig) -> ChessParameters:
         """Return the parameters of a search that the reference takes."""
-        return ChessParameters(**config.search_values(), legal=config.rules == "legal")
+        return config.search_parameters(ChessParameters, legal=config.rules == "legal")
 
     def game_macros(self, p: ChessParameters) -> dict[str, int | float | str | bool]:
         """Return the macro that selects legal or pseudo-legal moves."""

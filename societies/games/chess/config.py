@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from reference_py.games.chess.board import RANK_2, Position, number_of, squares_of, turned
 from reference_py.games.chess.rules import MOST_MOVES
 from reference_py.games.chess.search import WORDS, branch, make, words_of
-from societies.config.model import Conflict, ListOf, key
+from societies.config.model import Conflict, ListOf, key, shape
 from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.games.estimate import estimated_nodes
 from societies.games.ngtsg.config import SearchConfig
@@ -43,7 +43,7 @@ class ChessConfig(SearchConfig):
     positions: ListOf[str] = key(
         (), "Instead of one position, those of games that are searched in parallel"
     )
-    rules: Literal["legal", "pseudo_legal"] = key(
+    rules: Literal["legal", "pseudo_legal"] = shape(
         "legal",
         "Rules of moves: legal moves, or those of the published original, where kings may be "
         "captured, pawns become queens, and no side castles or captures en passant",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from textwrap import wrap
 
 from reference_py.games.chess.board import BLACK, WHITE
@@ -20,6 +20,7 @@ from reference_py.games.chess.match import (
 )
 from reference_py.games.chess.rules import Move, in_check, moves
 from societies.errors import ConfigError, shortened
+from societies.games.board import BoardGame
 
 NAMES = {WHITE: "White", BLACK: "Black"}
 UNDECIDED = "*"
@@ -32,8 +33,8 @@ DRAWS = {
 }
 
 
-class ChessGame:
-    """A game: its first position, and all moves and positions after it.
+class ChessGame(BoardGame):
+    """A game of chess.
 
     Parameters
     ----------
@@ -41,23 +42,19 @@ class ChessGame:
 
     Attributes
     ----------
-    boards : all positions, beginning with the first
-    moves : the moves between them
+    board : the current position
     """
 
+    state = ("board",)
+
     def __init__(self, fen: str = START) -> None:
-        self.boards: list[FenPosition] = [read_fen(fen)]
-        self.moves: list[Move] = []
+        self.board: FenPosition = read_fen(fen)
+        super().__init__(self.board.side)
 
     @property
-    def board(self) -> FenPosition:
-        """The current position."""
-        return self.boards[-1]
-
-    @property
-    def side(self) -> int:
-        """The side to move, `WHITE` or `BLACK`."""
-        return int(self.board.side)
+    def boards(self) -> list[FenPosition]:
+        """All positions, beginning with the first."""
+        return [*(board for _, [board] in self._before), self.board]
 
     def legal(self) -> list[Move]:
         """Return the legal moves; none once the game is over by mate or stalemate."""
@@ -77,20 +74,18 @@ class ChessGame:
                 return move
         raise ConfigError(f"{shortened(word)} is not a legal move of {NAMES[self.side]}")
 
-    def push(self, move: Move) -> None:
+    def make(self, move: Move) -> None:
         """Make a legal move."""
-        self.boards.append(after(self.board, move))
-        self.moves.append(move)
+        self.board = after(self.board, move)
+        self.side = self.board.side
 
-    def undo(self) -> bool:
-        """Take the last move back; return False if no move was made."""
-        if not self.moves:
-            return False
-        self.boards.pop()
-        self.moves.pop()
-        return True
+    @property
+    def result(self) -> str:
+        """The score and why; empty while the game continues."""
+        score, why = self.score()
+        return "" if score == UNDECIDED else f"{score}: {why}"
 
-    def result(self) -> tuple[str, str]:
+    def score(self) -> tuple[str, str]:
         """Return ``1-0``, ``0-1``, ``1/2-1/2`` or ``*``, and why."""
         end = end_of(self.boards)
         if end is None:
@@ -116,6 +111,8 @@ class ChessGame:
         if in_check(following.position):
             text += "+" if moves(following.position) else "#"
         return text
+
+    text = san
 
     def _which(self, move: Move, piece: str) -> str:
         """Return the file, rank or both that tell a move from those of pieces of the same kind."""
@@ -201,17 +198,3 @@ def read_pgn(text: str) -> tuple[str, list[str]]:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def replayed(fen: str, words: Iterable[str]) -> ChessGame:
-    """Return the game after some moves.
-
-    Raises
-    ------
-    ConfigError
-        Naming the move that is not legal.
-    """
-    game = ChessGame(fen)
-    for word in words:
-        game.push(game.read(word))
-    return game

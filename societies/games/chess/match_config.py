@@ -7,13 +7,14 @@ from typing import ClassVar, Literal
 
 from reference_py.games.chess.fen import write_fen
 from reference_py.games.chess.match import RANDOM, SEARCH, UCI, MatchParameters, Player
-from societies.config.model import Conflict, ListOf, Section, key
+from societies.config.model import Conflict, ListOf, Section, key, shape
 from societies.games.chess.external import command_of, lack_of
 from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.games.matches import MatchConfig, described
 from societies.games.ngtsg.config import SizesConfig
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
 from societies.games.ngtsg.refinements import worded
+from societies.workload.declare.naming import parameters_of
 
 
 class OptionConfig(Section):
@@ -48,7 +49,7 @@ class ChessPlayerConfig(SearchingPlayer):
     def player(self) -> Player:
         """Return the settings of the player that the reference takes."""
         options = tuple((one.name, one.value) for one in self.options)
-        return Player(self.kind, self.reach, self.seconds, self.path, options, self.refinements)
+        return parameters_of(Player, self, depth=self.reach, options=options)
 
     def name(self) -> str:
         """Return the name of the player."""
@@ -69,20 +70,19 @@ class ChessMatchConfig(MatchConfig):
     batch: SizesConfig = key(
         SizesConfig(leaves=256, branches=32), "How many nodes a search calculates at a time"
     )
-    players: ListOf[ChessPlayerConfig] = key(
+    players: ListOf[ChessPlayerConfig] = shape(
         (ChessPlayerConfig(), ChessPlayerConfig(kind="random")), "The first player and the second"
     )
 
     def parameters(self) -> MatchParameters:
         """Return the parameters that the reference takes."""
-        return MatchParameters(
-            (self.players[0].player(), self.players[1].player()),
-            self.games,
-            write_fen(boards_of([self.fen])[0]),
-            self.opening,
-            self.stream_base,
-            self.batch.leaves,
-            self.batch.branches,
+        return parameters_of(
+            MatchParameters,
+            self,
+            players=(self.players[0].player(), self.players[1].player()),
+            fen=write_fen(boards_of([self.fen])[0]),
+            leaves=self.batch.leaves,
+            branches=self.batch.branches,
         )
 
     def conflicts(self) -> Iterator[Conflict]:

@@ -9,9 +9,19 @@ from pydantic import Field
 
 from reference_py.games.chess.parameters import PerftParameters
 from reference_py.games.chess.rules import MOST_MOVES
-from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
+from societies.config.model import (
+    Auto,
+    Conflict,
+    Interval,
+    ListOf,
+    Section,
+    WorkloadConfig,
+    key,
+    shape,
+)
 from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.workload.declare.config import checkpoints
+from societies.workload.declare.naming import parameters_of
 
 MOST_NODES = 1e17
 BRANCHING = 35.0
@@ -37,16 +47,16 @@ class ChessPerftConfig(WorkloadConfig):
     positions: ListOf[str] = key(
         (), "Instead of one position, those of games that are counted in parallel"
     )
-    depth: int = key(
+    depth: int = shape(
         5, "Plies of the last count; each run counts 1, 2, ... plies", "plies", ge=1, le=16
     )
-    detail: bool = key(
+    detail: bool = shape(
         False,
         "Whether captures, captures en passant, castles, promotions, checks and mates among the "
         "last moves are counted as well; every last move is then made",
     )
     divide: bool = key(False, "Whether the count below each first move is reported")
-    kept: Auto[Kept] = key(
+    kept: Auto[Kept] = shape(
         "auto",
         "Most positions of a level of a game in memory at a time; a level that has more is counted "
         "in batches; auto: 1,048,576 on a GPU and 262,144 elsewhere, fewer if memory is short",
@@ -62,7 +72,7 @@ class ChessPerftConfig(WorkloadConfig):
     def parameters(self) -> PerftParameters:
         """Return the parameters that the reference takes."""
         kept = DEFAULT_KEPT if self.kept == "auto" else self.kept
-        return PerftParameters(boards_of(self.fens), self.depth, self.detail, kept)
+        return parameters_of(PerftParameters, self, boards=boards_of(self.fens), kept=kept)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield lines that describe no position, and a depth whose count would never end."""

@@ -11,10 +11,9 @@ from rich.console import Console
 from reference_py.games.chess.board import BLACK, WHITE
 from reference_py.games.chess.fen import FenError
 from societies.errors import ConfigError, option
-from societies.games.chess.game import NAMES, UNDECIDED, ChessGame, pgn, read_pgn
+from societies.games.chess.game import NAMES, ChessGame, pgn, read_pgn
 from societies.games.chess.searcher import MOST_DEPTH, ChessSearcher, FoundMove
-from societies.games.terminal import TerminalGame, read_side, require_new, saved_game
-from societies.output.files import written
+from societies.games.terminal import TerminalGame, read_side, require_new, save_game, saved_game
 from societies.words import counted
 
 if TYPE_CHECKING:
@@ -49,21 +48,17 @@ def play(
     searcher = ChessSearcher(workload, config, device)
     table = _ChessGame(game, own, config.depth, seconds, console, searcher)
     end = table.played(moves) if saved is None else table.replayed(moves, words)
-    if save is not None:
-        players = [""] * 2
-        players[own], players[1 - own] = "player", "Societies"
-        tags = [
-            ("Event", "societies play"),
-            ("Site", "?"),
-            ("Date", f"{datetime.date.today():%Y.%m.%d}"),
-            ("Round", "-"),
-            ("White", players[WHITE]),
-            ("Black", players[BLACK]),
-        ]
-        with written(save) as unfinished:
-            unfinished.write_text(pgn(game, tags, game.result()[0]), encoding="utf-8")
-        end += f"; written to {save}"
-    return end
+    players = [""] * 2
+    players[own], players[1 - own] = "player", "Societies"
+    tags = [
+        ("Event", "societies play"),
+        ("Site", "?"),
+        ("Date", f"{datetime.date.today():%Y.%m.%d}"),
+        ("Round", "-"),
+        ("White", players[WHITE]),
+        ("Black", players[BLACK]),
+    ]
+    return end + save_game(save, pgn(game, tags, game.score()[0]))
 
 
 class _ChessGame(TerminalGame):
@@ -83,15 +78,8 @@ class _ChessGame(TerminalGame):
     def hint(self, found: FoundMove) -> str:
         return f"{self.game.san(found.move)}: {found.score} after {counted(found.depth, 'ply')}"
 
-    def written(self, move: Any) -> str:
-        return self.game.san(move)
-
     def drawn(self) -> str:
         return self.game.drawn(self.own)
-
-    def result(self) -> str:
-        result, why = self.game.result()
-        return "" if result == UNDECIDED else f"{result}: {why}"
 
     def obeyed(self, word: str) -> bool:
         if word not in ("m", "moves"):

@@ -18,7 +18,7 @@ from reference_py.games.chess.fen import START, FenError, write_fen
 from reference_py.games.chess.rules import Move
 from reference_py.games.ngtsg.parameters import Refinements
 from societies.errors import ConfigError, SocietiesError
-from societies.games.chess.game import UNDECIDED, ChessGame, replayed
+from societies.games.chess.game import UNDECIDED, ChessGame
 from societies.games.chess.searcher import MOST_DEPTH, PREPARED, ChessSearcher, FoundMove
 from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
 from societies.games.ngtsg.refinements import contradictions
@@ -185,7 +185,7 @@ class Uci:
         else:
             self.say("info string position: startpos or fen is expected")
             return
-        self._game, self._refused = replayed(fen, moves), False
+        self._game, self._refused = ChessGame(fen).replay(moves), False
 
     def _setoption(self, words: Sequence[str]) -> None:
         text = " ".join(words)
@@ -308,7 +308,7 @@ class Uci:
         return found, among, bool(told)
 
     def _mated(self) -> bool:
-        return self._game.result()[0] not in (UNDECIDED, "1/2-1/2")
+        return self._game.score()[0] not in (UNDECIDED, "1/2-1/2")
 
     def _seconds(self, numbers: dict[str, int]) -> float:
         """Return the time for the move, 0 if no limit is given."""

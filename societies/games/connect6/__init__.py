@@ -85,7 +85,7 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         return {
             "SINGLES": f"{p.singles}u",
             "WIDTH": f"{p.width}u",
-            "FULL_WIDTH": p.full_width,
+            **self.macros(p, "full_width"),
             "LEAVES_ALONE": p.most_leaves >= LEAVES_ALONE,
         }
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from reference_py.games.connect6.parameters import WORDS_OF_A_SIDE, Connect6Parameters
 from reference_py.games.connect6.text import point_of, text_of, words_of
-from societies.config.model import Conflict, ListOf, Section, key
+from societies.config.model import Conflict, ListOf, Section, key, shape
 from societies.games.ngtsg.config import SearchConfig
 
 SINGLES = 16
@@ -85,17 +85,17 @@ class Connect6Config(SearchConfig):
     """A position of Connect6 whose tree is searched."""
 
     workload: Literal["connect6"] = key("connect6", "What the file configures")
-    depth: int = key(3, "Turns from the root to the leaves", "turns", ge=0, le=32)
-    width: int = key(48, "Most turns of a position that are tried", "turns", ge=1, le=120)
-    singles: int = key(
+    depth: int = shape(3, "Turns from the root to the leaves", "turns", ge=0, le=32)
+    width: int = shape(48, "Most turns of a position that are tried", "turns", ge=1, le=120)
+    singles: int = shape(
         SINGLES, "Candidate points, the best ones, that are paired: K1", "points", ge=2, le=64
     )
-    full_width: bool = key(
+    full_width: bool = shape(
         False,
         "Whether every position has exactly as many turns, so that no six in a row ends a line: "
         "for counting whole trees",
     )
-    prover: int = key(
+    prover: int = shape(
         0,
         "Own turns in which a win by threats alone is looked for before the search, on the host; "
         "0: none is looked for",
@@ -128,12 +128,7 @@ class Connect6Config(SearchConfig):
 
     def parameters(self) -> Connect6Parameters:
         """Return the parameters that the reference takes."""
-        return Connect6Parameters(
-            **self.search_values(),
-            singles=self.singles,
-            full_width=self.full_width,
-            prover=self.prover,
-        )
+        return self.search_parameters(Connect6Parameters)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield errors of the positions, and conflicts of the search's keys."""

@@ -8,6 +8,7 @@ from reference_py.games.connect6.make import make
 from reference_py.games.connect6.moves import all_windows, turn_of
 from reference_py.games.connect6.text import point_of, text_of, turn_text
 from societies.errors import ConfigError
+from societies.games.board import BoardGame
 from societies.games.connect6.config import Connect6PositionConfig
 
 BLACK, WHITE = 0, 1
@@ -15,8 +16,8 @@ NAMES = ("Black", "White")
 MARKS = ("X", "O")
 
 
-class Connect6Game:
-    """A game: the stones on the board, the side to move, and all turns made.
+class Connect6Game(BoardGame):
+    """A game of Connect6, whose moves are the words of turns.
 
     Parameters
     ----------
@@ -26,14 +27,13 @@ class Connect6Game:
     ----------
     position : words of the position, as the side to move sees it
     side : the side to move, BLACK (0) or WHITE (1)
-    turns : words of the turns in order
     """
 
+    state = ("position",)
+
     def __init__(self, start: Connect6PositionConfig) -> None:
+        super().__init__(BLACK if start.turn() == "black" else WHITE)
         self.position: tuple[int, ...] = start.root()
-        self.side = BLACK if start.turn() == "black" else WHITE
-        self.turns: list[int] = []
-        self._before: list[tuple[int, ...]] = []
 
     @property
     def stones(self) -> tuple[int, int]:
@@ -58,7 +58,7 @@ class Connect6Game:
         black, white = self.stones
         return "a draw: the board is full" if (black | white).bit_count() == POINTS else ""
 
-    def read(self, text: str) -> int:
+    def read(self, word: str) -> int:
         """Return the turn that a text such as ``J9I10`` or ``J9 I10`` means.
 
         Raises
@@ -66,7 +66,7 @@ class Connect6Game:
         ConfigError
             If the text is no turn: points unknown or taken, too many or too few.
         """
-        letters = text.replace(" ", "")
+        letters = word.replace(" ", "")
         places = [i for i, letter in enumerate(letters) if letter.isalpha()] or [0]
         words = [letters[a:b] for a, b in zip(places, [*places[1:], None], strict=True)]
         try:
@@ -76,27 +76,20 @@ class Connect6Game:
         black, white = self.stones
         wanted = 1 if not black | white else 2
         if len(points) != wanted or len(set(points)) != wanted:
-            raise ConfigError(f"{text}: {wanted} different point{'s' * (wanted > 1)} a turn here")
+            raise ConfigError(f"{word}: {wanted} different point{'s' * (wanted > 1)} a turn here")
         for point in points:
             if (black | white) >> point & 1:
-                raise ConfigError(f"{text}: {text_of(point)} is taken")
+                raise ConfigError(f"{word}: {text_of(point)} is taken")
         return int(turn_of(*points, *([NONE] if wanted == 1 else [])))
 
-    def push(self, turn: int) -> None:
+    def make(self, move: int) -> None:
         """Make a turn."""
-        self._before.append(self.position)
-        self.position = tuple(make(None, self.position, turn))
+        self.position = tuple(make(None, self.position, move))
         self.side = 1 - self.side
-        self.turns.append(turn)
 
-    def undo(self) -> bool:
-        """Take the last turn back; return whether there was one."""
-        if not self.turns:
-            return False
-        self.position = self._before.pop()
-        self.side = 1 - self.side
-        self.turns.pop()
-        return True
+    def text(self, move: int) -> str:
+        """Return the points of a turn: J9I10."""
+        return str(turn_text(move))
 
     def drawn(self) -> str:
         """Return the board as text with row 19 at the top: X is Black, O is White."""
@@ -115,4 +108,4 @@ class Connect6Game:
 
     def record(self) -> str:
         """Return all turns in one line, separated by blanks."""
-        return " ".join(turn_text(turn) for turn in self.turns)
+        return " ".join(turn_text(turn) for turn in self.moves)

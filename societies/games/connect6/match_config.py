@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterator
 from typing import ClassVar, Literal
 
 from reference_py.games.connect6.match import RANDOM, SEARCH, MatchParameters, Player
-from societies.config.model import Conflict, ListOf, key
+from societies.config.model import Conflict, ListOf, key, shape
 from societies.games.connect6.config import TO_MOVE, WHITE, Connect6PositionConfig
 from societies.games.matches import MatchConfig
 from societies.games.ngtsg.config import SizesConfig
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
 from societies.games.ngtsg.refinements import worded
 from societies.words import counted
+from societies.workload.declare.naming import parameters_of
 
 
 class Connect6PlayerConfig(SearchingPlayer):
@@ -36,9 +37,7 @@ class Connect6PlayerConfig(SearchingPlayer):
 
     def player(self) -> Player:
         """Return the settings of the player that the reference takes."""
-        return Player(
-            self.kind, self.reach, self.seconds, self.width, self.prover, self.refinements
-        )
+        return parameters_of(Player, self, depth=self.reach)
 
     def name(self) -> str:
         """Return the name of the player."""
@@ -65,7 +64,7 @@ class Connect6MatchConfig(MatchConfig):
     batch: SizesConfig = key(
         SizesConfig(leaves=1024, branches=64), "How many nodes a search calculates at a time"
     )
-    players: ListOf[Connect6PlayerConfig] = key(
+    players: ListOf[Connect6PlayerConfig] = shape(
         (Connect6PlayerConfig(), Connect6PlayerConfig(kind="random")),
         "The first player and the second",
     )
@@ -76,14 +75,13 @@ class Connect6MatchConfig(MatchConfig):
 
     def parameters(self) -> MatchParameters:
         """Return the parameters that the reference takes."""
-        return MatchParameters(
-            (self.players[0].player(), self.players[1].player()),
-            self.games,
-            self.position().root(),
-            self.opening,
-            self.stream_base,
-            self.batch.leaves,
-            self.batch.branches,
+        return parameters_of(
+            MatchParameters,
+            self,
+            players=(self.players[0].player(), self.players[1].player()),
+            root=self.position().root(),
+            leaves=self.batch.leaves,
+            branches=self.batch.branches,
         )
 
     def conflicts(self) -> Iterator[Conflict]:

@@ -10,8 +10,7 @@ from rich.console import Console
 from reference_py.games.connect6.text import turn_text
 from societies.games.connect6.game import BLACK, NAMES, WHITE, Connect6Game
 from societies.games.connect6.searcher import Connect6Searcher, FoundTurn
-from societies.games.terminal import TerminalGame, read_side, require_new, saved_game
-from societies.output.files import written
+from societies.games.terminal import TerminalGame, read_side, require_new, save_game, saved_game
 
 if TYPE_CHECKING:
     from societies.games.connect6.config import Connect6Config
@@ -39,11 +38,7 @@ def play(
     table = _Connect6Game(game, own, config.depth, seconds, console, searcher)
     saved = saved_game(moves)
     end = table.played(moves) if saved is None else table.replayed(moves, saved.split())
-    if save is not None:
-        with written(save) as unfinished:
-            unfinished.write_text(f"{game.record()}\n", encoding="utf-8")
-        end += f"; written to {save}"
-    return end
+    return end + save_game(save, f"{game.record()}\n")
 
 
 class _Connect6Game(TerminalGame):
@@ -62,12 +57,3 @@ class _Connect6Game(TerminalGame):
 
     def hint(self, found: FoundTurn) -> str:
         return f"{turn_text(found.turn)}: {found.text}"
-
-    def written(self, move: int) -> str:
-        return str(turn_text(move))
-
-    def result(self) -> str:
-        return self.game.result
-
-    def made(self) -> int:
-        return len(self.game.turns)

@@ -35,10 +35,6 @@ OFFLINE_FROM = 8
 HELD_ITEMS = 8
 """Work-items of a workgroup with boards in local memory: 16 KiB in all on the board of ten."""
 
-MEMORIES = ("private", "local", "global")
-FINDS = ("halving", "plain", "compression")
-WINNERS = ("forest", "offline", "flood")
-
 
 class Havannah(Workload[HavannahConfig, Parameters]):
     """A position whose moves are rated: games after each move are played to the end at random."""
@@ -180,14 +176,8 @@ class Havannah(Workload[HavannahConfig, Parameters]):
     def source(self, p: Parameters) -> Source:
         """Return macros and the board's tables; another position or seed needs no new kernels."""
         macros: dict[str, Any] = {
-            "SIZE": p.size,
+            **self.macros(p, "size", "winner", "find", "memory"),
             "PART": PART,
-            **{f"WINNER_{name.upper()}": i for i, name in enumerate(WINNERS)},
-            **{f"FIND_{name.upper()}": i for i, name in enumerate(FINDS)},
-            "WINNER": WINNERS.index(p.winner),
-            "FIND": FINDS.index(p.find),
-            **{f"MEMORY_{name.upper()}": i for i, name in enumerate(MEMORIES)},
-            "MEMORY": MEMORIES.index(p.memory),
             "HELD": f"__{p.memory}",
             "HELD_ITEMS": HELD_ITEMS,
         }

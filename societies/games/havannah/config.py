@@ -16,6 +16,7 @@ from societies.config.model import (
     Section,
     WorkloadConfig,
     key,
+    shape,
 )
 from societies.errors import ConfigError
 from societies.games.havannah.game_record import record_of
@@ -34,7 +35,7 @@ MOST_OUTCOMES = 2**28
 class BoardConfig(WorkloadConfig):
     """Keys for the board and the moves made on it."""
 
-    size: int = key(10, "Cells of a side of the board", "cells", ge=3, le=10)
+    size: int = shape(10, "Cells of a side of the board", "cells", ge=3, le=10)
     swap: bool = key(False, "Whether Black's first move may be to take White's first stone")
     moves: str = key(
         "",
@@ -107,7 +108,7 @@ class HavannahConfig(BoardConfig):
     """A position of Havannah whose moves are rated by random playouts."""
 
     workload: Literal["havannah"] = key("havannah", "What the file configures")
-    candidates: Literal["all"] | ListOf[str] = key(
+    candidates: Literal["all"] | ListOf[str] = shape(
         "all", "Moves that are rated: all, or a list of cells"
     )
     batches: int = key(
@@ -139,35 +140,35 @@ class HavannahConfig(BoardConfig):
         le=LARGEST_INTEGER,
     )
     first_game: int = key(0, "Number of the first of them", "index", ge=0, le=LARGEST_INTEGER)
-    winner: Literal["auto", "forest", "offline", "flood"] = key(
+    winner: Literal["auto", "forest", "offline", "flood"] = shape(
         "auto",
         "How the end of a playout is found, with the same results: by disjoint sets stone by "
         "stone, from all stones at once by halving, or by a flood after every stone; auto: offline "
         "on a GPU, and on a CPU from size 8 on, else forest",
     )
-    find: Literal["halving", "plain", "compression"] = key(
+    find: Literal["halving", "plain", "compression"] = shape(
         "halving", "Of forest: what becomes of the path to a root: nothing, or it is made shorter"
     )
-    runner: Literal["modern", "resident", "chunk", "each"] = key(
+    runner: Literal["modern", "resident", "chunk", "each"] = shape(
         "modern",
         "What a launch plays and what is copied when, with the same results: all candidates at "
         "once; or some at a time, with nothing copied, positions and results copied for these, "
         "or at each launch",
     )
-    active: int = key(
+    active: int = shape(
         8, "Of runners but modern: candidates in a launch", "candidates", ge=1, le=LARGEST_INTEGER
     )
-    together: int = key(
+    together: int = shape(
         1,
         "Of runners but modern: playouts of each of them in a launch",
         "playouts",
         ge=1,
         le=LARGEST_INTEGER,
     )
-    memory: Literal["private", "local", "global"] = key(
+    memory: Literal["private", "local", "global"] = shape(
         "private", "Of forest: memory of the device that holds the board of a playout"
     )
-    neighbours: Literal["computed", "table"] = key(
+    neighbours: Literal["computed", "table"] = shape(
         "computed",
         "Of forest: whether the neighbours of a cell are computed, or looked up in constant memory",
     )
@@ -198,7 +199,7 @@ class HavannahConfig(BoardConfig):
             Parameters,
             self,
             stones=game.stones,
-            to_move=game.to_move,
+            to_move=game.side,
             candidates=self.cells(),
             winner="forest" if self.winner == "auto" else self.winner,
             record_game=self.record.game,

@@ -96,12 +96,12 @@ class GtpEngine:
         return ""
 
     def _do_clear_board(self, words: list[str]) -> str:
-        self._opponent.game.clear()
+        self._opponent.resize(self._opponent.game.size)
         return ""
 
     def _do_showboard(self, words: list[str]) -> str:
         game = self._opponent.game
-        who = game.result or f"{NAMES[game.to_move]} to move"
+        who = game.result or f"{NAMES[game.side]} to move"
         return f"\n{game.drawn()}\n{who}"
 
     def _do_undo(self, words: list[str]) -> str:
@@ -144,8 +144,8 @@ class GtpEngine:
 
     def _take_turn(self, word: str) -> None:
         side, game = COLOURS[word.lower()], self._opponent.game
-        if side != game.to_move and not game.is_over:
-            raise GtpError(f"{NAMES[game.to_move]} is to move")
+        if side != game.side and not game.is_over:
+            raise GtpError(f"{NAMES[game.side]} is to move")
 
 
 def _number(word: str) -> float | None:

@@ -13,12 +13,13 @@ from reference_py.games.havannah.match import (
     MatchParameters,
     Strength,
 )
-from societies.config.model import Conflict, ListOf, Section, key
+from societies.config.model import Conflict, ListOf, Section, key, shape
 from societies.games.havannah.config import STREAMS
 from societies.games.havannah.search_config import NODES, RAVE, WEIGHT
 from societies.games.havannah.search_config import TREES as TREE_COUNT
 from societies.games.matches import MatchConfig
 from societies.words import counted
+from societies.workload.declare.naming import parameters_of
 
 
 class HavannahPlayerConfig(Section):
@@ -57,40 +58,24 @@ class HavannahPlayerConfig(Section):
     def strength(self) -> Strength:
         """Return the settings of the player that the reference takes."""
         each, leaves = (1, 256) if self.kind == TREES else (8, 32)
-        return Strength(
-            self.kind,
-            self.playouts,
-            self.seconds,
-            self.each or each,
-            self.leaves or leaves,
-            self.exploration,
-            self.trees,
-            self.nodes,
-            self.rave,
-        )
+        return parameters_of(Strength, self, each=self.each or each, leaves=self.leaves or leaves)
 
 
 class HavannahMatchConfig(MatchConfig):
     """Two players of Havannah and the games between them."""
 
     workload: Literal["havannah_match"] = key("havannah_match", "What the file configures")
-    size: int = key(6, "Cells of a side of the board", "cells", ge=3, le=10)
+    size: int = shape(6, "Cells of a side of the board", "cells", ge=3, le=10)
     swap: bool = key(True, "Whether Black's first move may be to take White's first stone")
-    players: ListOf[HavannahPlayerConfig] = key(
+    players: ListOf[HavannahPlayerConfig] = shape(
         (HavannahPlayerConfig(), HavannahPlayerConfig(kind="flat")),
         "The first player and the second",
     )
 
     def parameters(self) -> MatchParameters:
         """Return the parameters that the reference takes."""
-        return MatchParameters(
-            self.size,
-            self.swap,
-            (self.players[0].strength(), self.players[1].strength()),
-            self.games,
-            self.opening,
-            self.stream_base,
-        )
+        players = (self.players[0].strength(), self.players[1].strength())
+        return parameters_of(MatchParameters, self, players=players)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield contradictory keys: three players, more games than random streams."""

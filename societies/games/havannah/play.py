@@ -71,6 +71,3 @@ class _HavannahGame(TerminalGame):
 
     def split(self, given: str) -> list[str]:
         return given.replace(",", " ").split()
-
-    def result(self) -> str:
-        return self.game.result

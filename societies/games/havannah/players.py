@@ -180,7 +180,7 @@ def chosen(
 ) -> ChosenMove:
     """Return the move that a player chooses in a game that is not over."""
     swap = game.swap and len(game.moves) < 2
-    move, search, after = choose(strength, game.stones, game.to_move, swap, evaluate, rng, stream)
+    move, search, after = choose(strength, game.stones, game.side, swap, evaluate, rng, stream)
     text = SWAP_NAME if move == SWAP else name_of(game.board, move)
     if search is None:
         return ChosenMove(text, (), 0, after)

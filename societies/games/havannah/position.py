@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from reference_py.games.havannah.board import board_of, cell_of, name_of
 from reference_py.games.havannah.forest import Forest
 from reference_py.games.havannah.parameters import BLACK, BRIDGE, EMPTY, FORK, RING, WHITE, other
 from societies.errors import ConfigError, shortened
+from societies.games.board import BoardGame
 
 SWAP = "swap"
 NAMES = {WHITE: "White", BLACK: "Black"}
@@ -20,9 +19,8 @@ def said(reasons: int) -> str:
     return " and ".join(name for bit, name in REASONS.items() if reasons & bit)
 
 
-@dataclass
-class HavannahGame:
-    """A game of Havannah: its board and the moves so far.
+class HavannahGame(BoardGame):
+    """A game of Havannah, whose moves are texts: a cell such as J10, or swap.
 
     Parameters
     ----------
@@ -32,32 +30,15 @@ class HavannahGame:
     Attributes
     ----------
     stones : what each cell holds
-    to_move : WHITE or BLACK
-    moves : texts of the moves made
     reasons : reasons why the last move has won, 0 if it has not won
     """
 
-    size: int
-    swap: bool = False
+    state = ("_forest", "reasons")
 
-    def __post_init__(self) -> None:
-        self.board = board_of(self.size)
-        self.clear()
-
-    def clear(self) -> None:
-        """Take all stones away."""
-        self._forest = Forest(self.board)
-        self.to_move, self.reasons = WHITE, 0
-        self.moves: list[str] = []
-
-    @property
-    def side(self) -> int:
-        """The side to move."""
-        return self.to_move
-
-    def read(self, word: str) -> str:
-        """Return the move that was typed; `push` says whether it is possible."""
-        return word
+    def __init__(self, size: int, swap: bool = False) -> None:
+        super().__init__(WHITE)
+        self.size, self.swap, self.board = size, swap, board_of(size)
+        self._forest, self.reasons = Forest(self.board), 0
 
     @property
     def stones(self) -> tuple[int, ...]:
@@ -83,11 +64,11 @@ class HavannahGame:
     def result(self) -> str:
         """How the game ended, in words; empty if it continues."""
         if self.reasons:
-            return f"{NAMES[other(self.to_move)]} has won by a {said(self.reasons)}"
+            return f"{NAMES[other(self.side)]} has won by a {said(self.reasons)}"
         return "a draw: the board is full" if self.is_over else ""
 
-    def play(self, move: str) -> None:
-        """Make a move: a cell such as J10, or swap.
+    def read(self, word: str) -> str:
+        """Return the move that a word means, as it is written: a cell such as J10, or swap.
 
         Raises
         ------
@@ -95,44 +76,34 @@ class HavannahGame:
             If the move is not possible; the message says why.
         """
         if self.is_over:
-            raise ConfigError(f"{shortened(move)}: the game is over, {self.result}")
-        if move.lower() == SWAP:
-            self._swap()
-            return
-        cell = cell_of(self.board, move)
+            raise ConfigError(f"{shortened(word)}: the game is over, {self.result}")
+        if word.lower() == SWAP:
+            if not self.swap:
+                raise ConfigError("swap: this game is played without it")
+            if not self.can_swap:
+                raise ConfigError("swap: only Black's first move may be a swap")
+            return SWAP
+        cell = cell_of(self.board, word)
         if cell is None:
             last = name_of(self.board, self.board.cells - 1)
             raise ConfigError(
-                f"{shortened(move)}: no cell of a board of size {self.size} (A1 to {last})"
+                f"{shortened(word)}: no cell of a board of size {self.size} (A1 to {last})"
             )
         if self._forest.stones[cell] != EMPTY:
-            raise ConfigError(f"{move}: {NAMES[self._forest.stones[cell]]} has a stone on it")
-        self.reasons = self._forest.place(cell, self.to_move)
-        self.moves.append(name_of(self.board, cell))
-        self.to_move = other(self.to_move)
+            raise ConfigError(f"{word}: {NAMES[self._forest.stones[cell]]} has a stone on it")
+        return str(name_of(self.board, cell))
 
-    push = play
+    def make(self, move: str) -> None:
+        """Place the stone of a move that was read; with a swap Black takes White's stone."""
+        swaps = move == SWAP
+        cell = self._forest.stones.index(WHITE) if swaps else cell_of(self.board, move)
+        self._forest = Forest(self.board) if swaps else self._forest.copy()
+        self.reasons = self._forest.place(cell, self.side)
+        self.side = other(self.side)
 
-    def _swap(self) -> None:
-        if not self.swap:
-            raise ConfigError("swap: this game is played without it")
-        if len(self.moves) != 1:
-            raise ConfigError("swap: only Black's first move may be a swap")
-        cell = self._forest.stones.index(WHITE)
-        self._forest = Forest(self.board)
-        self._forest.place(cell, BLACK)
-        self.moves.append(SWAP)
-        self.to_move = WHITE
-
-    def undo(self) -> bool:
-        """Take the last move back; return False if no move was made."""
-        if not self.moves:
-            return False
-        moves = self.moves[:-1]
-        self.clear()
-        for move in moves:
-            self.play(move)
-        return True
+    def play(self, word: str) -> None:
+        """Make the move that a word means (`read`)."""
+        self.push(self.read(word))
 
     def drawn(self) -> str:
         """Return the board as text, the last stone between brackets."""
@@ -164,10 +135,4 @@ def game_of(size: int, swap: bool, moves: str) -> HavannahGame:
     ConfigError
         If a move is not possible; the message gives its number.
     """
-    game = HavannahGame(size, swap)
-    for number, move in enumerate(moves.replace(",", " ").split(), 1):
-        try:
-            game.play(move)
-        except ConfigError as error:
-            raise ConfigError(f"move {number}: {error}") from None
-    return game
+    return HavannahGame(size, swap).replay(moves.replace(",", " ").split())

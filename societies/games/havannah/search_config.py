@@ -84,14 +84,14 @@ class HavannahSearchConfig(BoardConfig):
     """A position of Havannah whose best move is looked for by trees of moves."""
 
     workload: Literal["havannah_search"] = key("havannah_search", "What the file configures")
-    size: int = key(6, "Cells of a side of the board", "cells", ge=3, le=10)
+    size: int = shape(6, "Cells of a side of the board", "cells", ge=3, le=10)
     batches: int = key(
         20, "Batches of leaves, after each of which what was found is recorded", ge=1, le=10**6
     )
-    leaves: int = key(
+    leaves: int = shape(
         512, "Leaves of each tree in a batch, which is a launch", "leaves", ge=1, le=2**20
     )
-    each: int = key(1, "Playouts of a leaf", "playouts", ge=1, le=4096)
+    each: int = shape(1, "Playouts of a leaf", "playouts", ge=1, le=4096)
     trees: int = TREES
     nodes: int = NODES
     exploration: float = value(0.2, WEIGHT, ge=0.0, le=1e2)
@@ -118,7 +118,7 @@ class HavannahSearchConfig(BoardConfig):
     def parameters(self) -> TreeParameters:
         """Return the parameters that the reference takes."""
         game = self.game()
-        given = {"stones": game.stones, "to_move": game.to_move, "limit": LIMIT}
+        given = {"stones": game.stones, "to_move": game.side, "limit": LIMIT}
         return parameters_of(TreeParameters, self, **given)
 
     def conflicts(self) -> Iterator[Conflict]:

@@ -73,7 +73,7 @@ class Kalah(Workload[KalahConfig, Parameters]):
 
     def source(self, p: Parameters) -> Source:
         """Return macros and boards; another board does not rebuild the kernels."""
-        rules = {"PITS": p.pits, "EMPTY_CAPTURE": p.empty_capture}
+        rules = self.macros(p, "pits", "empty_capture")
         arguments = {
             "given": len(p.games),
             "given_boards": np.array([one.board for one in p.games], np.uint8),

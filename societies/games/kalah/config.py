@@ -10,7 +10,16 @@ from pydantic import Field
 
 from reference_py.games.kalah import rules as kalah
 from reference_py.games.kalah.parameters import BOTTOM, LAYERS, TOP, Parameters, Position
-from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
+from societies.config.model import (
+    Auto,
+    Conflict,
+    Interval,
+    ListOf,
+    Section,
+    WorkloadConfig,
+    key,
+    shape,
+)
 from societies.games.estimate import estimated_nodes
 from societies.games.kalah.levels import DEFAULT_BOARDS, LEAST_BOARDS
 from societies.workload.declare.config import checkpoints
@@ -52,19 +61,19 @@ class KalahRecord(Section):
 class KalahSearchConfig(WorkloadConfig):
     """Keys for the variant of the game, and for the search."""
 
-    pits: int = key(6, "Pits of a side", "pits", ge=1, le=8)
-    stones: int = key(4, "Stones of a pit at the start", "stones", ge=1, le=12)
-    empty_capture: bool = key(
+    pits: int = shape(6, "Pits of a side", "pits", ge=1, le=8)
+    stones: int = shape(4, "Stones of a pit at the start", "stones", ge=1, le=12)
+    empty_capture: bool = shape(
         False, "Whether a last stone in an own empty pit is banked if nothing faces it, too"
     )
-    plies: int = key(4, "Of expanded: plies that a work-item searches", "plies", ge=1, le=8)
-    alone: Auto[Plies] = key(
+    plies: int = shape(4, "Of expanded: plies that a work-item searches", "plies", ge=1, le=8)
+    alone: Auto[Plies] = shape(
         "auto",
         "Of expanded: one work-item does a search of at most this many plies, which takes less "
         "time than the launches of a divided one; auto: 6 on a CPU, 0 elsewhere",
         "plies",
     )
-    boards: Auto[BoardCount] = key(
+    boards: Auto[BoardCount] = shape(
         "auto",
         "Most boards of a level of a game in memory at a time; a level that has more is searched "
         "in batches; auto: as many as the memory of the device holds, at most 1,048,576 on a GPU "
@@ -182,19 +191,19 @@ class KalahConfig(KalahSearchConfig):
     positions: ListOf[KalahPositionConfig] = key(
         (), "Instead of one board, boards of games that are searched in parallel"
     )
-    depth: int = key(
+    depth: int = shape(
         8,
         "Plies of the last search; each run searches 1, 2, ... plies; 0: the evaluation of the "
         "board alone",
         ge=0,
         le=64,
     )
-    form: Literal["expanded", "layers"] = key(
+    form: Literal["expanded", "layers"] = shape(
         "expanded",
         "Form of the kernels, with the same results: a work-item searches a board depth first, or "
         "a workgroup makes a tree of boards in local memory",
     )
-    split: ListOf[int] | None = key(
+    split: ListOf[int] | None = shape(
         None,
         "Of layers: plies before (boards one after the other), plies breadth first, levels of the "
         "parallel tree (one more than its plies); smaller depths shorten the second, then the "

@@ -141,8 +141,7 @@ class KalahMatch(MatchWorkload):
     def source(self, p: MatchParameters) -> Source:
         """Return macros; other players, openings and seeds do not rebuild the kernels."""
         macros = {
-            "PITS": p.pits,
-            "EMPTY_CAPTURE": p.empty_capture,
+            **self.macros(p, "pits", "empty_capture"),
             "MOST_MOVES": MOST_MOVES,
             "STREAM_GAP": STREAM_GAP,
             "PAIR_STREAMS": PAIR_STREAMS,

@@ -13,7 +13,7 @@ from reference_py.games.kalah.parameters import (
     Parameters,
     Player,
 )
-from societies.config.model import Conflict, ListOf, Section, key
+from societies.config.model import Conflict, ListOf, Section, key, shape
 from societies.games.kalah.config import (
     MOST_NODES,
     KalahSearchConfig,
@@ -79,7 +79,7 @@ class KalahMatchConfig(KalahSearchConfig, MatchConfig):
 
     determined: ClassVar[Collection[str]] = (EXPANDED, LAYERS, BONZO)
     workload: Literal["kalah_match"] = key("kalah_match", "What the file configures")
-    players: ListOf[KalahPlayerConfig] = key(
+    players: ListOf[KalahPlayerConfig] = shape(
         (KalahPlayerConfig(), KalahPlayerConfig(kind="bonzo")), "The first player and the second"
     )
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from reference_py.games.kalah import rules
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
 from societies.errors import ConfigError
+from societies.games.board import BoardGame
 from societies.games.terminal import TerminalGame, read_side
 from societies.inputs import shown, whole_number
 from societies.words import counted
@@ -37,8 +38,8 @@ class Hint:
     depth: int
 
 
-class Match:
-    """A game: the board, the side to move, and the boards before.
+class Match(BoardGame):
+    """A game of Kalah with hints of the search, whose moves are pits counted from 1.
 
     Parameters
     ----------
@@ -53,6 +54,8 @@ class Match:
     most : largest level that can be set
     """
 
+    state = ("board",)
+
     def __init__(
         self, workload: Workload[Any, Any], config: KalahConfig, device: str | Device = "auto"
     ) -> None:
@@ -60,8 +63,8 @@ class Match:
         config = workload.fitted(config, chosen)
         self._p: Parameters = replace(config.parameters(), positions=config.games()[:1])
         first = self._p.games[0]
-        self.board, self.side, self.level = list(first.board), first.to_move, config.depth
-        self._before: list[tuple[list[int], int]] = []
+        super().__init__(first.to_move)
+        self.board, self.level = list(first.board), config.depth
         self._engine: Engine
         if chosen is None:
             self._engine = ReferenceEngine(workload, self._p)
@@ -107,7 +110,7 @@ class Match:
             there = ", ".join(map(str, self.pits)) or "none, the game is over"
             raise ConfigError(f"pit {pit} is not a move of {NAMES[self.side]} (moves: {there})")
 
-    def push(self, pit: int) -> str:
+    def make(self, move: int) -> str:
         """Empty a pit; return what kind of move it was: again, capture or plain.
 
         Raises
@@ -115,24 +118,21 @@ class Match:
         ConfigError
             If the pit cannot be emptied.
         """
-        self._require(pit)
-        self._before.append((self.board, self.side))
-        cell = rules.pits_of(self._p, self.side).start + pit - 1
+        self._require(move)
+        cell = rules.pits_of(self._p, self.side).start + move - 1
         self.board, self.side, kind = rules.play(self._p, self.board, self.side, cell)
         return str(kind)
 
-    move = push
+    move = BoardGame.push
 
-    def undo(self) -> bool:
-        """Take the last move back; return False if no move was made."""
-        if self._before:
-            self.board, self.side = self._before.pop()
-            return True
-        return False
-
-    def has_moved(self, side: int) -> bool:
-        """Return whether a side has made a move that can be taken back."""
-        return any(mover == side for _, mover in self._before)
+    @property
+    def result(self) -> str:
+        """Who has won, with the stones of both; empty while the game continues."""
+        if not self.is_over:
+            return ""
+        top, bottom = self.totals
+        winner = "a tie" if top == bottom else f"{NAMES[TOP if top > bottom else BOTTOM]} wins"
+        return f"{winner}: TOP {top}, BOTTOM {bottom}"
 
     def set_level(self, plies: int) -> None:
         """Let the search look ``plies`` plies ahead.
@@ -209,13 +209,3 @@ class _KalahGame(TerminalGame):
 
     def told(self, move: int) -> str:
         return f"{NAMES[self.game.side]} empties pit {move}"
-
-    def can_undo(self) -> bool:
-        return self.game.has_moved(self.own)
-
-    def result(self) -> str:
-        if not self.game.is_over:
-            return ""
-        top, bottom = self.game.totals
-        winner = "a tie" if top == bottom else f"{NAMES[TOP if top > bottom else BOTTOM]} wins"
-        return f"{winner}: TOP {top}, BOTTOM {bottom}"

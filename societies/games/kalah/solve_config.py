@@ -9,8 +9,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from reference_py.games.kalah.parameters import SolveParameters
-from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
+from societies.config.model import (
+    Auto,
+    Conflict,
+    Interval,
+    ListOf,
+    Section,
+    WorkloadConfig,
+    key,
+    shape,
+)
 from societies.workload.declare.config import checkpoints
+from societies.workload.declare.naming import parameters_of
 
 MOST_STONES = 127
 """Most stones in the pits of a board of the table; its values have 8 bits."""
@@ -32,20 +42,20 @@ class KalahSolveConfig(WorkloadConfig):
     """Small games of Kalah that are solved exactly."""
 
     workload: Literal["kalah_solve"] = key("kalah_solve", "What the file configures")
-    pits: ListOf[Pits] = key((1, 2, 3), "Pits of a side, of each game", "pits")
-    empty_capture: ListOf[bool] = key(
+    pits: ListOf[Pits] = shape((1, 2, 3), "Pits of a side, of each game", "pits")
+    empty_capture: ListOf[bool] = shape(
         (False, True),
         "Variants of the rules in which all games are solved: whether a last stone in an own empty "
         "pit is banked if nothing faces it, too",
     )
-    stones: int = key(6, "Starts with 1, 2, ... stones a pit are solved", "stones", ge=1, le=12)
-    layers: Auto[Layer] = key(
+    stones: int = shape(6, "Starts with 1, 2, ... stones a pit are solved", "stones", ge=1, le=12)
+    layers: Auto[Layer] = shape(
         "auto",
         "Layers of the table: most stones in the pits of its boards; starts with more are "
         "searched down to it on the host; auto: as many as the starts have",
         "stones",
     )
-    most_above: int = key(
+    most_above: int = shape(
         1_000_000,
         "Most boards that are looked at above the table, for each game; a start that needs more is "
         "left unsolved",
@@ -63,12 +73,9 @@ class KalahSolveConfig(WorkloadConfig):
     def parameters(self) -> SolveParameters:
         """Return the parameters that the reference takes."""
         table = min(MOST_STONES, self.needed) if self.layers == "auto" else self.layers
-        return SolveParameters(
-            self.pits,
-            self.empty_capture,
-            self.stones,
-            min(table, self.needed),
-            self.most_above,
+        captures = self.empty_capture
+        return parameters_of(
+            SolveParameters, self, captures=captures, table=min(table, self.needed)
         )
 
     def conflicts(self) -> Iterator[Conflict]:

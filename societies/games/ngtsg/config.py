@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
-from reference_py.games.ngtsg.parameters import Refinements
+from reference_py.games.ngtsg.parameters import Refinements, SearchParameters
 from societies.config.model import (
     Auto,
     Conflict,
@@ -16,10 +16,12 @@ from societies.config.model import (
     Section,
     WorkloadConfig,
     key,
+    shape,
 )
 from societies.games.ngtsg.capacity import capacities
 from societies.games.ngtsg.refinements import contradictions, idle, refinements_of, unpruned
 from societies.workload.declare.config import checkpoints
+from societies.workload.declare.naming import parameters_of
 
 MOST_NODES = 1e13
 MOST_SUPERSTEPS = 10**9
@@ -36,29 +38,30 @@ USUAL_POOL = 2**22
 """Default capacity of a game's tree in nodes. It is the same on every device, since the counts of
 nodes may change if batches must become smaller."""
 
+P = TypeVar("P", bound=SearchParameters)
 Pool = Annotated[int, Field(ge=1, le=MOST_POOL)]
 BatchSize = Annotated[int, Field(ge=1, le=MOST_BATCH)]
 Children = Annotated[int, Field(ge=1, le=MOST_CHILDREN)]
 Level = Annotated[int, Field(ge=1, le=MOST_LEVEL)]
 
 
-ROUNDS: Any = key(
+ROUNDS: Any = shape(
     (),
     "After how many children of a node its window is looked at again, before the next ones "
     "are looked at; ascending. 1: the first child before its brothers; none: all at once, as "
     "published",
     "nodes",
 )
-ROUNDS_AT: Any = key(
+ROUNDS_AT: Any = shape(
     (),
     "Levels that are gone through in rounds, from 1, the moves of the root, on; none: all. Rounds "
     "save nodes and cost supersteps, on deep levels more of them",
     "levels",
 )
-PRINCIPAL_VARIATION: Any = key(
+PRINCIPAL_VARIATION: Any = shape(
     False, "Whether the leftmost line is searched, a node at a time, before anything else"
 )
-DEEPENING: Any = key(
+DEEPENING: Any = shape(
     0,
     "Plies from one depth to the next where several are searched one after the other, the "
     "last of them depth, each in the order of the root's moves that the one before has found; "
@@ -67,14 +70,14 @@ DEEPENING: Any = key(
     ge=0,
     le=MOST_DEEPENING,
 )
-ASPIRATION: Any = key(
+ASPIRATION: Any = shape(
     0,
     "How far the value of a depth is expected to be from that of the depth before; where it is "
     "farther, that depth is searched again. 0: any value is",
     ge=0,
     le=MOST_ASPIRATION,
 )
-NEAR_ROOT: Any = key(
+NEAR_ROOT: Any = shape(
     (),
     "Most other nodes of a batch of each level from the root's on, where these are to be fewer "
     "than branches",
@@ -85,21 +88,21 @@ NEAR_ROOT: Any = key(
 class SizesConfig(Section):
     """How many nodes are calculated at a time."""
 
-    leaves: int = key(4096, "Most leaves of a batch", "nodes", ge=1, le=MOST_BATCH)
-    branches: int = key(1024, "Most other nodes of a batch", "nodes", ge=1, le=MOST_BATCH)
+    leaves: int = shape(4096, "Most leaves of a batch", "nodes", ge=1, le=MOST_BATCH)
+    branches: int = shape(1024, "Most other nodes of a batch", "nodes", ge=1, le=MOST_BATCH)
 
 
 class BatchConfig(SizesConfig):
     """Sizes of batches, and which batches the CPU calculates instead of the run's device."""
 
-    min_leaves: int = key(
+    min_leaves: int = shape(
         0,
         "Batches of fewer leaves are calculated by the CPU's OpenCL device, with the same results",
         "nodes",
         ge=0,
         le=MOST_FEW,
     )
-    min_branches: int = key(
+    min_branches: int = shape(
         0,
         "Batches of fewer other nodes are calculated by the CPU's OpenCL device, with the same "
         "results",
@@ -119,8 +122,8 @@ class SearchRecord(Section):
 class SearchConfig(WorkloadConfig):
     """Base of the configurations of searches: depth, pruning and batches."""
 
-    depth: int = key(4, "Plies from the root to the leaves", "plies", ge=0, le=32)
-    pruning: Literal["none", "alpha_beta"] = key(
+    depth: int = shape(4, "Plies from the root to the leaves", "plies", ge=0, le=32)
+    pruning: Literal["none", "alpha_beta"] = shape(
         "alpha_beta", "Whether nodes are left out whose value cannot change that of the root"
     )
     rounds: ListOf[Children] = ROUNDS
@@ -128,13 +131,13 @@ class SearchConfig(WorkloadConfig):
     principal_variation: bool = PRINCIPAL_VARIATION
     deepening: int = DEEPENING
     aspiration: int = ASPIRATION
-    form: Literal["device", "host"] = key(
+    form: Literal["device", "host"] = shape(
         "device",
         "Who selects and closes nodes, with the same results: the device, or the host while the "
         "device calculates moves and values",
     )
     batch: BatchConfig = key(BatchConfig(), "How many nodes are calculated at a time")
-    pool: Auto[Pool] = key(
+    pool: Auto[Pool] = shape(
         "auto",
         "Most nodes of a game in memory at a time; if they do not suffice for the children of a "
         "batch, the batch becomes smaller; auto: as many as the batches need, at most 4,194,304",
@@ -187,27 +190,27 @@ class SearchConfig(WorkloadConfig):
         smaller = f"; full batches need {full:,}, so a full level takes smaller ones"
         return f"at most {nodes:,} of a game{smaller if full > nodes else ''}"
 
-    def search_values(self) -> dict[str, Any]:
-        """Return the values for `SearchParameters`."""
-        return {
-            "depth": self.depth,
-            "prune": self.pruning == "alpha_beta",
-            "most_leaves": self.batch.leaves,
-            "most_branches": self.batch.branches,
-            "min_leaves": self.batch.min_leaves,
-            "min_branches": self.batch.min_branches,
-            "capacities": self.rooms(USUAL_POOL if self.pool == "auto" else self.pool),
-            "width": self.most_moves,
-            "words": self.words,
-            "roots": self.roots(),
-            "form": self.form,
-            "near_root": self._near_root,
-            "principal_variation": self.principal_variation,
-            "rounds": tuple(self.rounds),
-            "rounds_at": tuple(self.rounds_at),
-            "deepening": self.deepening,
-            "aspiration": self.aspiration,
-        }
+    @property
+    def capacities(self) -> tuple[int, ...]:
+        """Capacity of each level."""
+        return self.rooms(USUAL_POOL if self.pool == "auto" else self.pool)
+
+    def search_parameters(self, kind: type[P], **own: Any) -> P:
+        """Return the parameters of a search, in the class of a game, with its own keys."""
+        return parameters_of(
+            kind,
+            self,
+            prune=self.pruning == "alpha_beta",
+            most_leaves=self.batch.leaves,
+            most_branches=self.batch.branches,
+            min_leaves=self.batch.min_leaves,
+            min_branches=self.batch.min_branches,
+            width=self.most_moves,
+            words=self.words,
+            roots=self.roots(),
+            near_root=self._near_root,
+            **own,
+        )
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield keys that have no effect because of other keys."""

@@ -384,7 +384,7 @@ class SearchWorkload(Workload[C, P]):
 
     def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
         """Return rows with the capacities of levels and the estimated size of the tree."""
-        needed = config.search_values()["capacities"]
+        needed = config.capacities
         room, depths = (", ".join(f"{one:,}" for one in of) for of in (needed, p.depths))
         return [
             ("supersteps", f"until the root is closed, at most {self.ticks(config):,}"),

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from reference_py.games.ngtsg.parameters import SearchParameters
 from reference_py.games.tictactoe.search import GAME, SQUARES, has_line
-from societies.config.model import Conflict, key
+from societies.config.model import Conflict, key, shape
 from societies.games.ngtsg.config import SearchConfig
 from societies.games.ngtsg.search import SearchWorkload
 
@@ -21,7 +21,7 @@ class TicTacToeConfig(SearchConfig):
     """A position of tic-tac-toe whose tree is searched."""
 
     workload: Literal["tictactoe"] = key("tictactoe", "What the file configures")
-    depth: int = key(9, "Plies from the root to the leaves", "plies", ge=0, le=SQUARES)
+    depth: int = shape(9, "Plies from the root to the leaves", "plies", ge=0, le=SQUARES)
     position: str = key(
         "... ... ...", "The squares, row by row: X, O or a dot; X begins", pattern="^[XO. ]*$"
     )
@@ -79,7 +79,7 @@ class TicTacToe(SearchWorkload[TicTacToeConfig, SearchParameters]):
 
     def parameters(self, config: TicTacToeConfig) -> SearchParameters:
         """Return the parameters of a search that the reference takes."""
-        return SearchParameters(**config.search_values())
+        return config.search_parameters(SearchParameters)
 
     def move_text(self, config: TicTacToeConfig, move: int) -> str:
         """Return row and column, counted from 1."""

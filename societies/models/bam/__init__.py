@@ -17,7 +17,7 @@ from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.config import BamConfig
 from societies.models.bam.credit import credit
 from societies.models.bam.firms import begin, enter, leave, plan, produce, settle
-from societies.models.bam.flows import FLOWS, SECTORS
+from societies.models.bam.flows import FLOWS, SECTORS, TALLIES
 from societies.models.bam.goods import goods
 from societies.models.bam.labour import labour
 from societies.models.bam.statistics import measure, statistics
@@ -25,21 +25,9 @@ from societies.words import counted
 from societies.workload.declare.protocol import Setup
 
 __all__ = [
-    "WORKLOAD",
-    "Bam",
-    "BamConfig",
-    "begin",
-    "credit",
-    "enter",
-    "goods",
-    "labour",
-    "leave",
-    "measure",
-    "plan",
-    "produce",
-    "settle",
-    "statistics",
-]
+    "WORKLOAD", "Bam", "BamConfig", "begin", "credit", "enter", "goods", "labour", "leave",
+    "measure", "plan", "produce", "settle", "statistics",
+]  # fmt: skip
 
 FIRM, HOUSEHOLD, BANK, SLOT = ("firm",), ("household",), ("bank",), ("firm", "loan_slot")
 
@@ -79,12 +67,12 @@ class Bam(Model[BamConfig, Any]):
         return {
             "firm": p.firms, "household": p.households, "bank": p.banks, "agent": p.agents,
             "loan_slot": p.max_h, "application": p.max_m, "shop_slot": p.max_z, "lag": 5,
-            "payment": len(FLOWS), "sector": len(SECTORS),
+            "payment": len(FLOWS), "sector": len(SECTORS), "tally_entry": len(TALLIES),
         }  # fmt: skip
 
     def entries(self, p: Any) -> Mapping[str, Any]:
         """Return the names of entries: payments and sectors have some."""
-        return {**super().entries(p), "payment": FLOWS, "sector": SECTORS}
+        return {**super().entries(p), "payment": FLOWS, "sector": SECTORS, "tally_entry": TALLIES}
 
     def fields(self, p: Any) -> dict[str, Field]:
         """Return the state; names and meanings are those of the specification."""
@@ -149,7 +137,16 @@ class Bam(Model[BamConfig, Any]):
                             "quarter", initial=-1, none=-1, final=True),
             "flow": _money(("payment",), "payments of the quarter", logged=True, **no),
             "balance": _money(("sector",), "money at the end of the quarter", logged=True, **no),
-            **_tallies(),
+            "rate_paid": _real((), "sum of loans times their rates", "grains per quarter", **no),
+            "rate_first": _real((), "interest rate of loans of the first round", "per quarter",
+                                **no),
+            "mean_skill": _real((), "goods that a worker makes, weighted by output",
+                                "2**-20 goods", **no),
+            "price_cv": _real((), "dispersion of prices", **no),
+            "worth_cv": _real((), "dispersion of net worth", **no),
+            "sales_cv": _real((), "dispersion of sales", **no),
+            "hhi": _real((), "concentration of output", **no),
+            "tally": Field(("tally_entry",), "int64", "1", "what is counted for series", **no),
         }  # fmt: skip
 
     def figure(self, results: Any, *, economy: int = 0, first: int = 0) -> Any:
@@ -212,16 +209,10 @@ class Bam(Model[BamConfig, Any]):
     def scene(self, p: Any) -> Scene:
         """Return what a page draws."""
         return Scene(
-            series=(
-                "unemployment",
-                "inflation",
-                "gdp",
-                "real_wage",
-                "failed_firms",
-                "gini_savings",
-            ),
+            series=("unemployment", "inflation", "gdp", "real_wage", "failed_firms",
+                    "gini_savings"),
             spread=("worth", "price", "offer", "staff", "made", "savings", "wage", "equity"),
-        )
+        )  # fmt: skip
 
     def series(self, p: Any) -> dict[str, Series]:
         """Return what is reported of every economy and quarter."""
@@ -234,94 +225,57 @@ CAUSES = (
 )
 
 
-def _tallies() -> dict[str, Field]:
-    """Return what phases count for the series of a quarter."""
-    no: dict[str, Any] = {"checkpointed": False}
-    counts = {
-        "open_places": "places open after planning",
-        "hired": "households hired",
-        "fired_excess": "workers laid off as too many",
-        "fired_money": "workers laid off for want of money",
-        "expired": "contracts that ran out",
-        "workers": "households at work",
-        "borrowers": "firms with a loan",
-        "failed_firms": "firms that failed",
-        "failed_banks": "banks that failed",
-        "hedge": "firms that can pay loans and interest",
-        "ponzi": "firms that cannot pay interest",
-        "hedge_first": "firms that can pay the loan of the first round and its interest",
-        "ponzi_first": "firms that cannot pay the interest of the first round",
-        "hedge_flow": "firms whose sales cover wages and interest",
-        "soldout": "firms with nothing left to sell",
-    }
-    money = {
-        "wanted": "credit wanted",
-        "budgets": "money for shopping",
-        "all_worth": "net worth of all firms",
-    }
-    reals = {
-        "rate_paid": "sum of loans times their rates",
-        "rate_first": "interest rate of loans of the first round",
-        "mean_skill": "goods that a worker makes, weighted by output",
-        "price_cv": "dispersion of prices",
-        "worth_cv": "dispersion of net worth",
-        "sales_cv": "dispersion of sales",
-        "hhi": "concentration of output",
-    }
-    return {
-        **{name: _count((), meaning, **no) for name, meaning in counts.items()},
-        **{name: _money((), meaning, **no) for name, meaning in money.items()},
-        "output": Field((), "int64", "2**-20 goods", "output of all firms", **no),
-        **{name: _real((), meaning, **no) for name, meaning in reals.items()},
-    }
-
-
 SERIES = {
-    "unemployment": Series("1", "share of households without work during production"),
-    "inflation": Series("1/year", "average price over that of a year before, less 1"),
-    "price": Series("currency/good", "average price, weighted by output"),
-    "gdp": Series("goods", "output of all firms"),
-    "productivity": Series("goods", "goods that a worker makes, weighted by output"),
-    "wage": Series("currency", "mean wage of those at work"),
-    "real_wage": Series("goods", "mean wage over the average price"),
+    "unemployment": Series("1", "share of households without work while firms produce"),
+    "inflation": Series("1/year", "average price of the last quarter over that of a year before, "
+                        "less 1; 0 in the first four quarters"),
+    "price": Series("currency/good", "sum of price times output over sum of output: P"),
+    "gdp": Series("goods", "output of all firms: Y"),
+    "productivity": Series("goods", "mean of goods that a worker makes, weighted by output, after "
+                           "research"),
+    "wage": Series("currency", "wages paid over the number of workers: w"),
+    "real_wage": Series("goods", "w over P"),
     "vacancies": Series("households", "places open after planning"),
-    "vacancy_rate": Series("1", "places open over households"),
-    "failed_firms": Series("firms", "firms that failed"),
-    "failed_banks": Series("banks", "banks that failed"),
-    "loans": Series("currency", "credit granted"),
-    "rate": Series("per quarter", "interest rate of loans, weighted by amount"),
+    "vacancy_rate": Series("1", "places open over households: v"),
+    "failed_firms": Series("firms", "firms that left in this quarter"),
+    "failed_banks": Series("banks", "banks that failed and were replaced"),
+    "loans": Series("currency", "credit granted in all rounds"),
+    "rate": Series("per quarter", "mean interest rate of loans, weighted by amount; policy_rate "
+                   "without loans"),
     "rate_first": Series("per quarter", "the same, of loans of the first round"),
     "borrowers": Series("firms", "firms with a loan"),
-    "demand": Series("currency", "credit wanted"),
+    "demand": Series("currency", "credit wanted: sum of max(payroll - cash, 0)"),
     "worth": Series("grains", "net worth of all firms before the profit of the quarter"),
-    "wages": Series("grains", "wages paid; over worth: financial fragility"),
-    "budget": Series("grains", "money for shopping"),
-    "price_cv": Series("1", "standard deviation over mean of prices, weighted by output"),
+    "wages": Series("grains", "wages paid; over worth they are the financial fragility"),
+    "budget": Series("grains", "sum of budgets before shopping; P Y over it is the price ratio"),
+    "price_cv": Series("1", "standard deviation over mean of prices, weighted by output, while "
+                       "goods are sold"),
     "price_cv_end": Series("1", "the same at the end of the quarter, entrants included"),
-    "worth_cv": Series("1", "standard deviation over mean of net worth"),
-    "sales_cv": Series("1", "standard deviation over mean of sales"),
-    "hedge": Series("1", "share of firms that can pay loans and interest with their cash"),
-    "ponzi": Series("1", "share of firms that cannot pay interest with their cash"),
-    "hedge_first": Series("1", "share of firms that can pay the loan of the first round"),
-    "ponzi_first": Series("1", "share of firms that cannot pay the interest of the first round"),
+    "worth_cv": Series("1", "standard deviation over mean of net worth before the profit"),
+    "sales_cv": Series("1", "standard deviation over mean of sales, in money"),
+    "hedge": Series("1", "share of firms whose cash after sales covers loans and interest"),
+    "ponzi": Series("1", "share of firms whose cash after sales does not cover interest"),
+    "hedge_first": Series("1", "as hedge, with the loan of the first round alone"),
+    "ponzi_first": Series("1", "as ponzi, with the loan of the first round alone"),
     "hedge_flow": Series("1", "share of firms whose sales cover wages and interest"),
     "soldout": Series("1", "share of firms with nothing left to sell"),
-    "hhi": Series("1", "Herfindahl index of output"),
+    "hhi": Series("1", "Herfindahl index: sum of squared shares of output"),
     "gini_savings": Series("1", "Gini coefficient of savings at the end of the quarter"),
     "hired": Series("households", "households hired"),
-    "fired_excess": Series("households", "workers laid off because they are too many"),
-    "fired_money": Series("households", "workers laid off for want of money"),
+    "fired_excess": Series("households", "workers dismissed since their firm wants fewer"),
+    "fired_money": Series("households", "workers dismissed since their firm lacks money"),
     "expired": Series("households", "contracts that ran out"),
-    "deposits": Series("currency", "money of firms and households at the end of the quarter"),
-    "equity": Series("currency", "equity of all banks"),
+    "deposits": Series("currency", "cash, savings and income at the end of the quarter"),
+    "equity": Series("currency", "equity of all banks at the end of the quarter"),
     "outside": Series("currency", "money that left the economy since the start, less what came in"),
     "dividends": Series("currency", "dividends of firms"),
-    "default_gap": Series("currency", "money of defaulting firms that lenders did not get"),
+    "default_gap": Series("currency", "cash of defaulting firms that lenders did not get"),
     "entry_money": Series("currency", "money of entrants, wherever it came from"),
-    "exit_money": Series("currency", "money that failed firms took away"),
-    "rescue": Series("currency", "money that new banks brought"),
+    "exit_money": Series("currency", "cash that failed firms took away"),
+    "rescue": Series("currency", "equity that new banks brought"),
     "rnd": Series("currency", "money spent on research"),
     "tax": Series("currency", "taxes on profit"),
-}
+    "discrepancy": Series("grains", "money of all and outside, less that of the start: always 0"),
+}  # fmt: skip
 
 WORKLOAD = Bam()

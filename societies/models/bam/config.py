@@ -9,29 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from reference_py.primitives.rng import STREAM_GAP, stream_base
-from societies.config.model import (
-    Conflict,
-    ListOf,
-    WorkloadConfig,
-    initial,
-    key,
-    shape,
-    value,
-)
+from societies.config.model import Conflict, Interval, ListOf, initial, key, shape, value
 from societies.workload.declare.config import (
     INTERVENTIONS,
-    KEEP,
     MOST_TICKS,
     SEED,
+    EnsembleConfig,
     InterventionConfig,
     Numbers,
     RecordConfig,
+    Ticks,
     changed_after,
     changed_copies,
     checkpoints,
-    keep_conflicts,
-    stream_conflicts,
+    keeping,
 )
 
 GRAINS = 1048576.0
@@ -64,18 +55,21 @@ class QuarterIntervention(InterventionConfig):
 
 
 class QuarterRecord(RecordConfig):
-    """What is recorded in the file, and how often."""
+    """What is recorded in the file, and how often; keys are those of every model, in quarters."""
 
     detail: int = key(
         0, "Record prices, wages, savings and other arrays every this many quarters; 0: never",
         "quarter", ge=0,
     )  # fmt: skip
-    checkpoint: int | Literal["auto", "never"] = checkpoints("quarter", "the full state")
-    keep: ListOf[int] = KEEP
+    checkpoint: Interval = checkpoints("quarter", "the full state")
+    keep: Ticks = keeping("quarter")
 
 
-class BamConfig(WorkloadConfig):
+class BamConfig(EnsembleConfig):
     """Keys of the YAML file."""
+
+    TICK, FIRST_COPY = "quarter", "first_economy"
+    DRAWN_BY = ("households", "firms", "banks"), "four of every agent"
 
     workload: Literal["bam"]
     quarters: int = key(1000, "Number of quarters to simulate", "quarter", ge=1, le=MOST_TICKS)
@@ -226,25 +220,13 @@ class BamConfig(WorkloadConfig):
         """Largest amount of one agent, in grains: sums over all agents stay below 2**62."""
         return float(2**62 // max(self.firms, self.households))
 
-    @property
-    def stream_base(self) -> int:
-        """Position in the generator's sequence at which the streams of this seed begin."""
-        return stream_base(self.seed)
-
-    @property
-    def stream_gap(self) -> int:
-        """Draws between the starts of neighbouring streams."""
-        return STREAM_GAP
+    def streams(self) -> int:
+        """Return the number of random streams of an economy; three of each four are spare."""
+        return 4 * self.agents
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield conflicts of interventions, checkpoints, streams, interest and first money."""
-        from societies.workload.running.points import intervention_conflicts
-
-        yield from intervention_conflicts(self)
-        yield from keep_conflicts(self)
-        streams = (self.first_economy + self.replicates) * self.agents * 4
-        names = ("replicates", "first_economy", "households", "firms", "banks")
-        yield from stream_conflicts(self, streams, names, "four of every agent")
+        yield from super().conflicts()
         dearest = self.policy_rate * (1.0 + self.h_phi * self.leverage_cap)
         if dearest > 1.0:
             yield Conflict(
@@ -253,6 +235,7 @@ class BamConfig(WorkloadConfig):
                 "policy_rate (1 + h_phi leverage_cap)",
                 (("h_phi",), ("leverage_cap",)),
             )
+        yield from self._first_amounts()
         made = self.productivity * self.households / self.firms
         money = self.firms * self.net_worth_ratio * self.price0 * made
         money += self.households * self.savings0 + self.banks * self.equity0
@@ -264,14 +247,40 @@ class BamConfig(WorkloadConfig):
                 tuple((n,) for n in ("productivity", "price0", "savings0", "equity0")),
             )
 
+    def _first_amounts(self) -> Iterator[Conflict]:
+        """Yield conflicts of amounts that are too small or too large to be counted in grains."""
+        skill = int(self.productivity * GRAINS)
+        made = self.households * skill // self.firms
+        offer = self.price0 * self.wage0_ratio * GRAINS
+        start = ("productivity", "price0", "firms", "households")
+        for name, what, amount, more in (
+            ("productivity", "what a worker makes", skill, ()),
+            ("productivity", "the output of a firm", made, ("firms", "households")),
+            ("net_worth_ratio", "the net worth of a firm",
+             self.net_worth_ratio * self.price0 * made, start),
+            ("wage0_ratio", "the wage offered", offer, ("price0",)),
+            ("min_wage_ratio", "the minimum wage", offer * self.min_wage_ratio,
+             ("price0", "wage0_ratio")),
+            ("equity0", "the equity of a bank", self.equity0 * GRAINS, ()),
+        ):  # fmt: skip
+            needs = tuple((one,) for one in more)
+            if amount < 1.0:
+                yield Conflict(
+                    (name,), f"{what} at the start is less than the smallest amount, 2**-20", needs
+                )
+                return  # the others follow from it
+            if "wage" in what and amount > self.top:
+                yield Conflict(
+                    (name,),
+                    f"{what} at the start, {amount / GRAINS:g}, is more than can be counted "
+                    f"({self.top / GRAINS:g})",
+                    needs,
+                )
+                return
+
     def warnings(self) -> Iterator[Conflict]:
         """Yield keys without effect: searches beyond all there are, and keys of extensions."""
-        if self.record.detail > self.quarters:
-            yield Conflict(
-                ("record", "detail"),
-                f"{self.record.detail} quarters are more than the run has ({self.quarters}): none "
-                "of this is recorded",
-            )
+        yield from super().warnings()
         for name, most in (("max_m", "firms"), ("max_z", "firms"), ("max_h", "banks")):
             if getattr(self, name) > getattr(self, most):
                 yield Conflict(

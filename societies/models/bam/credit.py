@@ -1,9 +1,9 @@
 """The credit market: banks lend to firms that cannot pay their wages (3.5)."""
 
 from societies.model import Bounded, Rng
-from societies.model.markets import choose, ration_in_order
-from societies.models.bam.flows import LOANS
-from societies.models.bam.labour import lay_off_unpaid
+from societies.model.markets import choose, draw_uniform, ration_in_order
+from societies.models.bam import flows
+from societies.models.bam.labour import lay_off
 
 LARGEST = 4611686018427387904.0  # 2**62
 
@@ -11,24 +11,18 @@ LARGEST = 4611686018427387904.0  # 2**62
 def credit(config, economy, quarter):
     """Grant loans in rounds; firms without enough money for their wages then lay off workers."""
     for bank in range(config.banks):
-        agent = config.firms + config.households + bank
-        rng = Rng.load(economy.stream[agent])
-        phi = config.h_phi * rng.uniform()
-        economy.stream[agent] = rng.pack()
+        phi = config.h_phi * draw_uniform(economy.stream, config.firms + config.households + bank)
         economy.cost[bank] = phi
         economy.rate[bank] = config.policy_rate * (1.0 + phi)
-        economy.supply[bank] = 0
-        if economy.equity[bank] > 0:
-            economy.supply[bank] = int(min(economy.equity[bank] / config.capital, LARGEST))
+        supply = max(economy.equity[bank], 0) / config.capital
+        economy.supply[bank] = int(min(supply, LARGEST))
 
     asked = [[-1] * config.max_h for _ in range(config.firms)]
     borrowers = demand_credit(config, economy, asked)
     for turn in range(config.max_h):
         lend_in_turn(config, economy, asked, borrowers, turn)
-    for firm in range(config.firms):
-        if max(economy.loan[firm]) > 0:
-            economy.borrowers += 1
-    lay_off_unpaid(config, economy)
+    economy.tally[flows.BORROWERS] = sum([int(max(loans) > 0) for loans in economy.loan])
+    lay_off(config, economy, unpaid=True)
 
 
 def demand_credit(config, economy, asked):
@@ -43,23 +37,18 @@ def demand_credit(config, economy, asked):
     (rank, firm) of all that ask, in the order in which banks serve them
     """
     borrowers: list[tuple[float, int]] = Bounded(config.firms)
-    lenders: list[int] = Bounded(config.banks)
-    for bank in range(config.banks):
-        if economy.supply[bank] > 0:
-            lenders.append(bank)
+    lenders = [bank for bank in range(config.banks) if economy.supply[bank] > 0]
     for firm in range(config.firms):
         for turn in range(config.max_h):
             economy.loan_bank[firm][turn] = -1
-            economy.loan[firm][turn] = 0
-            economy.loan_interest[firm][turn] = 0
+            economy.loan[firm][turn], economy.loan_interest[firm][turn] = 0, 0
             economy.loan_rate[firm][turn] = 0.0
         economy.interest[firm] = 0
         demand = max(economy.payroll[firm] - economy.cash[firm], 0)
         economy.demand[firm] = demand
-        economy.wanted += demand
-        economy.fragility[firm] = config.leverage_cap
-        if economy.worth[firm] > 0:
-            economy.fragility[firm] = float(demand) / float(economy.worth[firm])
+        economy.tally[flows.DEMAND] += demand
+        worth = economy.worth[firm]
+        economy.fragility[firm] = float(demand) / float(worth) if worth > 0 else config.leverage_cap
         rng = Rng.load(economy.stream[firm])
         words = [rng.next() for _ in range(config.max_h)]
         tie = rng.next()
@@ -74,7 +63,7 @@ def demand_credit(config, economy, asked):
         if config.credit_order == "fragility":
             borrowers.append((economy.fragility[firm], firm))
         elif config.credit_order == "worth":
-            borrowers.append((-economy.worth[firm], firm))
+            borrowers.append((-worth, firm))
         else:
             borrowers.append((tie, firm))
     return sorted(borrowers)
@@ -95,20 +84,18 @@ def lend(config, economy, bank, firm, turn, most):
     """Let a bank lend up to ``most``, what the firm wants and the bank has, as the cap allows."""
     amount = most
     if config.loan_cap > 0.0:
-        cap = min(config.loan_cap * economy.worth[firm], LARGEST)
-        amount = min(amount, int(cap))
+        amount = min(amount, int(min(config.loan_cap * economy.worth[firm], LARGEST)))
     if amount <= 0:
         return
     leverage = min(economy.fragility[firm], config.leverage_cap)
     rate = config.policy_rate * (1.0 + economy.cost[bank] * leverage)
     interest = int(amount * rate)
-    economy.loan[firm][turn] = amount
-    economy.loan_bank[firm][turn] = bank
+    economy.loan[firm][turn], economy.loan_bank[firm][turn] = amount, bank
     economy.loan_rate[firm][turn] = rate
     economy.loan_interest[firm][turn] = interest
     economy.interest[firm] += interest
     economy.cash[firm] += amount
     economy.demand[firm] -= amount
     economy.supply[bank] -= amount
-    economy.flow[LOANS] += amount
+    economy.flow[flows.LOANS] += amount
     economy.rate_paid += float(amount) * rate

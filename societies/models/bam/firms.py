@@ -1,28 +1,14 @@
 """What firms do: plan, produce, pay their debts, research, pay dividends, fail, enter."""
 
-from societies.model import Bounded, Rng, reduce_sum, soft_exp, soft_log
-from societies.model.markets import pick, trimmed_mean
+from societies.model import Rng, reduce_sum, soft_exp, soft_log
+from societies.model.markets import draw_uniform, draw_word, pick, trimmed_mean
+from societies.models.bam import flows
 from societies.models.bam.config import GRAINS, MOST_MONEY
-from societies.models.bam.flows import (
-    BANK_DIVIDENDS,
-    DEFAULT_GAP,
-    DIVIDENDS,
-    ENTRIES,
-    ENTRIES_PAID,
-    EXITS,
-    INTEREST,
-    REPAID,
-    RESCUES,
-    RESEARCH,
-    RESEARCH_PAID,
-    TAX,
-    WAGES,
-    WRITTEN_OFF,
-)
-from societies.models.bam.labour import dismiss, lay_off_excess
+from societies.models.bam.labour import dismiss, lay_off
 from societies.models.bam.statistics import measure_balances
 
 MOST_SKILL = 1 << 40
+MOST_OUTPUT = float(1 << 60)
 ERROR_OF_REALS = 1.0000003141592654
 """Fills the digits of a productivity, whose power of two stays: only the errors of a division of
 real numbers depend on it."""
@@ -37,10 +23,8 @@ def begin(config, economy, quarter):
     made = config.households * skill // config.firms
     offer = config.price0 * config.wage0_ratio
     for firm in range(config.firms):
-        economy.price[firm] = config.price0
-        economy.offer[firm] = int(offer * GRAINS)
-        economy.skill[firm] = skill
-        economy.made[firm] = made
+        economy.price[firm], economy.offer[firm] = config.price0, int(offer * GRAINS)
+        economy.skill[firm], economy.made[firm] = skill, made
         economy.worth[firm] = int(config.net_worth_ratio * config.price0 * made)
         economy.cash[firm] = economy.worth[firm]
     economy.min_pay = int(offer * config.min_wage_ratio * GRAINS)
@@ -53,18 +37,13 @@ def begin(config, economy, quarter):
     measure_balances(economy)
 
 
-# -------------------------------------------------------------------- plan (3.2)
-
-
 def plan(config, economy, quarter):
     """Let firms change output or price, plan the workers for it, and lay off those too many."""
-    forget_flows(economy)
+    forget_the_quarter_before(economy)
     average = economy.prices[0]
     for firm in range(config.firms):
-        rng = Rng.load(economy.stream[firm])
-        rho = config.h_rho * rng.uniform()
-        eta = config.h_eta * rng.uniform()
-        economy.stream[firm] = rng.pack()
+        rho = config.h_rho * draw_uniform(economy.stream, firm)
+        eta = config.h_eta * draw_uniform(economy.stream, firm)
         sold_out = economy.stock[firm] == 0
         price = economy.price[firm]
         dear = price >= average
@@ -87,17 +66,17 @@ def plan(config, economy, quarter):
         wanted = workers_for(config, planned, economy.skill[firm], made)
         economy.want[firm] = wanted
         economy.vacancies[firm] = max(wanted - economy.staff[firm], 0)
-        economy.open_places += economy.vacancies[firm]
-    lay_off_excess(config, economy)
+        economy.tally[flows.VACANCIES] += economy.vacancies[firm]
+    lay_off(config, economy, unpaid=False)
 
 
-def forget_flows(economy):
-    """Begin the sums of a quarter at 0."""
+def forget_the_quarter_before(economy):
+    """Begin all sums of a quarter at 0."""
     for k in range(len(economy.flow)):
         economy.flow[k] = 0
-    economy.open_places, economy.hired, economy.fired_excess = 0, 0, 0
-    economy.fired_money, economy.expired, economy.workers = 0, 0, 0
-    economy.borrowers, economy.wanted, economy.rate_paid = 0, 0, 0.0
+    for k in range(len(economy.tally)):
+        economy.tally[k] = 0
+    economy.rate_paid = 0.0
 
 
 def workers_for(config, planned, skill, made):
@@ -114,16 +93,12 @@ def workers_for(config, planned, skill, made):
     return wanted
 
 
-# -------------------------------------------------------------------- produce (3.6)
-
-
 def produce(config, economy, quarter):
     """Pay wages, make goods, measure the average price, and let contracts run out."""
     for firm in range(config.firms):
         economy.cash[firm] -= economy.payroll[firm]
-        made = economy.skill[firm] * economy.staff[firm]
-        economy.made[firm] = made
-        economy.value[firm] = int(min(economy.price[firm] * made, config.top))
+        economy.made[firm] = economy.skill[firm] * economy.staff[firm]
+        economy.value[firm] = int(min(economy.price[firm] * economy.made[firm], config.top))
         economy.stock[firm] = economy.value[firm]
     value, made = sum(economy.value), sum(economy.made)
     for k in range(4, 0, -1):
@@ -135,49 +110,37 @@ def produce(config, economy, quarter):
     for household in range(config.households):
         economy.paid[household] = economy.wage[household]
         economy.income[household] += economy.wage[household]
-        economy.flow[WAGES] += economy.wage[household]
+        economy.flow[flows.WAGES] += economy.wage[household]
         if economy.employer[household] < 0:
             continue
-        economy.workers += 1
+        economy.tally[flows.WORKERS] += 1
         economy.left[household] -= 1
         if economy.left[household] == 0:
             dismiss(economy, household, 1)
-            economy.expired += 1
-
-
-# -------------------------------------------------------------------- settle (3.7, 3.8)
+            economy.tally[flows.EXPIRED] += 1
 
 
 def settle(config, economy, quarter):
     """Let firms pay their debts, invest in research, and pay dividends."""
     shared = 0  # what all households share
     for firm in range(config.firms):
-        rng = Rng.load(economy.stream[firm])
-        z = rng.uniform()
-        economy.stream[firm] = rng.pack()
+        z = draw_uniform(economy.stream, firm)
         owed, due = sum(economy.loan[firm]), sum(economy.loan_interest[firm])
         shared += pay_debts(config, economy, firm, owed, due)
-        gross = economy.value[firm] - economy.stock[firm] - economy.payroll[firm]
-        profit = gross - due
-        if profit > 0:
-            paid = int(config.tax * profit)
-            economy.flow[TAX] += paid
-            economy.outside += paid
-            economy.cash[firm] -= paid
-            profit -= paid
+        profit = economy.value[firm] - economy.stock[firm] - economy.payroll[firm] - due
+        tax = int(config.tax * max(profit, 0))
+        move_outside(economy, firm, tax, flows.TAX)
+        profit -= tax
         if config.growth:
             spent = research(config, economy, firm, profit, owed, z)
             profit -= spent
             if config.rnd_money == "households":
                 shared += spent
-        economy.profit[firm] = profit
-        economy.kept[firm] = profit
-        if profit > 0:
-            paid = int(config.dividends * profit)
-            economy.cash[firm] -= paid
-            economy.kept[firm] -= paid
-            economy.flow[DIVIDENDS] += paid
-            shared += paid
+        paid = int(config.dividends * max(profit, 0))
+        economy.profit[firm], economy.kept[firm] = profit, profit - paid
+        economy.cash[firm] -= paid
+        economy.flow[flows.DIVIDENDS] += paid
+        shared += paid
     each, rest = shared // config.households, shared % config.households
     for household in range(config.households):
         share = each + 1 if household < rest else each
@@ -186,6 +149,13 @@ def settle(config, economy, quarter):
         else:
             economy.income[household] += share
     measure_productivity(config, economy)
+
+
+def move_outside(economy, firm, amount, payment):
+    """Let money of a firm leave the economy."""
+    economy.cash[firm] -= amount
+    economy.outside += amount
+    economy.flow[payment] += amount
 
 
 def pay_debts(config, economy, firm, owed, due):
@@ -201,22 +171,21 @@ def pay_debts(config, economy, firm, owed, due):
             interest = economy.loan_interest[firm][turn]
             paid = int(config.bank_dividends * interest)
             economy.equity[bank] += interest - paid
-            economy.flow[INTEREST] += interest
+            economy.flow[flows.INTEREST] += interest
             shared += paid
         else:
             paid = recovered(config, economy, firm, loan, owed)
             economy.equity[bank] -= loan - paid
-            economy.flow[WRITTEN_OFF] += loan - paid
+            economy.flow[flows.WRITTEN_OFF] += loan - paid
             back += paid
     if pays:
         economy.cash[firm] -= owed + due
-        economy.flow[REPAID] += owed
+        economy.flow[flows.REPAID] += owed
     else:
-        economy.outside += economy.cash[firm] - back
-        economy.flow[DEFAULT_GAP] += economy.cash[firm] - back
-        economy.flow[REPAID] += back
-        economy.cash[firm] = 0
-    economy.flow[BANK_DIVIDENDS] += shared
+        economy.cash[firm] -= back
+        economy.flow[flows.REPAID] += back
+        move_outside(economy, firm, economy.cash[firm], flows.DEFAULT_GAP)
+    economy.flow[flows.BANK_DIVIDENDS] += shared
     return shared
 
 
@@ -235,69 +204,54 @@ def research(config, economy, firm, profit, owed, z):
     if profit <= 0:
         return 0
     debt = economy.payroll[firm] if config.rnd_fragility == "wages" else owed
-    fragility = 0.0
-    if economy.worth[firm] > 0:
-        fragility = float(debt) / float(economy.worth[firm])
-    sigma = config.sigma_min + (config.sigma_max - config.sigma_min) * soft_exp(
-        config.sigma_decay * fragility
-    )
-    mean = 0.0
-    if economy.value[firm] > 0:
-        mean = sigma * profit / float(economy.value[firm])
+    worth, value = economy.worth[firm], economy.value[firm]
+    fragility = float(debt) / float(worth) if worth > 0 else 0.0
+    spread = config.sigma_max - config.sigma_min
+    sigma = config.sigma_min + spread * soft_exp(config.sigma_decay * fragility)
+    mean = sigma * profit / float(value) if value > 0 else 0.0
     if mean > 0.0:
         gain = int(min(mean * -soft_log(1.0 - z) * GRAINS, float(MOST_SKILL)))
         economy.skill[firm] = min(economy.skill[firm] + gain, MOST_SKILL)
     spent = int(sigma * profit)
-    economy.cash[firm] -= spent
     if config.rnd_money == "lost":
-        economy.outside += spent
-        economy.flow[RESEARCH] += spent
+        move_outside(economy, firm, spent, flows.RESEARCH)
     else:
-        economy.flow[RESEARCH_PAID] += spent
+        economy.cash[firm] -= spent
+        economy.flow[flows.RESEARCH_PAID] += spent
     return spent
 
 
 def measure_productivity(config, economy):
     """Measure the goods that a worker makes, weighted by output, after research."""
     made = sum(economy.made)
-    economy.output = made
-    weighted = reduce_sum(
-        [float(economy.skill[i]) * float(economy.made[i]) for i in range(config.firms)]
-    )
+    economy.tally[flows.OUTPUT] = made
+    skill = economy.skill
+    weighted = reduce_sum([float(skill[i]) * float(x) for i, x in enumerate(economy.made)])
     economy.mean_skill = weighted / float(made) if made > 0 else 0.0
-
-
-# -------------------------------------------------------------------- leave and enter (3.7)
 
 
 def leave(config, economy, quarter):
     """Let firms without net worth or output fail, and banks without equity."""
-    economy.all_worth, economy.failed_firms, economy.failed_banks = sum(economy.worth), 0, 0
+    economy.tally[flows.WORTH] = sum(economy.worth)
     for firm in range(config.firms):
         economy.worth[firm] += economy.kept[firm]
-        failed = economy.worth[firm] <= 0
-        if config.exit_rule == "worth_or_output" and economy.made[firm] == 0:
-            failed = True
+        idle = config.exit_rule == "worth_or_output" and economy.made[firm] == 0
+        failed = economy.worth[firm] <= 0 or idle
         economy.failed[firm] = int(failed)
         if not failed:
             continue
-        economy.failed_firms += 1
-        economy.staff[firm], economy.payroll[firm], economy.interest[firm] = 0, 0, 0
+        economy.tally[flows.FAILED_FIRMS] += 1
+        economy.payroll[firm], economy.interest[firm] = 0, 0
         for turn in range(config.max_h):
             economy.loan_interest[firm][turn] = 0
             economy.loan_bank[firm][turn] = -1
-        economy.outside += economy.cash[firm]
-        economy.flow[EXITS] += economy.cash[firm]
-        economy.cash[firm] = 0
+        move_outside(economy, firm, economy.cash[firm], flows.EXITS)
     for household in range(config.households):
         firm = economy.employer[household]
         if firm >= 0 and economy.failed[firm] == 1:
-            economy.employer[household], economy.former[household] = -1, -1
-            economy.wage[household], economy.left[household] = 0, 0
-            economy.returning[household] = 0
-    for bank in range(config.banks):
-        if economy.equity[bank] <= 0:
-            economy.failed_banks += 1
+            dismiss(economy, household, 0)
+            economy.former[household] = -1
+    economy.tally[flows.FAILED_BANKS] = sum([int(equity <= 0) for equity in economy.equity])
     for firm in range(config.firms):
         for turn in range(config.max_h):
             bank = economy.loan_bank[firm][turn]
@@ -309,27 +263,20 @@ def leave(config, economy, quarter):
 
 def enter(config, economy, quarter):
     """Replace failed firms by small ones and failed banks by copies of others; ask for the end."""
-    if economy.failed_firms == config.firms:
+    if economy.tally[flows.FAILED_FIRMS] == config.firms:
         economy.cause = 1
-    elif economy.failed_firms > 0:
+    elif economy.tally[flows.FAILED_FIRMS] > 0:
         enter_firms(config, economy)
-    sound: list[int] = Bounded(config.banks)
-    for bank in range(config.banks):
-        if economy.equity[bank] > 0:
-            sound.append(bank)
+    sound = [bank for bank in range(config.banks) if economy.equity[bank] > 0]
     if len(sound) == 0:
         economy.cause = 1
-    equities = list(economy.equity)
     for bank in range(config.banks):
-        agent = config.firms + config.households + bank
-        rng = Rng.load(economy.stream[agent])
-        word = rng.next()
-        economy.stream[agent] = rng.pack()
-        if equities[bank] <= 0 and len(sound) > 0:
-            copied = equities[sound[pick(word, len(sound))]]
-            economy.flow[RESCUES] += copied - equities[bank]
-            economy.outside -= copied - equities[bank]
-            economy.equity[bank] = copied
+        word = draw_word(economy.stream, config.firms + config.households + bank)
+        if economy.equity[bank] <= 0 and len(sound) > 0:
+            brought = economy.equity[sound[pick(word, len(sound))]] - economy.equity[bank]
+            economy.equity[bank] += brought
+            economy.outside -= brought
+            economy.flow[flows.RESCUES] += brought
             economy.supply[bank], economy.rate[bank] = 0, 0.0
     total = sum(economy.cash) + sum(economy.savings) + sum(economy.income)
     total += sum(abs(equity) for equity in economy.equity) + abs(economy.outside)
@@ -337,33 +284,32 @@ def enter(config, economy, quarter):
         economy.cause = 2
 
 
+def typical(values, firms):
+    """Return the mean of values over some firms, without the extremes."""
+    return trimmed_mean(sorted([values[firm] for firm in firms]), 20)
+
+
 def enter_firms(config, economy):
     """Put a small firm in the place of each that failed; means are over the firms that stay."""
     stay = [firm for firm in range(config.firms) if economy.failed[firm] == 0]
-    worth = int(config.entry_size * trimmed_mean(sorted([economy.worth[i] for i in stay]), 20))
-    made = int(config.entry_production * trimmed_mean(sorted([economy.made[i] for i in stay]), 20))
-    wages = [
-        economy.wage[household]
-        for household in range(config.households)
-        if economy.employer[household] >= 0
-    ]
-    offer = max(int(config.entry_wage * trimmed_mean(sorted(wages), 20)), economy.min_pay)
+    worth = int(min(config.entry_size * typical(economy.worth, stay), config.top))
+    made = int(min(config.entry_production * typical(economy.made, stay), MOST_OUTPUT))
+    wages = [economy.wage[j] for j in range(config.households) if economy.employer[j] >= 0]
+    offer = int(min(config.entry_wage * trimmed_mean(sorted(wages), 20), config.top))
     skill = 0
     if config.entry_productivity == "mean":
-        skill = int(trimmed_mean(sorted([economy.skill[i] for i in stay]), 20))
+        skill = int(typical(economy.skill, stay))
     for firm in range(config.firms):
         if economy.failed[firm] == 0:
             continue
         economy.worth[firm], economy.cash[firm] = worth, worth
-        given = 0
-        if config.entry_money == "households":
-            given = collect(config, economy, worth)
+        given = collect(config, economy, worth) if config.entry_money == "households" else 0
         economy.outside -= worth - given
-        economy.flow[ENTRIES] += worth - given
-        economy.flow[ENTRIES_PAID] += given
+        economy.flow[flows.ENTRIES] += worth - given
+        economy.flow[flows.ENTRIES_PAID] += given
         economy.made[firm], economy.value[firm], economy.stock[firm] = made, 0, 0
         economy.price[firm] = economy.prices[0] * config.entry_markup
-        economy.offer[firm] = offer
+        economy.offer[firm] = max(offer, economy.min_pay)
         economy.plan[firm], economy.want[firm], economy.vacancies[firm] = 0, 0, 0
         economy.demand[firm], economy.fragility[firm] = 0, 0.0
         economy.profit[firm], economy.kept[firm] = 0, 0
@@ -374,18 +320,11 @@ def enter_firms(config, economy):
 def collect(config, economy, worth):
     """Let households pay for an entrant in proportion to their savings; return what they paid."""
     savings = sum(economy.savings)
-    missing = worth
-    if savings <= worth:
+    share, missing = float(worth) / float(max(savings, 1)), min(worth, savings)
+    for rest in (False, True):  # what the shares, cut to whole grains, leave: from household 0 on
         for household in range(config.households):
-            economy.savings[household] = 0
-        return savings
-    share = float(worth) / float(savings)
-    for household in range(config.households):
-        paid = min(int(share * economy.savings[household]), economy.savings[household], missing)
-        economy.savings[household] -= paid
-        missing -= paid
-    for household in range(config.households):
-        paid = min(economy.savings[household], missing)
-        economy.savings[household] -= paid
-        missing -= paid
-    return worth
+            saved = economy.savings[household]
+            paid = min(saved if rest else int(share * saved), saved, missing)
+            economy.savings[household] -= paid
+            missing -= paid
+    return min(worth, savings)

@@ -1,6 +1,7 @@
-"""Which payments are there, and who has money? Entries of the fields ``flow`` and ``balance``.
+"""Which payments are there, who has money, and what is counted? Entries of three fields.
 
-The table of flows (`societies.models.bam.accounts`) follows from them.
+`FLOWS` are the entries of ``flow``, from which the table of flows follows (`accounts`), `SECTORS`
+those of ``balance``, and `TALLIES` those of ``tally``: numbers that phases count for the series.
 """
 
 FLOWS = (
@@ -17,3 +18,16 @@ FLOWS = (
 SECTORS = ("firms", "households", "banks", "outside")
 """Who has money: the entries of the field ``balance``. Of banks it is equity, and what is outside
 is what left the economy since the start, less what came in."""
+
+TALLIES = (
+    "vacancies", "hired", "fired_excess", "fired_money", "expired", "workers", "borrowers",
+    "failed_firms", "failed_banks", "hedge", "ponzi", "hedge_first", "ponzi_first", "hedge_flow",
+    "soldout", "demand", "budget", "worth", "output",
+)  # fmt: skip
+(
+    VACANCIES, HIRED, FIRED_EXCESS, FIRED_MONEY, EXPIRED, WORKERS, BORROWERS,
+    FAILED_FIRMS, FAILED_BANKS, HEDGE, PONZI, HEDGE_FIRST, PONZI_FIRST, HEDGE_FLOW,
+    SOLDOUT, DEMAND, BUDGET, WORTH, OUTPUT,
+) = range(len(TALLIES))  # fmt: skip
+"""Places open, persons, firms and banks; then sums over firms and households: credit wanted, money
+for shopping, net worth in grains, output in 2**-20 goods."""

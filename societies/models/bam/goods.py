@@ -4,18 +4,15 @@ import math
 
 from societies.model import Bounded, Rng, soft_exp, soft_log
 from societies.model.markets import choose, placed, visit_in_order
-from societies.models.bam.flows import PURCHASES
+from societies.models.bam import flows
 
 
 def goods(config, economy, quarter):
     """Let households set a budget, look at a few firms, and shop in a drawn order."""
     mean = float(sum(economy.savings)) / float(config.households)
     for household in range(config.households):
-        if config.buffer:
-            set_buffer_budget(config, economy, household)
-        else:
-            set_budget(config, economy, household, mean)
-    economy.budgets = sum(economy.budget)
+        set_budget(config, economy, household, mean)
+    economy.tally[flows.BUDGET] = sum(economy.budget)
     order: list[int] = Bounded(config.households)
     for household in range(config.households):
         agent = config.firms + household
@@ -40,20 +37,26 @@ def goods(config, economy, quarter):
         economy.budget[household] = 0
     for firm in range(config.firms):
         economy.cash[firm] += economy.value[firm] - economy.stock[firm]
-        economy.flow[PURCHASES] += economy.value[firm] - economy.stock[firm]
+        economy.flow[flows.PURCHASES] += economy.value[firm] - economy.stock[firm]
     if config.mean_price == "sales":
         measure_price(config, economy)
 
 
 def set_budget(config, economy, household, mean):
-    """Set the budget by a propensity that falls with relative savings (3.6)."""
-    propensity = 1.0
-    if mean > 0.0:
-        e = soft_exp(-2.0 * (economy.savings[household] / mean))
-        propensity = 1.0 / (1.0 + power((1.0 - e) / (1.0 + e), config.beta))
-    have = economy.savings[household] + economy.income[household]
+    """Set the budget by a propensity that falls with savings over their mean (3.6)."""
+    savings, income = economy.savings[household], economy.income[household]
+    have, propensity = savings + income, 1.0
+    if config.buffer:
+        propensity = buffer_propensity(config, savings, income, economy.last_income[household])
+        base = income if income > 0 else savings
+        economy.budget[household] = min(int(min(propensity * base, float(have))), have)
+        economy.last_income[household] = income
+    else:
+        if mean > 0.0:
+            e = soft_exp(-2.0 * (savings / mean))
+            propensity = 1.0 / (1.0 + power((1.0 - e) / (1.0 + e), config.beta))
+        economy.budget[household] = min(int(propensity * have), have)
     economy.mpc[household] = propensity
-    economy.budget[household] = min(int(propensity * have), have)
     economy.savings[household] = have - economy.budget[household]
     economy.income[household] = 0
 
@@ -68,16 +71,15 @@ def power(h, beta):
         result = 1.0
         for _ in range(n // 2):
             result *= h
-        if n % 2 == 1:
-            result *= math.sqrt(h)
-        return result
+        return result * math.sqrt(h) if n % 2 == 1 else result
     return soft_exp(beta * soft_log(h))
 
 
-def set_buffer_budget(config, economy, household):
-    """Set the budget so that savings come near to a multiple of income, the buffer (3.9.4)."""
-    income, last = economy.income[household], economy.last_income[household]
-    savings = economy.savings[household]
+def buffer_propensity(config, savings, income, last):
+    """Return the share of income by which savings come near to the buffer, a multiple of income.
+
+    Section 3.9.4; without income it is a share of savings. ``last`` is the income before.
+    """
     propensity = 1.0 / config.buffer_h
     if income > 0 and last > 0:
         growth = max(float(income) / float(last) - 1.0, -0.99)
@@ -85,14 +87,7 @@ def set_buffer_budget(config, economy, household):
         propensity = 1.0 + (gap - config.buffer_h * growth) / (1.0 + growth)
     elif income > 0:
         propensity = 1.0 - config.buffer_h + float(savings) / float(income)
-    propensity = max(propensity, 0.0)
-    have = savings + income
-    base = income if income > 0 else savings
-    economy.mpc[household] = propensity
-    economy.budget[household] = min(int(min(propensity * base, float(have))), have)
-    economy.last_income[household] = income
-    economy.savings[household] = have - economy.budget[household]
-    economy.income[household] = 0
+    return max(propensity, 0.0)
 
 
 def look(config, economy, household, words):
@@ -114,10 +109,8 @@ def look(config, economy, household, words):
 
 def measure_price(config, economy):
     """Measure the average price by what was sold."""
-    sold, count = 0, 0
-    for firm in range(config.firms):
-        sales = economy.value[firm] - economy.stock[firm]
-        sold += sales
-        count += int(min(sales / economy.price[firm], config.top))
+    sales = [economy.value[i] - economy.stock[i] for i in range(config.firms)]
+    count = sum([int(min(sales[i] / economy.price[i], config.top)) for i in range(config.firms)])
+    sold = sum(sales)
     if sold > 0 and count > 0:
         economy.prices[0] = float(sold) / float(count)

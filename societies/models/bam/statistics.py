@@ -3,20 +3,8 @@
 import math
 
 from societies.model import reduce_sum
+from societies.models.bam import flows
 from societies.models.bam.config import GRAINS
-from societies.models.bam.flows import (
-    DEFAULT_GAP,
-    DIVIDENDS,
-    ENTRIES,
-    ENTRIES_PAID,
-    EXITS,
-    LOANS,
-    RESCUES,
-    RESEARCH,
-    RESEARCH_PAID,
-    TAX,
-    WAGES,
-)
 
 
 def measure(config, economy, quarter):
@@ -29,21 +17,20 @@ def measure(config, economy, quarter):
     economy.worth_cv = dispersion([float(x) for x in economy.worth])
     sales = [float(economy.value[i] - economy.stock[i]) for i in range(config.firms)]
     economy.sales_cv = dispersion(sales)
-    economy.hedge, economy.ponzi, economy.hedge_flow, economy.soldout = 0, 0, 0, 0
-    economy.hedge_first, economy.ponzi_first = 0, 0
+    tally = economy.tally
     lent, weighted = 0, 0.0
     for i in range(config.firms):
         owed, due = sum(economy.loan[i]), sum(economy.loan_interest[i])
-        economy.hedge += int(economy.cash[i] >= owed + due)
-        economy.ponzi += int(economy.cash[i] < due)
+        tally[flows.HEDGE] += int(economy.cash[i] >= owed + due)
+        tally[flows.PONZI] += int(economy.cash[i] < due)
         loan, interest = economy.loan[i][0], economy.loan_interest[i][0]
-        economy.hedge_first += int(economy.cash[i] >= loan + interest)
-        economy.ponzi_first += int(economy.cash[i] < interest)
+        tally[flows.HEDGE_FIRST] += int(economy.cash[i] >= loan + interest)
+        tally[flows.PONZI_FIRST] += int(economy.cash[i] < interest)
         lent += loan
         weighted += economy.loan_rate[i][0] * float(loan)
         gross = economy.value[i] - economy.stock[i] - economy.payroll[i]
-        economy.hedge_flow += int(gross >= due)
-        economy.soldout += int(economy.stock[i] == 0)
+        tally[flows.HEDGE_FLOW] += int(gross >= due)
+        tally[flows.SOLDOUT] += int(economy.stock[i] == 0)
     economy.rate_first = config.policy_rate
     if lent > 0:
         economy.rate_first = weighted / float(lent)
@@ -77,62 +64,74 @@ def dispersion(values):
 def statistics(config, economy, quarter):
     """Fill the series of the quarter; end the run if an earlier phase asked for it."""
     households, firms = float(config.households), float(config.firms)
-    balance, flow = economy.balance, economy.flow
+    balance, flow, tally = economy.balance, economy.flow, economy.tally
     measure_balances(economy)
     wage, rate = 0.0, config.policy_rate
-    if economy.workers > 0:
-        wage = float(flow[WAGES]) / float(economy.workers) / GRAINS
-    if flow[LOANS] > 0:
-        rate = economy.rate_paid / float(flow[LOANS])
+    if tally[flows.WORKERS] > 0:
+        wage = float(flow[flows.WAGES]) / float(tally[flows.WORKERS]) / GRAINS
+    if flow[flows.LOANS] > 0:
+        rate = economy.rate_paid / float(flow[flows.LOANS])
     if economy.cause > 0:
         economy.ended = quarter
     economy.series = {
-        "unemployment": 1.0 - float(economy.workers) / households,
+        "unemployment": 1.0 - float(tally[flows.WORKERS]) / households,
         "inflation": economy.infl,
         "price": economy.prices[0],
-        "gdp": float(economy.output) / GRAINS,
+        "gdp": float(tally[flows.OUTPUT]) / GRAINS,
         "productivity": economy.mean_skill / GRAINS,
         "wage": wage,
         "real_wage": wage / economy.prices[0],
-        "vacancies": float(economy.open_places),
-        "vacancy_rate": float(economy.open_places) / households,
-        "failed_firms": float(economy.failed_firms),
-        "failed_banks": float(economy.failed_banks),
-        "loans": float(flow[LOANS]) / GRAINS,
+        "vacancies": float(tally[flows.VACANCIES]),
+        "vacancy_rate": float(tally[flows.VACANCIES]) / households,
+        "failed_firms": float(tally[flows.FAILED_FIRMS]),
+        "failed_banks": float(tally[flows.FAILED_BANKS]),
+        "loans": float(flow[flows.LOANS]) / GRAINS,
         "rate": rate,
         "rate_first": economy.rate_first,
-        "borrowers": float(economy.borrowers),
-        "demand": float(economy.wanted) / GRAINS,
-        "worth": float(economy.all_worth),
-        "wages": float(flow[WAGES]),
-        "budget": float(economy.budgets),
+        "borrowers": float(tally[flows.BORROWERS]),
+        "demand": float(tally[flows.DEMAND]) / GRAINS,
+        "worth": float(tally[flows.WORTH]),
+        "wages": float(flow[flows.WAGES]),
+        "budget": float(tally[flows.BUDGET]),
         "price_cv": economy.price_cv,
         "price_cv_end": dispersion_of_prices(config, economy),
         "worth_cv": economy.worth_cv,
         "sales_cv": economy.sales_cv,
-        "hedge": float(economy.hedge) / firms,
-        "ponzi": float(economy.ponzi) / firms,
-        "hedge_first": float(economy.hedge_first) / firms,
-        "ponzi_first": float(economy.ponzi_first) / firms,
-        "hedge_flow": float(economy.hedge_flow) / firms,
-        "soldout": float(economy.soldout) / firms,
+        "hedge": float(tally[flows.HEDGE]) / firms,
+        "ponzi": float(tally[flows.PONZI]) / firms,
+        "hedge_first": float(tally[flows.HEDGE_FIRST]) / firms,
+        "ponzi_first": float(tally[flows.PONZI_FIRST]) / firms,
+        "hedge_flow": float(tally[flows.HEDGE_FLOW]) / firms,
+        "soldout": float(tally[flows.SOLDOUT]) / firms,
         "hhi": economy.hhi,
         "gini_savings": gini(sorted(economy.savings)),
-        "hired": float(economy.hired),
-        "fired_excess": float(economy.fired_excess),
-        "fired_money": float(economy.fired_money),
-        "expired": float(economy.expired),
+        "hired": float(tally[flows.HIRED]),
+        "fired_excess": float(tally[flows.FIRED_EXCESS]),
+        "fired_money": float(tally[flows.FIRED_MONEY]),
+        "expired": float(tally[flows.EXPIRED]),
         "deposits": float(balance[0] + balance[1]) / GRAINS,
         "equity": float(balance[2]) / GRAINS,
         "outside": float(economy.outside) / GRAINS,
-        "dividends": float(flow[DIVIDENDS]) / GRAINS,
-        "default_gap": float(flow[DEFAULT_GAP]) / GRAINS,
-        "entry_money": float(flow[ENTRIES] + flow[ENTRIES_PAID]) / GRAINS,
-        "exit_money": float(flow[EXITS]) / GRAINS,
-        "rescue": float(flow[RESCUES]) / GRAINS,
-        "rnd": float(flow[RESEARCH] + flow[RESEARCH_PAID]) / GRAINS,
-        "tax": float(flow[TAX]) / GRAINS,
+        "dividends": float(flow[flows.DIVIDENDS]) / GRAINS,
+        "default_gap": float(flow[flows.DEFAULT_GAP]) / GRAINS,
+        "entry_money": float(flow[flows.ENTRIES] + flow[flows.ENTRIES_PAID]) / GRAINS,
+        "exit_money": float(flow[flows.EXITS]) / GRAINS,
+        "rescue": float(flow[flows.RESCUES]) / GRAINS,
+        "rnd": float(flow[flows.RESEARCH] + flow[flows.RESEARCH_PAID]) / GRAINS,
+        "tax": float(flow[flows.TAX]) / GRAINS,
+        "discrepancy": float(sum(balance) - money_at_start(config)),
     }
+
+
+def money_at_start(config):
+    """Return all money before the first quarter, in grains; it stays the same with what is outside.
+
+    The cash of firms, the savings of households, and the equity of banks, as `begin` gives them.
+    """
+    made = config.households * int(config.productivity * GRAINS) // config.firms
+    worth = int(config.net_worth_ratio * config.price0 * made)
+    savings, equity = int(config.savings0 * GRAINS), int(config.equity0 * GRAINS)
+    return config.firms * worth + config.households * savings + config.banks * equity
 
 
 def measure_balances(economy):

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_py.physics.blur.parameters import BORDERS, Parameters
+from reference_py.physics.blur.parameters import Parameters
 from reference_py.physics.blur.weights import weights_of
 from societies.physics.blur import figure
 from societies.physics.blur.config import BlurConfig
-from societies.workload import Field, Phase, Source, Step, Workload, phase, word_macros
+from societies.workload import Field, Phase, Source, Step, Workload, phase
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -121,9 +121,7 @@ class Blur(Workload[BlurConfig, Parameters]):
         """Return macros and weights; another picture size does not rebuild the kernels."""
         macros: dict[str, Any] = {
             "PLANES_ARE_WHOLE": p.whole,
-            "RADIUS": p.radius,
-            **word_macros("KIND", p.kind, ["gaussian"]),
-            **word_macros("BORDER", p.border, BORDERS),
+            **self.macros(p, "radius", "kind", "border"),
             "BAND": STRIP_BAND if "box" in _phases_of(p) else BAND,
             "STRIP": STRIP,
             "TILE": TILE,

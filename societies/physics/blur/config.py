@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from reference_py.physics.blur.parameters import Parameters, pattern
-from societies.config.model import Conflict, Interval, Section, WorkloadConfig, key
+from societies.config.model import Conflict, Interval, Section, WorkloadConfig, key, shape
 from societies.errors import ConfigError
 from societies.physics.picture_files import ANIMATED, WRITTEN, kind_of, left_out, unwritable
 from societies.physics.pictures import Picture, read
 from societies.workload.declare.config import MOST_TICKS, checkpoints
+from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 32_768
 LARGEST_RADIUS = 4000
@@ -46,20 +47,20 @@ class BlurConfig(WorkloadConfig):
         "Picture that is blurred, of any kind that Pillow reads; it is never changed. Default: a "
         "test picture of width x height pixels",
     )
-    width: int = key(640, "Columns of the test picture", "pixels", ge=1, le=LARGEST_SIDE)
-    height: int = key(480, "Rows of the test picture", "pixels", ge=1, le=LARGEST_SIDE)
+    width: int = shape(640, "Columns of the test picture", "pixels", ge=1, le=LARGEST_SIDE)
+    height: int = shape(480, "Rows of the test picture", "pixels", ge=1, le=LARGEST_SIDE)
     out: str | None = key(
         None,
         "File of the blurred picture; default: next to the image, with -blurred after its name, as "
         "PNG where its kind is not written; or that of the results, ending in .png, for the test "
         "picture",
     )
-    kind: Literal["neighbours", "box", "gaussian"] = key(
+    kind: Literal["neighbours", "box", "gaussian"] = shape(
         "neighbours",
         "What a pixel becomes: the mean of its direct neighbours, of a square, or a Gaussian blur",
     )
     passes: int = key(1, "How often the picture is blurred", "1", ge=0, le=MOST_TICKS)
-    radius: int | None = key(
+    radius: int | None = shape(
         None,
         "Of box and gaussian: pixels that a window reaches to each side; default: 1 of box, four "
         "sigma of gaussian",
@@ -67,23 +68,25 @@ class BlurConfig(WorkloadConfig):
         ge=0,
         le=LARGEST_RADIUS,
     )
-    sigma: float | None = key(
+    sigma: float | None = shape(
         None, "Of gaussian: standard deviation; default: 1", "pixels", gt=0, le=1000
     )
-    border: Literal["available", "replicate", "reflect", "mirror", "wrap", "constant"] | None = key(
-        None,
-        "Value of pixels beyond the border: nothing (of neighbours and box), the last one, "
-        "the picture reflected with or without its last pixel, its other side, or 0; default: "
-        "available of neighbours, else mirror",
+    border: Literal["available", "replicate", "reflect", "mirror", "wrap", "constant"] | None = (
+        shape(
+            None,
+            "Value of pixels beyond the border: nothing (of neighbours and box), the last one, "
+            "the picture reflected with or without its last pixel, its other side, or 0; default: "
+            "available of neighbours, else mirror",
+        )
     )
-    arithmetic: Literal["float", "bytes", "seed"] | None = key(
+    arithmetic: Literal["float", "bytes", "seed"] | None = shape(
         None,
         "Numbers between passes: with fractions, bytes that are rounded (of box), or "
         "bytes that are cut off (of neighbours), as in the original; default: bytes of box, else "
         "float",
     )
     frames: Literal["first", "all"] = key("first", "Which frames of an animation are blurred")
-    variant: Literal["auto", "fused", "separate"] = key(
+    variant: Literal["auto", "fused", "separate"] = shape(
         "auto",
         "Of gaussian and of box with fractions, form of the kernels, with the same results: rows "
         "and columns in one launch, up to radius 16, or in two; auto: in one where it is possible",
@@ -121,15 +124,15 @@ class BlurConfig(WorkloadConfig):
     def parameters(self) -> Parameters:
         """Return the parameters that the reference takes."""
         fused = self.window <= FUSED_RADIUS and self.variant != "separate"
-        return Parameters(
-            self.source.planes,
-            self.kind,
-            self.passes,
-            self.window,
-            self.deviation,
-            self.border or ("available" if self.kind == "neighbours" else "mirror"),
-            self.kept_numbers,
-            "fused" if fused else "separate",
+        return parameters_of(
+            Parameters,
+            self,
+            image=self.source.planes,
+            radius=self.window,
+            sigma=self.deviation,
+            border=self.border or ("available" if self.kind == "neighbours" else "mirror"),
+            arithmetic=self.kept_numbers,
+            variant="fused" if fused else "separate",
         )
 
     def inputs(self) -> dict[str, str]:

@@ -28,7 +28,6 @@ from societies.workload import (
     Step,
     Workload,
     phase,
-    word_macros,
 )
 
 if TYPE_CHECKING:
@@ -180,13 +179,9 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     def source(self, p: Parameters) -> Source:
         """Return the macros of the kernels."""
         macros = {
-            "ROWS": p.rows,
-            "COLUMNS": p.columns,
+            **self.macros(p, "rows", "columns", "check_every", "variant", "method"),
             "BLOCK": BLOCK,
             "BLOCKS": p.blocks,
-            "CHECK_EVERY": p.check_every,
-            **word_macros("FORM", p.variant, ["seed"]),
-            **word_macros("METHOD", p.method, ["heat", "sor"]),
             "NUM_IS_DOUBLE": p.precision == "double",
         }
         if p.variant in DEPTH:

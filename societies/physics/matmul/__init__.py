@@ -24,7 +24,6 @@ from societies.workload import (
     Step,
     Workload,
     phase,
-    word_macros,
 )
 
 if TYPE_CHECKING:
@@ -157,13 +156,12 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         """Return the macros of the kernels; with other sizes only those of bands may differ."""
         macros: dict[str, Any] = {
             "NUM_IS_DOUBLE": p.precision == "double",
-            **word_macros("ARITHMETIC", p.arithmetic, ["fused"]),
-            **word_macros("FORM", p.variant, ["naive", "tiled", "blocked"]),
+            **self.macros(p, "arithmetic", "variant"),
         }
         if any(map(_is_random, (p.a, p.b))):
             macros["STRETCH"] = STRETCH
         if p.variant == "tiled":
-            macros["TILE"] = p.tile
+            macros |= self.macros(p, "tile")
         if p.variant == "blocked":
             macros |= {"SIDE": p.side, "ROWS_ARE_ALIGNED": not (p.inner % 4 or p.columns % 4)}
         if p.variant in REGISTERS:

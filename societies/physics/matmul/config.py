@@ -9,14 +9,7 @@ import numpy as np
 
 from reference_py.physics.matmul.parameters import Matrix, Parameters
 from reference_py.primitives.rng import RANDOM_STREAMS
-from societies.config.model import (
-    Conflict,
-    Interval,
-    Section,
-    WorkloadConfig,
-    accepts,
-    key,
-)
+from societies.config.model import Conflict, Interval, Section, WorkloadConfig, accepts, key, shape
 from societies.errors import ConfigError, override
 from societies.physics.matmul.matrices import entries_of, file_of, overflows, shape_of
 from societies.workload.declare.config import LARGEST_SEED, checkpoints
@@ -40,32 +33,32 @@ class MatmulConfig(WorkloadConfig):
     """A product C = A B."""
 
     workload: Literal["matmul"] = key("matmul", "What the file configures")
-    rows: int = key(1024, "Rows of A and of C", "entries", ge=1, le=LARGEST_SIDE)
-    inner: int = key(
+    rows: int = shape(1024, "Rows of A and of C", "entries", ge=1, le=LARGEST_SIDE)
+    inner: int = shape(
         1024, "Columns of A and rows of B; with 0, C is 0", "entries", ge=0, le=LARGEST_SIDE
     )
-    columns: int = key(1024, "Columns of B and of C", "entries", ge=1, le=LARGEST_SIDE)
-    a: str = key(
+    columns: int = shape(1024, "Columns of B and of C", "entries", ge=1, le=LARGEST_SIDE)
+    a: str = shape(
         "random",
         "What is in A: random, identity, ones, or a file: NAME.npy, or NAME.h5:DATASET",
     )
-    b: str = key("random", "The same of B")
+    b: str = shape("random", "The same of B")
     seed: int = key(
         1, "Seed of random matrices: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED
     )
-    precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
-    arithmetic: Literal["fused", "separate"] = key(
+    precision: Literal["single", "double"] = shape("single", "Numbers of 32 or 64 bits")
+    arithmetic: Literal["fused", "separate"] = shape(
         "fused",
         "Whether a product and its addition are rounded once, together, or each by itself; each "
         "has bits of its own",
     )
-    variant: Literal["auto", "naive", "tiled", "blocked", "vector", "wide"] = key(
+    variant: Literal["auto", "naive", "tiled", "blocked", "vector", "wide"] = shape(
         "auto",
         "Form of the kernels, with the same results: an entry for each work-item, tiles in local "
         "memory, blocks in registers for GPUs, vectors of 256 or 512 bits for CPUs; auto: as suits "
         "device and sizes",
     )
-    tile: int = key(16, "Of tiled: side of a tile", "entries", ge=1, le=16)
+    tile: int = shape(16, "Of tiled: side of a tile", "entries", ge=1, le=16)
     repeats: int = key(10, "How often the product is computed, to time it", "1", ge=1, le=10**6)
     record: MatmulRecord = key(MatmulRecord(), "What is recorded in the file, and how often")
 

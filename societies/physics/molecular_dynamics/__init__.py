@@ -19,7 +19,7 @@ from reference_py.physics.molecular_dynamics.parameters import BLOCK, FINE, NONE
 from societies.physics.molecular_dynamics import figure
 from societies.physics.molecular_dynamics.config import MolecularDynamicsConfig
 from societies.physics.molecular_dynamics.xyz import xyz
-from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, word_macros
+from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload
 from societies.workload.declare.fields import Series, series_macros
 
 if TYPE_CHECKING:
@@ -197,7 +197,6 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
             "tail_energy": p.tail_energy,
             "volume": p.volume,
         }
-        variants = ("all_pairs", "particle", "cell", "sorted", "list")
         speeds = np.zeros(1) if p.velocities != "zero" else np.zeros(3 * p.atoms)
         if p.velocities == "file":
             assert p.speeds is not None
@@ -214,10 +213,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
                 "WIDTH": WIDTH[p.precision],
                 "NUM_IS_DOUBLE": p.precision == "double",
                 "DEVICE_CONTRACTS": False,  # needs no test of the device: no kernel calls MULADD
-                **word_macros("VARIANT", p.variant, variants),
-                **word_macros("FORM", p.form, ["shifted", "shifted_force"]),
-                "VELOCITIES_ARE_NORMAL": p.velocities == "normal",
-                "VELOCITIES_ARE_PAIRS": p.velocities == "pairs",
+                **self.macros(p, "variant", "form", "velocities"),
                 **series_macros(self.columns(p)),
                 **{f"P_{name}": value for name, value in fixed.items()},
             },

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reference_py.physics.raytracer.parameters import Parameters, Scene
 from societies.physics.raytracer import figure
 from societies.physics.raytracer.config import RaytracerConfig
 from societies.physics.raytracer.layout import SphereArrays, layout, margins
-from societies.workload import Field, Phase, Source, Step, Workload, phase, word_macros
+from societies.workload import Field, Phase, Source, Step, Workload, phase
+from societies.workload.declare.copies import rows_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -44,7 +46,8 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
     summary = "pictures of spheres and planes by ray tracing, with reflection and refraction"
     config = RaytracerConfig
     clock, copies, work = "sample", "frame", "ray"
-    timed, part_is_phase = True, True
+    timed, part_is_phase, numbered = True, True, True
+    derived = ("view_height",)
     numpy, twins, items = True, "reference_py.physics.raytracer", PART
     figure = staticmethod(figure.figure)
     step_arguments = ("row", "until", "number")
@@ -128,9 +131,7 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
     def source(self, p: Parameters) -> Source:
         """Return macros and the arguments of all rays; another scene needs no new kernels."""
         macros = {
-            "TILE": p.tile,
-            **word_macros("SHADING", p.shading, ["seed"]),
-            **word_macros("FORM", p.form, ["tree"]),
+            **self.macros(p, "shading", "form", "tile"),
             "KEEPS_MEAN": p.float_image,
             "NUM_IS_DOUBLE": p.precision == "double",
         }
@@ -140,13 +141,19 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
             "numbers": of.numbers,
             "boxes": of.boxes,
             "limits": of.limits,
-            "margins": margins(
-                of.limits, np.vstack([p.view[:1], p.scene.lights[:, :3].astype(p.num)])
-            ),
             "offsets": np.array([p.offset(number) for number in range(p.samples)], p.num),
-            "background": np.array(p.background, p.num),
         }
-        return Source(macros, arguments=arguments)
+        return Source(macros, header=self.lookups(p), arguments=arguments)
+
+    def parameters_of_copies(self, p: Parameters, tick: int) -> Mapping[str, NDArray[Any]]:
+        """Return the table of values, and the margins of boxes as each camera sees them."""
+        of = super().parameters_of_copies(p, tick)
+        limits, lights = laid_out(p).limits, p.scene.lights[:, :3].astype(p.num)
+
+        def made(one: Parameters) -> NDArray[Any]:
+            return margins(limits, np.vstack([one.view[:1], lights]))
+
+        return {**of, "margins": rows_of(p, made, tick)}
 
     def work_done(self, config: RaytracerConfig, ticks: int) -> float:
         """Return the number of rays that leave the camera."""

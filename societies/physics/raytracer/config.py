@@ -12,10 +12,29 @@ from pydantic import Field
 
 from reference_py.physics.raytracer.parameters import INDEX, Parameters, Scene, Vector, grid
 from reference_py.physics.raytracer.vectors import dot, minus
-from societies.config.model import Conflict, Interval, ListOf, Section, WorkloadConfig, key
+from societies.config.model import (
+    LARGEST_INTEGER,
+    Conflict,
+    Interval,
+    ListOf,
+    Section,
+    WorkloadConfig,
+    initial,
+    key,
+    shape,
+    value,
+)
 from societies.physics.picture_files import unwritable
-from societies.workload.declare.config import checkpoints
+from societies.workload.declare.config import (
+    INTERVENTIONS,
+    InterventionConfig,
+    Numbers,
+    changed_after,
+    changed_copies,
+    checkpoints,
+)
 from societies.workload.declare.naming import parameters_of
+from societies.workload.running.points import intervention_conflicts
 
 LARGEST_SIDE = 16_384
 LARGEST_NUMBER = 1e9
@@ -116,6 +135,13 @@ class SceneConfig(Section):
         )
 
 
+class RaytracerIntervention(InterventionConfig):
+    """Values of frames that are changed for good."""
+
+    sample: int = changed_after("sample")
+    frames: Numbers = changed_copies("frames")
+
+
 class RaytracerRecord(Section):
     """What is recorded in the file, and how often."""
 
@@ -127,52 +153,61 @@ class RaytracerConfig(WorkloadConfig):
     """A picture of spheres and planes."""
 
     workload: Literal["raytracer"] = key("raytracer", "What the file configures")
-    width: int = key(700, "Columns of the picture", "pixels", ge=1, le=LARGEST_SIDE)
-    height: int = key(700, "Rows of the picture", "pixels", ge=1, le=LARGEST_SIDE)
-    shading: Literal["seed", "whitted"] = key(
+    width: int = shape(700, "Columns of the picture", "pixels", ge=1, le=LARGEST_SIDE)
+    height: int = shape(700, "Rows of the picture", "pixels", ge=1, le=LARGEST_SIDE)
+    shading: Literal["seed", "whitted"] = shape(
         "seed",
         "How light is followed: as in the published program, one bounce and fog, or reflected and "
         "refracted up to a depth; glass casts a full shadow",
     )
-    bounces: int = key(
+    bounces: int = shape(
         4, "Of whitted: bounces of a ray, after which it sees the background", "1", ge=0, le=16
     )
-    samples: int = key(
+    samples: int = shape(
         1, "Samples along a side of a pixel; a picture takes its square", "samples", ge=1, le=32
     )
     repeats: int = key(1, "How often the picture is computed, to time it", "1", ge=1, le=1000)
-    precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
-    camera: ListOf[Coordinate] = key((0.0, 0.0, 0.0), "Position of the camera", "length")
-    look_at: ListOf[Coordinate] | None = key(
+    precision: Literal["single", "double"] = shape("single", "Numbers of 32 or 64 bits")
+    camera: ListOf[Coordinate] = initial((0.0, 0.0, 0.0), "Position of the camera", "length")
+    look_at: ListOf[Coordinate] | None = initial(
         None, "Point straight ahead of the camera; default: along the axis x", "length"
     )
-    up: ListOf[Coordinate] = key((0.0, 0.0, 1.0), "Which way is up in the picture")
-    view_width: float = key(1.0, "Width of the view at distance 1", "length", ge=1e-6, le=1e6)
-    scene: SceneConfig = key(SceneConfig(grid=2), "Objects and lights; default: {grid: 2}")
-    ambient: float | None = key(
+    up: ListOf[Coordinate] = initial((0.0, 0.0, 1.0), "Which way is up in the picture")
+    view_width: float = value(1.0, "Width of the view at distance 1", "length", ge=1e-6, le=1e6)
+    scene: SceneConfig = shape(SceneConfig(grid=2), "Objects and lights; default: {grid: 2}")
+    ambient: float | None = value(
         None, "Share of a colour that is seen without light; default: seed 0.5, whitted 0.2",
         ge=0, le=1e3,
     )  # fmt: skip
-    background: ListOf[Level] | None = key(
+    background: ListOf[Level] | None = value(
         None, "Of whitted: what rays see that hit nothing; default: 90, 130, 180"
     )
-    falloff: float | None = key(
+    falloff: float | None = value(
         None, "Power of the distance with which light fades; default: seed 1.2, whitted 0.5",
         ge=0, le=16,
     )  # fmt: skip
-    fog: float | None = key(
+    fog: float | None = value(
         None, "Of seed: share of the fog for each unit of distance; default: 0.03", ge=0, le=1e3
     )
-    form: Literal["auto", "brute", "tree"] = key(
+    form: Literal["auto", "brute", "tree"] = shape(
         "auto",
         "Form of the kernels, with the same results: every sphere is tried, or a tree of boxes; "
         "auto: the tree from 64 objects on",
     )
-    tile: Literal["auto"] | Annotated[int, Field(ge=8, le=512, multiple_of=8)] = key(
+    tile: Literal["auto"] | Annotated[int, Field(ge=8, le=512, multiple_of=8)] = shape(
         "auto",
         "Of brute, seed shading, on a GPU: spheres that a workgroup has in local memory at a time",
         "spheres",
     )
+    replicates: int = key(
+        1,
+        "Pictures of the scene that are computed in parallel, which may differ in camera and light",
+        "frames",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
+    first_frame: int = key(0, "Number of the first frame", "index", ge=0, le=LARGEST_INTEGER)
+    interventions: ListOf[RaytracerIntervention] = INTERVENTIONS
     out: str | None = key(None, "File of the picture; default: that of the results, ending in .png")
     record: RaytracerRecord = key(RaytracerRecord(), "What is recorded in the file, and how often")
 
@@ -211,6 +246,7 @@ class RaytracerConfig(WorkloadConfig):
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield contradictory keys, invisible scenes, and pictures that cannot be written."""
+        yield from intervention_conflicts(self)
         yield from self._of_vectors()
         yield from self._of_scene()
         if all(len(vector or (0, 0, 0)) == 3 for vector in (self.camera, self.look_at, self.up)):

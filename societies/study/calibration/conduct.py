@@ -166,23 +166,29 @@ def calibrate(
     with own.simulator(device, workers, scheduler) as simulate:
         method = METHODS[own.method](len(own.priors), **own.options)
         try:
-            unit = next(method)
-            while True:
-                own_runs = []
-                for part in _parts(unit, own.replicates):
-                    runs = _runs(own, simulate, known, len(done), part)
-                    done = done.joined(part, runs)
-                    own_runs.append(runs)
-                    if len(done) > kept and time.monotonic() - wrote > SECONDS_OF_WRITING:
-                        _write(path, _dataset(own, done, None))
-                        wrote = time.monotonic()
-                answer = own.answer(np.concatenate(own_runs))
-                trace = min(trace, float(answer.distance.min()))
-                if progress:
-                    progress(len(done), trace)
-                unit = method.send(answer)
-        except StopIteration as end:
-            found: Found = end.value
+            try:
+                unit = next(method)
+                while True:
+                    own_runs = []
+                    for part in _parts(unit, own.replicates):
+                        runs = _runs(own, simulate, known, len(done), part)
+                        done = done.joined(part, runs)
+                        own_runs.append(runs)
+                        if len(done) > kept and time.monotonic() - wrote > SECONDS_OF_WRITING:
+                            _write(path, _dataset(own, done, None))
+                            wrote = time.monotonic()
+                    answer = own.answer(np.concatenate(own_runs))
+                    trace = min(trace, float(answer.distance.min()))
+                    if progress:
+                        progress(len(done), trace)
+                    unit = method.send(answer)
+            except StopIteration as end:
+                found: Found = end.value
+            if not np.isfinite(own.answer(done.runs).distance).any():
+                why = next(iter(simulate.failures), "each lacks a statistic")
+                raise SocietiesError(f"all {len(done)} trials failed: {why}")
+            data = _dataset(own, done, found)
+            _write(path, data)
         except KeyboardInterrupt as error:
             if len(done) > kept:
                 _write(path, _dataset(own, done, None))
@@ -193,11 +199,6 @@ def calibrate(
                 ) from None
             said = f"interrupted; {count} trials are in {path}; {option('resume', True)} continues"
             raise Interrupted(said, path, number) from None
-        if not np.isfinite(own.answer(done.runs).distance).any():
-            why = next(iter(simulate.failures), "each lacks a statistic")
-            raise SocietiesError(f"all {len(done)} trials failed: {why}")
-        data = _dataset(own, done, found)
-        _write(path, data)
         return CalibrationReport(path, data, max(0, len(done) - kept), simulate.failures)
 
 
@@ -239,6 +240,8 @@ def _read(path: Path, own: Calibration) -> Trials:
                     f"{path}: is of another calibration; name another file with {option('out')}"
                 )
             compare(path, data.attrs, _sources(own), git_commit(), "the calibration")
+            units = zip(data["statistic"].values, data["unit_of"].values, strict=True)
+            own.targets.units.update({str(name): str(unit) for name, unit in units})
             return Trials(data["unit"].values, data["runs"].values)
 
 

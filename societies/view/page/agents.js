@@ -4,7 +4,7 @@
 "use strict";
 
 const SIDE = 360; // width of a picture of agents, in pixels
-const NODE = 5; // numbers of a circle: size, colour, agents that take part, community, agents in all
+const NODE = 9; // numbers of a circle, see networks.py
 
 const WIDTHS = 5; // of lines
 
@@ -37,10 +37,27 @@ function prepared(canvas, shown, height, title, label) {
 
 // --------------------------------------------------------------------------------------- network
 
+// Returns the lines of a network: of pairs and weights, or of a table of all weights (`packed`).
 function readLinks(pane) {
-  const links = [], list = pane.numbers.links;
-  for (let i = 0; i < list.length; i += 3) links.push({ from: list[i], to: list[i + 1], weight: list[i + 2], source: list[i], target: list[i + 1] });
+  const links = [], list = pane.numbers.links, count = circles(pane);
+  const add = (pair, weight) => {
+    const from = Math.floor(pair / count), to = pair % count;
+    links.push({ from, to, weight, source: from, target: to });
+  };
+  if (list.length === count * count) list.forEach((weight, pair) => { if (weight) add(pair, weight); });
+  else for (let i = 0; i < list.length; i += 2) add(list[i], list[i + 1]);
   return links;
+}
+
+// Returns a line for each pair of circles, whatever its direction: each is painted once.
+function joined(links, count) {
+  const lines = new Map();
+  for (const { from, to, weight } of links) {
+    const [a, b] = from < to ? [from, to] : [to, from], key = a * count + b, line = lines.get(key);
+    if (line) line.weight += weight;
+    else lines.set(key, { from: a, to: b, weight });
+  }
+  return [...lines.values()];
 }
 
 // Moves the circles: those of a community to one place of a ring, and from there apart.
@@ -76,7 +93,7 @@ function layout(pane, place) {
   const inside = (number) => Math.min(SIDE - 14, Math.max(14, number));
   for (const one of nodes) [one.x, one.y] = [inside(one.x), inside(one.y)];
   layouts[place] = nodes;
-  return { links, most, communities: several.length };
+  return { links, lines: joined(links, count), communities: several.length };
 }
 
 function drawNetwork(pane, place, box) {
@@ -95,10 +112,11 @@ function drawNetwork(pane, place, box) {
 }
 
 function paintNetwork(context, pane, place) {
-  const nodes = layouts[place], { links, most } = pane.laid;
+  const nodes = layouts[place], { lines } = pane.laid;
+  const most = lines.reduce((best, one) => Math.max(best, one.weight), 1);
   context.strokeStyle = ink();
   const widths = Array.from({ length: WIDTHS }, () => []); // lines of one width are one path
-  for (const one of links) widths[Math.min(WIDTHS - 1, Math.floor((WIDTHS * one.weight) / most))].push(one);
+  for (const one of lines) widths[Math.min(WIDTHS - 1, Math.floor((WIDTHS * one.weight) / most))].push(one);
   widths.forEach((list, i) => {
     if (!list.length) return;
     const share = (i + 0.5) / WIDTHS;
@@ -149,13 +167,12 @@ function tell(pane, line) {
   if (i < 0 || i >= circles(pane)) {
     return put(line, "textContent", together ? "Click a circle to read about its agents." : "Click a circle to read about the agent.");
   }
-  const [size, colour, living, community, members] = circle(pane, i);
+  const [size, colour, living, community, members, given, takers, taken, givers] = circle(pane, i);
   const gave = links.filter((one) => one.from === i), got = links.filter((one) => one.to === i);
-  const sum = (list) => words(list.reduce((total, one) => total + one.weight, 0));
   const names = (list, end) => [...list].sort((a, b) => b.weight - a.weight).slice(0, 3).map((one) => one[end]).join(", ") || "none";
   const who = together ? `${members} agents of colour ${colour}` : `Agent ${i} of community ${community}` + (living ? "" : ", which was removed");
-  put(line, "textContent", `${who}: size ${words(size)}, colour ${colour}. Gave ${sum(gave)} to ` +
-    `${gave.length} others (most to ${names(gave, "to")}) and got ${sum(got)} from ${got.length} (most from ${names(got, "from")}).` +
+  put(line, "textContent", `${who}: size ${words(size)}, colour ${colour}. Gave ${words(given)} to ` +
+    `${takers} others (most to ${names(gave, "to")}) and got ${words(taken)} from ${givers} (most from ${names(got, "from")}).` +
     (newest.recorded ? ` societies trace with the configuration of this file tells its life: --agent ${i} --days 1:${newest.tick}.` : ""));
 }
 

@@ -17,13 +17,13 @@ const label = (number) => (number === null ? "" : exact.format(number));
 
 // Returns a column of a course: an array with a value for each tick, null where there is none.
 function values(place, name, kind) {
-  const { rows, data, index, lines, found } = courses[place];
+  const { rows, kinds, data, index, lines, found } = courses[place];
   const column = index.get(name), key = name + "/" + kind;
   if (!found.has(key)) found.set(key, []);
   const list = found.get(key);
   if (column === undefined) return Array(rows).fill(null);
   for (let row = list.length; row < rows; row++) {
-    const value = data[lines.length * (4 * row + KINDS[kind]) + column];
+    const value = data[lines.length * (kinds * row + (kinds > 1 ? KINDS[kind] : 0)) + column];
     list.push(Number.isFinite(value) ? value : null);
   }
   return list;

@@ -12,7 +12,7 @@ const ink = () => (dark.matches ? "#e6e6e6" : "#222222");
 const faint = () => (dark.matches ? "#444444" : "#dddddd");
 
 let newest = null; // the newest scene
-let courses = []; // by place: { rows, lines, index, data, found }
+let courses = []; // by place: { rows, kinds, lines, index, data, found }
 
 // Takes a message into the series: `data` has room for more rows, `found` what `values` has read.
 function readScene(header, buffer, offset) {
@@ -25,9 +25,11 @@ function readScene(header, buffer, offset) {
     }
     if (pane.lines) {
       const index = new Map(pane.lines.map((line, i) => [line.name, i]));
-      courses[place] = { rows: 0, lines: pane.lines, index, data: new Float32Array(0), found: new Map() };
+      courses[place] = { rows: 0, kinds: 1, lines: pane.lines, index, data: new Float32Array(0), found: new Map() };
     }
-    const course = courses[place], width = 4 * course.lines.length;
+    const course = courses[place], [, [, kinds]] = pane.parts.find(([name]) => name === "series");
+    course.kinds = kinds; // one for each of charts.js, or the only one if they are all the same
+    const width = kinds * course.lines.length;
     course.rows = pane.from + numbers.series.length / width;
     if (course.data.length < width * course.rows) {
       const data = new Float32Array(2 * width * course.rows);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -102,11 +102,22 @@ class DayIntervention(InterventionConfig):
     societies: Numbers = changed_copies("societies")
 
 
-KEEP: Any = key(
-    (),
-    "Days whose full state is stored permanently, so that other runs can branch off at these days",
-    "day",
-)
+Ticks = ListOf[Annotated[int, Field(ge=1, le=MOST_TICKS)]]
+"""Numbers of ticks."""
+
+
+def keeping(clock: str) -> Any:
+    """Return the key ``record.keep`` of a workload."""
+    ticks = plural(clock)
+    return key(
+        (),
+        f"{ticks.capitalize()} whose full state is stored permanently, so that other runs can "
+        f"branch off at these {ticks}",
+        clock,
+    )
+
+
+KEEP: Any = keeping("day")
 """Key of every section ``record`` of societies."""
 
 
@@ -127,7 +138,7 @@ class RecordConfig(Section):
         0, "Record the arrays of the state every this many days; 0: never", "day", ge=0
     )
     checkpoint: Interval = checkpoints("day", "the full state")
-    keep: ListOf[Annotated[int, Field(ge=1, le=MOST_TICKS)]] = KEEP
+    keep: Ticks = KEEP
 
 
 def recorded(config: Any, name: str, default: Any) -> Any:
@@ -140,11 +151,11 @@ def kept_ticks(config: Any) -> list[int]:
     return sorted(recorded(config, "keep", ()))
 
 
-def listed_twice(path: Path, days: Sequence[int]) -> Iterator[Conflict]:
-    """Yield a conflict for each day that a list has more than once."""
-    for i, day in enumerate(days):
-        if day in days[:i]:
-            yield Conflict((*path, i), f"day {day} is listed twice")
+def listed_twice(path: Path, ticks: Sequence[int], clock: str = "day") -> Iterator[Conflict]:
+    """Yield a conflict for each tick that a list has more than once."""
+    for i, tick in enumerate(ticks):
+        if tick in ticks[:i]:
+            yield Conflict((*path, i), f"{clock} {tick} is listed twice")
 
 
 def stream_conflicts(
@@ -172,16 +183,72 @@ def stream_conflicts(
         yield Conflict((largest,), message, (*needs, *((name,) for name in keys)))
 
 
-def keep_conflicts(config: Any) -> Iterator[Conflict]:
+def keep_conflicts(config: Any, clock: str = "day") -> Iterator[Conflict]:
     """Yield conflicts of the key ``record.keep``, permanent checkpoints."""
     keep = recorded(config, "keep", ())
-    yield from listed_twice(("record", "keep"), keep)
+    yield from listed_twice(("record", "keep"), keep, clock)
     if keep and recorded(config, "checkpoint", "auto") in (0, "never"):
         message = "needs checkpoints, which record.checkpoint switches off"
         yield Conflict(("record", "keep"), message, (("record", "checkpoint"),))
 
 
-class DailyConfig(WorkloadConfig):
+class EnsembleConfig(WorkloadConfig):
+    """Base class for models whose copies draw random numbers; a subclass has the keys.
+
+    They are the number of ticks, ``seed``, ``replicates``, the number of the first copy,
+    ``interventions`` and ``record``.
+
+    Attributes
+    ----------
+    TICK, FIRST_COPY : what a tick is called; the key of the first copy's number
+    DRAWN_BY : keys on which the number of streams of a copy depends, and how, in words
+    """
+
+    TICK: ClassVar[str] = "day"
+    FIRST_COPY: ClassVar[str] = "first_society"
+    DRAWN_BY: ClassVar[tuple[tuple[str, ...], str]] = ((), "")
+
+    @property
+    def stream_base(self) -> int:
+        """Position in the generator's sequence at which the streams of this seed begin."""
+        config: Any = self
+        return stream_base(config.seed)
+
+    @property
+    def stream_gap(self) -> int:
+        """Draws between the starts of neighbouring streams."""
+        return STREAM_GAP
+
+    def streams(self) -> int:
+        """Return the number of random streams of a copy; models with several override it."""
+        return 1
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield conflicts of interventions, ``record.keep`` and the number of random streams."""
+        from societies.workload.running.points import intervention_conflicts
+
+        yield from intervention_conflicts(self)
+        yield from keep_conflicts(self, self.TICK)
+        copies = sum(getattr(self, name) for name in (self.FIRST_COPY, "replicates"))
+        keys, reckoned = self.DRAWN_BY
+        names = ("replicates", self.FIRST_COPY, *keys)
+        yield from stream_conflicts(self, copies * self.streams(), names, reckoned)
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield warnings if the run is too short to record any detail, or interventions overlap."""
+        from societies.workload.running.points import overlaps
+
+        yield from overlaps(self)
+        ticks = plural(self.TICK)
+        last, detail = getattr(self, ticks), recorded(self, "detail", 0)
+        if detail > last:
+            yield Conflict(
+                ("record", "detail"),
+                f"{detail} {ticks} are more than the run has ({last}): none of this is recorded",
+            )
+
+
+class DailyConfig(EnsembleConfig):
     """Base class for models of societies that draw random numbers: days, seed, ensemble, record."""
 
     days: int = key(100, "Number of days to simulate", "day", ge=1, le=MOST_TICKS)
@@ -190,38 +257,3 @@ class DailyConfig(WorkloadConfig):
     first_society: int = FIRST_SOCIETY
     interventions: ListOf[DayIntervention] = INTERVENTIONS
     record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
-
-    @property
-    def stream_base(self) -> int:
-        """Position in the generator's sequence at which the streams of this seed begin."""
-        return stream_base(self.seed)
-
-    @property
-    def stream_gap(self) -> int:
-        """Draws between the starts of neighbouring streams."""
-        return STREAM_GAP
-
-    def streams(self) -> int:
-        """Return the number of random streams of a society; models with several override it."""
-        return 1
-
-    def conflicts(self) -> Iterator[Conflict]:
-        """Yield conflicts of interventions, ``record.keep`` and the number of random streams."""
-        from societies.workload.running.points import intervention_conflicts
-
-        yield from intervention_conflicts(self)
-        yield from keep_conflicts(self)
-        streams = (self.first_society + self.replicates) * self.streams()
-        yield from stream_conflicts(self, streams, ("replicates", "first_society"))
-
-    def warnings(self) -> Iterator[Conflict]:
-        """Yield warnings if the run is too short to record any detail, or interventions overlap."""
-        from societies.workload.running.points import overlaps
-
-        yield from overlaps(self)
-        if self.record.detail > self.days:
-            yield Conflict(
-                ("record", "detail"),
-                f"{self.record.detail} days are more than the run has ({self.days}): none of this "
-                "is recorded",
-            )

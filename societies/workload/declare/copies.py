@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from societies.config.model import VALUE, Section
 from societies.lazily import np
-from societies.workload.declare.keys import Number, Row, table_row
+from societies.workload.declare.keys import Number, Row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,10 +92,10 @@ def changes_of(p: Any) -> Sequence[int]:
     return p._points.after if isinstance(p, Copies) else ()
 
 
-def value_rows_of(p: Any, names: Sequence[str], tick: int) -> NDArray[np.float64]:
-    """Return the table of values of a tick: (copy, column), or one row if all copies are alike."""
+def rows_of(p: Any, make: Callable[[Any], Any], tick: int) -> NDArray[Any]:
+    """Return ``make`` of the parameters of each copy in a tick; one row if all copies are alike."""
     made = p._made if isinstance(p, Copies) else [p]
-    rows = np.array([table_row(values_of(one, names)) for one in made])
+    rows = np.array([make(one) for one in made])
     return rows[p._points.of[p._points.stretch(tick)]] if isinstance(p, Copies) else rows
 
 

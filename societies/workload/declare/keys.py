@@ -7,6 +7,7 @@ the attribute for the reference follow from the declaration.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import accumulate
 from typing import Any, Literal, get_args, get_origin
 
@@ -42,8 +43,8 @@ def shapes(config: Section) -> dict[str, Number | ChosenWord]:
 
 def _declared(config: Section, kind: str) -> Iterator[tuple[str, Any]]:
     for symbol, section, name in symbols(config):
-        field = type(section).model_fields[name]
-        if _extra(field).get("kind") == kind:
+        field, extra = _fields(type(section))[name]
+        if extra.get("kind") == kind:
             yield symbol, _number(getattr(section, name), field)
 
 
@@ -64,26 +65,38 @@ def symbols(config: Section) -> Iterator[tuple[str, Section, str]]:
 
 
 def _walk(section: Section) -> Iterator[tuple[str, Section, str]]:
-    for name, field in type(section).model_fields.items():
-        extra, content = _extra(field), getattr(section, name)
+    for name, (_, extra) in _fields(type(section)).items():
+        content = getattr(section, name)
         if extra.get("kind") in (VALUE, SHAPE):
             yield extra.get("symbol", name), section, name
         elif isinstance(content, Section):
             yield from _walk(content)
 
 
-def _extra(field: FieldInfo) -> Mapping[str, Any]:
-    return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+@cache
+def _fields(section: type[Section]) -> dict[str, tuple[FieldInfo, Mapping[str, Any]]]:
+    """Return the field of each key, and what its declaration says about it."""
+    return {
+        name: (field, said if isinstance(said := field.json_schema_extra, dict) else {})
+        for name, field in section.model_fields.items()
+    }
 
 
 def _number(content: Any, field: FieldInfo) -> Number | Row | ChosenWord:
     """Return the value of a key in its declared type: a default may be written 1 for 1.0."""
     if isinstance(content, Section):
-        fields = type(content).model_fields
-        return tuple(_number(getattr(content, name), one) for name, one in fields.items())  # type: ignore[misc]
-    if get_origin(field.annotation) is Literal:
-        return ChosenWord(content, get_args(field.annotation))
+        fields = _fields(type(content))
+        return tuple(_number(getattr(content, name), one) for name, (one, _) in fields.items())  # type: ignore[misc]
+    if isinstance(content, str):
+        return ChosenWord(content, words_of(field.annotation))
     return float(content) if field.annotation is float else content
+
+
+def words_of(annotation: Any) -> tuple[str, ...]:
+    """Return the words that a key may be, or one of the types that it may have."""
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return next((words for one in get_args(annotation) if (words := words_of(one))), ())
 
 
 def value_macros(values: Mapping[str, Number | Row]) -> dict[str, Number]:
@@ -137,6 +150,20 @@ def table_lookups(values: Mapping[str, Number | Row], copy: str) -> list[str]:
             kind = "" if isinstance(one, float) else "(int)"
             lines.append(f"#define P_{symbol} ({kind}{place})")
     return lines
+
+
+def shape_of(model: type[Section], name: str, content: Any) -> Number | ChosenWord:
+    """Return what a parameter is if the key of its name is declared as a shape.
+
+    Raises
+    ------
+    TypeError
+        If there is no such key, or it is not declared as a shape.
+    """
+    field, extra = _fields(model).get(name, (None, {}))
+    if field is None or extra.get("kind") != SHAPE:
+        raise TypeError(f"{model.__name__} declares no shape {name}")
+    return _number(content, field)  # type: ignore[return-value]
 
 
 def shape_macros(shapes: Mapping[str, Number | str]) -> dict[str, Number]:

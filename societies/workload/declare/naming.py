@@ -1,4 +1,4 @@
-"""Which parts of a declaration follow from names? Twins of phases, parameters, macros of words.
+"""Which parts of a declaration follow from names? Twins of phases, and parameters.
 
 A name means the same in the configuration, the reference and the kernels, so the connection
 between them need not be declared.
@@ -6,7 +6,7 @@ between them need not be declared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from importlib import import_module
 from pathlib import PurePath
@@ -66,8 +66,3 @@ def parameters_of(kind: type[T], config: Any, **others: Any) -> T:
 
 def _properties(kind: type[Any]) -> set[str]:
     return {name for name in dir(kind) if isinstance(getattr(kind, name, None), property)}
-
-
-def word_macros(symbol: str, word: str, words: Iterable[str]) -> dict[str, bool]:
-    """Return a macro ``SYMBOL_IS_WORD`` for each of the words: whether it is the chosen one."""
-    return {f"{symbol}_IS_{one.upper()}": one == word for one in words}

@@ -22,8 +22,8 @@ from societies.workload.declare.copies import (
     Copies,
     changes_of,
     of_copy,
+    rows_of,
     value_names,
-    value_rows_of,
     values_of,
 )
 from societies.workload.declare.fields import (
@@ -34,7 +34,13 @@ from societies.workload.declare.fields import (
     State,
     series_columns,
 )
-from societies.workload.declare.keys import VALUE_TABLE, table_lookups
+from societies.workload.declare.keys import (
+    VALUE_TABLE,
+    shape_macros,
+    shape_of,
+    table_lookups,
+    table_row,
+)
 from societies.workload.declare.naming import twins_of
 from societies.workload.declare.optional import (
     Counted,
@@ -353,7 +359,9 @@ class Workload(
         Default: the table of values, from which kernels read ``P(name)``.
         """
         names = self.values()
-        return {VALUE_TABLE: value_rows_of(p, names, tick)} if names else {}
+        if not names:
+            return {}
+        return {VALUE_TABLE: rows_of(p, lambda one: table_row(values_of(one, names)), tick)}
 
     def changes(self, p: P) -> Sequence[int]:
         """Return the ticks after which parameters of copies change, ascending."""
@@ -370,6 +378,14 @@ class Workload(
         """
         one = values_of(of_copy(p, 0, 0), self.values())
         return "\n".join([*table_lookups(one, self.copies), ""])
+
+    def macros(self, p: P, *shapes: str) -> dict[str, Any]:
+        """Return the macros of keys declared as shapes: ``NAME``, and ``NAME_WORD`` for each word.
+
+        Other shapes are parameters of kernels by their names, so that no kernel is built again for
+        another size.
+        """
+        return shape_macros({one: shape_of(self.config, one, getattr(p, one)) for one in shapes})
 
     def ticks(self, config: C) -> int:
         """Return the largest number of ticks of a run. Default: the value of `ticks_key`."""

@@ -46,12 +46,12 @@ def ends_of_mean(values: Reals, level: float, resamples: int = RESAMPLES, seed: 
     step = max(1, _BYTES_AT_ONCE // (8 * resamples))
     for first in range(0, flat.shape[1] if count > 1 else 0, step):
         part = slice(first, first + step)
-        with np.errstate(invalid="ignore"):
-            means = weights @ filled[:, part]
-            means = means / (count if everywhere else weights @ there[:, part])
         some = np.flatnonzero(there[:, part].sum(0) > 1)
         percentiles = [(1 - level) / 2, (1 + level) / 2]
-        ends[:, first + some] = np.nanquantile(means[:, some], percentiles, axis=0)
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite means have no interval
+            means = weights @ filled[:, part]
+            means = means / (count if everywhere else weights @ there[:, part])
+            ends[:, first + some] = np.nanquantile(means[:, some], percentiles, axis=0)
     return ends.reshape(2, *shape)
 
 

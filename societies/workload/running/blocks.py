@@ -148,8 +148,6 @@ class Simulation:
             self.engine.throttled = self._writing is not None
             with self.keeping(last), self.stop.at_once():
                 self.engine.run_ticks(computed + 1, end)
-                ends = self.engine.ended_copies()
-            ended = ended_at(ends)
             behind = bool(self._waiting)
             with self.keeping(last), self.stop.at_once():
                 self._waiting.gather(last)  # while the device continues
@@ -159,6 +157,9 @@ class Simulation:
                 self._write_beside()
             if behind:
                 yield computed
+            with self.keeping(last), self.stop.at_once():
+                ends = self.engine.ended_copies()  # waits for the device
+            ended = ended_at(ends)
             with self.keeping(last):  # a failed device or `Workload.check` raises here
                 block = self._read(computed + 1, end, last, ends)
             if not self._can_wait(end, last, ended):

@@ -35,6 +35,7 @@ from societies.workload.running.bound import BoundPhases
 from societies.workload.running.logs import DeviceLogs, split_by_tick
 from societies.workload.running.profile import Profile
 from societies.workload.running.programs import require_allowed
+from societies.workload.running.recent import Recent
 
 LOG_TICKS = 64
 """Largest number of ticks in a block; the host reads the logs of a block at once."""
@@ -263,6 +264,14 @@ class Engine:
     def _arrays(self, names: tuple[str, ...]) -> State:
         raise NotImplementedError
 
+    def remember(self, names: Collection[str], ticks: int) -> None:
+        """Store from now on what some arrays are after each of the last ``ticks`` ticks."""
+        raise NotImplementedError
+
+    def remembered(self, tick: int, first: int, copies: int) -> State:
+        """Return what these arrays of some copies were after one of the last ticks: (copy, ...)."""
+        raise NotImplementedError
+
     def steps(self, tick: int) -> Iterator[Step]:
         """Yield the steps of a tick; a step may depend on what the steps before have computed."""
         yield from self.workload.schedule(self.parameters, tick, _ReportedWords(self._arrays))
@@ -418,6 +427,7 @@ class DeviceEngine(Engine):
         )
         self.run_step.numbers |= {f"first_{workload.copies}": first, LOG_ROW: 0, TICKS: 1}
         self._logs.bind(self.run_step)
+        self._recent: Recent | None = None
 
     def _numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the numbers that any kernel can have as parameters: sizes; attributes of p."""
@@ -460,19 +470,22 @@ class DeviceEngine(Engine):
         timed, together = self.workload.timed, self._together
         with self._profiling(), self._stopwatch.together() if together else nullcontext():
             every = range(first, last + 1)
-            for tick in every if timed else self.workload.busy(self.parameters, first, last):
+            all_of_them = timed or self._recent is not None
+            for tick in every if all_of_them else self.workload.busy(self.parameters, first, last):
                 if tick > first:
                     self._logs.copy(0)  # of the ticks before, if none of them was busy
                 self.run_step.numbers[LOG_ROW] = tick - first
                 self._run_tick(tick)
                 self._logs.copy(tick - first)
+                if self._recent is not None:
+                    self._recent.copy(tick)
                 if together:
                     self._stopwatch.launched_tick()
             self._logs.copy(0)
 
     def _run_at_once(self, first: int, last: int) -> bool:
         """Run whole ticks in one launch; return False if that is not possible."""
-        if self.profile is not None or not self.run_step.whole_ticks:
+        if self.profile is not None or self._recent is not None or not self.run_step.whole_ticks:
             return False
         if bisect_left(self._changes, first) != bisect_left(self._changes, last):
             return False
@@ -522,6 +535,15 @@ class DeviceEngine(Engine):
     def logs(self, *, borrowed: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`, see `DeviceLogs.fields`."""
         return self._logs.fields(borrowed=borrowed)
+
+    def remember(self, names: Collection[str], ticks: int) -> None:
+        """As `Engine.remember`, on the device."""
+        self._recent = Recent(self.device, {name: self._state[name] for name in names}, ticks)
+
+    def remembered(self, tick: int, first: int, copies: int) -> State:
+        """As `Engine.remembered`."""
+        assert self._recent is not None
+        return self._recent.of(tick, first, copies)
 
     def events(self) -> dict[str, NDArray[np.int32]]:
         """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
@@ -588,6 +610,8 @@ class ReferenceEngine(Engine):
         self._set_series = "its reference"  # the function that has set the series last
         self.copies_now = self._unpack(self.initial())
         self._logged: dict[str, list[Any]] = {}
+        self._recent: tuple[tuple[str, ...], int] = (), 0
+        self._remembered: dict[int, State] = {}
 
     def step(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
@@ -631,6 +655,18 @@ class ReferenceEngine(Engine):
                 self._run_tick(tick)
                 for name, rows in self._logged.items():
                     rows.append(self._arrays((name,))[name])
+                names, ticks = self._recent
+                if names:
+                    self._remembered[tick % ticks] = self._arrays(names)
+
+    def remember(self, names: Collection[str], ticks: int) -> None:
+        """As `Engine.remember`."""
+        self._recent = tuple(names), ticks
+
+    def remembered(self, tick: int, first: int, copies: int) -> State:
+        """As `Engine.remembered`."""
+        found = self._remembered[tick % self._recent[1]]
+        return {name: array[first : first + copies] for name, array in found.items()}
 
     def wait(self) -> None:
         """Return at once: plain Python runs synchronously."""

@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from societies.config.model import LARGEST_INTEGER
-from societies.errors import ConfigError, OutputError, SocietiesWarning, option
+from societies.errors import ConfigError, DeviceError, OutputError, SocietiesWarning, option
 from societies.opencl import Device
 from societies.output import open_results
 from societies.workload.declare.contents import contents_of
@@ -283,6 +283,11 @@ def _run(
                     digest = simulation.state_sha256
         except KeyboardInterrupt as error:
             raise interrupted(workload.clock, file, last, error) from None
+        except Exception as error:
+            # After the others the file can be resumed, as their messages say.
+            if file and not resume and not isinstance(error, DeviceError | OutputError):
+                file.remove_if_empty()
+            raise
     return workload.report(
         config,
         path=path,

@@ -18,7 +18,7 @@ from reference_py.games.chess.search import MATE
 from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.games.chess import WORKLOAD
-from societies.games.chess.game import ChessGame, pgn, replayed
+from societies.games.chess.game import ChessGame, pgn
 from societies.games.chess.searcher import ChessSearcher, FoundMove
 from societies.games.chess.uci import Uci
 
@@ -72,7 +72,7 @@ def test_random_games_are_those_of_python_chess():
     generator, ends = random.Random(8), set()
     for fen in (chess.STARTING_FEN, *ENDINGS) * 3:
         game, board = ChessGame(fen), chess.Board(fen)
-        while game.result()[0] == "*" and len(game.moves) < 150:
+        while game.score()[0] == "*" and len(game.moves) < 150:
             move = generator.choice(game.legal())
             made = chess.Move.from_uci(move.name(game.side))
             assert game.san(move) == board.san(made)
@@ -83,9 +83,9 @@ def test_random_games_are_those_of_python_chess():
             assert write_fen(game.board).split()[4:] == board.fen().split()[4:]
             over = board.is_checkmate() or board.is_stalemate() or board.is_fifty_moves()
             over = over or board.is_repetition(3) or board.is_insufficient_material()
-            assert (game.result()[0] != "*") == over, game.result()
-        ends.add(game.result()[1])
-        result = game.result()[0]
+            assert (game.score()[0] != "*") == over, game.score()
+        ends.add(game.score()[1])
+        result = game.score()[0]
         text = pgn(game, [("White", "one")], result)
         read = chess.pgn.read_game(io.StringIO(text))
         assert [m.uci() for m in read.mainline_moves()] == [m.uci() for m in board.move_stack]
@@ -416,7 +416,7 @@ def test_a_deeper_search_finds_what_one_search_finds(device):
     """Depth after depth in engines that stay, from another position each time."""
     searcher = ChessSearcher(WORKLOAD, config_from_dict(SMALL), device)
     for moves in ([], ["e2e4"], ["e2e4", "e7e5"]):
-        board = replayed(chess.STARTING_FEN, moves).board
+        board = ChessGame(chess.STARTING_FEN).replay(moves).board
         found = [searcher.find(board, depth, each=lambda _: None) for depth in (1, 2)]
         again = ChessSearcher(WORKLOAD, config_from_dict(SMALL), "reference").find(board, 2)
         assert (found[1].move, found[1].value) == (again.move, again.value)

@@ -72,7 +72,7 @@ def test_trees_solve_positions_with_few_cells(device, rave):
             game.play(name_of(board, generator.choice(game.empty)))
         if game.is_over:
             continue
-        search = TreeSearch(game.stones, game.to_move, keeper, 0)
+        search = TreeSearch(game.stones, game.side, keeper, 0)
         for _ in range(400):
             if search.known != OPEN:
                 break
@@ -121,7 +121,7 @@ def test_small_boards_are_solved_from_positions_with_few_cells(device):
             game.play(name_of(board, generator.choice(game.empty)))
         if game.is_over:
             continue
-        search = Search(game.stones, game.to_move, evaluator_of(3, device), 0, 1, 64, 0.7)
+        search = Search(game.stones, game.side, evaluator_of(3, device), 0, 1, 64, 0.7)
         for _ in range(400):
             if search.known != OPEN:
                 break
@@ -181,7 +181,7 @@ def test_games_of_a_match_are_games(tmp_path):
         texts = ["swap" if move == -2 else name_of(board, move) for move in one.moves]
         game = game_of(3, True, " ".join(texts))
         assert game.is_over
-        winner = 0 if not game.reasons else (1 if game.to_move == 2 else -1)  # 1: White
+        winner = 0 if not game.reasons else (1 if game.side == 2 else -1)  # 1: White
         assert one.margin == (winner if one.beginner == 0 else -winner)
     assert games[0].moves[0] == games[1].moves[0]
 

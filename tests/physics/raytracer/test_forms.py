@@ -14,9 +14,11 @@ from raytracer_scenes import (
     seed_picture,
 )
 
+from societies import config_from_dict
 from societies.physics.raytracer import WORKLOAD, traced
 from societies.physics.raytracer.layout import layout, margins, morton
 from societies.workload.running.engines import DeviceEngine
+from societies.workload.running.points import with_table
 
 
 @pytest.mark.parametrize(
@@ -154,3 +156,16 @@ def test_margins_of_the_host_suffice():
         least = np.sqrt(limits[6].astype(float) ** 2 + 23 * unit * (far**2).sum(1)) - limits[6]
         assert (found > least).all()
         assert (found < 0.05 * np.sqrt((far**2).sum(1))).all()
+
+
+def test_each_frame_has_the_margins_of_its_own_camera():
+    config = config_from_dict({"workload": "raytracer", "width": 4, "height": 4})
+    cameras = [[0.0, 0.0, 0.0], [-50.0, 3.0, 2.0]]
+
+    def margins_of(cameras):
+        p = WORKLOAD.parameters(with_table(config, {"camera": cameras}))
+        return WORKLOAD.parameters_of_copies(p, 1)["margins"]
+
+    both = margins_of(cameras)
+    assert (both[1] > both[0])[0]
+    assert [margins_of([one])[0].tolist() for one in cameras] == both.tolist()

@@ -73,7 +73,7 @@ class MyModel(Workload):
 
     def source(self, p):
         """Return the macros of the kernels, which shape arrays, and how they read values."""
-        macros = {"AGENTS": p.agents, **series_macros(self.columns(p))}
+        macros = {**self.macros(p, "agents"), **series_macros(self.columns(p))}
         return Source(macros, header=self.lookups(p), work_items="LANES")
 
     def counts(self, p):

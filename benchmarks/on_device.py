@@ -70,7 +70,8 @@ def checks() -> Iterator[Job]:
     yield Job(
         "laplace, ray tracer, studies",
         300,
-        "-m pytest -q -p no:cacheprovider -p no:benchmark tests/physics/test_laplace_forms.py "
+        "-m pytest -q -p no:cacheprovider -p no:benchmark -m 'not (thorough or ci)' "
+        "tests/physics/test_laplace_forms.py "
         "tests/physics/test_laplace_launches.py tests/physics/raytracer/test_fading.py "
         "tests/sweep/test_program_cache.py",
     )

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -145,29 +145,31 @@ def alone(words, ticks, folder):
 
 @contextmanager
 def opened(words, client):
-    """Serve a run and open its page; yield the page, the server's process, seconds so far."""
-    began = time.perf_counter()
-    process, address = served(words)
-    try:
-        if client:
-            yield Client(address), process, time.perf_counter() - began, None
-            return
-        with (
-            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-            Browser(Path(folder)) as browser,
-        ):
-            page = Page(browser.open(address))
+    """Serve a run and open its page; yield the page, the server's process, seconds so far.
+
+    The browser runs already, as that of a user does.
+    """
+    with ExitStack() as stack:
+        browser = None
+        if not client:
+            ignored = {"ignore_cleanup_errors": True}
+            folder = stack.enter_context(tempfile.TemporaryDirectory(**ignored))
+            browser = stack.enter_context(Browser(Path(folder)))
+        began = time.perf_counter()
+        process, address = served(words)
+        try:
+            page = Page(browser.open(address)) if browser else Client(address)
             yield page, process, time.perf_counter() - began, browser
-    finally:
-        process.terminate()
-        process.wait(30)
-        process.stdout.close()
+        finally:
+            process.terminate()
+            process.wait(30)
+            process.stdout.close()
 
 
-def played(page, process, browser, seconds):
+def played(page, process, browser, seconds, pace):
     """Play; return rows about rate, messages, frames and processor time."""
     servers = family(process.pid)
-    page.begin("as fast as possible")
+    page.begin(pace)
     until(lambda: page.tick > 2, "the first ticks", 600)
     page.seen()
     first, began, used = page.tick, time.perf_counter(), processor(servers)
@@ -208,6 +210,7 @@ def main():
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--pace", default="as fast as possible", help="speed chosen on the page")
     parser.add_argument("--ticks", type=int, default=200, help="of the run without a page")
     parser.add_argument("--minutes", type=float, default=0.0, help="measure memory for so long")
     parser.add_argument("--client", action="store_true", help="read messages without a browser")
@@ -226,7 +229,8 @@ def main():
         "cores": len(os.sched_getaffinity(0)),
         "load": os.getloadavg()[0],
         "configuration": options.config,
-        "set": " ".join(options.set),
+        "set": " ".join(options.set)
+        + ("" if options.pace == "as fast as possible" else f" ({options.pace})"),
         "reader": "client" if options.client else "Chromium",
     }
     rows = []
@@ -253,7 +257,7 @@ def main():
                     for row in remembered(page, process, options.minutes):
                         add(*row)
                 else:
-                    for row in played(page, process, browser, options.seconds):
+                    for row in played(page, process, browser, options.seconds, options.pace):
                         add(*row)
             if not options.minutes:
                 add_alone("after", Path(name))

@@ -23,14 +23,21 @@
 #define WHOLE static
 #endif
 
-// Lists in scratch memory: of a work-item one after another on a CPU; interleaved on a GPU, where
-// neighbouring work-items then read neighbouring words.
+// Lists in scratch memory: of an item one after another on a CPU; interleaved on a GPU, where
+// neighbouring work-items then read neighbouring words: with all others, or with those of its
+// workgroup if that has few items. The last workgroup may have fewer items than the others.
 #if DEVICE_IS_CPU
 #define L(i) i
+#define STRIDE(items) items
 #define FIRST_WORD(item, words) (item * words)
 #else
 #define L(i) ((size_t)(i) * stride)
-#define FIRST_WORD(item, words) item
+#define FIRST_OF_GROUP (get_group_id(0) * get_local_size(0))
+#define FEW_ITEMS (get_local_size(0) < 32)
+#define STRIDE(items) \
+    (FEW_ITEMS ? min(get_local_size(0), (size_t)(items) - FIRST_OF_GROUP) : (size_t)(items))
+#define FIRST_WORD(item, words) \
+    (FEW_ITEMS ? FIRST_OF_GROUP * (words) + get_local_id(0) : (size_t)(item))
 #endif
 
 // Bytes, which may be of any type, from the state into a log.
@@ -171,14 +178,8 @@ static long stream_binomial(rng_t *rng, const long n, const long threshold)
     }
 
 // The whole numbers x[0 .. n-1] in ascending order: equal ones are the same. Runs of 8 are sorted
-// by insertion and merged; y is room for as many numbers, and is not used for 8 or fewer. A CPU
-// merges two whole runs from both ends at once: neither end waits for the other, or has a branch.
-#if DEVICE_IS_CPU
-#define FROM_BOTH_ENDS 1
-#else
-#define FROM_BOTH_ENDS 0
-#endif
-
+// by insertion and merged; y is room for as many numbers, and is not used for 8 or fewer. Two whole
+// runs are merged from both ends at once: neither end waits for the other, or has a branch.
 #define SORT_ALONE(name, space, AT) \
     static void name(space long *x, const long n, const size_t stride, space long *y) \
     { \
@@ -194,7 +195,7 @@ static long stream_binomial(rng_t *rng, const long n, const long threshold)
             for (long low = 0; low < n; low += 2 * width) { \
                 const long mid = least_long(low + width, n), high = least_long(mid + width, n); \
                 long i = low, j = mid, k = low; \
-                if (FROM_BOTH_ENDS && high - mid == width) { \
+                if (high - mid == width) { \
                     long p = mid - 1, q = high - 1, last = high - 1; \
                     for (; k < mid; ++k, --last) { \
                         const long a = from[AT(i)], b = from[AT(j)]; \

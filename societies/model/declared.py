@@ -217,6 +217,7 @@ class Model(Workload[C, P]):
             kernel=kernel.name,
             global_size=items,
             items=64 if kernel.entry else 32,
+            long_items=not kernel.entry,
             alone_on_cpu=not kernel.entry,
             scratch=scratch,
             arguments={"copies": copies},

@@ -12,6 +12,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from societies.errors import DeviceError
 from societies.opencl.debug import translated_errors
 
+FILLED_AT_ONCE = 1 << 30
+"""Most bytes that one command fills: from 2**31 or 2**32 on, NVIDIA's OpenCL hangs or loses the
+device (pyopencl's issue 395)."""
+
 
 @dataclass
 class Counters:
@@ -211,9 +215,11 @@ class DeviceArray:
                     return
                 if not any(pattern.tobytes()):  # OpenCL takes no pattern of 24 bytes, say
                     pattern = np.zeros((), np.uint8)
-                self.device.api.enqueue_fill_buffer(
-                    self.device.queue, self.buffer, pattern, 0, self.nbytes
-                )
+                for first in range(0, self.nbytes, FILLED_AT_ONCE):
+                    size = min(FILLED_AT_ONCE, self.nbytes - first)
+                    self.device.api.enqueue_fill_buffer(
+                        self.device.queue, self.buffer, pattern, first, size
+                    )
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -62,10 +62,11 @@ def kernel_of_phase(kernel: TranslatedPhase, declared: Declared) -> str:
     entry = ""
     if kernel.entry:
         entries = declared.lengths[kernel.entry]
-        lines.append(f"    const size_t copy = item / {entries}, stride = copies * {entries}ul;")
+        stride = f"STRIDE(copies * {entries}ul)"
+        lines.append(f"    const size_t copy = item / {entries}, stride = {stride};")
         entry = f"(long)(item % {entries})"
     else:
-        lines.append("    const size_t copy = item, stride = copies;")
+        lines.append("    const size_t copy = item, stride = STRIDE(copies);")
     lines.append("    if (copy >= copies) return;")
     if declared.ended:
         lines.append(f"    if ({_over('state_ended[copy]', declared.clock)}) return;")

@@ -101,8 +101,10 @@ class TranslatedProgram:
         facts: dict[Any, Any] = {}
         self.active.clear()
         self.entry = entry
+        first = self.instance(f"{name}_alone").name
         while True:
-            made = self.instance(f"{name}_alone")
+            made = self.instance(first)
+            made.name = first  # of the last pass: `WHOLE` and the kernel's name depend on it
             frame = Namespace(node, file, function.__globals__, {}, bindings_of(node))
             f = Function(self, frame, made, facts)
             try:

@@ -184,8 +184,8 @@ class Course:
         The host waits for a block of ticks only once. A block ends where a snapshot is due.
         """
         first, rows = self.tick + 1, self.history.rows
-        end = min(last, self.ticks, self.tick + self._chunk)
-        self.heading = end = min(end, self.tick - self.tick % self._every + self._every)
+        due = self.tick - self.tick % self._every + self._every
+        self.heading = end = max(first, min(last, self.ticks, self.tick + self._chunk, due))
         began = time.perf_counter()
         self._engine.run_ticks(first, end)
         series, ended = self._engine.logs()[SERIES], self._engine.ended()

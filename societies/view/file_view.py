@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from societies.errors import ConfigError, OutputError, SocietiesError
 from societies.output import open_results
+from societies.output.lock import being_written
+from societies.output.opening import is_study
 from societies.output.reading import event_tables
 from societies.view.controls import PACES, network_controls, playing_controls, windows
 from societies.view.course import WEEK
@@ -81,6 +83,7 @@ class FileView:
     def __init__(self, path: Path) -> None:
         self._path, self._tick = path, 0
         self._stamp: tuple[int, int] | None = None
+        self._history = History(0, ())
         self._read()
 
     def _read(self) -> None:
@@ -98,6 +101,10 @@ class FileView:
                 if one.dims[:2] == (self._copies, self._clock) and one.dtype.kind in "fiu"
                 and one.ndim < 4 and "agent" not in one.dims
             }  # fmt: skip
+            if not series and is_study(self._path):
+                raise ConfigError(
+                    f"{self._path}: is a study, which has no page: `societies plot` draws it"
+                )
             if not series:
                 raise ConfigError(
                     f"{self._path}: cannot be viewed: it has no series with a value for each tick"
@@ -126,10 +133,12 @@ class FileView:
                 own = f"{name}_{word}" if one.ndim > 2 else name
                 lines.append(Line(name, own, unit, meaning))
                 columns.append(values[:, :, i].astype(np.float64))
-        self._history = History(len(columns[0]), lines)
         rows = np.full((len(columns[0]), int(ticks.max(initial=0)), len(lines)), np.nan)
         rows[:, ticks - 1] = np.stack(columns, axis=-1)
-        for row in range(rows.shape[1]):
+        if not self._history.begins(lines, rows):
+            self._history = History(len(rows), lines)  # a new one is sent to pages as a whole
+        self._history.rows = max(0, self._history.rows - 1)  # it may lack values that have a lag
+        for row in range(self._history.rows, rows.shape[1]):
             self._history.add(rows[:, row])
 
     def _read_scene(self, configuration: str) -> tuple[Sequence[str], Recorded | None]:
@@ -167,9 +176,12 @@ class FileView:
 
     @property
     def initial(self) -> Place:
-        """The last tick of the file."""
+        """The last tick of the file; if a run is writing it, the page follows."""
         net = self._network.net if self._network else None
+        live = self._history.rows < self.ticks and being_written(self._path)
         return Place(
+            playing=live,
+            pace=list(PACES)[-1] if live else Place.pace,
             asked=self._history.rows,
             spread=next(iter(self._spreads), ""),
             links=next(iter(net.columns)) if net else "",
@@ -225,6 +237,7 @@ class FileView:
         yield self._shot(state)
         pace, began, done = PACES[state.pace], time.perf_counter(), 0
         shown = looked = began
+        took = 0.0
         while state.playing and self._tick < self.ticks:
             now = time.perf_counter()
             if self._tick < self._history.rows and now >= began + done / pace:
@@ -233,9 +246,10 @@ class FileView:
                     shown = now
                     yield self._shot(state)
                 continue
-            if self._tick >= self._history.rows and now - looked >= POLL:
-                looked = now
+            if self._tick >= self._history.rows and now - looked >= max(POLL, 4 * took):
                 self._read()
+                looked = time.perf_counter()
+                took = looked - now
             time.sleep(0.005)
             yield None
 
@@ -299,11 +313,12 @@ class FileView:
         sizes = self._of_agents(net.size, copy, tick)
         colour = net.colours[state.colour]
         hues = self._of_agents(colour, copy, tick) if isinstance(colour, str) else np.array(colour)
+        size = given if sizes is None else summed(sizes)  # of an agent that was removed: NaN
         drawn = network(
             [link],
-            given if sizes is None else summed(sizes),
+            np.nan_to_num(size),
             np.zeros(recorded.agents) if hues is None else largest(hues),
-            np.ones(recorded.agents),
+            np.isfinite(size),
         )
         facts = network_facts(net, state, recorded.agents, drawn)
         if len(days) < min(span, tick):

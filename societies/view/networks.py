@@ -13,8 +13,9 @@ from societies.workload.declare.scene import MOST_NODES, Links
 Link = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 """Givers, takers and weights: three arrays (link,)."""
 
-MOST_LINES = 1000
-"""Most lines of a network with more circles than can be sent as a table (`packed`)."""
+MOST_TABLE, MOST_LINES = 63, 1000
+"""Most circles of a network whose lines are all sent, at most a table of weights (`packed`); and
+most lines of a network with more circles."""
 
 PASSES = 20
 """Most passes over all agents in the search for communities."""
@@ -61,7 +62,7 @@ def network(
     living = np.bincount(circle, here, count)
     nodes = [sizes, colours, living, communities(table), members]
     nodes += [table.sum(1), (table > 0).sum(1), table.sum(0), (table > 0).sum(0)]
-    if count**2 > 2 * MOST_LINES:
+    if count > MOST_TABLE:
         chosen = _largest_lines(table, givers, takers)
         givers, takers = givers[chosen], takers[chosen]
     lines = [givers, takers, table[givers, takers]]

@@ -159,10 +159,13 @@ class Page:
         refusal = self._refusal(request)
         if refusal:
             return PlainTextResponse(f"{refusal}\n", 403, headers=HEADERS)
+        state, newest = self._session.state, self._session.newest
         try:
-            text = to_yaml(self._session.view.configuration(self._session.state))
+            text = to_yaml(self._session.view.configuration(state))
         except Exception as error:  # an error of the workload
             return PlainTextResponse(f"{one_line(error)}\n", 500, headers=HEADERS)
+        if newest is not None and newest.state == state and isinstance(newest.frame, Shot):
+            text = newest.frame.hash_comment() + text
         return PlainTextResponse(text, headers=HEADERS)
 
     async def _socket(self, websocket: WebSocket) -> None:

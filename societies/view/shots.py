@@ -98,6 +98,19 @@ class History:
                 self._each[row][:, which] = values[: self._each.shape[1], which]
         self.rows += 1
 
+    def begins(self, lines: Sequence[Line], values: NDArray[Any]) -> bool:
+        """Return whether its rows but the last are the first of these (copy, row, column).
+
+        The last row may lack values that have a lag.
+        """
+        mine = self._each[: max(0, self.rows - 1)].swapaxes(0, 1)
+        theirs = values[: mine.shape[0], : mine.shape[1]]
+        return (
+            self.lines == tuple(lines)
+            and self.copies == len(values)
+            and np.array_equal(mine, theirs, equal_nan=True)
+        )
+
     def before(self, rows: int, lines: Sequence[Line]) -> History:
         """Return a history with these columns and the first rows of this one."""
         made = History(self.copies, lines, len(self._all))
@@ -163,6 +176,16 @@ class Shot(Frame):
     tick: int = 0
     panes: tuple[Pane, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def hash_comment(self) -> str:
+        """Return a comment with the hash of the steered state, for its YAML; "": it has none."""
+        sha256 = self.panes[-1].facts["sha256"]
+        if not sha256 or not self.tick:
+            return ""
+        return (
+            f"# state sha256 after {self.facts['clock']} {self.tick}: {sha256}\n"
+            f"# (societies run FILE --ticks {self.tick} prints it)\n"
+        )
 
 
 NO_PIXELS = np.zeros((0, 0, 4), np.uint8)

@@ -7,6 +7,7 @@ import sys
 import urllib.request
 
 import pytest
+from marks import thorough_but
 
 VIEW = [sys.executable, "-m", "societies", "view", "physics/laplace/quickstart", "--no-browser"]
 
@@ -72,7 +73,7 @@ def test_without_the_extra_one_line_says_what_to_install(shell, monkeypatch, pac
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("ending", thorough_but({signal.SIGINT}, [signal.SIGINT, signal.SIGTERM]))
 def test_a_run_with_a_page_shows_its_file_until_it_is_ended(tmp_path, ending):
     words = ["run", "models/boltzmann/quickstart", "--device", "reference", "--view", "-q"]
     process = subprocess.Popen(

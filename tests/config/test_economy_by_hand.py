@@ -154,3 +154,14 @@ def test_the_means_of_the_last_day_are_those_of_the_file():
     data = xr.Dataset(days, {"day": [4, 5, 6]})
     assert recorder.recorded_means(data, 6) == found
     assert recorder.recorded_means(data, 7) == {}
+
+
+def test_groups_begin_with_their_own_units():
+    groups = [
+        {"name": "x", "count": 2},
+        {"name": "y", "count": 3, "endowment": {"units": 7}},
+        {"name": "z", "count": 1, "endowment": {"units": [1, 2, 3, 4, 5]}},
+    ]
+    found = WORKLOAD.parameters(economy(groups=groups, endowment={"units": 9}))
+    assert found.endowment == ((9,) * 5, (7,) * 5, (1, 2, 3, 4, 5))
+    assert found.group_of_agent == (0, 0, 1, 1, 1, 2)

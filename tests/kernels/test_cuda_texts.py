@@ -1,6 +1,7 @@
-"""Is every kernel file, built alone with each switch, CUDA C++ after its translation?
+"""Is the text of every workload, and every kernel file built alone, CUDA C++ when translated?
 
-Clang reads it (`cuda_parsed`), so that this needs neither NVRTC nor a GPU. What NVRTC says of whole
+Whole texts run in CI. Files alone take six times as long, and run nightly with each switch. Clang
+reads it (`cuda_parsed`), so that this needs neither NVRTC nor a GPU. What NVRTC says of whole
 programs is in tests/golden/test_cuda_builds.py.
 """
 
@@ -32,13 +33,18 @@ OF_DEVICES = {f"economy/{name}.cl" for name in ("devices", "knowledge", "valuati
 WITH_RULES = {name for name, text in sources.TEXTS.items() if "#ifdef RULE_" in text}
 
 
+def configured(name, settings):
+    """Return a workload and a configuration of it."""
+    config = config_from_dict(settings) if name == "economy" else small(name, **settings)
+    return workload(name), config
+
+
 def parts(name, settings):
     """Yield the files that a workload's phases need under some settings, each built alone.
 
     A text that is made from Python is yielded with all that it is compiled with.
     """
-    one = workload(name)
-    config = config_from_dict(settings) if name == "economy" else small(name, **settings)
+    one, config = configured(name, settings)
     p = one.parameters(config)
     given, files = one.source(p), kernel_files(one.phases(p, one.count(config)))
     if any(f"kernels/{file}" not in sources.TEXTS for file in files):
@@ -65,7 +71,14 @@ def test_operators_of_python():
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("settings", thorough_but({"with policies", "with rules"}, ECONOMY))
+@pytest.mark.parametrize("name", names())
+def test_the_text_of_a_workload(name):
+    settings = ECONOMY["with policies"] if name == "economy" else forms(name)[0]
+    assert errors_in_cuda(text(*configured(name, settings), FACTS)) == []
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("settings", thorough_but({"with rules"}, ECONOMY))
 def test_the_files_of_the_economy(settings):
     found = {
         file: errors_in_cuda(made)
@@ -104,10 +117,8 @@ def test_what_opencl_allows_is_allowed():
 FORMS = [(name, n) for name in names() if name != "economy" for n in range(len(forms(name)))]
 
 
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    ("name", "form"), thorough_but([one for one in FORMS if one[1] == 0], FORMS, 2)
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize(("name", "form"), FORMS)
 def test_the_files_of_a_workload(name, form):
     found = {}
     for file, made in parts(name, forms(name)[form]):

@@ -8,6 +8,7 @@ from test_bam import economy_of
 import societies
 from societies import config_from_dict
 from societies.errors import ConfigError
+from societies.model import DailyConfig, key
 from societies.models import bam
 from societies.models.bam.config import MOST_MONEY
 
@@ -83,6 +84,17 @@ def test_interventions_that_overlap_are_warned_of():
     changes = [{"quarter": 2, "until": 5, "set": {"tax": 0.1}}, {"quarter": 3, "set": {"tax": 0.2}}]
     config = config_from_dict({**SMALLEST, "max_m": 4, "interventions": changes})
     assert [found.path for found in config.warnings()] == [("interventions", 1, "set")]
+
+
+def test_a_model_with_days_may_name_its_keys_as_it_likes():
+    """Base classes keep short names free: a key called clock or first is one like any other."""
+
+    class Config(DailyConfig):
+        clock: int = key(3, "A clock")
+        first: int = key(2, "The first")
+
+    config = Config(workload="own", days=4)
+    assert (config.clock, config.first, *config.conflicts(), *config.warnings()) == (3, 2)
 
 
 def test_more_searches_than_firms_see_each_firm_once():

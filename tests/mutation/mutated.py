@@ -90,6 +90,7 @@ ON_A_DEVICE = {
 RULES = (
     *("start_and_end_of_day", "working", "bartering", "device_market", "device_payment"),
     *("making", "valuing", "inventing", "statistics_rules", "measures_rules", "curves"),
+    "streams_rules",
 )
 TRADING_RULES = (
     "test_equal_powers_settle_at_the_geometric_mean_whatever_their_size",
@@ -121,6 +122,7 @@ OF_THE_HOST = (
     "tests/parity/test_interventions_that_end.py",
     "tests/parity/test_verifying.py",
     "tests/parity/test_verifying_by_hand.py",
+    "tests/parity/test_verifying_in_parts_by_hand.py",
     "tests/invariants/test_explanations.py",
     "tests/invariants/test_lives_by_hand.py",
     "tests/invariants/test_policies.py",

@@ -5,6 +5,7 @@ import pytest
 
 from societies.errors import DeviceError
 from societies.opencl import Counters, In, InOut, Local, Out, Program, choose_device
+from societies.opencl import array as array_module
 
 DTYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "?"]
 
@@ -40,6 +41,23 @@ def test_zeros_and_fill(device):
     assert (a.get() == -5).all()
     assert device.zeros(4).dtype == np.float64
     assert a.nbytes == 42 and len(a) == 7
+
+
+@pytest.mark.parametrize("value", [0, 7])
+def test_large_arrays_are_filled_piece_by_piece(device, monkeypatch, value):
+    """One command for 4 GiB loses an NVIDIA GPU: 8192 societies with all devices need 4.2."""
+    monkeypatch.setattr(array_module, "FILLED_AT_ONCE", 64)
+    asked, fill = [], device.api.enqueue_fill_buffer
+
+    def noted(queue, buffer, pattern, offset, size, *rest, **more):
+        asked.append((offset, size))
+        return fill(queue, buffer, pattern, offset, size, *rest, **more)
+
+    monkeypatch.setattr(device.api, "enqueue_fill_buffer", noted)
+    a = device.array(np.arange(41, dtype=np.int32))
+    a.fill(value)
+    assert (a.get() == value).all()
+    assert asked == [(0, 64), (64, 64), (128, 36)]
 
 
 def test_set_wants_equal_shape_and_dtype(device):

@@ -5,6 +5,7 @@ tests/invariants/test_economic_measures.py.
 """
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -290,3 +291,11 @@ def test_the_last_agent_is_measured_too():
     assert s.wealth_stocks[1] == pytest.approx(stocks)
     assert s.wealth_devices[1] == pytest.approx(tool)
     assert s.wealth[1] == pytest.approx(stocks + tool)
+
+
+def test_the_mean_of_a_group_is_over_its_living_members():
+    p = SimpleNamespace(agents=5, group_of_agent=(0, 0, 1, 1, 1))
+    s = SimpleNamespace(alive=[1, 0, 1, 1, 0], income=[3.0, 0.0, 4.0, 8.0, 0.0])
+    assert (measures.mean_of(p, s, "income", 0), measures.mean_of(p, s, "income", 1)) == (3.0, 6.0)
+    s.alive = [0, 0, 1, 1, 0]
+    assert math.isnan(measures.mean_of(p, s, "income", 0))

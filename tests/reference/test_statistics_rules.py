@@ -259,3 +259,32 @@ def test_concentration_by_hand():
     assert concentration(p, s) == [6 / 16, 1.0, 0.5, 0.0, 6 / 16]
     s.extracted = [[0, 0, 0, 0, 1], [0] * 5, [0] * 5]
     assert concentration(p, s) == [0.0, 0.0, 0.0, 0.0, 1.0]
+
+
+def gini_of_pairs(values):
+    """Return half the mean difference of all pairs, over the mean."""
+    n, mean = len(values), sum(values) / len(values)
+    return sum(abs(a - b) for a in values for b in values) / (2 * n * n * mean)
+
+
+@pytest.mark.parametrize("dead", [None, 0, 4])
+def test_every_gini_coefficient_is_of_the_living(dead):
+    """A removed agent is not one that has nothing, which would make all more unequal."""
+    p, s = evening()
+    for a in range(5):
+        s.utility_1[a], s.utility_2[a] = 90.0 * a + 10.0, 7.0 * a * a + 5.0
+        s.utility_total[a] = 1000.0 + 250.0 * a
+    if dead is not None:
+        remove(s, dead)
+    living, before = [a for a in range(5) if a != dead], list(s.utility_total)
+    found = row(p, s, 5)
+    three = [s.utility_2[a] + s.utility_1[a] + s.utility[a] for a in living]
+    extracted = [float(3 * a + 8) for a in living]
+    total = [before[a] + s.utility[a] for a in living]
+    for name, values in (
+        *(("gini", [s.utility[a] for a in living]), ("gini_3day", three)),
+        *(("gini_extracted", extracted), ("gini_cumulative", total)),
+    ):
+        assert found[name] == pytest.approx(gini_of_pairs(values), rel=1e-12), name
+    share = sum(three) / sum(before)
+    assert found["gini_paper"] == pytest.approx(gini_of_pairs(three) * share, rel=1e-12)

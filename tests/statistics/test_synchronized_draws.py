@@ -74,7 +74,7 @@ def test_a_round_of_device_trade_draws_what_it_draws_without_the_rounds_before()
     assert one.device_partners == other.device_partners != first
 
 
-@pytest.mark.ci
+@pytest.mark.thorough
 def test_results_have_the_same_distribution():
     """Two samples of 250 societies with different seeds, one of them with synchronized draws."""
     found = []

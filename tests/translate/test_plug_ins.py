@@ -492,7 +492,9 @@ def checked_run(config):
         ("trading.choice", 3, "index"),
         ("trading.meeting", 2, "division by zero"),
         ("device.worth", 2, "assertion"),
-        ("devices_market.partner", 1, "more than 100,000 rounds"),
+        pytest.param(
+            *("devices_market.partner", 1, "more than 100,000 rounds"), marks=pytest.mark.thorough
+        ),
     ],
 )
 def test_a_checked_build_names_the_line_of_a_rule_that_goes_wrong(

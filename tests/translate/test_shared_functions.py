@@ -27,6 +27,14 @@ def second(config, society, day):
     for money in society.money:
         found.append(money)
     society.wealth = spread(society) + float(len(found))
+
+
+def third(config, society, day):
+    richest = None
+    for money in society.money:
+        if richest is None or money > richest:
+            richest = money
+    society.wealth = float(richest)
 '''
 
 FIELDS = {
@@ -68,3 +76,10 @@ def test_a_phase_that_would_need_too_much_leaves_the_others_as_they_are(rules):
     with pytest.raises(TranslationError, match="the lists of second need"):
         unit.phase(module.second)
     assert list(unit.kernels) == ["first"] and unit.kernels["first"].words == 100
+
+
+def test_a_phase_has_its_name_and_stays_a_function_if_it_is_translated_twice(rules):
+    """Optimisers of CPUs need to see one, and the kernel's name is in tables of times."""
+    module, unit = rules(150)
+    assert unit.phase(module.third).name == "third_kernel"
+    assert "\nWHOLE void third_alone(" in unit.text

@@ -6,7 +6,14 @@ import networkx
 import numpy as np
 import pytest
 
-from societies.view.networks import MOST_LINES, communities, network, network_facts, packed
+from societies.view.networks import (
+    MOST_LINES,
+    MOST_TABLE,
+    communities,
+    network,
+    network_facts,
+    packed,
+)
 from societies.workload.declare.scene import MOST_NODES, Links
 
 
@@ -84,6 +91,15 @@ def test_of_many_lines_the_largest_are_drawn_and_that_is_said():
     state = SimpleNamespace(links="units", window="this day", colour="its group")
     said = network_facts(net, state, count, drawn)["title"]
     assert said.endswith(f"; the 1,000 largest of {len(link[0]):,} lines are drawn")
+
+
+@pytest.mark.parametrize("count", [48, MOST_TABLE])
+def test_of_few_circles_all_lines_are_drawn(count):
+    givers, takers = np.nonzero(~np.eye(count, dtype=bool))
+    ones = np.ones(count)
+    drawn = network([(givers, takers, np.arange(len(givers)) + 1.0)], ones, 0 * ones, ones)
+    assert len(drawn["links"]) == count * (count - 1) > MOST_LINES
+    assert packed(drawn["links"], count).nbytes == 4 * count**2
 
 
 @pytest.mark.parametrize("lines", [3, 20])

@@ -11,8 +11,8 @@ import pytest
 
 import societies
 from societies import config_from_dict
-from societies.errors import ConfigError
-from societies.view import course, run_view
+from societies.errors import ConfigError, Interrupted
+from societies.view import course, file_view, run_view
 from societies.view.file_view import FileView
 from societies.view.run_view import RunView
 from societies.view.shots import message
@@ -456,6 +456,18 @@ def test_the_page_of_a_result_has_its_series_by_entry_and_its_network(result):
     assert early["spread"]["meaning"].endswith("not recorded up to day 1")
 
 
+def test_an_agent_that_was_removed_is_faint_in_the_network_of_a_result(tmp_path):
+    """What a removed agent holds is recorded as NaN, which hid all circles of the page."""
+    view, state = made(
+        days=6, record={"agent": 3, "network": [5]},
+        interventions=[{"day": 2, "remove": "agent", "index": 1}],
+    )  # fmt: skip
+    societies.run(view.configuration(state), device="reference", out=tmp_path / "run.h5")
+    page = FileView(tmp_path / "run.h5")
+    sizes, _, living = last(page, page.initial).panes[0].numbers["nodes"][:, :3].T
+    assert np.isfinite(sizes).all() and living.tolist() == [1, 0, 1, 1, 1]
+
+
 def test_a_result_is_played_from_its_beginning_and_stops_at_its_end(result):
     view = FileView(result)
     state = replace(view.take(view.initial, Press("play")), pace="as fast as possible")
@@ -474,6 +486,46 @@ def test_a_result_that_grows_is_read_again(tmp_path):
     assert last(page, page.initial).tick == 6
     societies.run(config, device="reference", out=path, overwrite=True)
     assert last(page, replace(page.initial, asked=12)).tick == 12
+
+
+def test_a_file_that_is_being_written_is_followed_and_only_new_rows_are_sent(tmp_path, monkeypatch):
+    """It stood still until Play was pressed, and then all its rows were sent again and again."""
+    path = tmp_path / "run.h5"
+    view, state = made(days=12, record={"checkpoint": 3})
+    config = view.configuration(state)
+
+    def stop(done, days):
+        if done >= 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted):
+        societies.run(config, device="reference", out=path, progress=stop)
+    assert not FileView(path).initial.playing
+    monkeypatch.setattr(file_view, "being_written", lambda path: True)
+    page, known = FileView(path), {}
+    assert page.initial.playing and (begun := page.initial.asked) < 12
+    frames = page.frames(page.initial)
+    message(next(frames), number=1, state=1, known=known)
+    serial, _, rows = known[0]
+    assert rows == begun
+    societies.run(config, device="reference", out=path, resume=True)
+    shot = [one for one in frames if one is not None][-1]
+    message(shot, number=2, state=1, known=known)
+    assert shot.tick == 12 and known[0] == (serial, 0, 12)
+    assert not FileView(path).initial.playing
+
+
+def test_a_study_has_no_page_and_one_line_names_the_command_that_draws_it(shell, tmp_path):
+    data = made()[0].configuration(made()[1]).model_dump(mode="json") | {"days": 2}
+    (tmp_path / "base.yaml").write_text(json.dumps(data))
+    sweep = {"base": "base.yaml", "vary": {"grid": {"day_length": [500, 600]}}}
+    (tmp_path / "sweep.yaml").write_text(json.dumps(sweep))
+    study = str(tmp_path / "study.h5")
+    options = ("--device", "reference", "--out", study, "--yes", "--quiet")
+    assert shell("sweep", str(tmp_path / "sweep.yaml"), *options)[0] == 0
+    code, out, err = shell("view", study, "--no-browser")
+    expected = f"{study}: is a study, which has no page: `societies plot` draws it\n"
+    assert (code, out, err) == (2, "", expected)
 
 
 def test_the_page_of_a_result_takes_nothing_that_needs_a_run(shell, result):

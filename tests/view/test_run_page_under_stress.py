@@ -1,6 +1,7 @@
 """What does the page of a run do when events, viewers and files are not as they should be?"""
 
 import json
+import urllib.request
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,6 +43,28 @@ def rows(viewer):
     """Return the first row and the number of rows that the newest scene brings, for each pane."""
     panes = viewer.frames[-1][0]["panes"]
     return [(pane["from"], pane["parts"][0][1][0]) for pane in panes]
+
+
+def test_the_saved_yaml_begins_with_the_hash_of_the_state(page, shell, tmp_path):
+    def saved():
+        with urllib.request.urlopen(f"{page.address}configuration.yaml") as answer:
+            return answer.read().decode()
+
+    with Viewer(page) as viewer:
+        shows(viewer, 0)
+        assert saved().startswith("workload: economy")
+        viewer.send(change="tick", value=3)
+        shows(viewer, 3)
+        viewer.send(change="value", value=450)
+        viewer.send(change="tick", value=6)
+        shows(viewer, 6)
+        text = saved()
+    digest = viewer.frames[-1][0]["panes"][0]["sha256"]
+    assert text.startswith(f"# state sha256 after day 6: {digest}\n# (societies run FILE --ticks 6")
+    (tmp_path / "policy.yaml").write_text(text)
+    options = ("--ticks", "6", "--device", "reference", "--out", str(tmp_path / "policy.h5"))
+    code, out, _ = shell("run", str(tmp_path / "policy.yaml"), *options)
+    assert code == 0 and digest in out
 
 
 def test_two_sliders_at_once_are_two_changes_and_a_burst_is_one(page):

@@ -3,7 +3,9 @@
 The economy's values are in tests/parity/test_parameter_tables.py and test_interventions.py.
 """
 
+import re
 from functools import cache
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -27,7 +29,7 @@ from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 from societies.workload.running.points import with_table
 
 FORMS = {
-    ("bam", "buffer_h"): {"buffer": True},
+    ("bam", "buffer_h"): {"buffer": True, "seed": 2},
     ("havannah_search", "exploration"): {"moves": "", "leaves": 40},
     ("laplace", "ratio"): {"method": "heat"},
     ("laplace", "omega"): {"method": "sor", "omega": 1.8},
@@ -69,9 +71,14 @@ KINDS = (VALUE, TABULATED, INITIAL)
 CASES = [(name, key) for name in tried() if name != "economy" for key in values(name)]
 
 
+def settings_of(name, key):
+    """Return the settings of the small configuration with which a key has an effect."""
+    return FORMS.get((name, key), {})
+
+
 def of_two(name, key):
     """Return a configuration, the present value of a key and another one."""
-    config = small(name, **FORMS.get((name, key), {}))
+    config = small(name, **settings_of(name, key))
     now = config.model_dump()
     for part in key.split("."):
         now = now[int(part) if part.isdigit() else part]
@@ -80,27 +87,40 @@ def of_two(name, key):
     return config, now, now // 2 if type(now) is int else now / 2
 
 
+def companions(name, key):
+    """Return the keys that are tried with the same settings, and so by one program."""
+    chosen = settings_of(name, key)
+    return tuple(one for of, one in CASES if of == name and settings_of(name, one) == chosen)
+
+
+def changeable(name, key):
+    """Return whether a key is read after the first tick, so that an intervention may change it."""
+    config = small(name, **settings_of(name, key)).model_dump(exclude_unset=True)
+    return found_key(workload(name).config, config, key)[1] != INITIAL
+
+
 @cache
 def device():
     return choose_device("auto")
 
 
 BUILT = {}
-"""The last program of each workload: another value must not need another program."""
+"""The program of each table of a workload: another value must not need another program."""
 
 
-def state_of(config, tick=TICKS, engine=DeviceEngine):
-    """Return the state after some ticks, and whether an earlier program was used again."""
+def state_of(config, keys=(), engine=DeviceEngine):
+    """Return the state after some ticks, and whether the program of these keys was used again."""
     chosen = workload(config.workload)
-    p, more = chosen.parameters(config), {}
+    p, more, kind = chosen.parameters(config), {}, (config.workload, keys)
     if engine is DeviceEngine:
-        more = {"device": device(), "like": BUILT.get(config.workload)}
+        more = {"device": device(), "like": BUILT.get(kind)}
     first, copies = chosen.first(config), chosen.count(config)
     made = engine(chosen, p, first=first, copies=copies, **more)
-    again = made.built is not None and made.built is BUILT.get(config.workload)
-    BUILT[config.workload] = made.built
+    again = made.built is not None and made.built is BUILT.get(kind)
+    if keys and engine is DeviceEngine:
+        BUILT[kind] = made.built
     made.start()
-    made.run_ticks(1, tick)
+    made.run_ticks(1, TICKS)
     return made.state(), again
 
 
@@ -109,11 +129,17 @@ def same(one, other):
     return all(np.array_equal(one[name], other[name], equal_nan=True) for name in one)
 
 
+@cache
+def results(name):
+    """Return the names of the arrays that are results."""
+    chosen = workload(name)
+    fields = chosen.arrays(chosen.parameters(small(name)))  # translates all phases of a model
+    return {key for key, field in fields.items() if field.compared}
+
+
 def compared(name, state, copy):
     """Return the arrays of one copy that are results."""
-    chosen = workload(name)
-    fields = chosen.arrays(chosen.parameters(small(name)))
-    return {key: array[copy] for key, array in state.items() if fields[key].compared}
+    return {key: array[copy] for key, array in state.items() if key in results(name)}
 
 
 @pytest.mark.parametrize("name", names())
@@ -131,38 +157,77 @@ def test_a_key_may_differ_or_the_refusal_says_why(name):
             assert str(why.value) == reasons[kind]
 
 
+@cache
+def of_table(name, keys):
+    """Return a table, and the states of device and reference that it leads to.
+
+    Copy 0 has the present values of all keys, each other copy another value of one key.
+    """
+    table = {}
+    for number, key in enumerate(keys, start=1):
+        config, now, other = of_two(name, key)
+        table[key] = [other if copy == number else now for copy in range(len(keys) + 1)]
+    given = with_table(config, table)
+    return table, *(state_of(given, keys, one)[0] for one in (DeviceEngine, ReferenceEngine))
+
+
+@cache
+def of_constants(name, keys):
+    """Return the states of as many copies that all have the present values."""
+    config = small(name, **settings_of(name, keys[0]), replicates=len(keys) + 1)
+    return state_of(config)[0]
+
+
+@cache
+def of_interventions(name, keys):
+    """Return the states of device and reference if an intervention changes each key in one copy.
+
+    Copy 0 is not changed.
+    """
+    chosen = workload(name)
+    section = get_args(chosen.config.model_fields["interventions"].annotation)[0]
+    *_, copies = section.model_fields
+    changes = [
+        {chosen.clock: 2, copies: [number], "set": {key: of_two(name, key)[2]}}
+        for number, key in enumerate(keys, start=1)
+    ]
+    settings = settings_of(name, keys[0])
+    config = small(name, **settings, replicates=len(keys) + 1, interventions=changes)
+    return [state_of(config, engine=one)[0] for one in (DeviceEngine, ReferenceEngine)]
+
+
 @pytest.mark.sample
 @pytest.mark.parametrize(("name", "key"), CASES)
 def test_two_copies_with_different_values_are_two_runs_alone(name, key):
-    config, now, other = of_two(name, key)
-    both, _ = state_of(with_table(config, {key: [now, other]}))
-    first = f"first_{workload(name).copies}"
-    for copy, value in enumerate((now, other)):
-        alone = with_table(config.model_copy(update={first: copy}), {key: [value]})
-        state, again = state_of(alone)
+    config, _, _ = of_two(name, key)
+    keys = companions(name, key)
+    table, together, reference = of_table(name, keys)
+    number = keys.index(key) + 1
+    for copy in (0, number):
+        values = {one: [column[copy]] for one, column in table.items()}
+        first = {f"first_{workload(name).copies}": copy}
+        state, again = state_of(with_table(config.model_copy(update=first), values), keys)
         assert again, "another value has built another program"
-        assert same(compared(name, both, copy), compared(name, state, 0))
-    unchanged, _ = state_of(config.model_copy(update={first: 1}))
-    assert not same(compared(name, both, 1), compared(name, unchanged, 0))
-    reference, _ = state_of(with_table(config, {key: [now, other]}), engine=ReferenceEngine)
-    assert all(same(*(compared(name, one, i) for one in (both, reference))) for i in (0, 1))
+        assert same(compared(name, together, copy), compared(name, state, 0))
+        assert same(*(compared(name, one, copy) for one in (together, reference)))
+    unchanged = of_constants(name, keys)
+    assert same(*(compared(name, one, 0) for one in (together, unchanged)))
+    assert not same(*(compared(name, one, number) for one in (together, unchanged)))
 
 
 @pytest.mark.parametrize(("name", "key"), CASES)
 def test_a_value_changes_during_a_run_or_the_refusal_says_why_not(name, key):
-    config, _, other = of_two(name, key)
-    chosen, data = workload(name), config.model_dump(exclude_unset=True)
-    change = {chosen.clock: 2, "set": {key: other}}
-    try:
-        changed = chosen.config.model_validate({**data, "interventions": [change]})
-    except ValueError as error:
-        assert ONLY_AT_FIRST in str(error)
-        assert found_key(chosen.config, data, key)[1] == INITIAL
+    if not changeable(name, key):
+        with pytest.raises(ConfigError, match=re.escape(ONLY_AT_FIRST)):
+            of_interventions(name, (key,))
         return
-    state, _ = state_of(changed)
-    assert not same(compared(name, state, 0), compared(name, state_of(config)[0], 0))
-    reference, _ = state_of(changed, engine=ReferenceEngine)
-    assert same(compared(name, state, 0), compared(name, reference, 0))
+    keys = tuple(one for one in companions(name, key) if changeable(name, one))
+    device, reference = of_interventions(name, keys)
+    number = keys.index(key) + 1
+    unchanged = of_constants(name, keys)
+    assert same(*(compared(name, one, number) for one in (device, reference)))
+    assert same(*(compared(name, one, 0) for one in (device, unchanged)))
+    assert not same(*(compared(name, one, number) for one in (device, unchanged)))
 
 
 @pytest.mark.parametrize(("name", "key"), CASES)

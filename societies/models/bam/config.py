@@ -68,8 +68,8 @@ class QuarterRecord(RecordConfig):
 class BamConfig(EnsembleConfig):
     """Keys of the YAML file."""
 
-    clock, first = "quarter", "first_economy"
-    drawn_by = ("households", "firms", "banks"), "four of every agent"
+    TICK, FIRST_COPY = "quarter", "first_economy"
+    DRAWN_BY = ("households", "firms", "banks"), "four of every agent"
 
     workload: Literal["bam"]
     quarters: int = key(1000, "Number of quarters to simulate", "quarter", ge=1, le=MOST_TICKS)

@@ -200,13 +200,13 @@ class EnsembleConfig(WorkloadConfig):
 
     Attributes
     ----------
-    clock, first : what a tick is called; the key of the first copy's number
-    drawn_by : keys on which the number of streams of a copy depends, and how, in words
+    TICK, FIRST_COPY : what a tick is called; the key of the first copy's number
+    DRAWN_BY : keys on which the number of streams of a copy depends, and how, in words
     """
 
-    clock: ClassVar[str] = "day"
-    first: ClassVar[str] = "first_society"
-    drawn_by: ClassVar[tuple[tuple[str, ...], str]] = ((), "")
+    TICK: ClassVar[str] = "day"
+    FIRST_COPY: ClassVar[str] = "first_society"
+    DRAWN_BY: ClassVar[tuple[tuple[str, ...], str]] = ((), "")
 
     @property
     def stream_base(self) -> int:
@@ -228,10 +228,10 @@ class EnsembleConfig(WorkloadConfig):
         from societies.workload.running.points import intervention_conflicts
 
         yield from intervention_conflicts(self)
-        yield from keep_conflicts(self, self.clock)
-        copies = sum(getattr(self, name) for name in (self.first, "replicates"))
-        keys, reckoned = self.drawn_by
-        names = ("replicates", self.first, *keys)
+        yield from keep_conflicts(self, self.TICK)
+        copies = sum(getattr(self, name) for name in (self.FIRST_COPY, "replicates"))
+        keys, reckoned = self.DRAWN_BY
+        names = ("replicates", self.FIRST_COPY, *keys)
         yield from stream_conflicts(self, copies * self.streams(), names, reckoned)
 
     def warnings(self) -> Iterator[Conflict]:
@@ -239,7 +239,7 @@ class EnsembleConfig(WorkloadConfig):
         from societies.workload.running.points import overlaps
 
         yield from overlaps(self)
-        ticks = plural(self.clock)
+        ticks = plural(self.TICK)
         last, detail = getattr(self, ticks), recorded(self, "detail", 0)
         if detail > last:
             yield Conflict(

@@ -149,6 +149,8 @@ class Launch:
     items : work-items per workgroup; 0: the workload's default. Results do not depend on it.
     global_size : total number of work-items, if they may be divided into any workgroups; the
         number of workgroups follows from it
+    long_items : True if each work-item takes long: workgroups have fewer than ``items`` of them
+        where there are few, so that all compute units of a GPU have some; for ``global_size``
     alone_on_cpu : True if a workgroup has a single work-item on a CPU
         (kernels/primitives/group.cl)
     scratch : working memory by the name of the parameter
@@ -166,6 +168,7 @@ class Launch:
     kernel: str = ""
     items: int | tuple[int, ...] = 0
     global_size: int = 0
+    long_items: bool = False
     alone_on_cpu: bool = False
     scratch: Mapping[str, Scratch] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -252,6 +255,25 @@ def scratch_name(phase: str, launch: Launch, parameter: str) -> str:
     """Return the name of scratch memory: of its phase, kernel and parameter, unless shared."""
     own = f"{phase}/{launch.kernel or phase}/{parameter}"
     return launch.scratch[parameter].shared or own
+
+
+GROUPS_A_UNIT = 8
+"""Workgroups of long work-items that each compute unit of a GPU has before they become larger."""
+
+FEW_ITEMS = 4
+"""Largest workgroup of long work-items that is smaller than others; above it has no advantage."""
+
+
+def items_of_long(items: int, count: int, units: int) -> int:
+    """Return the work-items per workgroup of a launch of ``count`` long work-items.
+
+    A power of two, or ``items``, which is the most. Work-items of a warp wait for each other where
+    they take different branches, and the cache of a compute unit holds the data of few of them; so
+    they are spread over all compute units first (docs/design/translated-rules.md has the times).
+    """
+    each = -(-count // (GROUPS_A_UNIT * units))
+    few = 1 << max(each - 1, 0).bit_length()
+    return few if few <= min(items, FEW_ITEMS) else items
 
 
 def workgroup_size(device: Device, items: int) -> int:

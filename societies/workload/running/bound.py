@@ -17,6 +17,7 @@ from societies.workload.declare.phases import (
     Phase,
     Rounds,
     Step,
+    items_of_long,
     scratch_memory,
     scratch_name,
 )
@@ -251,6 +252,9 @@ class BoundPhases:
         local = (items,) if isinstance(items, int) else items
         if self._on_cpu and launch.alone_on_cpu:
             local = (1,) * len(local)
+        elif launch.long_items:
+            units = self._program.device.compute_units
+            local = (items_of_long(local[0], launch.global_size, units),)
         groups = launch.groups
         if isinstance(groups, str):
             word, arrays = groups, self.arrays

@@ -1,0 +1,121 @@
+"""Have workgroups of any size the results of Python?
+
+In the form for GPUs, on the device under test.
+"""
+
+from typing import Literal
+
+import numpy as np
+import pytest
+from gpu_form import form
+
+from societies.model import Bounded, DailyConfig, Events, Field, Model, Rng, Series
+from societies.opencl import choose_device
+from societies.workload import Source
+from societies.workload.declare.phases import GROUPS_A_UNIT, items_of_long
+from societies.workload.running import bound
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+
+MOST = 150
+COPIES = 5
+
+
+class DrawsConfig(DailyConfig):
+    """Keys."""
+
+    workload: Literal["draws_of_a_test"]
+
+
+def begin(config, society, day):
+    """Begin the stream."""
+    society.stream = Rng.seed(config.stream_base, config.stream_gap, society.index).pack()
+
+
+def draw(config, society, day):
+    """Sort another quantity of numbers in each society every day, many of them equal."""
+    rng = Rng.load(society.stream)
+    drawn: list[int] = Bounded(MOST)
+    for _ in range((31 * day + 67 * society.index) % MOST):
+        drawn.append(rng.below(40) - 20)
+    middle = len(drawn) // 2
+    drawn.sort()
+    total = 0
+    for place, number in enumerate(drawn):
+        total += place * number
+    society.total = total
+    ascending = sorted(society.number)
+    society.number[rng.below(MOST)] = ascending[middle] + rng.below(9)
+    if day == 6 + society.index:
+        society.ended = day - 1
+        society.ends.append((day, total))
+    society.series = {"middle": float(ascending[middle]), "count": float(len(drawn))}
+    society.stream = rng.pack()
+
+
+class Draws(Model):
+    """What is declared."""
+
+    name, summary = "draws_of_a_test", "a model that sorts"
+    config, start, day = DrawsConfig, ("begin",), ("draw",)
+
+    def sizes(self, p):
+        """Return the lengths."""
+        return {"place": MOST}
+
+    def fields(self, p):
+        """Return the state."""
+        return {
+            "number": Field(("place",), "int32", "1", "numbers"),
+            "total": Field((), "int64", "1", "sum over all places"),
+            "stream": Field((), "uint64", "1", "stream", within=(1, "last state")),
+            "ended": Field((), "int32", "day", "day of the end", initial=-1),
+        }
+
+    def events(self, p):
+        """Return the lists of events."""
+        return {"ends": Events(2, 1)}
+
+    def series(self, p):
+        """Return the series."""
+        return {"middle": Series("1", "a number"), "count": Series("1", "numbers drawn")}
+
+    def source(self, p):
+        """Return the macros of the form for GPUs."""
+        return Source(form(0), arguments=super().source(p).arguments)
+
+
+@pytest.mark.ci
+def test_groups_of_any_size_have_the_bits_of_python(monkeypatch):
+    one, device, like = Draws(), choose_device("auto"), None
+    p = one.parameters(DrawsConfig(workload=one.name, days=9, replicates=COPIES))
+    reference = ReferenceEngine(one, p, copies=COPIES)
+    reference.start()
+    reference.run_ticks(1, 9)
+    assert (reference.arrays("ended")["ended"] >= 0).sum() == 4
+    for items in (1, 2):  # PoCL builds the kernel for each size of a workgroup
+        monkeypatch.setattr(bound, "items_of_long", lambda *_, items=items: items)
+        engine = DeviceEngine(one, p, device, copies=COPIES, like=like)
+        like = engine.built
+        engine.start()
+        engine.run_ticks(1, 9)
+        (launch,) = engine.run_step.launches["draw"]
+        assert launch.kernel._sizes[1] == (items,)
+        assert engine.hash() == reference.hash(), items
+        assert np.array_equal(engine.events()["ends"], reference.events()["ends"])
+        for name, log in reference.logs().items():
+            assert engine.logs()[name].tobytes() == log.tobytes(), name
+
+
+@pytest.mark.parametrize(
+    ("count", "units", "items"),
+    [
+        (1, 132, 1),
+        (GROUPS_A_UNIT * 132, 132, 1),
+        (GROUPS_A_UNIT * 132 + 1, 132, 2),
+        (4 * GROUPS_A_UNIT * 132, 132, 4),
+        (4 * GROUPS_A_UNIT * 132 + 1, 132, 32),
+        (1000, 1, 32),
+    ],
+)
+def test_long_work_items_are_spread_over_all_compute_units_first(count, units, items):
+    assert items_of_long(32, count, units) == items

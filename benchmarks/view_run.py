@@ -1,8 +1,9 @@
 """Measures the page of a run: days a second with and without it, messages, frames and memory.
 
 The page plays as fast as possible in headless Chromium, or (`--client`) a client reads and
-acknowledges its messages, for machines without a browser. Before and after, `societies run`
-computes the same days without a page: as many as are played, and fewer than the configuration has.
+acknowledges its messages, for machines without a browser. Before, `societies run`
+computes `--ticks` days without a page, fewer than the configuration has, and after it those that
+were played.
 
     python benchmarks/view_run.py economy/devices --set days=900 --ticks 500 --seconds 7 --out v.csv
     python benchmarks/view_run.py economy/devices --set replicates=1000 --client --out view-run.csv
@@ -181,6 +182,8 @@ def played(page, process, browser, seconds, pace):
     read = processor(family(browser.pid)) - read if browser else 0.0
     page.press("play")
     yield "with the page", ticks / took, "ticks/s"
+    yield "first tick with the page", first + 1, "tick"
+    yield "last tick with the page", first + ticks, "tick"
     yield "with the page, server", used / max(ticks, 1), "processor s/tick"
     yield "with the page, browser", read / max(ticks, 1), "processor s/tick"
     yield "frames", len(sizes) / took, "frames/s"
@@ -239,9 +242,9 @@ def main():
         rows.append(about | {"measurement": measurement, "value": f"{value:.4g}", "unit": unit})
         print(f"{measurement}: {value:.4g} {unit}", flush=True)
 
-    def add_alone(when, folder):
-        (few, few_used), (many, many_used) = (alone(words, n, folder) for n in (3, options.ticks))
-        ticks = options.ticks - 3
+    def add_alone(when, folder, first=3, last=options.ticks):
+        (few, few_used), (many, many_used) = (alone(words, n, folder) for n in (first, last))
+        ticks = last - first
         add(f"without the page, {when}", ticks / (many - few), "ticks/s")
         add(f"without the page, {when}", (many_used - few_used) / ticks, "processor s/tick")
 
@@ -260,7 +263,10 @@ def main():
                     for row in played(page, process, browser, options.seconds, options.pace):
                         add(*row)
             if not options.minutes:
-                add_alone("after", Path(name))
+                ends = [
+                    int(float(row["value"])) for row in rows if row["unit"] == "tick"
+                ]  # later ticks may cost more: the same ones are compared
+                add_alone("the same ticks", Path(name), ends[0], ends[1])
     finally:
         if options.out and rows:
             new = not options.out.exists()

@@ -30,12 +30,12 @@ from societies.output.study import StudyFile
 from societies.output.study_layout import DONE, FAILED, PENDING
 from societies.signals import Stopped
 from societies.sweep.batch import Batch, Result, WrongVersion
+from societies.sweep.batch_sizes import FIRST_BATCH, BatchSizes
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import Dask, Executor, Unreachable, begun_early, executor_of
 from societies.sweep.lanes import Lost
 from societies.sweep.layout import Runs
 from societies.sweep.order import in_turn
-from societies.sweep.pace import FIRST_BATCH, Pace
 from societies.sweep.points import Bucket, groups
 from societies.sweep.prepare import (
     Prepared,
@@ -53,7 +53,7 @@ from societies.workload.running.interrupts import Interruption, interrupts
 
 SMALLEST = 16
 """Towards the end batches on several devices become smaller, so that all devices end at about the
-same time, but not smaller than this part of what `Pace` says."""
+same time, but not smaller than this part of what `BatchSizes` says."""
 MOST_SEARCHED = 1024
 """Most groups of runs among which one is searched whose program a device has already."""
 BATCHES_OF_WORKER = 4
@@ -282,11 +282,11 @@ class _Session:
         self, executor: Executor, running: dict[Future[Result], Batch], stop: Interruption
     ) -> None:
         """Submit batches and write their results; ``running`` maps futures to their batches."""
-        pace = Pace()
+        sizes = BatchSizes()
         while True:
             stop.check()
             while len(running) < executor.slots and (
-                batch := self._next(self._size(executor, pace.size), executor)
+                batch := self._next(self._size(executor, sizes.size), executor)
             ):
                 running[executor.submit(batch)] = batch
                 stop.check()
@@ -300,7 +300,7 @@ class _Session:
                 took = self._settle(running[future], future, executor)
                 batch = running.pop(future)
                 if took:
-                    pace.add(len(batch.rows), took)
+                    sizes.add(len(batch.rows), took)
                 self._tell()
 
     def _size(self, executor: Executor, timed: int) -> int:

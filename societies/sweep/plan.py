@@ -15,9 +15,9 @@ import numpy as np
 from societies.errors import SocietiesError
 from societies.output.study_layout import StudyLayout
 from societies.sweep.batch import Batch, run_batch
+from societies.sweep.batch_sizes import FIRST_BATCH
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.layout import layout_of
-from societies.sweep.pace import FIRST_BATCH
 from societies.sweep.points import Bucket, groups, launch_config
 from societies.sweep.prepare import Prepared, prepared, programs_of, warnings_of
 from societies.sweep.program_cache import clear_programs

@@ -1,6 +1,6 @@
 """Are defaults, ranges and units of all keys those that the documentation promises?
 
-A page says what a key may be; whoever changes a bound or a default in the code breaks that promise
+A page says what a key may be; a change of a bound or a default in the code breaks that promise
 and every configuration that leaves the key out.
 """
 

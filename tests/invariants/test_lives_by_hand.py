@@ -48,7 +48,7 @@ def test_who_left_whom_behind(agent, rank, overtook, overtaken_by):
     assert _ranks(evening(NOW, ALIVE))[agent] == rank
     found = day(agent)
     assert (found.rank, found.overtook, found.overtaken_by) == (rank, overtook, overtaken_by)
-    first = day(agent, number=1)  # nobody had anything before, so nobody was ahead
+    first = day(agent, number=1)  # no agent had anything before, so none was ahead
     assert (first.overtook, first.overtaken_by) == ([], [])
 
 

@@ -371,7 +371,7 @@ MISTAKES = (
         OF_LIVES,
     ),
 )
-"""What is wrong, file, text that is there once or first, what takes its place, and tests."""
+"""What is wrong, file, text that occurs once or comes first, what takes its place, and tests."""
 
 
 def tried(mistake):

@@ -16,7 +16,7 @@ from planting import ROOT, file_of
 
 WORD = re.compile(r"\w{4,}")
 OWN, NEXT, FOLDER = 1.0, 0.1, 0.01
-"""Weights of words that a module defines, of those that its importers define, and of a folder."""
+"""Weights of words that a module defines, of words that its importers define, and of a folder."""
 
 
 def by_name(modules, tests):

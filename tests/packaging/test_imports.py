@@ -63,9 +63,10 @@ LONGER = {
     "societies/opencl/kernel.py",
     "societies/translate/function.py",
     "societies/translate/unit.py",
-    # one command line, one format, one table, one protocol
+    # one command line, one format, one table, one protocol, one vocabulary
     "societies/cli.py",
     "societies/output/layout.py",
+    "societies/study/statistics.py",
     "societies/workload/drawing/figure.py",
     "societies/workload/declare/protocol.py",
     "reference_py/economy/state.py",

@@ -7,7 +7,7 @@ import xarray as xr
 
 from societies import sweep
 from societies.errors import ConfigError, Interrupted
-from societies.sweep import conduct, pace
+from societies.sweep import batch_sizes, conduct
 from societies.sweep.until import UntilConfig, Widths, next_count, widths
 
 BASE = {"workload": "economy", "agents": 3, "resources": 3, "days": 2, "trade": False}
@@ -90,7 +90,7 @@ def test_what_replicates_cannot_be_is_named(tmp_path):
 
 
 def test_a_stopped_study_has_as_many_replicates_of_every_point(tmp_path, monkeypatch):
-    for module in (conduct, pace):
+    for module in (conduct, batch_sizes):
         monkeypatch.setattr(module, "FIRST_BATCH", 4)
     points = {"day_length": [300, 400], "days": [1, 2]}  # two programs
     source = {**SWEEP, "vary": {"grid": points}, "replicates": 8}

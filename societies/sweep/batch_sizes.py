@@ -24,7 +24,7 @@ UNLIKE = 1.5
 """Two batches show the fixed part of their time if the larger one has this many times the runs."""
 
 
-class Pace:
+class BatchSizes:
     """The size of the next batch, from the sizes and seconds of those before.
 
     Attributes

@@ -2,12 +2,12 @@
 
 import pytest
 
-from societies.sweep.pace import FIRST_BATCH, LONGEST, SECONDS_OF_BATCH, Pace
+from societies.sweep.batch_sizes import FIRST_BATCH, LONGEST, SECONDS_OF_BATCH, BatchSizes
 
 
 def batches(fixed, each, count, noise=1.0):
     """Sizes and seconds of the first batches, every second one slower by a factor."""
-    pace, found = Pace(), []
+    pace, found = BatchSizes(), []
     for number in range(count):
         size = pace.size
         seconds = (fixed + each * size) * (noise if number % 2 else 1.0)
@@ -17,7 +17,7 @@ def batches(fixed, each, count, noise=1.0):
 
 
 def test_the_first_batch_is_small():
-    assert Pace().size == FIRST_BATCH
+    assert BatchSizes().size == FIRST_BATCH
 
 
 @pytest.mark.parametrize("fixed", [4.0, 8.0, 20.0, 28.0])

@@ -224,8 +224,9 @@ def finished(
     lines = [marked(happened)] if happened else []
     lines += [str(data.attrs.get(LEFT_OUT, "")) for data in cases.values()]
     lines += left_out(figure)
-    lines += [_origin(data, along) for data in list(cases.values())[:3]]
-    lines += [f"and {len(cases) - 3} more"] if len({*map(_file, cases.values())}) > 3 else []
+    files = dict.fromkeys((_file(data), _origin(data, along)) for data in cases.values())
+    lines += [said for _, said in list(files)[:3]]
+    lines += [f"and {len(files) - 3} more"] if len({name for name, _ in files}) > 3 else []
     most = characters(figure.get_figwidth() - 0.2, 7.5)
     lines = list(dict.fromkeys(words(line, most) for line in lines))
     figure.supxlabel("\n".join(filter(None, lines)), x=0.01, ha="left", fontsize=7.5, color=GREY)

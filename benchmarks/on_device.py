@@ -90,7 +90,7 @@ def policies() -> Iterator[Job]:
     yield Job(
         "every policy",
         500,
-        "tests/parity/verify_all.py --device {device} --jobs 4 --only 'every policy'",
+        "tests/parity/verify_all.py --device {device} --jobs 8 --only 'every policy'",
     )
 
 

@@ -41,6 +41,7 @@ from societies.errors import (
     printable,
     shell_words,
     shortened,
+    typed,
 )
 from societies.inputs import shown, whole_number
 from societies.numbers import (
@@ -1379,6 +1380,7 @@ def fan(
         print(source, file=sys.stderr)
     elif override or tick or pasts or futures:
         raise ConfigError("--set, --tick, --pasts and --futures are for a CONFIG that is run")
+    typed("ticks", "window")
     found = fans.fan_of_file(source, variables, window, level)
     _print_found((lambda: fans.records(found)) if as_json else None, lambda: fans.table(found))
     if figure is not None:
@@ -1432,6 +1434,9 @@ def _run_of_fan(
 
     if tick is None:
         raise ConfigError("fan: a CONFIG needs the tick after which the futures begin: --tick N")
+    for name, count in (("--pasts", pasts), ("--futures", futures)):
+        if count < 2:
+            raise ConfigError(f"{name} {count}: a variance has at least two pasts and two futures")
     path = _find_config(config)
     settings = with_fan(_load(path, override, replicates=pasts), tick, futures)
     target = out or Path(f"{path.stem}-fan.h5")

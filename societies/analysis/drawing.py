@@ -144,15 +144,15 @@ def meant(cases: Cases, shown: str, *, by_point: bool = False) -> tuple[str, str
     first = next(iter(cases.values()))
     counts = [data.sizes[copies_of(data)] for data in cases.values()]
     if RUN not in first.dims:
-        return meaning(copies_of(first), _range(counts), shown) if max(counts) > 1 else None
+        return meaning(copies_of(first), range_of(counts), shown) if max(counts) > 1 else None
     of = [np.unique(data["point"].values, return_counts=True)[1] for data in cases.values()]
     points = max(map(_points, cases.values()))
     if by_point or points == 1:
         runs = [int(count) for each in of for count in each] if by_point else counts
         word = "replicate" if by_point or max(map(len, of)) == 1 else "run"
-        return meaning(word, _range(runs), shown) if max(runs) > 1 else None
+        return meaning(word, range_of(runs), shown) if max(runs) > 1 else None
     line, band = meaning("point", points, shown.replace(INTERVAL, QUANTILES))
-    return f"{line}, each the mean of its runs ({_range(counts)} in all)", band
+    return f"{line}, each the mean of its runs ({range_of(counts)} in all)", band
 
 
 def pooled(cases: Cases) -> str:
@@ -164,15 +164,16 @@ def pooled(cases: Cases) -> str:
     copies = copies_of(first)
     if copies == RUN and max(len(np.unique(data["point"].values)) for data in cases.values()) == 1:
         copies = "replicate"
-    said = meaning(copies, _range(counts), INTERVAL)[0]
-    return f"{said} of {_range(points)} points together" if max(points) > 1 else said
+    said = meaning(copies, range_of(counts), INTERVAL)[0]
+    return f"{said} of {range_of(points)} points together" if max(points) > 1 else said
 
 
 def _copies(data: xr.Dataset) -> int:
     return int(data.sizes[copies_of(data)])
 
 
-def _range(counts: Sequence[int]) -> int | str:
+def range_of(counts: Sequence[int]) -> int | str:
+    """Return the number that all counts have, or a text with the least and the most."""
     least, most = min(counts), max(counts)
     return most if least == most else f"{least} to {most}"
 
@@ -187,6 +188,7 @@ def finished(
     by_point: bool = False,
     along: bool = True,
     apart: bool = False,
+    explained: tuple[str, str] | None = None,
     **style: Any,
 ) -> Any:
     """Add the legend, which explains cases, lines and bands, and the small print.
@@ -201,6 +203,7 @@ def finished(
     by_point : whether a line has a value for each point of a study
     along : whether the horizontal axis has the ticks
     apart : whether each case has its own panel
+    explained : texts on the meaning of lines and bands; default: those of the copies of the cases
     style : matplotlib's style of the lines
     """
     first = next(iter(cases.values()))
@@ -214,15 +217,16 @@ def finished(
         for axes in () if apart else figure.axes:
             mark(axes, first, happened)
         entries = figure.axes[0].get_legend_handles_labels()[0]
-        said = meant(cases, shown, by_point=by_point)
+        said = explained or meant(cases, shown, by_point=by_point)
         rows = [entries if legend and len(cases) > 1 else []]
         rows.append(handles_of(*said, shown, **style) if said else [])
         legend_above(figure, rows)
     lines = [marked(happened)] if happened else []
     lines += [str(data.attrs.get(LEFT_OUT, "")) for data in cases.values()]
     lines += left_out(figure)
-    lines += [_origin(data, along) for data in list(cases.values())[:3]]
-    lines += [f"and {len(cases) - 3} more"] if len({*map(_file, cases.values())}) > 3 else []
+    files = dict.fromkeys((_file(data), _origin(data, along)) for data in cases.values())
+    lines += [said for _, said in list(files)[:3]]
+    lines += [f"and {len(files) - 3} more"] if len({name for name, _ in files}) > 3 else []
     most = characters(figure.get_figwidth() - 0.2, 7.5)
     lines = list(dict.fromkeys(words(line, most) for line in lines))
     figure.supxlabel("\n".join(filter(None, lines)), x=0.01, ha="left", fontsize=7.5, color=GREY)

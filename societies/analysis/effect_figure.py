@@ -13,12 +13,13 @@ from societies.analysis.drawing import (
     label_panel,
     legend_inside,
     new_panels,
+    range_of,
     titled,
 )
 from societies.analysis.effects import cases_of_effects, effect
 from societies.analysis.pairs import compared
 from societies.errors import EffectWarning
-from societies.workload.drawing.figure import INTERVAL, leave_out, line_with_band, words
+from societies.workload.drawing.figure import INTERVAL, leave_out, line_with_band, meaning, words
 
 if TYPE_CHECKING:
     from societies.analysis.drawing import Cases
@@ -69,4 +70,6 @@ def draw_effect(
     leave_out(figure, words(f"difference to {name or 'the first'}, society by society"))
     for note in notes:
         leave_out(figure, note)
-    return finished(figure, others, bands, legend=False)
+    pairs = [own.other.shape[1] for own in found.values() if own.paired]
+    explained = meaning("pair", range_of(pairs), bands) if max(pairs, default=0) > 1 else None
+    return finished(figure, others, bands, legend=False, explained=explained)

@@ -231,7 +231,10 @@ def cases_of_effects(
             text = label if len(opened) == 1 else f"{name}: {label}"
             found[text] = done.isel({RUN: np.flatnonzero(done["point"].values == point)})
     if len(found) < 2:
-        raise ConfigError("an effect needs a base and at least one other result or point")
+        raise ConfigError(
+            "an effect needs a base and at least one other result or point: name two results of "
+            "the same seed, or a study with several points"
+        )
     if base is None:
         return found
     if base not in found:
@@ -288,4 +291,4 @@ def text_of_first(first: int, clock: str, paired: bool) -> str:
     """Return a text with the first tick on which anything differs."""
     if not paired:
         return "no pairs"
-    return "nothing differs" if first == NEVER else f"differ from {clock} {first} on"
+    return "nothing differs" if first == NEVER else f"differs from {clock} {first} on"

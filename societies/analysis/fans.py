@@ -80,7 +80,7 @@ def fan(
     if not 0 < level < 1:
         raise ConfigError(f"level must be between 0 and 1, not {level}")
     with open_source(source) as data:
-        clock, day, futures = _fan_of(data)
+        clock, day, futures = fan_of(data)
         chosen, values, ticks = _futures_of(data, variables, futures)
         later = ticks > day
         if not later.any():
@@ -145,7 +145,7 @@ def _dataset(
     return result.assign_coords(ticks)
 
 
-def _fan_of(data: xr.Dataset) -> tuple[str, int, int]:
+def fan_of(data: xr.Dataset) -> tuple[str, int, int]:
     """Return clock, tick of the fan and number of futures of a result."""
     clock = clock_of(data)
     section = configuration_of(data).get("fan") or {}
@@ -270,10 +270,8 @@ def draw_fan(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
     cases : one result that is a fan
     variables : default: the headline variables of the workload
     """
-    if len(cases) > 1:
-        raise ConfigError(f"a fan chart shows one result, not {len(cases)}; name one of them")
     (data,) = cases.values()
-    clock, day, futures = _fan_of(data)
+    clock, day, futures = fan_of(data)
     chosen, values, ticks = _futures_of(data, list(variables) or None, futures)
     values = np.where(np.isfinite(values), values, np.nan)
     figure, panels = new_panels(len(chosen))

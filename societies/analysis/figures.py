@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_py.economy.devices import DEVICE_TYPES, MAKER, TOOL
 from societies.analysis import inequality, structure
 from societies.analysis.drawing import (
     GREY,
@@ -35,9 +34,10 @@ from societies.analysis.drawing import (
 )
 from societies.analysis.effect_figure import draw_effect
 from societies.analysis.fans import draw_fan
+from societies.analysis.fitting import MAKES_TOOLS, MEASURES
 from societies.analysis.network_figure import draw_trade_network
 from societies.analysis.response_table import draw_irf
-from societies.analysis.selecting import copies_of, ticks_of
+from societies.analysis.selecting import copies_of, ticks_of, workload_of
 from societies.analysis.study_figures import sensitivity, sweep
 from societies.economy.figure import happenings, possible_types
 from societies.errors import ConfigError, SocietiesError, option
@@ -63,9 +63,6 @@ if TYPE_CHECKING:
 
     from societies.analysis.drawing import Cases
 
-MEASURES = ("income", "consumption", "wealth")
-"""Quantities of agents that an economy records with ``record.measures``."""
-MAKES_TOOLS = DEVICE_TYPES[MAKER[TOOL]]
 NEAR = 0.1
 """Lorenz curves that are nowhere farther from the diagonal are drawn as their distance from it."""
 TOTAL = "share of the total"
@@ -75,11 +72,25 @@ RIDGES = 8
 
 def series(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
     """Draw variables over time, one panel for each."""
-    first = next(iter(cases.values()))
-    there = [] if variables else series_of(first, (clock_of(first), copies_of(first)))
-    chosen = list(variables) or there[:MOST_PANELS]
-    note = others(len(chosen), there) if len(there) > len(chosen) else ""
-    return _over_time(cases, chosen, bands, unit_of, note)
+    if variables:
+        return _over_time(cases, variables, bands, unit_of)
+    there = _series_of_all(cases)
+    return _over_time(cases, there[:MOST_PANELS], bands, unit_of, there)
+
+
+def headlines(cases: Cases, *, bands: str = INTERVAL) -> Any:
+    """Draw the headline variables of the workload over time, as an overview of several results."""
+    workload = workload_of(next(iter(cases.values())))
+    usual = workload.headlines() if workload is not None else ()
+    there = _series_of_all(cases)
+    chosen = [name for name in usual if name in there] or there[:MOST_PANELS]
+    return _over_time(cases, chosen, bands, unit_of, there)
+
+
+def _series_of_all(cases: Cases) -> list[str]:
+    """Return the series that every result has."""
+    each = [series_of(data, (clock_of(data), copies_of(data))) for data in cases.values()]
+    return [name for name in each[0] if all(name in others for others in each)]
 
 
 def _over_time(
@@ -87,9 +98,9 @@ def _over_time(
     chosen: Sequence[str],
     bands: str,
     axis: Callable[[xr.DataArray], str],
-    note: str = "",
+    there: Sequence[str] = (),
 ) -> Any:
-    """Draw variables over time; ``axis`` returns the label of a variable's axis."""
+    """Draw variables; ``axis`` returns an axis's label, and notes count other series ``there``."""
     first = next(iter(cases.values()))
     clock, copies = clock_of(first), copies_of(first)
     figure, panels = new_panels(len(chosen) or 1)
@@ -100,27 +111,26 @@ def _over_time(
             draw_line(axes, data, values, colour, bands, label)
         label_panel(axes, longest(cases), titled(name), axis(first[name]))
         from_zero(axes)
-    if note:
-        leave_out(figure, note)
+    if unseen := others(chosen, there):
+        leave_out(figure, unseen)
+    every = {name for data in cases.values() for name in series_of(data, (clock, copies))}
+    if there and len(every) > len(there):
+        leave_out(figure, f"{len(every) - len(there)} more series, which not every result has")
     return finished(figure, cases, bands)
 
 
 def income(cases: Cases, *, bands: str = INTERVAL) -> Any:
     """Draw income, consumption and wealth over time, and the Gini coefficient of each."""
-    first = next(iter(cases.values()))
-    there = [name for name in MEASURES if name in first]
-    if not there:
-        raise SocietiesError("has no income, consumption or wealth: set record.measures=true")
-    return series(cases, variables=[*there, *(f"gini_{name}" for name in there)], bands=bands)
+    there = _series_of_all(cases)
+    measures = [name for name in MEASURES if name in there]
+    chosen = [*measures, *(f"gini_{name}" for name in measures)]
+    return series(cases, variables=[name for name in chosen if name in there], bands=bands)
 
 
 def gini(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
     """Compare the Gini coefficients of all recorded quantities over time: gini, gini_income, ..."""
-    first = next(iter(cases.values()))
-    there = [str(name) for name in first.data_vars if str(name).startswith("gini")]
-    chosen = list(variables) or [n for n in there if n != "gini_paper"]
-    if not chosen:
-        raise SocietiesError("has no Gini coefficients")
+    there = [name for name in _series_of_all(cases) if name.startswith("gini")]
+    chosen = list(variables) or [name for name in there if name != "gini_paper"] or there
     return _over_time(cases, chosen, bands, _quantity)
 
 
@@ -136,8 +146,6 @@ def distribution(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
     first = next(iter(cases.values()))
     likely = ("agent_wealth", "agent_income", "agent_utility")
     chosen = list(variables) or [n for n in likely if n in first][:1]
-    if not chosen:
-        raise SocietiesError("has no variable of agents: record them with record.agent")
     figure, panels = new_panels((1 + len(cases)) * len(chosen))
     each = iter(panels)
     for name in chosen:
@@ -287,8 +295,6 @@ def devices(cases: Cases, *, bands: str = INTERVAL) -> Any:
     """Draw the shares of tools and machines that are made with devices."""
     shares = {label: variable_of(data, "device_maker_share") for label, data in cases.items()}
     makers = {label: MAKES_TOOLS in possible_types(data) for label, data in cases.items()}
-    if not any(makers.values()):
-        raise SocietiesError("has no devices that make devices: it was run with 'devices: tools'")
     figure, panels = new_panels(len(cases), wide=len(cases) == 1)
     for axes, (label, data) in zip(panels, cases.items(), strict=True):
         label_panel(axes, data, label or "Device maker share", "made with devices, share")
@@ -337,8 +343,6 @@ def shock(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
     for axes, name in zip(panels, chosen, strict=True):
         for label, colour, data in coloured(cases):
             marks = happenings(data)
-            if not marks:
-                raise SocietiesError("has neither shock nor intervention in its configuration")
             values = variable_of(data, name)
             require_along(values, copies_of(data), clock_of(data))
             found = structure.recovery_time(values, marks[0].tick, clock=clock_of(data))

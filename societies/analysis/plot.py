@@ -222,30 +222,33 @@ def _compared(
     opened: Mapping[str, Any], figure: str, chosen: list[str] | None, options: Mapping[str, Any]
 ) -> Any:
     """Return a figure that compares the results."""
-    from societies.analysis.figures import FIGURES
+    from societies.analysis.figures import FIGURES, headlines
+    from societies.analysis.fitting import CHOOSING, MIXED, fitting, unfit
     from societies.analysis.study_cases import cases_of
     from societies.analysis.study_figures import of_study
 
     first = next(iter(opened.values()))
     _require_one_workload(opened.values())
+    draw = None
     if figure == OVERVIEW:
         figure = of_study(first) if len(opened) == 1 and RUN in first.dims else "series"
-        if chosen is None and figure == "series":
-            there = workload_of(first)
-            usual = there.headlines() if there is not None else ()
-            chosen = [name for name in usual if all(name in data for data in opened.values())]
+        draw = headlines if figure == "series" and not chosen else None
     if figure not in FIGURES:
         known = [OVERVIEW, *FIGURES]
         raise ConfigError(
             f"{option('figure', figure)}: no such figure{suggestion(figure, known)} "
             f"(figures: {', '.join(known)})"
         )
-    draw = FIGURES[figure]
+    draw = draw or FIGURES[figure]
     takes = inspect.signature(draw).parameters
     given = {**options, **({"variables": chosen} if chosen else {})}
     for word in given:
         if word not in takes:
             raise ConfigError(f"{option(word)}: the figure '{figure}' leaves no choice of it")
+    free = (chosen and figure in CHOOSING) or (options.get("base") and figure in MIXED)
+    if reason := "" if free else unfit(figure, opened):
+        there = ", ".join(fitting(opened)) or "none"
+        raise ConfigError(f"{option('figure', figure)}: {reason}; figures that fit: {there}")
     cases: dict[str, Any] = {}
     for name, data in opened.items():
         for label, case in cases_of(name if len(opened) > 1 else "", data, figure).items():

@@ -19,7 +19,7 @@ from societies.workload.drawing.figure import configuration_of
 if TYPE_CHECKING:
     import xarray as xr
 
-WHOLE = ("effect", "irf", "sweep", "sensitivity", "trade_network")
+WHOLE = ("effect", "irf", "fan", "sweep", "sensitivity", "trade_network")
 """Figures that show a study as a whole."""
 
 

@@ -62,7 +62,7 @@ DOTS: dict[str, Any] = {"marker": "o", "markersize": 4}
 def of_study(study: xr.Dataset) -> str:
     """Return the figure that shows a study best."""
     try:
-        _design(study)
+        design_of(study)
     except SocietiesError:
         return "sweep" if varied(study) else "series"
     return "sensitivity"
@@ -75,17 +75,9 @@ def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
     a heat map, and other points of two keys are coloured dots. With more keys there is a panel for
     each key, with a dot for each point.
     """
-    study = _study(cases)
+    (study,) = cases.values()
     keys = varied(study)
-    chosen = (
-        list(variables) or [n for n in ("utility", "gini") if n in study] or _scalars(study)[:2]
-    )
-    if not keys or not chosen:
-        raise SocietiesError(
-            "varies no key: take the figure series"
-            if not keys
-            else "has no variable with one number per run"
-        )
+    chosen = list(variables) or [n for n in ("utility", "gini") if n in study] or scalars(study)[:2]
     require_shown(bands)
     panels_each = 1 if len(keys) <= 2 else len(keys)
     count = panels_each * len(chosen)
@@ -238,9 +230,9 @@ def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
     """Draw the sensitivity of a study's outcomes: Sobol indices or Morris's effects."""
     from matplotlib.lines import Line2D
 
-    study = _study(cases)
-    method, options = _design(study)
-    chosen = list(variables) or ["gini" if "gini" in study else _scalars(study)[0]]
+    (study,) = cases.values()
+    method, options = design_of(study)
+    chosen = list(variables) or ["gini" if "gini" in study else scalars(study)[0]]
     keys = varied(study)
     figure, panels = new_panels(len(chosen), wide=len(chosen) == 1)
     for axes, name in zip(panels, chosen, strict=True):
@@ -302,14 +294,7 @@ def _bars(axes: Any, found: xr.Dataset, name: str, colour: str, shift: float, la
     )
 
 
-def _study(cases: Cases) -> xr.Dataset:
-    data = next(iter(cases.values()))
-    if len(cases) > 1 or RUN not in data.dims:
-        raise SocietiesError("is not a study: this figure takes the file of societies sweep")
-    return data
-
-
-def _design(study: xr.Dataset) -> tuple[str, dict[str, Any]]:
+def design_of(study: xr.Dataset) -> tuple[str, dict[str, Any]]:
     """Return the method and the options of a study's design, as recorded in its file."""
     try:
         said = json.loads(str(study.attrs.get("design", "")))
@@ -323,7 +308,8 @@ def _design(study: xr.Dataset) -> tuple[str, dict[str, Any]]:
     return str(methods[0][0]), dict(methods[0][1])
 
 
-def _scalars(study: xr.Dataset) -> list[str]:
+def scalars(study: xr.Dataset) -> list[str]:
+    """Return the variables with one number per run, or per run and tick."""
     clock = clock_of(study)
     return [
         str(n) for n, v in study.data_vars.items() if {*v.dims} <= {RUN, clock} and RUN in v.dims

@@ -142,7 +142,7 @@ def test_points_of_a_study_are_compared_with_the_base(tmp_path, shell, monkeypat
     assert [one["effect"] for one in said["effects"]] == pytest.approx([20, 15])
     assert [one["window"] for one in said["effects"]] == ["10 to 20"] * 2
     code, out, err = shell("effect", "s.h5", "--each-tick", "--variables", "utility")
-    assert code == 0 and "tax: differ from day 10 on" in out
+    assert code == 0 and "tax: differs from day 10 on" in out
     assert shell("effect", "s.h5", "--base", "nine")[0] == 2
 
 

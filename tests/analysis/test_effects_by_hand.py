@@ -260,7 +260,7 @@ def test_a_table_of_effects_has_a_row_for_each_variable(monkeypatch):
     files = opened(monkeypatch, {"a base with a long name.h5": base, "[red].h5": other})
     found = effect_table.effects_of(files, level=0.8)
     (table,) = effect_table.table(found).renderables
-    assert table.title == "\\[red]: differ from day 4 on, mean of day 4 to 6"
+    assert table.title == "\\[red]: differs from day 4 on, mean of day 4 to 6"
     assert [one.justify for one in table.columns] == ["left", *["right"] * 9]
     half = scipy.stats.t.ppf(0.9, 1)
     assert columns_of(table) == {
@@ -277,7 +277,7 @@ def test_a_table_of_effects_has_a_row_for_each_variable(monkeypatch):
     }
     each = effect_table.effects_of(files, variables="a", ticks=None)
     (table,) = effect_table.table(each).renderables
-    assert table.title == "\\[red]: differ from day 4 on"
+    assert table.title == "\\[red]: differs from day 4 on"
     own = columns_of(table)
     assert own["variable"] == ["a \\[util]"] * 3 and own["day"] == ["2", "4", "6"]
     assert own["effect"] == ["0", "2", "2"] and [*own][:2] == ["variable", "day"]

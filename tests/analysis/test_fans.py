@@ -6,7 +6,7 @@ import scipy.stats
 import xarray as xr
 
 from societies import analysis
-from societies.analysis import make_figure
+from societies.analysis import effects, make_figure
 from societies.errors import ConfigError
 
 DAYS, DAY, PASTS, FUTURES = 12, 4, 40, 30
@@ -94,3 +94,9 @@ def test_futures_are_found_by_their_number_and_not_by_their_row():
     for some in ([0, 1, 2, 4, 5, 6], [1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6], [0, 1, 1, 2, 3, 4]):
         with pytest.raises(ConfigError, match="all 3 futures of each past"):
             analysis.fan(result(pasts=4, futures=3).isel(society=some), "x")
+
+
+def test_the_window_of_the_command_is_named_as_typed(shell, monkeypatch):
+    monkeypatch.setattr(effects, "open_results", lambda path: result())
+    code, out, err = shell("fan", "f.h5", "--window", "90:99", "--variables", "x")
+    assert (code, out) == (2, "") and err.startswith("--window 90:99: none of the days"), err

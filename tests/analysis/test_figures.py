@@ -560,7 +560,7 @@ def test_what_a_result_lacks_is_named():
     for figure in ("sources", "distribution", "hhi"):
         with pytest.raises(SocietiesError, match="has no variable"):
             make_figure(data, figure)
-    with pytest.raises(SocietiesError, match="runs with devices have it: set devices=tools or all"):
+    with pytest.raises(SocietiesError, match="runs with devices have it; set devices=tools or all"):
         make_figure(data, "sources")
 
 

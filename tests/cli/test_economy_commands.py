@@ -308,6 +308,7 @@ def test_mistakes_are_reported_at_once_with_their_places(command, shell, folder)
         (["run", "run.yaml", "--resume"], 4, ["run.h5: does not exist", "without --resume"]),
         (["run", "run.yaml", "--resume", "--overwrite"], 2, ["choose one"]),
         (["plot", "run.h5"], 4, ["run.h5: does not exist"]),
+        (["fan", "run.yaml", "--tick", "2", "--pasts", "1"], 2, ["--pasts 1: ", "at least two"]),
     ],
     ids=lambda item: " ".join(item) if isinstance(item, list) else "",
 )

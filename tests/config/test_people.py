@@ -40,6 +40,10 @@ def test_rows_are_agents_and_equal_neighbours_a_group(people):
     assert config.groups[0].extraction.min_effort == (2.5, 2.0, 2.5)
     p = parameters(config)
     assert p.group_of_agent == (0, 0, 1, 2) and p.trade_power == (1.0, 4.0, 1.0)
+    numbers = ["agent", *range(4)]
+    lines = zip(numbers, PEOPLE.split(), strict=True)
+    people.write_text("\n".join(f"{number},{line}" for number, line in lines))
+    assert config_from_dict({**BASE, "agents": "people.csv"}) == config
     same = config.model_dump(mode="json")
     people.unlink()
     assert config_from_dict(same) == config  # a result needs no file
@@ -86,6 +90,9 @@ def test_a_run_has_the_columns_in_its_file(people, tmp_path):
         ("endowment\n3\n", r"people.csv:1:1  'endowment': is a section .* endowment.units"),
         (PEOPLE.replace("inventiveness", "trade_power"), r"people.csv:1:5  .*two such columns"),
         (PEOPLE.replace("farmers,2,2.5,1,1", "farmers,2,2.5,-1,1"), "2:4  trade_power: -1 is not"),
+        ("agent,trade_power\n0,1\n1,1\n3,1\n", r"people.csv:4:1  agent: expected 2, got '3'"),
+        ("agent,trade_power\n0,1\n1,1\n1,1\n", r"people.csv:4:1  agent: expected 2, got '1'"),
+        ("number,trade_power\n0,1\n", r"people.csv:1:1  'number': no key.*group, agent and keys"),
     ],
 )  # fmt: skip
 def test_mistakes_have_their_line_and_column(people, text, said):

@@ -119,6 +119,53 @@ WITHOUT_DEVICES = {
 }
 """The same without a subsidy of making, of which there is none."""
 
+BY_BRACKETS = {
+    "policies": {
+        tax: {
+            "rate": 0.05,
+            "middle_from": 10,
+            "middle_rate": 0.1,
+            "top_from": 40,
+            "top_rate": 0.3,
+        }
+        for tax in ("holdings_tax", "income_tax", "sales_tax")
+    },
+    "interventions": [
+        {"day": 5, "until": 15, "set": {"policies.transfer.equal": [k / 40 for k in range(10)]}},
+        {
+            "day": 8,
+            "until": 30,
+            "set": {"policies.transfer.least_extracting": 0.2},
+            "societies": [1, 2],
+        },
+        {"day": 10, "until": 20, "agents": [0, 1, 2], "set": {"extraction.min_effort": 2.5}},
+        {"day": 18, "remove": "resource", "index": 2, "holdings": "lose"},
+        {"day": 24, "remove": "agent", "index": "random"},
+    ],
+    "fan": {},
+}
+"""Brackets, a series of values, agents by number and removals, in the societies of a table."""
+
+RATES = {
+    "policies.holdings_tax.top_rate": [0.0, 0.3, 1.0, 0.5],
+    "policies.sales_tax.rate": [0.0, 0.1, 0.02, 0.1],
+    "policies.transfer.making": [0.0, 0.05, 0.02, 0.0],
+    "policies.price_cap": [1e12, 1.5, 1.0, 1.2],
+}
+"""A table's column for each key, a number for each of four societies."""
+
+EARLY = {
+    "interventions": [
+        {"day": 1, "until": 3, "set": {"policies.quota": 0, "policies.price_cap": 1.1}},
+        {"day": 2, "set": {"draws.synchronized": True, "policies.transfer.making": 0.3}},
+        {"day": 3, "until": 5, "group": "helped", "set": {"extraction.min_effort": 2.5}},
+    ],
+    "fan": {"day": 2, "futures": 2},
+    "record": {"measures": True, "agent": 1, "network": [4]},
+    "replicates": 2,
+}
+"""Every policy within the few days that plain Python has time for in a society of full size."""
+
 
 def society(agents, resources, **more):
     return {
@@ -162,6 +209,15 @@ def cases():
         for label, own in (("", {}), (" without devices", WITHOUT_DEVICES)):
             settings = society(agents, resources, **EVERY_POLICY, days=40)
             found[f"{agents}x{resources}, every policy{label}"] = ({**settings, **own}, 0, 40)
+    settings = society(6, 9, **{**EVERY_POLICY, **BY_BRACKETS, "days": 32})
+    settings["groups"] = [
+        {"name": "helped", "count": 3, "transfer_share": 0.1, "endowment": {"units": 20}},
+        {"name": "others", "count": 3},
+    ]
+    found["6x9, every policy by brackets, table"] = (settings, 0, 32)
+    for sides, days in ((24, 8), (48, 6)):
+        settings = society(sides, sides, **{**EVERY_POLICY, **EARLY, "days": days})
+        found[f"{sides}x{sides}, every policy"] = ({**settings, **INVENTIVE}, 0, days)
     for number in range(1, 5):  # society 0 is the first above
         found[f"24x24, society {number} of 5"] = (society(24, 24, first_society=number), 0, 120)
     return found
@@ -177,7 +233,7 @@ def verified(name, device, most=None):
     else:
         config = societies.config_from_dict(settings)
     if "table" in name:
-        config = with_table(config, TABLE)
+        config = with_table(config, RATES if "brackets" in name else TABLE)
     with tempfile.TemporaryDirectory() as folder:
         start = None
         if before:

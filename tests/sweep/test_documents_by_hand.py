@@ -102,11 +102,12 @@ def test_a_mistake_in_the_base_has_the_place_of_the_base(tmp_path):
     assert refusal(written(tmp_path, text)).partition("  ")[0].endswith("s.yaml:4:11")
 
 
-def test_a_dictionary_may_name_rules_with_a_point():
-    found = load_sweep(
-        said({**ECONOMY, "rules": {"trading.price": "inverse_geometric"}}, vary=GRID)
-    )
-    assert found.base.rules.trading.price == "inverse_geometric"
+def test_a_dictionary_may_name_rules_with_a_point(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_rules.py").write_text(RULES)
+    rules = {"trading.price": "my_rules.py:price"}
+    found = load_sweep(said(ECONOMY, set={"rules": rules}, vary=GRID))
+    assert found.base.rules.trading.price == "my_rules.py:price"
 
 
 GRID = {"grid": {"day_length": [100, 200]}}

@@ -1,7 +1,8 @@
 """Which agents does a table describe? A CSV file with a row for each agent, in place of groups.
 
 A column is a key of a group: ``trade_power``, ``inventiveness``; ``extraction.min_effort`` for all
-resources, or ``extraction.min_effort.3`` for one. Consecutive agents with equal rows are a group.
+resources, or ``extraction.min_effort.3`` for one. The column ``agent`` may number the agents, which
+shows that none is missing. Consecutive agents with equal rows are a group.
 The configuration that a result holds has the groups, so that it needs no file.
 """
 
@@ -26,6 +27,8 @@ from societies.inputs import LONGEST_TABLE, read_text, shown, whole_number
 
 NAME = "group"
 """Column with the name of the agent's group, which need not be unique."""
+AGENT = "agent"
+"""Column with the number of the agent, from 0 on."""
 SECTIONS = ("utility", "extraction", "consumption", "device", "endowment")
 
 _NUMBER = re.compile(r"[-+.0-9a-z]+", re.ASCII | re.IGNORECASE)
@@ -79,7 +82,7 @@ def _rows(
     for place, column in enumerate(head, 1):
         if column in head[: place - 1]:
             raise _wrong(f"agents: {name}:1:{place}  {quoted(column)}: there are two such columns")
-    for line, row in lines[1:]:
+    for agent, (line, row) in enumerate(lines[1:]):
         if not any(row):
             raise _wrong(f"agents: {name}:{line}  is empty; every line is an agent")
         if len(row) != len(head):
@@ -89,6 +92,11 @@ def _rows(
             section, key, resource = cell
             if key == NAME:
                 found[NAME] = value
+                continue
+            if key == AGENT:
+                if whole_number(value) != agent:
+                    said = f"expected {agent}, got {quoted(value)}; agents are numbered from 0 on"
+                    raise _wrong(f"agents: {name}:{line}:{place}  {AGENT}: {said}, line by line")
                 continue
             where = f"agents: {name}:{line}:{place}  {head[place - 1]}"
             number = _number(where, value)
@@ -112,8 +120,8 @@ def _rows(
 def _cell(name: str, place: int, column: str, resources: int) -> Cell:
     """Return what a column is about."""
     where = f"agents: {name}:1:{place}  {quoted(column)}"
-    if column == NAME:
-        return "", NAME, None
+    if column in (NAME, AGENT):
+        return "", column, None
     section, _, rest = column.partition(".")
     if column in SECTIONS:
         keys = ", ".join(f"{column}.{one}" for one in _section(column).model_fields)
@@ -122,7 +130,9 @@ def _cell(name: str, place: int, column: str, resources: int) -> Cell:
         others = ("name", "count", "share", *SECTIONS)
         known = [one for one in GroupConfig.model_fields if one not in others]
         if column not in known:
-            near = suggestion(column, [*known, NAME])
+            columns = [*known, NAME, AGENT]
+            near = suggestion(column, columns) or f"; columns are {', '.join(columns)} and keys of "
+            near += "" if suggestion(column, columns) else f"sections: {', '.join(SECTIONS)}"
             raise _wrong(f"{where}: no key of a group{near}")
         return "", column, None
     key, _, number = rest.partition(".")

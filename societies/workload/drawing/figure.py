@@ -151,9 +151,12 @@ def series_of(results: xr.Dataset, dims: Collection[str]) -> list[str]:
     ]
 
 
-def others(drawn: int, there: Sequence[str]) -> str:
-    """Return a text on the series that a figure does not show, since there are too many."""
-    return f"{drawn} of {len(there)} series; others by name: {option('variables', there[drawn])}"
+def others(drawn: Sequence[str], there: Sequence[str]) -> str:
+    """Return a text on the series that a figure does not show, "" if it shows all."""
+    unseen = [name for name in there if name not in drawn]
+    if not unseen:
+        return ""
+    return f"{len(drawn)} of {len(there)} series; others by name: {option('variables', unseen[0])}"
 
 
 def panels_of(results: xr.Dataset) -> list[Panel]:
@@ -227,7 +230,7 @@ def panels_figure(
     legend(figure, results.sizes[copies], copies, shown)
     there = series_of(results, (clock, copies))
     if len(there) > MOST_PANELS and [one.variable for one in panels] == there[:MOST_PANELS]:
-        leave_out(figure, others(MOST_PANELS, there))
+        leave_out(figure, others(there[:MOST_PANELS], there))
     small_print(figure, results, marks)
     fit(figure)
     return figure

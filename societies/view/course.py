@@ -36,6 +36,9 @@ MOST, MEMORY = 32, 1 << 30
 BLOCK = 0.1
 """Intended seconds of the ticks that are computed together: a new event is noticed after them."""
 
+PAUSE = 10.0
+"""Least time between snapshots, as a multiple of the time that the last one took."""
+
 WEEK = 7
 """Most ticks whose links a network adds up."""
 
@@ -77,7 +80,7 @@ class Course:
         self._engine.start()
         self.tick = self.heading = 0
         self._snapshots: dict[int, State] = {}
-        self._every, self._most = EVERY, MOST
+        self._every, self._most, self._next = EVERY, MOST, 0.0
         self._chunk = 1  # ticks that take about `BLOCK` seconds
         self._until = 0  # tick to which a change has to be computed again
         self._begun = 0  # tick after which the engine has computed all ticks up to the present one
@@ -153,7 +156,10 @@ class Course:
         """Store the present state; leave out every second snapshot if there are too many."""
         if not self.tick:
             return
+        began = time.perf_counter()
         now = self._engine.kept()
+        read = time.perf_counter()
+        self._next = read + PAUSE * (read - began)
         size = sum(one.nbytes for one in now.values())
         self._most = max(1, min(MOST, MEMORY // max(size, 1)))
         self._snapshots[self.tick] = now
@@ -184,8 +190,8 @@ class Course:
         The host waits for a block of ticks only once. A block ends where a snapshot is due.
         """
         first, rows = self.tick + 1, self.history.rows
-        due = self.tick - self.tick % self._every + self._every
-        self.heading = end = max(first, min(last, self.ticks, self.tick + self._chunk, due))
+        boundary = self.tick - self.tick % self._every + self._every
+        self.heading = end = max(first, min(last, self.ticks, self.tick + self._chunk, boundary))
         began = time.perf_counter()
         self._engine.run_ticks(first, end)
         series, ended = self._engine.logs()[SERIES], self._engine.ended()
@@ -194,7 +200,8 @@ class Course:
         self.tick = self.heading = end if ended is None else ended
         for tick in range(max(first, rows + 1), self.tick + 1):
             self.history.add(series[:, tick - first])
-        if self.tick > rows and self.tick % self._every == 0:
+        due = self.tick > rows and self.tick % self._every == 0
+        if due and time.perf_counter() >= self._next:
             self._snapshot()
 
     def steps_to(self, tick: int) -> Iterator[None]:

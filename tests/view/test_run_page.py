@@ -369,6 +369,21 @@ def test_a_pause_shows_the_day_at_which_the_computed_block_ends(slowly):
     assert computed == list(range(1, shot.tick + 1))
 
 
+def test_snapshots_that_take_long_are_made_less_often(slowly, monkeypatch):
+    """Of 1000 societies each has 2 GB, and took as long as ten days."""
+    view, _ = made(days=80)
+    slowly(view)
+    kept = view._course._engine.kept
+
+    def slow_kept():
+        run_view.time.sleep(0.2)
+        return kept()
+
+    monkeypatch.setattr(view._course._engine, "kept", slow_kept)
+    list(view._course.steps_to(80))
+    assert sorted(view._course._snapshots) == [10, 60]
+
+
 @pytest.mark.parametrize("device", ["reference", pytest.param("cpu", marks=pytest.mark.ci)])
 def test_days_in_blocks_have_the_bits_and_the_networks_of_single_days(device, monkeypatch):
     monkeypatch.setattr(course, "BLOCK", 1e9)

@@ -125,6 +125,10 @@ def test_without_checkpoints_too():
     assert datasets("run.h5") == before
 
 
+class Killed(BaseException):
+    """What no handler of errors sees, like the end of a process."""
+
+
 @pytest.mark.parametrize("method", ["end", "checkpoint"])
 def test_a_kill_while_it_is_written(method, monkeypatch):
     from societies.output import ResultFile
@@ -136,9 +140,9 @@ def test_a_kill_while_it_is_written(method, monkeypatch):
         def dying(*arguments, original=original, after=after, **given):
             if after:
                 original(*arguments, **given)
-            raise RuntimeError
+            raise Killed
 
-        with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        with monkeypatch.context() as patch, pytest.raises(Killed):
             patch.setattr(ResultFile, method, dying)
             run(Setup(Search(), SearchConfig()), device="reference", out=path)
         run(Setup(Search(), SearchConfig()), device="reference", out=path, resume=True)

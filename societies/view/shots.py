@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.view.networks import packed
+from societies.words import counted
 from societies.workload.declare.view import Frame
 
 EACH = 256
@@ -184,7 +185,7 @@ class Shot(Frame):
             return ""
         return (
             f"# state sha256 after {self.facts['clock']} {self.tick}: {sha256}\n"
-            f"# (societies run FILE --ticks {self.tick} prints it)\n"
+            f"# (a run of this file with {counted(self.tick, self.facts['clock'])} ends with it)\n"
         )
 
 

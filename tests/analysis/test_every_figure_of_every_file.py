@@ -149,7 +149,9 @@ KINDS = {
     ),
     "a translated model": (
         lambda path: shipped(
-            path, "models/boltzmann/quickstart", "replicates=2", "agents=9", "days=20"
+            path,
+            "models/boltzmann/quickstart",
+            *("replicates=2", "agents=9", "days=20", "record.detail=20"),
         ),
         "series gini",
     ),
@@ -157,8 +159,14 @@ KINDS = {
 """For each kind of file how it is made, and the figures that fit it."""
 
 
+DEAR = ("two runs", "twins", "run with devices", "removals", "groups")
+"""Kinds of the economy with the most to draw, which take half of the time of all."""
+
+
 @pytest.mark.sample
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(one, marks=pytest.mark.thorough) if one in DEAR else one for one in KINDS]
+)
 def test_every_figure_shows_the_file_or_names_the_figures_that_fit(kind, tmp_path):
     make, fit = KINDS[kind]
     files = make(tmp_path)

@@ -60,7 +60,9 @@ def test_the_saved_yaml_begins_with_the_hash_of_the_state(page, shell, tmp_path)
         shows(viewer, 6)
         text = saved()
     digest = viewer.frames[-1][0]["panes"][0]["sha256"]
-    assert text.startswith(f"# state sha256 after day 6: {digest}\n# (societies run FILE --ticks 6")
+    assert text.startswith(
+        f"# state sha256 after day 6: {digest}\n# (a run of this file with 6 days"
+    )
     (tmp_path / "policy.yaml").write_text(text)
     options = ("--ticks", "6", "--device", "reference", "--out", str(tmp_path / "policy.h5"))
     code, out, _ = shell("run", str(tmp_path / "policy.yaml"), *options)

@@ -200,6 +200,16 @@ class DeviceArray:
         if not 0 <= first <= first + count <= self.size:
             raise DeviceError(f"{self!r} has no elements {first} to {first + count - 1}")
 
+    def set_row(self, row: int, array: DeviceArray) -> None:
+        """Copy an array to a row of this one on the device, without waiting for it."""
+        self.device.api.enqueue_copy(
+            self.device.queue,
+            self.buffer,
+            array.buffer,
+            byte_count=array.nbytes,
+            dst_offset=row * array.nbytes,
+        )
+
     def fill(self, value: Any = 0) -> None:
         """Set every element to ``value`` on the device, without a transfer."""
         if self.device.recording is not None:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import SocietiesError
+from societies.errors import ConfigError, SocietiesError
+from societies.study.statistics import spacing
 
 Reals = NDArray[np.float64]
 WINDOWS = 20
@@ -75,8 +76,9 @@ def assumptions(series: Reals, statistics: Reals, ticks: Reals) -> Assumptions |
     statistics : (seed,) values of the statistic
     ticks : (tick,) their numbers
     """
-    steps = np.unique(np.diff(ticks))
-    if len(steps) > 1:
+    try:
+        step = spacing(ticks)
+    except ConfigError:
         return None
     rows = series[np.isfinite(series).all(1)] if series.size else series
     if not len(rows) or rows.shape[1] < LEAST_TICKS:
@@ -89,7 +91,7 @@ def assumptions(series: Reals, statistics: Reals, ticks: Reals) -> Assumptions |
         _ergodic(means),
         float(np.mean([p >= LEVEL for p in adf])),
         float(np.mean([p < LEVEL for p in kpss])),
-        float(np.median([mser5(row) for row in rows])) * float(steps[0]),
+        float(np.median([mser5(row) for row in rows])) * step,
         modes_p(statistics[np.isfinite(statistics)]),
     )
 

@@ -134,7 +134,7 @@ def wrong(target: Target) -> list[tuple[Path, str]]:
             checks((name,), lambda text=text: parsed(text))
     for name in ("filter", "filter_against"):
         for i, said in enumerate(getattr(target, name)):
-            checks((name, i), lambda said=said: _filter(said))
+            checks((name, i), lambda said=said: _require_filter(said))
     for dim, said in target.reduce.items():
         checks(("reduce", dim), lambda said=said: _statistic(said))
     checks(("statistic",), lambda: _needs(target))
@@ -150,13 +150,12 @@ def _statistic(said: Choice) -> Any:
     return own, options
 
 
-def _filter(said: Choice) -> Any:
+def _require_filter(said: Choice) -> None:
     name, options = chosen(said)
     if name not in FILTERS:
         near = suggestion(name, FILTERS) or f"; there are {', '.join(FILTERS)}"
         raise ConfigError(f"unknown filter '{name}'{near}")
     checked_options(name, options, FILTERS[name])
-    return FILTERS[name], options
 
 
 def _needs(target: Target) -> None:

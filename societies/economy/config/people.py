@@ -131,8 +131,8 @@ def _cell(name: str, place: int, column: str, resources: int) -> Cell:
         known = [one for one in GroupConfig.model_fields if one not in others]
         if column not in known:
             columns = [*known, NAME, AGENT]
-            near = suggestion(column, columns) or f"; columns are {', '.join(columns)} and keys of "
-            near += "" if suggestion(column, columns) else f"sections: {', '.join(SECTIONS)}"
+            known_ones = f"{', '.join(columns)} and keys of sections: {', '.join(SECTIONS)}"
+            near = suggestion(column, columns) or f"; columns are {known_ones}"
             raise _wrong(f"{where}: no key of a group{near}")
         return "", column, None
     key, _, number = rest.partition(".")

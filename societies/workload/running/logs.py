@@ -40,7 +40,7 @@ class DeviceLogs:
         events: Mapping[str, Events],
         ticks: int,
     ) -> None:
-        self._device, self._state, self._kinds = device, state, events
+        self._state, self._kinds = state, events
         # One row more than ticks: a still valid one of an earlier block.
         self._logs = {
             name: device.zeros((ticks + 1, *state[name].shape), state[name].dtype)
@@ -100,13 +100,7 @@ class DeviceLogs:
                 place -= place <= carried  # do not overwrite the row of an earlier block
             rows.append((row, place))
             with translated_errors(f"keeping {name} of a tick"):
-                self._device.api.enqueue_copy(
-                    self._device.queue,
-                    log.buffer,
-                    array.buffer,
-                    byte_count=array.nbytes,
-                    dst_offset=place * array.nbytes,
-                )
+                log.set_row(place, array)
         written.clear()
 
     def fields(self, *, borrowed: bool = False) -> State:

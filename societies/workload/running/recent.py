@@ -22,7 +22,7 @@ class Recent:
     """
 
     def __init__(self, device: Device, arrays: Mapping[str, DeviceArray], ticks: int) -> None:
-        self._device, self._arrays, self._ticks = device, dict(arrays), ticks
+        self._arrays, self._ticks = dict(arrays), ticks
         self._rows = {
             name: device.empty((ticks, *array.shape), array.dtype) for name, array in arrays.items()
         }
@@ -32,13 +32,7 @@ class Recent:
         for name, array in self._arrays.items():
             if array.nbytes:
                 with translated_errors(f"keeping {name} of a tick"):
-                    self._device.api.enqueue_copy(
-                        self._device.queue,
-                        self._rows[name].buffer,
-                        array.buffer,
-                        byte_count=array.nbytes,
-                        dst_offset=tick % self._ticks * array.nbytes,
-                    )
+                    self._rows[name].set_row(tick % self._ticks, array)
 
     def of(self, tick: int, first: int, copies: int) -> State:
         """Return the arrays of some copies (copy, ...) after a tick; waits for the device."""

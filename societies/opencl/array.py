@@ -13,8 +13,12 @@ from societies.errors import DeviceError
 from societies.opencl.debug import translated_errors
 
 FILLED_AT_ONCE = 1 << 30
-"""Most bytes that one command fills: from 2**31 or 2**32 on, NVIDIA's OpenCL hangs or loses the
-device (pyopencl's issue 395)."""
+"""Most bytes that one command fills."""
+
+PATTERN_BYTES = 4
+"""Least bytes of the pattern by which an array is filled: with a pattern of one byte, NVIDIA's
+OpenCL writes outside of the array from byte 2**31 on, and the device is lost (an H100, driver 580;
+also pyopencl's issue 395)."""
 
 
 @dataclass
@@ -225,10 +229,17 @@ class DeviceArray:
                     return
                 if not any(pattern.tobytes()):  # OpenCL takes no pattern of 24 bytes, say
                     pattern = np.zeros((), np.uint8)
-                for first in range(0, self.nbytes, FILLED_AT_ONCE):
-                    size = min(FILLED_AT_ONCE, self.nbytes - first)
+                pattern = np.tile(pattern, max(1, PATTERN_BYTES // pattern.nbytes))
+                rest = self.nbytes % pattern.nbytes
+                for first in range(0, self.nbytes - rest, FILLED_AT_ONCE):
+                    size = min(FILLED_AT_ONCE, self.nbytes - rest - first)
                     self.device.api.enqueue_fill_buffer(
                         self.device.queue, self.buffer, pattern, first, size
+                    )
+                if rest:
+                    last, offset = pattern.view(np.uint8)[:rest], self.nbytes - rest
+                    self.device.api.enqueue_copy(
+                        self.device.queue, self.buffer, last, dst_offset=offset, is_blocking=True
                     )
 
     def __len__(self) -> int:

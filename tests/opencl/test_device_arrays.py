@@ -44,20 +44,33 @@ def test_zeros_and_fill(device):
 
 
 @pytest.mark.parametrize("value", [0, 7])
-def test_large_arrays_are_filled_piece_by_piece(device, monkeypatch, value):
-    """One command for 4 GiB loses an NVIDIA GPU: 8192 societies with all devices need 4.2."""
+@pytest.mark.parametrize("dtype", ["u1", "i2", "i4", "f8"])
+def test_large_arrays_are_filled_in_pieces_by_a_pattern_of_four_bytes(
+    device, monkeypatch, dtype, value
+):
+    """One byte as a pattern loses an NVIDIA GPU from 2 GiB on: 4096 societies with devices."""
     monkeypatch.setattr(array_module, "FILLED_AT_ONCE", 64)
     asked, fill = [], device.api.enqueue_fill_buffer
 
     def noted(queue, buffer, pattern, offset, size, *rest, **more):
         asked.append((offset, size))
+        assert pattern.nbytes >= 4
         return fill(queue, buffer, pattern, offset, size, *rest, **more)
 
     monkeypatch.setattr(device.api, "enqueue_fill_buffer", noted)
-    a = device.array(np.arange(41, dtype=np.int32))
+    a = device.array(np.arange(41, dtype=dtype))
     a.fill(value)
     assert (a.get() == value).all()
-    assert asked == [(0, 64), (64, 64), (128, 36)]
+    whole = a.nbytes // 4 * 4
+    assert asked == [(first, min(64, whole - first)) for first in range(0, whole, 64)]
+
+
+@pytest.mark.parametrize("value", [0, 9])
+@pytest.mark.parametrize("count", range(9))
+def test_short_arrays_of_bytes_are_filled_to_their_end(device, count, value):
+    a = device.array(np.arange(100, 100 + count, dtype=np.uint8))
+    a.fill(value)
+    assert (a.get() == value).all()
 
 
 def test_set_wants_equal_shape_and_dtype(device):

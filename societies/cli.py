@@ -1284,12 +1284,19 @@ def irf(
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(metavar="A", help="Divide societies by variable A on the tick of the shock."),
+        typer.Option(
+            metavar="A", help="Divide societies, or agents, by variable A before the shock."
+        ),
     ] = None,
     states: Annotated[
         int, typer.Option(metavar="N", parser=from_1, help="Of --by: quantile groups.")
     ] = 2,
-    size: Annotated[float, typer.Option(metavar="S", help="Responses per unit of S.")] = 1.0,
+    size: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="S", help="Responses per unit of S; one for each shock also compares them."
+        ),
+    ] = None,
     variables: Annotated[
         str | None,
         typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
@@ -1314,14 +1321,12 @@ def irf(
             )
         print(study, file=sys.stderr)
         files = [study]
-    options = {"horizon": horizon, "by": by, "states": states}
-    found = response_table.responses_of(
-        files, variables, base=base, after=after, size=size, **options
-    )
+    options = {"horizon": horizon, "by": by, "states": states, "size": size or [1.0]}
+    found = response_table.responses_of(files, variables, base=base, after=after, **options)
     plain = (lambda: response_table.as_dict(found)) if as_json else None
     _print_found(plain, lambda: response_table.table(found))
     if figure is not None:
-        given = {"base": base, "horizon": horizon, "by": by, "states": states if by else None}
+        given = {"base": base, "after": after, **options}
         _draw_found(files, figure, "irf", variables, given, sys.stderr if as_json else None)
 
 
@@ -1460,6 +1465,7 @@ def _study_of_shocks(
     """Compute societies and their twins with each shock, and return the file of the study."""
     from societies import sweep as studies
     from societies.config import read_text
+    from societies.sweep.shocks import study_of_shocks
 
     if len(files) > 1:
         raise ConfigError(f"irf: one configuration at a time, not {len(files)}")
@@ -1471,13 +1477,8 @@ def _study_of_shocks(
     else:
         path = _find_config(files[0])
         config = _load(path, [*(override or []), *rules])
-        if "interventions" not in type(config).model_fields:
-            raise ConfigError(f"--shock: {config.workload} has no interventions")
-        data = config.model_dump(mode="json")
-        before = data.get("interventions", [])
         each = [read_text(text, "--shock").data for text in shocks]
-        policies = [before, *([*before, one] for one in each)]
-        source = {"base": data, "vary": {"grid": {"interventions": policies}}}
+        source = study_of_shocks(config, each, replicates)
         target = out or Path(f"{path.stem}-irf.h5")
     places: dict[str, Any] = {"out": target, "device": device, "replicates": replicates}
     report = studies.run(source, **places, resume=resume, overwrite=overwrite)

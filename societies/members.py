@@ -89,15 +89,18 @@ def options(member: Callable[..., Any]) -> list[Any]:
 
 
 def described(docstring: str) -> dict[str, str]:
-    """Return the description of each parameter in a NumPy-style docstring, as one line."""
+    """Return the description of each parameter in a NumPy-style docstring, as one line.
+
+    It is the indented text, or what follows the colon if there is none.
+    """
     text = inspect.cleandoc(docstring)
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+$|\Z)", text, re.M | re.S)
     if not section:
         return {}
-    entries = re.split(r"^(\w[\w, ]*?) *:[^\n]*\n", section[1], flags=re.M)
+    entries = re.split(r"^(\w[\w, ]*?) *: *([^\n]*)(?:\n|\Z)", section[1], flags=re.M)
     found: dict[str, str] = {}
-    for names, text in zip(entries[1::2], entries[2::2], strict=True):
-        meaning = " ".join(text.split())
+    for names, first, text in zip(entries[1::3], entries[2::3], entries[3::3], strict=True):
+        meaning = " ".join(text.split()) or first
         found |= {name.strip(): meaning for name in names.split(",")}
     return found
 
@@ -111,6 +114,7 @@ def _read(hint: Any) -> tuple[Any, dict[str, Any]]:
         int: {"parser": whole, "metavar": "N"},
         Path: {"parser": Path, "metavar": "FILE"},
         str: {"metavar": "WORD"},
+        list[float]: {"metavar": "X"},
     }
     return kind | None if type(None) in parts else kind, forms.get(kind, {})
 

@@ -22,7 +22,7 @@ from societies.analysis.inequality import (
 from societies.analysis.intervals import mean_interval, quantile_interval
 from societies.analysis.networks import trade_network
 from societies.analysis.plot import make_figure, plot_overview
-from societies.analysis.responses import irf
+from societies.analysis.responses import asymmetry, irf
 from societies.analysis.sensitivity import morris, over_replicates, sobol, varied
 from societies.analysis.structure import (
     hhi,
@@ -36,6 +36,7 @@ from societies.analysis.structure import (
 __all__ = [
     "Emulator",
     "Flows",
+    "asymmetry",
     "atkinson",
     "constant_prices",
     "effect",

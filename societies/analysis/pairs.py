@@ -162,7 +162,7 @@ def aligned(a: xr.Dataset, b: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset, bool]
     kinds = [one.name if (one := workload_of(data)) else "" for data in (a, b)]
     if kinds[0] != kinds[1] or clock_of(b) != clock:
         raise ConfigError(f"results of {kinds[0]} and of {kinds[1]} cannot be compared")
-    one, two = (in_order(in_order(_by_draws(data), PAIR), clock) for data in (a, b))
+    one, two = (in_order(in_order(by_draws(data), PAIR), clock) for data in (a, b))
     ticks = np.intersect1d(one[clock].values, two[clock].values)
     if not len(ticks):
         raise ConfigError(f"the results have no {clock} in common, so they cannot be compared")
@@ -202,7 +202,7 @@ def _completed(a: xr.Dataset, b: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset]:
     return both[0], both[1]
 
 
-def _by_draws(data: xr.Dataset) -> xr.Dataset:
+def by_draws(data: xr.Dataset) -> xr.Dataset:
     """Return a result along the numbers by which its societies draw."""
     dim = copies_of(data)
     if dim != RUN:

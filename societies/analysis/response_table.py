@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from societies.analysis.drawing import GREY, coloured, finished, legend_inside, new_panels, titled
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import opened_by_label, plain
-from societies.analysis.responses import LEVELS, NUMBERS, irf, shocks_of
+from societies.analysis.labels import unused
+from societies.analysis.responses import LEVELS, NUMBERS, asymmetry, irf, shocks_of
 from societies.config.problems import quoted
 from societies.errors import ConfigError, option
-from societies.words import plural
+from societies.words import counted, plural
 from societies.workload.drawing.figure import leave_out, words
 
 if TYPE_CHECKING:
@@ -42,15 +43,43 @@ def responses(
     *,
     base: str | None = None,
     after: int | None = None,
+    size: float | Sequence[float] = 1.0,
     **options: Any,
 ) -> dict[str, xr.Dataset]:
-    """Return the impulse responses of all results but the base, by label."""
+    """Return the impulse responses of all results but the base, by label.
+
+    With a size for each of several shocks, also the `asymmetry` of each shock to the first.
+    """
     cases, ticks = shocks_of(opened, base, after)
     first = next(iter(cases.values()))
-    return {
-        label: irf(first, cases[label], variables, after=tick, **options)
+    sizes = [size] if isinstance(size, int | float) else list(size)
+    if len(sizes) not in (1, len(ticks)):
+        raise ConfigError(
+            f"{option('size')}: {counted(len(sizes), 'size')} for "
+            f"{counted(len(ticks), 'shock')}; give one, or one for each"
+        )
+    each = dict(zip(ticks, sizes * (len(ticks) if len(sizes) == 1 else 1), strict=True))
+    found = {
+        label: irf(first, cases[label], variables, after=tick, size=each[label], **options)
         for label, tick in ticks.items()
     }
+    one, *others = ticks
+    for label in others if len(sizes) > 1 else ():
+        if ticks[label] != ticks[one]:
+            raise ConfigError(
+                f"{option('size')}: responses per unit of several shocks are compared if they "
+                f"happen at once; {quoted(one)} and {quoted(label)} do not. Give one size"
+            )
+        found[unused(f"{label} less {one}", found)] = asymmetry(
+            first,
+            cases[one],
+            cases[label],
+            variables,
+            after=ticks[one],
+            sizes=(each[one], each[label]),
+            **options,
+        )
+    return found
 
 
 def as_dict(found: Mapping[str, xr.Dataset]) -> list[dict[str, Any]]:
@@ -118,9 +147,11 @@ def draw_irf(
     variables: Sequence[str] = (),
     base: str = "",
     response: str = "level",
+    after: int = -1,
     horizon: int = 0,
     by: str = "",
     states: int = 2,
+    size: list[float] | None = None,
 ) -> Any:
     """Draw the impulse responses of a study of shocks: mean differences of twins with their bands.
 
@@ -130,15 +161,18 @@ def draw_irf(
     variables : default: the headline variables of the workload
     base : label of the result or point without the shock
     response : level, relative or cumulative
+    after : tick at whose end the shock happens; -1: that of the first intervention that is new
     horizon : number of ticks after the shock; 0: all
     by : variable by whose value on the tick of the shock societies are divided into states
     states : number of states
+    size : size of all shocks, or of each one; then differences of responses per unit are drawn, too
     """
     if response not in LEVELS:
         raise ConfigError(
             f"{option('response', response)}: choose one of {', '.join(map(quoted, LEVELS))}"
         )
     options: dict[str, Any] = {"horizon": horizon or None, "by": by or None, "states": states}
+    options |= {"size": size or 1.0, "after": None if after < 0 else after}
     found = responses(cases, list(variables) or None, base=base or None, **options)
     lines = {
         f"{label}{f', {state}' if state != 'all' else ''}": data.sel(state=state)
@@ -148,6 +182,7 @@ def draw_irf(
     }
     first = next(iter(found.values()))
     figure, panels = new_panels(first.sizes["variable"])
+    per = "" if {*(size or [1.0])} == {1.0} else " per unit of the shock"
     for axes, name in zip(panels, first["variable"].values, strict=True):
         for label, colour, own in coloured(lines):
             one = own.sel(variable=name)
@@ -157,11 +192,14 @@ def draw_irf(
         axes.axhline(0, color=GREY, linewidth=0.8)
         unit = str(first["unit"].sel(variable=name).values)
         axes.set_title(titled(str(name)))
-        axes.set_ylabel("share" if response == "relative" else "" if unit == "1" else unit)
+        said = "share" if response == "relative" else "" if unit == "1" else unit
+        axes.set_ylabel(said if response == "relative" or not per else f"{said} per unit".strip())
         axes.set_xlabel(f"{plural(first.attrs['clock'])} after the shock")
     legend_inside(panels[0])
     level = f"{100 * first.attrs['level']:g} %"
     pairs = {label: int(one.pairs) for label, one in lines.items()}
     twins = " or ".join(map(str, sorted(set(pairs.values()))))
-    leave_out(figure, f"{response} response: mean of {twins} twins, {level} interval (bootstrap)")
+    leave_out(
+        figure, f"{response} response{per}: mean of {twins} twins, {level} interval (bootstrap)"
+    )
     return finished(figure, cases, "", legend=False, marks=False, along=False)

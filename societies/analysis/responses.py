@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.analysis.effects import bootstrap_weights, cases_of_effects, open_source
-from societies.analysis.pairs import NEVER, Compared, aligned, compared_aligned
-from societies.analysis.selecting import unknown
-from societies.errors import ConfigError, option
-from societies.words import counted
+from societies.analysis.pairs import PAIR, by_draws
+from societies.analysis.twins import Twins, twins
+from societies.errors import ConfigError
+from societies.words import plural
 from societies.workload.drawing.bands import RESAMPLES, Reals
 from societies.workload.drawing.figure import clock_of, configuration_of
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from societies.analysis.effects import Source
+    from societies.analysis.twins import After
 
 LEVELS = ("level", "relative", "cumulative")
 """Responses along the horizon; each has the ends of a band."""
@@ -39,7 +40,7 @@ def irf(
     shocked: Source,
     variables: str | Sequence[str] | None = None,
     *,
-    after: int,
+    after: After,
     horizon: int | None = None,
     by: str | None = None,
     states: int = 2,
@@ -54,10 +55,14 @@ def irf(
     ----------
     base, shocked : path or xarray.Dataset
         As for `effect`. They must be pairs: have the same seed and societies.
-    variables : names of variables; default: the headline variables of the workload
-    after : tick at whose end the shock happens; horizon 1 is the tick after it
-    horizon : number of ticks; default: all that the results have
-    by : variable of the base by whose value on tick ``after`` societies are divided into states
+    variables : names of variables; default: the headline variables of the workload, or ``by`` if
+        that is a variable of agents
+    after : tick at whose end the shock happens; horizon 1 is the tick after it. Or the tick of each
+        society by its number; societies that it lacks have no shock and are left out
+    horizon : number of ticks; default: all that the results have after every shock
+    by : variable of the base by whose value on the tick of the shock societies are divided into
+        states. A variable of agents divides the agents of each society; then a response is that of
+        a mean over the agents of a state, of variables of agents alone
     states : number of states, by quantiles of ``by``
     size : size of the shock; level, cumulative and peak are per unit of it
     level, resamples, seed : of the bands: bootstrap over pairs
@@ -75,83 +80,101 @@ def irf(
     ConfigError
         If the results are no twins, or have no tick after the shock.
     """
-    if states < 1 or size == 0 or not 0 < level < 1:
-        raise ConfigError("irf: states must be at least 1, size not 0, level between 0 and 1")
+    _require(states, level, size)
     with open_source(base) as one, open_source(shocked) as two:
-        a, b, paired = aligned(one, two)
-        if not paired:
-            raise ConfigError("an impulse response needs twins: results with the same seed")
-        found = compared_aligned(a, b, paired, variables)
-        groups = _states(a, by, after, states)
-    ticks = found.ticks
-    later = ticks > after if horizon is None else (ticks > after) & (ticks <= after + horizon)
-    if not later.any():
-        raise ConfigError(f"the results have no {found.clock} after {after}, that of the shock")
-    if NEVER != found.first <= after:
-        raise ConfigError(
-            f"the results differ from {found.clock} {found.first} on, before the shock at the end "
-            f"of {found.clock} {after}; name the {found.clock} of the shock"
-        )
-    random = np.random.default_rng(seed)
-    parts = []
-    for rows in groups.values():
-        weights = bootstrap_weights(random, len(rows), resamples)
-        parts.append(_responses(found, rows, later, after, size, level, weights))
-    return _dataset(found, parts, groups, ticks[later] - after, size, level)
+        found = twins(one, two, variables, after, horizon, by, states)
+    each = {name: _difference(base, found.shocked[name], size) for name, base in found.base.items()}
+    return _dataset(found, each, size, level, resamples, seed)
 
 
-def _states(a: xr.Dataset, by: str | None, after: int, states: int) -> dict[str, NDArray[np.intp]]:
-    """Return the positions of the pairs of each state by its name; all of them first."""
-    count = a.sizes["pair"]
-    found = {"all": np.arange(count)}
-    if by is None:
-        return found
-    clock = clock_of(a)
-    known = [str(n) for n in a.data_vars if {*a[n].dims} == {"pair", clock}]
-    if by not in known:
-        raise unknown(by, known)
-    if after not in a[clock].values:
-        raise ConfigError(
-            f"{option('by', by)}: {clock} {after}, that of the shock, is not recorded"
+def asymmetry(
+    base: Source,
+    shocked: Source,
+    other: Source,
+    variables: str | Sequence[str] | None = None,
+    *,
+    after: After,
+    sizes: tuple[float, float],
+    horizon: int | None = None,
+    by: str | None = None,
+    states: int = 2,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> xr.Dataset:
+    """Return how the responses to two shocks differ, each per unit of its size: other - shocked.
+
+    Where responses are proportional to the size and the sign of a shock, the difference is 0: so
+    shocks of sizes 1 and -1 show an asymmetry of sign, those of sizes 1 and 2 one of size. The
+    bands are those of differences within the same societies.
+
+    Parameters
+    ----------
+    base, shocked, other : as for `irf`; both shocks are twins of the base and happen at once
+    sizes : size of the shock of ``shocked``, and of that of ``other``
+    variables, after, horizon, by, states, level, resamples, seed : as for `irf`
+
+    Returns
+    -------
+    Dataset
+        As that of `irf`, for the difference.
+
+    Raises
+    ------
+    ConfigError
+        If the results are no twins, or have no tick after the shock.
+    """
+    _require(states, level, *sizes)
+    with open_source(base) as one, open_source(shocked) as two, open_source(other) as three:
+        numbers = [by_draws(data)[PAIR].values for data in (one, two, three)]
+        common = np.intersect1d(np.intersect1d(*numbers[:2]), numbers[2])
+        found, second = (
+            twins(one, data, variables, after, horizon, by, states, common) for data in (two, three)
         )
-    values = a[by].sel({clock: after}).values.astype(float)
-    values[np.isinf(values)] = np.nan  # a society without a number is in no state
-    if np.isnan(values).all():
-        raise ConfigError(f"{option('by', by)}: has no number in {clock} {after}")
-    edges = np.nanquantile(values, np.arange(1, states) / states)
-    place = np.searchsorted(edges, values, side="left")
-    for state in range(states):
-        low = "" if state == 0 else f"above {edges[state - 1]:.4g}"
-        high = "" if state == states - 1 else f"up to {edges[state]:.4g}"
-        name = f"{by} {low}{' ' if low and high else ''}{high}".strip()
-        rows = np.flatnonzero((place == state) & np.isfinite(values))
-        if len(rows) < 2:
-            raise ConfigError(
-                f"{option('by', by)}: the state '{name}' has {counted(len(rows), 'society')}; take "
-                "more replicates, or fewer states"
-            )
-        found[name] = rows
-    return found
+    each = {}
+    for name, base in found.base.items():
+        one, two = (
+            _difference(base, of.shocked[name], size)
+            for of, size in zip((found, second), sizes, strict=True)
+        )
+        infinite = np.isinf(one) | np.isinf(two)
+        each[name] = np.where(
+            infinite, np.inf, np.where(infinite, 0, two) - np.where(infinite, 0, one)
+        )
+    return _dataset(found, each, 1.0, level, resamples, seed)
+
+
+def _difference(base: Reals, shocked: Reals, size: float) -> Reals:
+    """Return the responses per unit of a shock; infinite where one of the values is."""
+    infinite = np.isinf(base) | np.isinf(shocked)
+    with np.errstate(invalid="ignore"):
+        return np.where(infinite, np.inf, (shocked - base) / size)
+
+
+def _require(states: int, level: float, *sizes: float) -> None:
+    if states < 1 or 0 in sizes or not np.isfinite(sizes).all() or not 0 < level < 1:
+        raise ConfigError(
+            "irf: states must be at least 1, size a number that is not 0, level between 0 and 1"
+        )
 
 
 def _responses(
-    found: Compared,
-    rows: NDArray[np.intp],
-    later: NDArray[np.bool_],
-    after: int,
+    difference: Reals,
+    base: Reals,
+    horizons: NDArray[Any],
     size: float,
     level: float,
     weights: Reals,
 ) -> dict[str, Reals]:
-    """Return the responses of some pairs: (variable, horizon), and (variable,) for numbers."""
+    """Return the responses of some pairs: (variable, horizon), and (variable,) for numbers.
+
+    Parameters
+    ----------
+    difference, base : (variable, pair, horizon)
+    weights : (sample, pair)
+    """
     ends = [(1 - level) / 2, (1 + level) / 2]
-    horizons = found.ticks[later] - after
-    base = found.base[:, rows][:, :, later]
-    shocked = found.other[:, rows][:, :, later]
-    with np.errstate(invalid="ignore"):
-        difference = (shocked - base) / size
-    difference[np.isinf(base) | np.isinf(shocked)] = np.inf
-    equal = np.ones((1, len(rows)))
+    equal = np.ones((1, difference.shape[1]))
     result: dict[str, list[Any]] = {}
     for own, before in zip(difference, base, strict=True):
         there = ~np.isnan(own)  # with an infinite value the response of its tick is missing
@@ -203,15 +226,28 @@ def _numbers(response: Reals, horizons: NDArray[Any]) -> dict[str, Reals]:
 
 
 def _dataset(
-    found: Compared,
-    parts: Sequence[Mapping[str, Reals]],
-    groups: Mapping[str, NDArray[np.intp]],
-    horizon: NDArray[Any],
+    found: Twins,
+    each: Mapping[str, Reals],
     size: float,
     level: float,
+    resamples: int,
+    seed: int,
 ) -> xr.Dataset:
+    """Return the responses as a dataset; ``each`` has the differences of every state."""
     import xarray as xr
 
+    random = np.random.default_rng(seed)
+    parts = [
+        _responses(
+            difference,
+            found.base[name],
+            found.horizon,
+            size,
+            level,
+            bootstrap_weights(random, difference.shape[1], resamples),
+        )
+        for name, difference in each.items()
+    ]
     data = {
         name: (
             ("state", "variable", "horizon") if values.ndim == 2 else ("state", "variable"),
@@ -222,22 +258,23 @@ def _dataset(
     result = xr.Dataset(
         data,
         {
-            "state": list(groups),
+            "state": list(each),
             "variable": found.labels,
             "unit": ("variable", found.units),
-            "horizon": horizon,
+            "horizon": found.horizon,
         },
         {"clock": found.clock, "size": size, "level": level},
     )
-    return result.assign(pairs=("state", [len(rows) for rows in groups.values()]))
+    return result.assign(pairs=("state", [one.shape[1] for one in each.values()]))
 
 
 def shocks_of(
     opened: Mapping[str, xr.Dataset], base: str | None = None, after: int | None = None
-) -> tuple[dict[str, xr.Dataset], dict[str, int]]:
+) -> tuple[dict[str, xr.Dataset], dict[str, After]]:
     """Return the results by label, the base first, and the tick of each one's shock.
 
-    The shock is the first intervention that the base does not have, if ``after`` is not given.
+    The shock is the first intervention that the base does not have, if ``after`` is not given. If
+    interventions name societies, each society has a tick of its own.
 
     Raises
     ------
@@ -247,14 +284,25 @@ def shocks_of(
     cases = cases_of_effects(opened, base)
     first, *others = cases
     before = _interventions(cases[first])
-    found = {}
+    found: dict[str, After] = {}
     for label in others:
-        clock = clock_of(cases[label])
-        own = [int(one[clock]) for one in _interventions(cases[label]) if one not in before]
+        own = [one for one in _interventions(cases[label]) if one not in before]
         if after is None and not own:
             raise ConfigError(f"{label}: has no intervention that {first} does not have")
-        found[label] = min(own) if after is None else after
+        found[label] = _ticks_of(cases[label], own) if after is None else after
     return cases, found
+
+
+def _ticks_of(data: xr.Dataset, shocks: Sequence[Mapping[str, Any]]) -> After:
+    """Return the tick of the first shock, or that of each society if shocks name societies."""
+    clock, copies = clock_of(data), plural(str(data.attrs.get("copies", "society")))
+    if not any(one.get(copies) for one in shocks):
+        return min(int(one[clock]) for one in shocks)
+    found: dict[int, int] = {}
+    for one in shocks:
+        for number in one.get(copies) or by_draws(data)[PAIR].values.tolist():
+            found[number] = min(int(one[clock]), found.get(number, int(one[clock])))
+    return found
 
 
 def _interventions(data: xr.Dataset) -> list[Mapping[str, Any]]:

@@ -47,11 +47,11 @@ def with_variables(results: xr.Dataset, chosen: Sequence[str]) -> xr.Dataset:
     return results[list(chosen)]
 
 
-def unknown(name: str, there: Iterable[str]) -> ConfigError:
-    """Return the error for a missing variable; it suggests a similar name."""
+def unknown(name: str, there: Iterable[str], word: str = "variables") -> ConfigError:
+    """Return the error for a missing variable of an option; it suggests a similar name."""
     known = sorted(there)
     return ConfigError(
-        f"{option('variables', name)}: the file has no such variable{suggestion(name, known)}"
+        f"{option(word, name)}: the file has no such variable{suggestion(name, known)}"
     )
 
 

@@ -4,10 +4,13 @@ import json
 
 import numpy as np
 import pytest
+import yaml
 
+import societies
 from societies import analysis
 from societies.analysis import make_figure
 from societies.errors import ConfigError
+from societies.sweep.shocks import study_of_shocks
 from tests.analysis.test_effects import DAYS, SOCIETIES, result
 from tests.analysis.test_figures import study
 
@@ -67,7 +70,7 @@ def test_what_is_no_response_is_refused():
         analysis.irf(base, other, "x", after=15)
     with pytest.raises(ConfigError, match="no day after 30"):
         analysis.irf(base, other, "x", after=DAYS)
-    with pytest.raises(ConfigError, match="'y': the file has no such variable"):
+    with pytest.raises(ConfigError, match="by='y': the file has no such variable"):
         analysis.irf(base, other, "x", after=AFTER, by="y")
     with pytest.raises(ConfigError, match="take more replicates, or fewer states"):
         analysis.irf(base, other, "x", after=AFTER, by="same", states=12)
@@ -135,3 +138,121 @@ def test_an_infinite_value_is_not_left_out_of_a_response(both):
     found = analysis.irf(base, other, "x", after=AFTER).sel(state="all", variable="x")
     assert np.isfinite(found.level[0]) and np.isnan(found.level[1])
     assert np.isnan(found["cumulative"][1:]).all() and np.isnan(float(found.peak))
+
+
+def with_agents():
+    """Return two twins whose six agents respond the more the more they have on the day before."""
+    base, other = decaying()
+    own = np.arange(6.0) + np.random.default_rng(3).permutation(SOCIETIES)[:, None]
+    level = np.broadcast_to(own[:, None], (SOCIETIES, DAYS, 6)).copy()
+    later = level.copy()
+    later[:, AFTER:] -= own[:, None] / 10
+    dims = ("society", "day", "agent")
+    return base.assign(owns=(dims, level)), other.assign(owns=(dims, later)), own
+
+
+def test_agents_are_divided_by_their_state_within_each_society():
+    base, other, own = with_agents()
+    found = analysis.irf(base, other, after=AFTER, by="owns", states=3)
+    assert found.state.values.tolist() == ["all", "owns 1/3, least", "owns 2/3", "owns 3/3, most"]
+    assert found["variable"].values.tolist() == ["owns"] and (found.pairs == SOCIETIES).all()
+    for place, part in enumerate((slice(0, 6), slice(0, 2), slice(2, 4), slice(4, 6))):
+        np.testing.assert_allclose(found.level[place, 0], -own[:, part].mean() / 10)
+    other["owns"][:, AFTER:, 0] = np.nan  # an agent that is removed counts in neither mean
+    least = analysis.irf(base, other, after=AFTER, by="owns", states=3).level[1, 0]
+    np.testing.assert_allclose(least, -own[:, 1].mean() / 10)
+    with pytest.raises(ConfigError, match="variables='x': has no number for each agent, by which"):
+        analysis.irf(base, other, "x", after=AFTER, by="owns")
+    with pytest.raises(ConfigError, match=r"^by='own': the file has no such variable.*'owns'"):
+        analysis.irf(base, other, after=AFTER, by="own")
+    with pytest.raises(ConfigError, match="no one in it; take fewer states"):
+        analysis.irf(base, other, after=AFTER, by="owns", states=40)
+
+
+def test_each_society_may_have_a_shock_on_a_tick_of_its_own():
+    base, other = decaying()
+    response = (other.x - base.x).values[:, AFTER:]
+    at = {number: 3 + number % 5 for number in base.society.values.tolist()}
+    shifted = base.copy(deep=True)
+    for number, tick in at.items():
+        shifted["x"][number, tick : tick + 8] += response[number, :8]
+    found = analysis.irf(base, shifted, "x", after=at, horizon=8).sel(state="all", variable="x")
+    np.testing.assert_allclose(found.level, response[:, :8].mean(0))
+    assert found.horizon.values.tolist() == list(range(1, 9))
+    some = {number: at[number] for number in (1, 4)}
+    assert analysis.irf(base, shifted, "x", after=some).pairs.values.tolist() == [2]
+    with pytest.raises(ConfigError, match="differ from day 8 on, before the shock at the end"):
+        analysis.irf(base, shifted, "x", after=at | {4: 15})
+    with pytest.raises(ConfigError, match="no day that is as long after each shock"):
+        analysis.irf(base, shifted, "x", after=at | {4: DAYS})
+    with pytest.raises(ConfigError, match="no society has a shock"):
+        analysis.irf(base, shifted, "x", after={99: 3})
+
+
+def test_an_asymmetry_is_the_difference_of_responses_per_unit_within_societies():
+    base, up = decaying()
+    down = base.copy(deep=True)
+    down["x"][:] = base.x - 2 * (up.x - base.x)  # twice as large, and otherwise the mirror image
+    options = {"after": AFTER, "sizes": (1.0, -2.0)}
+    none = analysis.asymmetry(base, up, down, "x", **options).sel(state="all", variable="x")
+    for end in ("", "_low", "_high"):
+        np.testing.assert_allclose(none[f"level{end}"], 0, atol=1e-12)
+    down["x"][:, AFTER:] -= 0.5
+    found = analysis.asymmetry(base, up, down, "x", **options).sel(state="all", variable="x")
+    np.testing.assert_allclose(found.level, 0.25)
+    np.testing.assert_allclose(found.level_high, 0.25)
+    fewer = down.isel(society=slice(1, None))
+    with pytest.warns(match="1 society without a partner"):
+        assert analysis.asymmetry(base, up, fewer, "x", **options).pairs == SOCIETIES - 1
+
+
+def test_shocks_on_ticks_of_their_own_and_their_sizes(tmp_path, shell):
+    file, study = tmp_path / "tiny.yaml", str(tmp_path / "tiny.h5")
+    file.write_text("workload: boltzmann\nagents: 16\ndays: 12\n")
+    when = "day: {random: [2, 8], lasts: 1}"
+    shocks = [f"{{{when}, label: s{n}, set: {{amount: {n}0}}}}" for n in (2, 4)]
+    asked = ["irf", str(file), "--replicates", "6", "--out", study, "--device", "reference"]
+    asked += [part for one in shocks for part in ("--shock", one)]
+    figure = str(tmp_path / "irf.png")
+    code, out, _ = shell(*asked, "--size", "1", "--size", "2", "--figure", figure, "--json")
+    assert code == 0
+    found = {one["shock"]: one for one in json.loads(out)}
+    assert [*found] == ["s2", "s4", "s4 less s2"] and found["s2"]["pairs"] == 6
+    config = {"workload": "boltzmann", "agents": 16, "days": 12}
+    source = study_of_shocks(societies.config_from_dict(config), [yaml.safe_load(shocks[0])], 6)
+    _, (*each,) = source["vary"]["grid"]["interventions"]
+    days = {number: one["day"] for one in each for number in one["societies"]}
+    assert sorted(days) == [*range(6)] and len(each) > 1 and {*days.values()} <= {*range(2, 9)}
+    assert all(one["until"] == one["day"] + 1 for one in each)
+    first = max(days.values())
+    assert found["s2"]["horizon"] == [*range(1, 12 - first + 1)]
+    by_hand = societies.open_results(study)
+    runs = {int(p): by_hand.isel(run=by_hand.point.values == p) for p in (0, 1)}
+    name = found["s2"]["variable"]
+    a, b = (one[name].sortby("society").values for one in runs.values())
+    steps = [b[k, days[k]] - a[k, days[k]] for k in range(6)]
+    assert found["s2"]["level"][0] == pytest.approx(np.mean(steps))
+    code, out, err = shell("irf", study, "--size", "1", "--size", "2", "--size", "3")
+    assert code == 2 and "3 sizes for 2 shocks" in err
+
+
+@pytest.mark.parametrize(
+    ("shock", "said"),
+    [
+        ("{day: {random: [5]}, set: {amount: 2}}", r"expected \[FIRST, LAST\]"),
+        ("{day: {random: [7, 5]}, set: {amount: 2}}", r"expected \[FIRST, LAST\]"),
+        ("{day: {random: [5, 12]}, set: {amount: 2}}", "must be before the last day, 12"),
+        ("{day: {given: []}, set: {amount: 2}}", r"day.given: expected whole numbers from 0 on"),
+        ("{day: {given: [1.5]}, set: {amount: 2}}", "day.given: expected whole numbers"),
+        ("{day: {given: [3], lasts: 0}, set: {amount: 2}}", "day.lasts: expected whole numbers"),
+        ("{day: {given: [3]}, until: 5, set: {amount: 2}}", "lasts: N in day"),
+        ("{day: {given: [3]}, societies: [1], set: {amount: 2}}", "societies: is not for"),
+        ("{day: {given: [3]}, remove: agent, index: 1}", "a removal happens to all societies"),
+        ("{day: {ranodm: [3, 4]}, set: {amount: 2}}", "day: expected a number, {random"),
+        ("7", "expected an intervention, {day"),
+    ],
+)
+def test_shocks_that_cannot_happen_are_named(shock, said):
+    config = societies.config_from_dict({"workload": "boltzmann", "agents": 16, "days": 12})
+    with pytest.raises(ConfigError, match=said):
+        study_of_shocks(config, [yaml.safe_load(shock)])

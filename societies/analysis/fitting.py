@@ -18,7 +18,7 @@ from societies.analysis.study_cases import runs_done
 from societies.analysis.study_figures import design_of, scalars
 from societies.config.problems import quoted
 from societies.economy.figure import happenings, possible_types
-from societies.errors import SocietiesError
+from societies.errors import ConfigError, SocietiesError
 from societies.output.reading import event_tables
 from societies.words import plural
 from societies.workload.drawing.figure import clock_of, series_of
@@ -63,7 +63,7 @@ def unfit(figure: str, cases: Cases) -> str:
     if len(cases) > MOST_CASES:
         return f"shows at most {MOST_CASES} results, not {len(cases)}"
     if figure in MIXED:
-        return _refused(lambda: _PAIRS[figure](cases)) or _crowded(cases)
+        return _refused(lambda: _require_few(_PAIRS[figure](cases)))
     if figure == "devices" and not any(
         MAKES_TOOLS in possible_types(one) for one in cases.values()
     ):
@@ -86,10 +86,10 @@ def _refused(check: Callable[[], object]) -> str:
     return ""
 
 
-def _crowded(cases: Cases) -> str:
-    """Return a text if more results or points are compared with a base than a panel can show."""
-    others = len(cases_of_effects(cases)) - 1
-    return f"compares at most {MOST_CASES} with a base, not {others}" if others > MOST_CASES else ""
+def _require_few(compared: Cases) -> None:
+    """Raise ConfigError if more is compared with a base, the first, than a panel can show."""
+    if len(compared) - 1 > MOST_CASES:
+        raise ConfigError(f"compares at most {MOST_CASES} with a base, not {len(compared) - 1}")
 
 
 def _without(data: xr.Dataset, what: str, setting: str) -> str:
@@ -174,7 +174,11 @@ def _sensitivity(data: xr.Dataset) -> str:
 
 
 _DEVICES = "runs with devices have it; set devices=tools or all"
-_PAIRS: Mapping[str, Callable[[Cases], object]] = {"effect": cases_of_effects, "irf": shocks_of}
+_PAIRS: Mapping[str, Callable[[Cases], Cases]] = {
+    "effect": cases_of_effects,
+    "irf": lambda cases: shocks_of(cases)[0],
+}
+"""For each figure that compares with a base what it compares, the base first."""
 
 REASONS: Mapping[str, Reason] = {
     "series": _series,

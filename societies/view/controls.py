@@ -60,11 +60,13 @@ def network_controls(state: Any, clock: str, net: Links) -> list[Control]:
 
 
 def steerable(config: Any, data: dict[str, Any], scene: Scene) -> dict[str, tuple[Any, Any, Any]]:
-    """Return least, most and step of the value keys that can change on the way, by key."""
+    """Return least, most and step of the value keys that can act if they change, by key."""
     if "interventions" not in type(config).model_fields:
         return {}
     found = {}
     for key in leaves(data):
+        if any(f"{key}.".startswith(f"{one}.") for one in scene.idle):
+            continue
         try:
             varying(type(config), data, key, later=True)
         except NotVarying:

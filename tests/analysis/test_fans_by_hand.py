@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from societies.analysis import fitting
+from societies.analysis.drawing import MOST_CASES
 from societies.analysis.fans import _parts, fan, records, table
 from societies.analysis.fitting import unfit
 from societies.errors import ConfigError
@@ -113,3 +115,18 @@ def test_a_table_says_how_many_and_how_sure():
 
 def test_only_one_fan_is_drawn():
     assert unfit("fan", {"a": result(), "b": result()}) == "shows one result, not 2"
+
+
+@pytest.mark.parametrize("figure", ["effect", "irf"])
+def test_what_is_compared_is_looked_for_once(figure, monkeypatch):
+    looked = []
+
+    def look(cases, base=None):
+        looked.append(base)
+        return dict.fromkeys(map(str, range(MOST_CASES + 2)))
+
+    monkeypatch.setattr(fitting, "cases_of_effects", look)
+    monkeypatch.setattr(fitting, "shocks_of", lambda cases: (look(cases), {}))
+    monkeypatch.setitem(fitting._PAIRS, "effect", look)
+    said = f"compares at most {MOST_CASES} with a base, not {MOST_CASES + 1}"
+    assert (unfit(figure, {"a": result()}), looked) == (said, [None])

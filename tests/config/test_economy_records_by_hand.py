@@ -466,6 +466,11 @@ def test_warnings_are_those_of_keys_and_of_overlaps():
     found = [one.path for one in economy(interventions=changes).warnings()]
     assert ("interventions", 1, "set") in found
     assert not [*economy().warnings()]
+    few = {"day": 4, "until": 6, "set": {"day_length": [500.0, 400.0, 300.0]}}
+    (found,) = economy(interventions=[few]).warnings()
+    assert found.path == ("interventions", 0, "set", "day_length")
+    assert found.message == "the series has 3 values; the first 2 are used, until day 6"
+    assert not [*economy(interventions=[few | {"until": 7}]).warnings()]
     assert [*economy(record={"agent": 99}).warnings()]
 
 

@@ -602,3 +602,20 @@ def test_watch_steer_and_branch_in_the_browser(chromium, tmp_path):
         assert not page.errors and not window.js("document.getElementById('error').textContent")
         picture = base64.b64decode(window.call("Page.captureScreenshot")["data"])
         assert picture.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("keys", "without", "among"),
+    [
+        ({"devices": "none"}, ("device.", "devices_market.", "invention."), "trading.min_surplus"),
+        ({"devices": "tools"}, ("device.factor.m", "device.lifetime.i"), "device.factor.tool"),
+        ({"devices": "all"}, (), "device.factor.industry"),
+        ({"trade": False}, ("trading.", "policies.quota", "policies.sales_tax"), "day_length"),
+        ({"devices": "tools", "trade": False}, ("devices_market.",), "device.max_effort"),
+    ],
+)
+def test_a_key_without_effect_has_no_slider(keys, without, among):
+    view, _ = made(**keys)
+    assert among in view._keys
+    assert not [key for key in view._keys for one in without if key.startswith(one)]
+    assert ("policies.transfer.making" in view._keys) == (keys.get("devices", "none") != "none")

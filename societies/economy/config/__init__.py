@@ -13,7 +13,7 @@ from societies.economy.config.conflicts import (
 )
 from societies.economy.config.keys import EconomyKeys
 from societies.economy.config.rules import rules_without_effect
-from societies.workload.running.points import overlaps
+from societies.workload.running.points import overlaps, unused_values
 
 
 class EconomyConfig(EconomyKeys):
@@ -28,7 +28,8 @@ class EconomyConfig(EconomyKeys):
         return too_large_in_turn(configs)
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield keys without effect in this run, and interventions that overlap."""
+        """Yield keys and values without effect in this run, and interventions that overlap."""
         yield from economy_warnings(self)
         yield from rules_without_effect(self)
         yield from overlaps(self)
+        yield from unused_values(self)

@@ -235,10 +235,11 @@ class EnsembleConfig(WorkloadConfig):
         yield from stream_conflicts(self, copies * self.streams(), names, reckoned)
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield warnings if the run is too short to record any detail, or interventions overlap."""
-        from societies.workload.running.points import overlaps
+        """Yield details that are never recorded, idle values, and interventions that overlap."""
+        from societies.workload.running.points import overlaps, unused_values
 
         yield from overlaps(self)
+        yield from unused_values(self)
         ticks = plural(self.TICK)
         last, detail = getattr(self, ticks), recorded(self, "detail", 0)
         if detail > last:

@@ -108,6 +108,25 @@ def overlaps(config: Any) -> Iterator[Conflict]:
             )
 
 
+def unused_values(config: Any) -> Iterator[Conflict]:
+    """Yield a warning for each series that has more values than the ticks in which it holds."""
+    if not config.interventions:
+        return
+    chosen = workload(config.workload)
+    clock, ticks = chosen.clock, chosen.ticks(config)
+    for i, one in enumerate(config.interventions):
+        begin, end = getattr(one, clock) + 1, int(min(points.until_of(one), ticks))
+        for key, value in one.set.items():
+            values = series_of(type(config), points.key_in_group(config, one, key), value)
+            used = end - begin + 1
+            if values is not None and len(values) > used:
+                yield Conflict(
+                    ("interventions", i, "set", key),
+                    f"the series has {counted(len(values), 'value')}; the first {used} are used, "
+                    f"until {clock} {end}",
+                )
+
+
 def intervention_conflicts(config: Any) -> Iterator[Conflict]:
     """Yield the conflicts of interventions: wrong ticks, copies, keys or values.
 

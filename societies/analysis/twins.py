@@ -76,22 +76,19 @@ def twins(
     at, horizons = _positions(found, ticks_of_shock, horizon)
     _require_past(found, ticks_of_shock)
     base, shocked = (np.take_along_axis(v, at[None], 2) for v in (found.base, found.other))
-    values = None if by is None else _values_at(a, by, ticks_of_shock)
     labels, units = found.labels, found.units
-    if dim is None:
-        rows = _rows(by, values, states, ticks_of_shock, found.clock)
-        parts = {name: (base[:, own], shocked[:, own]) for name, own in rows.items()}
+    if by is None:
+        parts = {"all": (base, shocked)}
     else:
-        size, names_of = a.sizes[dim], dict.fromkeys(n.partition("[")[0] for n in labels)
-        for name in names_of:
-            if {*a[name].dims} != {PAIR, found.clock, dim}:
-                raise ConfigError(
-                    f"{option('variables', name)}: has no number for each {dim}, by which "
-                    f"{option('by', by)} divides"
-                )
-        labels, units = [*names_of], units[::size]
-        split = [v.reshape(len(labels), size, *v.shape[1:]) for v in (base, shocked)]
-        parts = _of_entries(str(by), values, states, *split)
+        values = _values_at(a, by, ticks_of_shock)
+        if dim is None:
+            rows = _rows(by, values, states, ticks_of_shock, found.clock)
+            parts = {name: (base[:, own], shocked[:, own]) for name, own in rows.items()}
+        else:
+            labels = list(dict.fromkeys(name.partition("[")[0] for name in labels))
+            _require_entries(a, labels, by, dim)
+            units, shape = units[:: a.sizes[dim]], (len(labels), a.sizes[dim], *base.shape[1:])
+            parts = _of_entries(by, values, states, base.reshape(shape), shocked.reshape(shape))
     return Twins(
         labels,
         units,
@@ -125,6 +122,16 @@ def _divided(a: xr.Dataset, by: str) -> str | None:
             f"{option('by', by)}: has no single number for each society or agent and {clock}"
         )
     raise unknown(by, known, "by")
+
+
+def _require_entries(a: xr.Dataset, chosen: Sequence[str], by: str, dim: str) -> None:
+    """Raise ConfigError if a variable has not one number for each agent, say, and tick."""
+    for name in chosen:
+        if {*a[name].dims} != {PAIR, clock_of(a), dim}:
+            raise ConfigError(
+                f"{option('variables', name)}: has no number for each {dim}, by which "
+                f"{option('by', by)} divides"
+            )
 
 
 def _positions(
@@ -179,12 +186,10 @@ def _values_at(a: xr.Dataset, by: str, after: NDArray[Any]) -> Reals:
 
 
 def _rows(
-    by: str | None, values: Reals | None, states: int, after: NDArray[Any], clock: str
+    by: str, values: Reals, states: int, after: NDArray[Any], clock: str
 ) -> dict[str, NDArray[np.intp]]:
     """Return the positions of the pairs of each state by its name; all of them first."""
     found = {"all": np.arange(len(after))}
-    if by is None or values is None:
-        return found
     if np.isnan(values).all():
         when = f" {after[0]}" if len({*after.tolist()}) == 1 else " of the shock"
         raise ConfigError(f"{option('by', by)}: has no number in {clock}{when}")

@@ -174,6 +174,11 @@ class DeviceArray:
             self.device.counters.downloads += 1
         return host
 
+    def get_rows(self, first: int, count: int) -> NDArray[Any]:
+        """Copy ``count`` rows from ``first`` on to the host; waits as `get`."""
+        each = self.size // max(1, self.shape[0])
+        return self.get_part(first * each, count * each).reshape(count, *self.shape[1:])
+
     def set_part(self, first: int, values: NDArray[Any]) -> None:
         """Overwrite the elements from ``first`` on, in C order, with values of the same dtype.
 

@@ -8,12 +8,13 @@ value that is changed on the way is an intervention of the configuration, like o
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
 
 from societies.config.problems import Path
+from societies.errors import DeviceError
 from societies.opencl import Device
 from societies.view.shots import History, Line
 from societies.workload import Setup
@@ -21,6 +22,7 @@ from societies.workload.declare.fields import SERIES, State
 from societies.workload.declare.slices import paced
 from societies.workload.declare.varying import changed, value_at
 from societies.workload.running.branch import with_intervention, with_values
+from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, Built, Engine
 from societies.workload.running.run import engine_of
 
@@ -30,11 +32,14 @@ Change = tuple[int, str, Any]
 EVERY = 10
 """Ticks between snapshots at first; twice as many whenever there are more than `MOST`."""
 
-MOST, MEMORY = 32, 1 << 30
-"""Most snapshots, and about how many bytes they may have together."""
+MOST = 32
+"""Most snapshots; fewer if they are large (`Engine.room`)."""
 
-BLOCK = 0.1
+BLOCK = 0.25
 """Intended seconds of the ticks that are computed together: a new event is noticed after them."""
+
+LARGE = 1 << 26
+"""Bytes of a state whose hash takes longer than a picture should wait: some 50 ms."""
 
 PAUSE = 10.0
 """Least time between snapshots, as a multiple of the time that the last one took."""
@@ -71,7 +76,8 @@ class Course:
         ready: Sequence[str] = (),
         linked: Sequence[str] = (),
     ) -> None:
-        self._base, self._device, self._ready = setup, device, tuple(ready)
+        chosen = chosen_device(device)[0]  # once, so that courses share the device and its program
+        self._base, self._device, self._ready = setup, chosen or device, tuple(ready)
         self._linked = tuple(linked)
         self.changes: tuple[Change, ...] = ()
         self.ticks = setup.ticks
@@ -79,7 +85,7 @@ class Course:
         self.history = self._empty()
         self._engine.start()
         self.tick = self.heading = 0
-        self._snapshots: dict[int, State] = {}
+        self._snapshots: dict[int, Mapping[str, Any]] = {}
         self._every, self._most, self._next = EVERY, MOST, 0.0
         self._chunk = 1  # ticks that take about `BLOCK` seconds
         self._until = 0  # tick to which a change has to be computed again
@@ -133,35 +139,42 @@ class Course:
 
     def _take(self, changes: tuple[Change, ...], at: int, *, again: bool) -> None:
         """Replace the engine by one with other changes, at the present tick or at the beginning."""
-        whole, links = self._engine.state(), self.links(0, self._setup.copies)
-        self._setup, self._engine = self._made(changes, self._engine.built)
+        before, links = self._engine, self.links(0, self._setup.copies)
+        self._setup, self._engine = self._made(changes, before.built)
         self._engine.start()
         self.changes, self._until, self._snapshots = changes, at, {}
         self.history = self.history.before(at, self._empty().lines)
         self._links, self._begun, self.tick = {}, 0, 0
         if at and not again:  # what only the new changes need has its value before the first tick
-            fields = self._engine.fields
-            same = {k: v for k, v in whole.items() if k in fields and not fields[k].constant}
-            self._engine.put({k: v for k, v in same.items() if self._of_shape(k, v)})
+            self._engine.adopt(before, self._common(before))
             self._links, self._begun, self.tick = links, at, at
             self._snapshot()
         self.heading = self.tick
 
-    def _of_shape(self, name: str, values: NDArray[Any]) -> bool:
-        """Whether an array has the shape that the present changes need."""
-        field, sizes = self._engine.fields[name], self._engine.sizes
-        return values.shape[1:] == tuple(sizes[dim] for dim in field.dims)
+    def _common(self, before: Engine) -> list[str]:
+        """Return the arrays that change with time, and have the same shape in another engine."""
+        return [
+            name
+            for name, field in self._engine.fields.items()
+            if name in before.fields
+            and not field.constant
+            and field.shape(self._engine.sizes) == before.fields[name].shape(before.sizes)
+        ]
 
     def _snapshot(self) -> None:
         """Store the present state; leave out every second snapshot if there are too many."""
         if not self.tick:
             return
         began = time.perf_counter()
-        now = self._engine.kept()
-        read = time.perf_counter()
-        self._next = read + PAUSE * (read - began)
+        try:
+            now = self._engine.snapshot()
+        except DeviceError:  # the device has no room for it: days back are computed from earlier
+            self._next = np.inf
+            return
+        made = time.perf_counter()
+        self._next = made + PAUSE * (made - began)
         size = sum(one.nbytes for one in now.values())
-        self._most = max(1, min(MOST, MEMORY // max(size, 1)))
+        self._most = max(1, min(MOST, self._engine.room // max(size, 1)))
         self._snapshots[self.tick] = now
         while len(self._snapshots) > self._most:
             self._every *= 2
@@ -176,7 +189,7 @@ class Course:
         made._snapshots = dict(self._snapshots)
         made._links, made._begun = self.links(0, self._setup.copies), self.tick
         made._setup, made._engine = made._made(made.changes, self._engine.built)
-        made._engine.put(self._engine.state())
+        made._engine.adopt(self._engine, tuple(self._engine.fields))
         return made
 
     @property
@@ -194,7 +207,7 @@ class Course:
         self.heading = end = max(first, min(last, self.ticks, self.tick + self._chunk, boundary))
         began = time.perf_counter()
         self._engine.run_ticks(first, end)
-        series, ended = self._engine.logs()[SERIES], self._engine.ended()
+        series, ended = self._engine.log(SERIES), self._engine.ended()
         took = time.perf_counter() - began
         self._chunk = paced(end - self.tick, took, BLOCK, LOG_TICKS, faster=2)
         self.tick = self.heading = end if ended is None else ended
@@ -216,15 +229,22 @@ class Course:
 
     def _load(self, tick: int) -> None:
         if tick:
-            self._engine.load(self._snapshots[tick])
+            self._engine.restore(self._snapshots[tick])
         else:
             self._engine.start()
         self._links, self._begun = {}, tick
         self.tick = self.heading = tick
 
-    def arrays(self, names: Collection[str]) -> State:
-        """Return some arrays of the present state."""
-        return self._engine.arrays(*names)
+    def arrays(self, names: Collection[str], copy: int) -> State:
+        """Return some arrays of the present state of one copy: (1, ...)."""
+        return self._engine.part(names, copy, 1)
+
+    @property
+    def large(self) -> bool:
+        """Whether the hash of the state takes longer than a picture should wait."""
+        engine = self._engine
+        each = sum(one.nbytes(engine.sizes) for one in engine.fields.values() if one.saved)
+        return engine.copies * each > LARGE
 
     def links(self, first: int, copies: int, ticks: int = WEEK) -> dict[int, State]:
         """Return the links of some copies by tick, of the last ticks up to the present one."""

@@ -246,6 +246,8 @@ class RunView:
             for course in courses:
                 for _ in course.steps_to(state.asked):
                     yield None
+            if any(course.large for course in courses):
+                yield self._shot(state, courses, hashed=False)
         yield self._shot(state, courses)
         if self._lives and state.agent >= 0 and not state.playing:
             for course in courses:
@@ -283,8 +285,8 @@ class RunView:
         yield from self._other.steps_to(self._course.tick)
         return [self._course, self._other]
 
-    def _shot(self, state: Panes, courses: Sequence[Course]) -> Shot:
-        panes = tuple(self._pane(state, course) for course in courses)
+    def _shot(self, state: Panes, courses: Sequence[Course], *, hashed: bool = True) -> Shot:
+        panes = tuple(self._pane(state, course, hashed) for course in courses)
         clock = self._setup.workload.clock
         facts: dict[str, Any] = {
             "clock": clock,
@@ -310,16 +312,15 @@ class RunView:
         self._checked = (one.serial, other.serial, min(one.rows, other.rows), found)
         return found
 
-    def _pane(self, state: Panes, course: Course) -> Pane:
+    def _pane(self, state: Panes, course: Course, hashed: bool) -> Pane:
         """Return what is shown of a course now; the whole state is read only where it stops."""
         fields, scene, copy = course.setup.fields, self._scene, min(state.copy, self._copies - 1)
         wanted = {state.spread, scene.alive, *self._network_fields(state)} - {""}
         wanted |= {scene.grid.field} if scene.grid else set()
         wanted |= {fields[one].present for one in wanted} - {""}
-        found = {k: v[copy : copy + 1] for k, v in course.arrays(sorted(wanted)).items()}
-        stops = not state.playing or course.ended
+        found = course.arrays(sorted(wanted), copy)
         facts: dict[str, Any] = {
-            "sha256": course.sha256() if stops else "",
+            "sha256": course.sha256() if hashed and (not state.playing or course.ended) else "",
             "ended": course.ended,
             "changes": [[tick, key, value] for tick, key, value in course.changes],
         }

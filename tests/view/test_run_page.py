@@ -20,6 +20,7 @@ from societies.workload import Setup
 from societies.workload.declare.registry import workload
 from societies.workload.declare.varying import value_at
 from societies.workload.declare.view import Change, Press, Slider
+from societies.workload.running.engines import Engine
 from tests.small import small
 from tests.view.serving import served
 
@@ -257,7 +258,7 @@ def test_a_network_is_of_a_day_or_a_week_and_coloured_by_what_is_chosen():
     for window in choices["window"]:
         numbers = last(view, state := replace(at(state, 9), window=window)).panes[0].numbers
         sums[window] = numbers["links"][:, 2].sum()
-    with_day = view._course.arrays(["link_taker", "link_units", "extracted"])
+    with_day = view._course.arrays(["link_taker", "link_units", "extracted"], 0)
     given = with_day["link_units"][0][with_day["link_taker"][0] >= 0].sum()
     assert sums["this day"] == given < sums["the last 7 days"]
     assert np.array_equal(numbers["nodes"][:, 1], with_day["extracted"][0].argmax(1))
@@ -296,7 +297,7 @@ def test_a_life_is_abandoned_when_something_else_is_asked_for():
 def test_snapshots_have_limited_memory_and_days_back_have_the_same_bits(monkeypatch):
     view, state = made(days=40)
     found = {day: hashes(last(view, at(state, day))) for day in (13, 27, 40)}
-    monkeypatch.setattr(course, "MEMORY", 1)
+    monkeypatch.setattr(Engine, "room", 1)
     other, state = made(days=40)
     last(other, at(state, 40))
     assert len(other._course._snapshots) == 1
@@ -338,14 +339,14 @@ def slowly(monkeypatch):
 
 
 def test_as_fast_as_possible_every_day_is_computed_and_few_are_drawn(slowly):
-    view, state = made()
+    view, state = made(days=30)
     slowly(view)
     fast = replace(state, playing=True, pace="as fast as possible")
-    assert [one.tick for one in view.frames(fast) if one is not None] == [0, 12, 14]
+    assert [one.tick for one in view.frames(fast) if one is not None] == [0, 15, 30]
     list(view._course.steps_to(0))
     assert view._course.tick == 0
     one_by_one = view.frames(replace(fast, pace="20 a second"))
-    assert [one.tick for one in one_by_one if one is not None] == list(range(15))
+    assert [one.tick for one in one_by_one if one is not None] == list(range(31))
 
 
 def test_a_pause_shows_the_day_at_which_the_computed_block_ends(slowly):

@@ -35,7 +35,7 @@ from societies.workload.running.bound import BoundPhases
 from societies.workload.running.logs import DeviceLogs, split_by_tick
 from societies.workload.running.profile import Profile
 from societies.workload.running.programs import require_allowed
-from societies.workload.running.recent import Recent
+from societies.workload.running.recent import Recent, copy_each
 
 LOG_TICKS = 64
 """Largest number of ticks in a block; the host reads the logs of a block at once."""
@@ -103,6 +103,9 @@ class _Attributes(dict[str, Any]):
         return getattr(self._of, name)
 
 
+SHARE = 8
+"""Snapshots may fill one part in so many of a device's memory."""
+
 BLOCK_SECONDS = 0.5
 """Intended duration of a block if no state has to be moved to the device and back."""
 
@@ -125,7 +128,10 @@ class Engine:
     built : the program, which another engine with the same kernels can reuse; None without kernels
     block_seconds : intended duration of a block: an interruption loses at most one block
     throttled : whether launches pause for other threads, such as one that writes the file
+    room : bytes that snapshots may have together
     """
+
+    room = 1 << 30
 
     def __init__(
         self,
@@ -220,6 +226,10 @@ class Engine:
         """
         raise NotImplementedError
 
+    def log(self, name: str) -> NDArray[Any]:
+        """Return one logged field of the last `run_ticks`: (copy, tick, ...)."""
+        return self.logs()[name]
+
     def events(self) -> dict[str, NDArray[np.int32]]:
         """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
         raise NotImplementedError
@@ -264,6 +274,23 @@ class Engine:
     def _arrays(self, names: tuple[str, ...]) -> State:
         raise NotImplementedError
 
+    def part(self, names: Collection[str], first: int, copies: int) -> State:
+        """Return arrays of the state, but of some copies only: (copy, ...)."""
+        found = self._arrays(tuple(names))
+        return {name: array[first : first + copies] for name, array in found.items()}
+
+    def snapshot(self) -> Mapping[str, Any]:
+        """Return the checkpointed arrays as they are now, for `restore`; a device holds them."""
+        return self.kept()
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Return to the state of a snapshot, also one of another engine on the same device."""
+        self.load(snapshot)
+
+    def adopt(self, other: Engine, names: Collection[str]) -> None:
+        """Replace arrays of the state by those of another engine on the same device."""
+        self._set(other.arrays(*names))
+
     def remember(self, names: Collection[str], ticks: int) -> None:
         """Store from now on what some arrays are after each of the last ``ticks`` ticks."""
         raise NotImplementedError
@@ -284,11 +311,15 @@ class Engine:
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Replace the checkpointed arrays of the state."""
+        self._prepare()
+        self._set(kept(self.fields, state))
+
+    def _prepare(self) -> None:
+        """Set the arrays that checkpoints do not hold, before the others are replaced."""
         if any(field.constant for field in self.fields.values()):
             self.start()  # makes the constant arrays again
         else:
             self._reset()
-        self._set(kept(self.fields, state))
 
     def set_parameters(self, p: Any) -> None:
         """Change to parameters with the same shapes, and set the constant arrays that differ.
@@ -388,7 +419,7 @@ class DeviceEngine(Engine):
         like: Built | None = None,
     ) -> None:
         super().__init__(workload, p, first, copies, numbers)
-        self.device = device
+        self.device, self.room = device, device.global_memory // SHARE
         self._together = workload.timed and workload.timed_together(p)
         self._state: dict[str, DeviceArray] = {
             name: device.empty((copies, *field.shape(self.sizes)), field.dtype)
@@ -535,6 +566,35 @@ class DeviceEngine(Engine):
     def logs(self, *, borrowed: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`, see `DeviceLogs.fields`."""
         return self._logs.fields(borrowed=borrowed)
+
+    def log(self, name: str) -> NDArray[Any]:
+        """As `Engine.log`; no other field is read from the device."""
+        return self._logs.field(name)
+
+    def part(self, names: Collection[str], first: int, copies: int) -> State:
+        """As `Engine.part`; only this part is read from the device."""
+        return {name: self._state[name].get_rows(first, copies) for name in names}
+
+    def snapshot(self) -> Mapping[str, DeviceArray]:
+        """As `Engine.snapshot`; the host does not wait, and nothing is read from the device."""
+        state = {name: self._state[name] for name, field in self.fields.items() if field.saved}
+        made = {name: self.device.empty(one.shape, one.dtype) for name, one in state.items()}
+        copy_each(state, made)
+        return made
+
+    def restore(self, snapshot: Mapping[str, DeviceArray]) -> None:
+        """As `Engine.restore`, on the device."""
+        self._prepare()
+        self._replace(snapshot)
+
+    def adopt(self, other: Engine, names: Collection[str]) -> None:
+        """As `Engine.adopt`, on the device."""
+        assert isinstance(other, DeviceEngine) and other.device is self.device
+        self._replace({name: other._state[name] for name in names})
+
+    def _replace(self, arrays: Mapping[str, DeviceArray]) -> None:
+        copy_each(arrays, self._state)
+        self.run_step.written |= arrays.keys()
 
     def remember(self, names: Collection[str], ticks: int) -> None:
         """As `Engine.remember`, on the device."""

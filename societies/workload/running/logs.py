@@ -108,18 +108,18 @@ class DeviceLogs:
 
         Borrowed logs are valid until logs are borrowed again.
         """
-        found = {}
-        for name, log in self._logs.items():
-            place = self._staging[name] if borrowed else None
-            if name in self._by_kernels:
-                found[name] = log.get(self._ran, place).swapaxes(0, 1)
-                continue
-            ticks, rows = np.array(self._rows[name], np.intp).T
-            wanted = rows[np.searchsorted(ticks, np.arange(self._ran), side="right") - 1]
-            logged = log.get(int(rows.max()) + 1, place)
-            in_order = np.array_equal(wanted, np.arange(len(logged)))
-            found[name] = (logged if in_order else logged[wanted]).swapaxes(0, 1)
-        return found
+        return {name: self.field(name, borrowed=borrowed) for name in self._logs}
+
+    def field(self, name: str, *, borrowed: bool = False) -> NDArray[Any]:
+        """Return one logged field of the block: (copy, tick, ...); see `fields`."""
+        log, place = self._logs[name], self._staging[name] if borrowed else None
+        if name in self._by_kernels:
+            return log.get(self._ran, place).swapaxes(0, 1)
+        ticks, rows = np.array(self._rows[name], np.intp).T
+        wanted = rows[np.searchsorted(ticks, np.arange(self._ran), side="right") - 1]
+        logged = log.get(int(rows.max()) + 1, place)
+        in_order = np.array_equal(wanted, np.arange(len(logged)))
+        return (logged if in_order else logged[wanted]).swapaxes(0, 1)
 
     def events(self) -> dict[str, NDArray[np.int32]]:
         """Return the events of the block: a row has the copy's index and the columns."""

@@ -1,4 +1,7 @@
-"""What values did arrays have after each of the last ticks? A page adds up links over a week."""
+"""What values did arrays have after earlier ticks? A page goes back, and adds up links of a week.
+
+The copies stay on the device until the host needs them, so the host does not wait for them.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,7 @@ from societies.workload.declare.fields import State
 
 
 class Recent:
-    """Copies of some arrays after each of the last ticks, on the device until the host needs them.
-
-    The host does not wait for a copy to be made, so blocks of ticks run without a pause.
+    """Copies of some arrays after each of the last ticks.
 
     Parameters
     ----------
@@ -24,7 +25,8 @@ class Recent:
     def __init__(self, device: Device, arrays: Mapping[str, DeviceArray], ticks: int) -> None:
         self._arrays, self._ticks = dict(arrays), ticks
         self._rows = {
-            name: device.empty((ticks, *array.shape), array.dtype) for name, array in arrays.items()
+            name: device.empty((ticks * array.shape[0], *array.shape[1:]), array.dtype)
+            for name, array in arrays.items()
         }
 
     def copy(self, tick: int) -> None:
@@ -36,10 +38,15 @@ class Recent:
 
     def of(self, tick: int, first: int, copies: int) -> State:
         """Return the arrays of some copies (copy, ...) after a tick; waits for the device."""
-        found = {}
-        for name, array in self._arrays.items():
-            each = array.size // array.shape[0]
-            begin = tick % self._ticks * array.size + first * each
-            part = self._rows[name].get_part(begin, copies * each)
-            found[name] = part.reshape(copies, *array.shape[1:])
-        return found
+        return {
+            name: self._rows[name].get_rows(tick % self._ticks * array.shape[0] + first, copies)
+            for name, array in self._arrays.items()
+        }
+
+
+def copy_each(arrays: Mapping[str, DeviceArray], to: Mapping[str, DeviceArray]) -> None:
+    """Copy arrays to those of the same name, shape and device, after what was enqueued before."""
+    for name, array in arrays.items():
+        if array.nbytes:
+            with translated_errors(f"copying {name} on the device"):
+                to[name].set_row(0, array)

@@ -286,6 +286,7 @@ class FileView:
                 "copy": state.copy,
                 "agent": -1,
                 "recorded": True,
+                "playing": state.playing and tick < self.ticks,
             },
         )
 

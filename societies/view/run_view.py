@@ -290,6 +290,7 @@ class RunView:
         clock = self._setup.workload.clock
         facts: dict[str, Any] = {
             "clock": clock,
+            "playing": state.playing and not all(course.ended for course in courses),
             "ticks": self.ticks,
             "first": list(self._scene.series),
             "copies": self._copies,

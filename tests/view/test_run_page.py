@@ -371,16 +371,15 @@ def test_a_pause_shows_the_day_at_which_the_computed_block_ends(slowly):
 
 
 def test_snapshots_that_take_long_are_made_less_often(slowly, monkeypatch):
-    """Of 1000 societies each has 2 GB, and took as long as ten days."""
     view, _ = made(days=80)
     slowly(view)
-    kept = view._course._engine.kept
+    snapshot = view._course._engine.snapshot
 
-    def slow_kept():
+    def slowly_made():
         run_view.time.sleep(0.2)
-        return kept()
+        return snapshot()
 
-    monkeypatch.setattr(view._course._engine, "kept", slow_kept)
+    monkeypatch.setattr(view._course._engine, "snapshot", slowly_made)
     list(view._course.steps_to(80))
     assert sorted(view._course._snapshots) == [10, 60]
 

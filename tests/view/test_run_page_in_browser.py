@@ -131,6 +131,30 @@ def test_pictures_and_a_video_are_saved(window, tmp_path):
     assert sum(parts) > shown > 0
 
 
+def test_while_it_plays_only_what_is_on_the_screen_is_drawn(page, window):
+    window.js("""window.laid = 0;
+        drawNetwork = ((inner) => (...given) => { laid += 1; inner(...given); })(drawNetwork);
+        for (const box of document.querySelectorAll("#names input")) box.click();""")
+    top = "document.querySelector('.pane').getBoundingClientRect().top > innerHeight + 100"
+    window.until(f"{top} && !onScreen.has(document.querySelector('.pane'))")
+    click(window, "play")
+    window.until("newest.playing && newest.tick > 9")
+    window.js("laid = 0")
+    window.until("newest.tick > 12")
+    assert window.js("laid") == 0
+    window.js("document.querySelector('.pane').scrollIntoView()")
+    window.until("laid")
+    window.js("scrollTo(0, 0)")
+    window.until("!onScreen.has(document.querySelector('.pane'))")
+    click(window, "play")
+    window.until(
+        "!newest.playing && document.querySelector('.hash').textContent.startsWith('State')", 60
+    )
+    window.js("laid = 0; document.getElementById('save').click()")
+    assert window.js("laid") == 1
+    assert not page.errors
+
+
 @pytest.mark.parametrize("two", [False, True])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_fault_keeps_people_out(window, two, scheme):

@@ -121,11 +121,12 @@ function options(title, height, lines, bands) {
 function drawChart(name) {
   const { lines, bands, legend } = plan(name), two = courses.length === 2;
   const form = lines.map((one) => one.label).join() + two;
+  let chart = charts.get(name);
+  if (chart && chart.form === form && skipped(chart.box)) return;
   const rows = Math.max(...courses.map((one) => one.rows));
   const days = Array.from({ length: rows }, (_, row) => row + 1);
   const padded = (list) => (list.length < rows ? list.concat(Array(rows - list.length).fill(null)) : list);
   const data = [days, ...lines.map((one) => padded(values(one.place, one.column, one.kind)))];
-  let chart = charts.get(name);
   if (!chart || chart.form !== form) {
     removeChart(name);
     const box = make("div", { className: "chart", id: "chart-" + name });
@@ -144,6 +145,7 @@ function drawChart(name) {
       chart.strip = new uPlot(options("difference", 120, gaps, []), [[], ...gaps.map(() => [])], box);
     }
     by("charts").append(box);
+    looking.observe(box);
     charts.set(name, chart);
   } else chart.plot.setData(data);
   const kind = newest.copies > 1 ? "mean" : "own";
@@ -167,7 +169,7 @@ function removeChart(name) {
   if (!chart) return;
   chart.plot.destroy();
   if (chart.strip) chart.strip.destroy();
-  chart.box.remove();
+  removed(chart.box);
   charts.delete(name);
 }
 

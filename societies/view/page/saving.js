@@ -46,6 +46,7 @@ function lettering(top) {
 }
 
 function savePng() {
+  drawScene(true);
   const { width, height } = by("scene").getBoundingClientRect(), scale = devicePixelRatio || 1;
   const whole = make("canvas", { width: width * scale, height: height * scale });
   compose(whole, scale);
@@ -135,6 +136,7 @@ function paintChart(context, plot, lines, bands) {
 }
 
 function svgOfScene() {
+  drawScene(true);
   const top = by("scene").getBoundingClientRect(), svg = new Svg();
   const place = (element, paint) => {
     const box = element.getBoundingClientRect();

@@ -14,6 +14,24 @@ const faint = () => (dark.matches ? "#444444" : "#dddddd");
 let newest = null; // the newest scene
 let courses = []; // by place: { rows, kinds, lines, index, data, found }
 
+// While a run plays, charts and panes are drawn only where they are on the screen, or soon are.
+let everything = false; // whether all are drawn, because they are saved
+const onScreen = new Set();
+const looking = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (isIntersecting) onScreen.add(target);
+    else onScreen.delete(target);
+  }
+  if (newest && newest.playing && entries.some((one) => one.isIntersecting)) drawScene();
+}, { rootMargin: "100px" });
+const skipped = (element) => newest.playing && !everything && !onScreen.has(element);
+
+function removed(element) {
+  looking.unobserve(element);
+  onScreen.delete(element);
+  element.remove();
+}
+
 // Takes a message into the series: `data` has room for more rows, `found` what `values` has read.
 function readScene(header, buffer, offset) {
   header.panes.forEach((pane, place) => {
@@ -45,7 +63,8 @@ function readScene(header, buffer, offset) {
   newest = header;
 }
 
-function drawScene() {
+function drawScene(all = false) {
+  everything = all || Boolean(film);
   by("scene").hidden = false;
   document.querySelector("figure").hidden = true;
   for (const one of document.querySelectorAll(".of-scene")) one.hidden = false;
@@ -56,12 +75,13 @@ function drawScene() {
   drawCharts();
   drawFacts();
   newest.panes.forEach((pane, place) => {
-    const box = panel(place);
+    const before = by("panes").children.length, box = panel(place);
+    if (place < before && skipped(box)) return;
     drawNetwork(pane, place, box);
     drawGrid(pane, box.querySelector(".grid"));
     drawSpread(pane, place, box.querySelector(".spread"));
   });
-  for (const extra of [...by("panes").children].slice(newest.panes.length)) extra.remove();
+  for (const extra of [...by("panes").children].slice(newest.panes.length)) removed(extra);
   record();
 }
 
@@ -105,6 +125,7 @@ function panel(place) {
     }
     box.querySelector(".network").onclick = (event) => pick(event, place);
     by("panes").append(box);
+    looking.observe(box);
   }
   const box = all[place], two = newest.panes.length === 2;
   box.classList.toggle("alone", !two);

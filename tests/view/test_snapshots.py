@@ -1,0 +1,101 @@
+"""What does a page read from the device, and does it go back, branch and change without more?"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from societies.errors import DeviceError
+from societies.opencl import DeviceArray
+from societies.view import course
+from societies.workload.declare.view import Change, Press
+from societies.workload.running import engines
+from tests.view.test_run_page import at, hashes, last, made
+
+pytestmark = pytest.mark.ci
+
+
+def through(view, state):
+    """Go on, change a key, go back, branch, and change the branch; return all hashes."""
+    found = []
+    for change in (
+        lambda one: at(one, 12),
+        lambda one: view.take(replace(one, key="day_length"), Change("value", 450.0)),
+        lambda one: at(one, 25),
+        lambda one: at(one, 17),
+        lambda one: view.take(one, Press("branch")),
+        lambda one: view.take(one, Change("value", 300.0)),
+        lambda one: at(one, 27),
+        lambda one: at(one, 14),
+        lambda one: at(one, 27),
+    ):
+        found.append(hashes(last(view, state := change(state))))
+    return found
+
+
+def test_a_device_goes_back_and_branches_with_the_bits_of_the_reference():
+    assert through(*made("cpu", days=30)) == through(*made("reference", days=30))
+
+
+def test_a_change_and_a_branch_take_the_program_that_there_is(monkeypatch):
+    built, program = [], engines.Program
+    monkeypatch.setattr(engines, "Program", lambda *a, **k: built.append(1) or program(*a, **k))
+    through(*made("cpu", days=30))
+    assert len(built) == 1
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """The arrays of a device of which something was copied to the host, and how many bytes."""
+    found = []
+
+    def noted(name, of):
+        method = getattr(DeviceArray, name)
+
+        def reading(self, *given, **options):
+            values = method(self, *given, **options)
+            found.append((self, of(values)))
+            return values
+
+        monkeypatch.setattr(DeviceArray, name, reading)
+
+    noted("get", lambda values: values.nbytes)
+    noted("get_part", lambda values: values.nbytes)
+    noted("_begin_get", lambda begun: begun[0].nbytes)
+    return found
+
+
+def test_of_many_societies_only_series_and_the_chosen_one_are_read(read, monkeypatch):
+    monkeypatch.setattr(course, "LARGE", 0)  # so that the first picture waits for no hash
+    found = []
+    for copies in (1, 40):
+        view, state = made("cpu", days=30, replicates=copies)
+        read.clear()
+        next(filter(None, view.frames(at(state, 25))))
+        list(view._course.steps_to(19))  # goes back to the snapshot of day 10
+        series = view._course._engine._logs.arguments["series_log"]
+        found.append(sum(nbytes for array, nbytes in read if array is not series))
+    assert found[0] == found[1] > 0
+
+
+def test_a_large_state_is_drawn_before_its_hash_is_known(monkeypatch):
+    view, state = made()
+    known = hashes(last(view, at(state, 5)))
+    monkeypatch.setattr(course, "LARGE", 0)
+    view, state = made()
+    assert [hashes(one) for one in view.frames(at(state, 5)) if one] == [[""], known]
+
+
+def test_without_memory_for_snapshots_days_back_are_computed_from_the_first(monkeypatch):
+    view, state = made(days=30)
+    found = hashes(last(view, at(state, 15)))
+
+    def full(engine):
+        raise DeviceError("no memory")
+
+    monkeypatch.setattr(engines.ReferenceEngine, "snapshot", full)
+    view, state = made(days=30)
+    last(view, at(state, 25))
+    assert not view._course._snapshots
+    assert hashes(last(view, at(state, 15))) == found
+    assert np.isinf(view._course._next)

@@ -2,7 +2,7 @@
 //
 // Whole numbers are 64-bit; a result that needs more is a mistake of the rule. With CHECKED 1 every
 // operation is tested instead: the first mistake of a copy is noted by the number of its place.
-// Everything here is called by one work-item alone; nothing needs local memory or a barrier.
+// Everything here but log_bytes is called by one work-item alone; nothing needs local memory.
 
 #ifndef TRANSLATE_PYTHON_CL
 #define TRANSLATE_PYTHON_CL
@@ -15,13 +15,10 @@
 #define CHECKED 0
 #endif
 
-// PoCL promises its optimiser that work-items do not depend on each other, which makes loops of a
-// work-item over lists of its own go wrong unless they stay in a function.
-#if DEVICE_IS_CPU
+// A phase stays a function: its own kernel and that of all phases call it, and it is compiled once.
+// PoCL also promises its optimiser that work-items do not depend on each other, which makes loops of
+// a work-item over lists of its own go wrong unless they stay in a function.
 #define WHOLE static __attribute__((noinline))
-#else
-#define WHOLE static
-#endif
 
 // Lists in scratch memory: of an item one after another on a CPU; interleaved on a GPU, where
 // neighbouring work-items then read neighbouring words: with all others, or with those of its
@@ -40,13 +37,25 @@
     (FEW_ITEMS ? FIRST_OF_GROUP * (words) + get_local_id(0) : (size_t)(item))
 #endif
 
-// Bytes, which may be of any type, from the state into a log.
+// The work-items of a workgroup that carries out all phases of a copy; on a CPU it has one. Between
+// phases they wait for each other: what one has written into the state, lists or logs, others read.
 #if DEVICE_IS_CPU
-WHOLE void log_bytes(__global void *to, __global const void *from, const size_t n)
-{
-    for (size_t i = 0; i < n; ++i) ((__global uchar *)to)[i] = ((__global const uchar *)from)[i];
-}
+#define LANE 0
+#define LANES 1
+#define AFTER_PHASE
+#else
+#define LANE (long)get_local_id(0)
+#define LANES (long)get_local_size(0)
+#define AFTER_PHASE barrier(CLK_GLOBAL_MEM_FENCE)
 #endif
+
+// Bytes, which may be of any type, from the state into a log.
+WHOLE void log_bytes(__global void *to, __global const void *from, const long n)
+{
+    for (long i = LANE; i < n; i += LANES) {
+        ((__global uchar *)to)[i] = ((__global const uchar *)from)[i];
+    }
+}
 
 #define NOTHING ((long)(-9223372036854775807L - 1))  // Python's None where a whole number may be
 

@@ -187,10 +187,11 @@ class Model(Workload[C, P]):
         if unit.joined is not None:
             first, *others = unit.joined.phases
             lists = [found[name].launches[0].scratch for name in unit.joined.phases]
-            launch = replace(
-                found[first].launches[0], kernel=unit.joined.name, scratch=max(lists, key=len)
-            )
-            joined = Joined(tuple(others), launch, on_cpu=True, logged=unit.joined.logged)
+            launch = Launch(
+                file, copies, unit.joined.name, 32, alone_on_cpu=True,
+                scratch=max(lists, key=len), arguments={"copies": copies},
+            )  # fmt: skip
+            joined = Joined(tuple(others), launch, on_cpu=None, logged=unit.joined.logged)
             found[first] = replace(found[first], joined=joined)
         return found
 

@@ -1,4 +1,4 @@
-"""Which kernels carry out translated phases? One for each, and on CPUs one for a whole day."""
+"""Which kernels carry out translated phases? One for each, and one for all phases of some days."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class TranslatedPhase:
 
 @dataclass(frozen=True)
 class JoinedPhases:
-    """A kernel for CPUs that carries out all phases of some ticks (``ticks``) for a copy.
+    """A kernel that carries out all phases of some ticks (``ticks``), a copy in each workgroup.
 
     Attributes
     ----------
     name : name of the kernel
-    phases : the phases in order; in all of them a work-item is a copy
+    phases : the phases in order
     logged : fields that it also writes into the logs, of the first tick in row ``log_row``
-    words : entries of scratch memory for each work-item
+    words : entries of scratch memory for each copy
     """
 
     name: str
@@ -57,14 +57,16 @@ def kernel_of_phase(kernel: TranslatedPhase, declared: Declared) -> str:
     kernel do not depend on each other, and loops of a work-item over its own lists then go wrong.
     """
     given = _given([kernel], declared)
-    lines = [f"__kernel void {kernel.name}({', '.join(given.values())})", "{"]
+    lines = [_loop(kernel)] if kernel.entry else []
+    lines += [f"__kernel void {kernel.name}({', '.join(given.values())})", "{"]
     lines.append("    const size_t item = get_global_id(0);")
-    entry = ""
+    call = _call(kernel)
     if kernel.entry:
         entries = declared.lengths[kernel.entry]
         stride = f"STRIDE(copies * {entries}ul)"
         lines.append(f"    const size_t copy = item / {entries}, stride = {stride};")
-        entry = f"(long)(item % {entries})"
+        lines.append(f"    const long entry = item % {entries};")
+        call = _call(kernel, ("entry", "entry + 1", "1"))
     else:
         lines.append("    const size_t copy = item, stride = STRIDE(copies);")
     lines.append("    if (copy >= copies) return;")
@@ -75,7 +77,7 @@ def kernel_of_phase(kernel: TranslatedPhase, declared: Declared) -> str:
         lines.append(f"    scratch += FIRST_WORD(item, {max(kernel.words, 1)}ul);")
     if "fault" in given:
         lines.append("    __global int *fault = state_python_fault + copy;")
-    return "\n".join([*lines, f"    {_call(kernel, entry)}", "}"])
+    return "\n".join([*lines, f"    {call}", "}"])
 
 
 def kernel_of_several(
@@ -83,8 +85,9 @@ def kernel_of_several(
 ) -> str:
     """Return the kernel of all phases: for a copy, each as if it were launched alone.
 
-    A copy that has ended keeps its state, which is logged nevertheless. All ticks of a copy are
-    carried out before the next copy begins, so its state stays in the cache.
+    Work-items of a workgroup, one on a CPU, share the entries of a phase; one carries out phases of
+    a whole copy. A copy that has ended keeps its state, which is logged nevertheless. All ticks of
+    a copy are carried out before the next copy begins, so its state stays in the cache.
     """
     given = _given(kernels, declared)
     own = dict(given)
@@ -92,25 +95,39 @@ def kernel_of_several(
         ctype = given[f"state_{name}"].split("*")[0]
         given[f"{name}_log"] = f"{ctype}*{name}_log"
     given |= {"log_row": "const int log_row", "ticks": "const int ticks"}
-    lines = ["#if DEVICE_IS_CPU"]
-    lines += [f"__kernel void {joined.name}({', '.join(given.values())})", "{"]
-    lines.append("    const size_t copy = get_global_id(0), stride = copies;")
+    lines = [f"__kernel void {joined.name}({', '.join(given.values())})", "{"]
+    lines.append("    const size_t copy = get_group_id(0), stride = 1;")
     lines.append("    if (copy >= copies) return;")
     if declared.ended:
         lines.append("    __global const int *const ended_at = state_ended + copy;")
     lines += _own_arrays(own, declared)
     if "scratch" in own:
-        lines.append(f"    scratch += FIRST_WORD(copy, {max(joined.words, 1)}ul);")
+        lines.append(f"    scratch += copy * {max(joined.words, 1)}ul;")
     lines.append("    for (int past = 0; past < ticks; ++past) {")
     past = {name: f"{name} + past" for name in ("tick", declared.clock)}
     over = _over("ended_at[0]", f"{declared.clock} + past")
-    going = f"if (!({over})) " if declared.ended else ""
-    lines += [f"        {going}{_call(kernel, past=past)}" for kernel in kernels]
+    for kernel in kernels:
+        entries = declared.lengths[kernel.entry] if kernel.entry else 0
+        shared = ("LANE", str(entries), "LANES") if kernel.entry else ()
+        conditions = [f"!({over})"] * declared.ended + ["LANE == 0"] * (not kernel.entry)
+        going = f"if ({' && '.join(conditions)}) " if conditions else ""
+        lines += [f"        {going}{_call(kernel, shared, past)}", "        AFTER_PHASE;"]
     for name in joined.logged:
         size = _size(name, declared)
         row = f"{name}_log + ((size_t)(log_row + past) * copies + copy) * {size}ul"
         lines.append(f"        log_bytes({row}, state_{name}, {size} * sizeof(*state_{name}));")
-    return "\n".join([*lines, "    }", "}", "#endif"])
+    return "\n".join([*lines, "        AFTER_PHASE;", "    }", "}"])
+
+
+def _loop(kernel: TranslatedPhase) -> str:
+    """Return the function that carries out a phase for every ``step``-th entry of some."""
+    uses = kernel.instance.uses
+    head = ", ".join(["const long first", "const long end", "const long step", *uses.values()])
+    call = ", ".join(["i", *uses])
+    return "\n".join([
+        f"WHOLE void {kernel.instance.name}_each({head})", "{",
+        f"    for (long i = first; i < end; i += step) {kernel.instance.name}({call});", "}\n\n",
+    ])  # fmt: skip
 
 
 def _given(kernels: Sequence[TranslatedPhase], declared: Declared) -> dict[str, str]:
@@ -146,8 +163,10 @@ def _size(field: str, declared: Declared) -> int:
     return math.prod(declared.lengths[dim] for dim in dims)
 
 
-def _call(kernel: TranslatedPhase, entry: str = "", past: Mapping[str, str] | None = None) -> str:
-    """Return the call of the function that carries out a phase."""
+def _call(
+    kernel: TranslatedPhase, entries: Sequence[str] = (), past: Mapping[str, str] | None = None
+) -> str:
+    """Return the call of the function that carries out a phase, of some of its ``entries``."""
     uses = [(past or {}).get(name, name) for name in kernel.instance.uses]
-    arguments = [*([entry] if entry else []), *uses]
-    return f"{kernel.instance.name}({', '.join(arguments)});"
+    name = f"{kernel.instance.name}_each" if entries else kernel.instance.name
+    return f"{name}({', '.join([*entries, *uses])});"

@@ -171,9 +171,9 @@ class TranslatedProgram:
         f.statements(without_docstring(f.frame.node))
 
     def join(self, phases: Sequence[str], logged: Sequence[str] = ()) -> JoinedPhases | None:
-        """Add a kernel that carries out consecutive phases of a copy, for CPUs.
+        """Add a kernel that carries out consecutive phases of a copy.
 
-        Returns None if a work-item is not a copy in all of them, or one is not translated.
+        Returns None if one is not translated, or works on entries and needs scratch memory.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class TranslatedProgram:
         kernels = [self.kernels[name] for name in phases if name in self.kernels]
         if self.checked or not phases or len(kernels) < len(phases):
             return None
-        if any(one.entry for one in kernels):
+        if any(one.entry and one.words for one in kernels):
             return None
         used = {name for one in kernels for name in one.instance.uses}
         own = tuple(name for name in logged if f"state_{name}" in used)
@@ -313,7 +313,7 @@ def entry_of(function: Callable[..., Any], declared: Declared) -> str:
 def _with_lines(one: Instance) -> str:
     """Return the text of a function, in which every line says where it comes from."""
     first = one.lines[0] if one.lines else CLine("", "", 1)
-    alone = one.name.endswith("_alone")
+    alone = one.name.endswith("_alone") and not one.parameters  # of entries the loop is whole
     head = one.head.replace("static ", "WHOLE ", 1) if alone else one.head
     parts, at = [f'#line {first.number} "{first.file}"', head, "{"], (first.file, first.number + 2)
     for line in one.lines:

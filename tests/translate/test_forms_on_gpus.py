@@ -12,6 +12,7 @@ from gpu_form import form
 from societies.model import Bounded, DailyConfig, Events, Field, Model, Rng, Series
 from societies.opencl import choose_device
 from societies.workload import Source
+from societies.workload.declare import phases
 from societies.workload.declare.phases import GROUPS_A_UNIT, items_of_long
 from societies.workload.running import bound
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
@@ -44,7 +45,7 @@ def draw(config, society, day):
         total += place * number
     society.total = total
     ascending = sorted(society.number)
-    society.number[rng.below(MOST)] = ascending[middle] + rng.below(9)
+    society.number[rng.below(MOST)] = ascending[middle] + rng.below(9) + society.aged[middle] % 5
     if day == 6 + society.index:
         society.ended = day - 1
         society.ends.append((day, total))
@@ -52,11 +53,16 @@ def draw(config, society, day):
     society.stream = rng.pack()
 
 
+def age(config, society, day, place):
+    """Make a number of each place, which the next day reads, from the number that was drawn."""
+    society.aged[place] = society.aged[place] // 2 + society.number[(place + 1) % MOST]
+
+
 class Draws(Model):
     """What is declared."""
 
     name, summary = "draws_of_a_test", "a model that sorts"
-    config, start, day = DrawsConfig, ("begin",), ("draw",)
+    config, start, day = DrawsConfig, ("begin",), ("draw", "age")
 
     def sizes(self, p):
         """Return the lengths."""
@@ -66,6 +72,7 @@ class Draws(Model):
         """Return the state."""
         return {
             "number": Field(("place",), "int32", "1", "numbers"),
+            "aged": Field(("place",), "int32", "1", "numbers of the phase of places"),
             "total": Field((), "int64", "1", "sum over all places"),
             "stream": Field((), "uint64", "1", "stream", within=(1, "last state")),
             "ended": Field((), "int32", "day", "day of the end", initial=-1),
@@ -84,26 +91,67 @@ class Draws(Model):
         return Source(form(0), arguments=super().source(p).arguments)
 
 
-@pytest.mark.ci
-def test_groups_of_any_size_have_the_bits_of_python(monkeypatch):
-    one, device, like = Draws(), choose_device("auto"), None
+def results():
+    """Return the model, its parameters, and a reference that has carried out all days."""
+    one = Draws()
     p = one.parameters(DrawsConfig(workload=one.name, days=9, replicates=COPIES))
     reference = ReferenceEngine(one, p, copies=COPIES)
     reference.start()
     reference.run_ticks(1, 9)
     assert (reference.arrays("ended")["ended"] >= 0).sum() == 4
+    return one, p, reference
+
+
+def require_same(engine, reference):
+    """Require the state, the events and the series of the reference."""
+    assert engine.hash() == reference.hash()
+    assert np.array_equal(engine.events()["ends"], reference.events()["ends"])
+    for name, log in reference.logs().items():
+        assert engine.logs()[name].tobytes() == log.tobytes(), name
+
+
+@pytest.mark.ci
+def test_groups_of_any_size_have_the_bits_of_python(monkeypatch):
+    one, p, reference = results()
+    device, like = choose_device("auto"), None
+    monkeypatch.setattr(phases, "GROUPS_A_UNIT", 0)  # a launch for each phase
     for items in (1, 2):  # PoCL builds the kernel for each size of a workgroup
         monkeypatch.setattr(bound, "items_of_long", lambda *_, items=items: items)
         engine = DeviceEngine(one, p, device, copies=COPIES, like=like)
         like = engine.built
         engine.start()
         engine.run_ticks(1, 9)
+        assert not engine.run_step.whole_ticks
         (launch,) = engine.run_step.launches["draw"]
         assert launch.kernel._sizes[1] == (items,)
-        assert engine.hash() == reference.hash(), items
-        assert np.array_equal(engine.events()["ends"], reference.events()["ends"])
-        for name, log in reference.logs().items():
-            assert engine.logs()[name].tobytes() == log.tobytes(), name
+        require_same(engine, reference)
+
+
+@pytest.mark.ci
+def test_a_workgroup_that_carries_out_whole_days_has_the_bits_of_python(monkeypatch):
+    one, p, reference = results()
+    monkeypatch.setattr(phases, "GROUPS_A_UNIT", COPIES)
+    engine = DeviceEngine(one, p, choose_device("auto"), copies=COPIES)
+    engine.start()
+    before = engine.device.counters.launches
+    engine.run_ticks(1, 9)
+    assert engine.device.counters.launches == before + 1
+    require_same(engine, reference)
+
+
+@pytest.mark.parametrize(
+    ("groups", "on_cpu", "units", "pays"),
+    [
+        (10_000, True, 2, True),
+        (GROUPS_A_UNIT * 132, False, 132, True),
+        (GROUPS_A_UNIT * 132 + 1, False, 132, False),
+    ],
+)
+def test_whole_days_are_one_launch_while_compute_units_have_few_societies(
+    groups, on_cpu, units, pays
+):
+    joined = phases.Joined((), phases.Launch("file", groups), on_cpu=None)
+    assert joined.pays(on_cpu, units) == pays
 
 
 @pytest.mark.parametrize(

@@ -120,15 +120,23 @@ class Joined:
     ----------
     followers : phases of the following steps, in order
     launch : launch that replaces those of all these steps
-    on_cpu : True: on CPUs; False: on other devices
+    on_cpu : True: on CPUs; False: on other devices; None: on both, on others while no compute unit
+        has more than `GROUPS_A_UNIT` workgroups
     logged : logged fields that the launch itself writes into the logs, of the first tick in row
         ``log_row``; given only if the launch carries out whole ticks, as many as ``ticks`` says
     """
 
     followers: tuple[str, ...]
     launch: Launch
-    on_cpu: bool = False
+    on_cpu: bool | None = False
     logged: tuple[str, ...] = ()
+
+    def pays(self, on_cpu: bool, units: int) -> bool:
+        """Return True if steps are joined on a CPU, or another device of that many units."""
+        if self.on_cpu is None:
+            groups = self.launch.groups
+            return on_cpu or (isinstance(groups, int) and groups <= GROUPS_A_UNIT * units)
+        return self.on_cpu == on_cpu
 
 
 @dataclass(frozen=True)
@@ -209,10 +217,10 @@ class Phase:
     host: Callable[..., None] | None = None
     joined: Joined | None = None
 
-    def on(self, on_cpu: bool) -> Phase:
-        """Return the phase with only the launches for CPUs, or for other devices."""
+    def on(self, on_cpu: bool, units: int = 0) -> Phase:
+        """Return the phase with only what is launched on CPUs, or on others with these units."""
         launches = tuple(one for one in self.launches if one.on_cpu in (None, on_cpu))
-        joined = self.joined if self.joined and self.joined.on_cpu == on_cpu else None
+        joined = self.joined if self.joined and self.joined.pays(on_cpu, units) else None
         return replace(self, launches=launches, joined=joined)
 
     @property

@@ -80,7 +80,8 @@ class BoundPhases:
         on_cpu: bool,
         tick: str = TICK,
     ) -> None:
-        phases = {name: one.on(on_cpu) for name, one in phases.items()}
+        units = program.device.compute_units
+        phases = {name: one.on(on_cpu, units) for name, one in phases.items()}
         self._phases, self._program, self.arrays = phases, program, arrays
         self._arguments, self._work_items, self._on_cpu = arguments, work_items, on_cpu
         self.numbers: dict[str, int] = {}

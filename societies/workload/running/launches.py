@@ -100,7 +100,8 @@ def launches_of(
 ) -> int:
     """Return the number of launches of some steps on a device; by default on one that is no CPU."""
     on_cpu = device is not None and device.kind == "cpu"
-    phases = {name: one.on(on_cpu) for name, one in phases.items()}
+    units = 0 if device is None else device.compute_units
+    phases = {name: one.on(on_cpu, units) for name, one in phases.items()}
     return sum(
         launch.count(tick, step.arguments)
         for step, _, joined in fused_steps(phases, steps, cores_of(device))

@@ -157,7 +157,7 @@ def _key(f: Function, value: Value, exact: bool) -> Any:
     """Return what the text of a function depends on, of an argument."""
     if isinstance(value, Number):
         known = value.known if exact or not value.literal else None
-        return value.kind, value.positive, known, bool(f.entry) and value.text == f.entry
+        return value.kind, value.positive, known, value.offset
     if isinstance(value, List):
         return value.key
     if isinstance(value, Settings):
@@ -200,7 +200,7 @@ def translate_function(
         inside = Function(f.unit, frame, made, facts)
         inside.returned = partial(returns_number, inside)
         try:
-            _body(inside, node, values, f.entry, exact)
+            _body(inside, node, values, exact)
             break
         except Again as again:
             if again.facts is not facts:
@@ -220,7 +220,6 @@ def _body(
     f: Function,
     node: ast.FunctionDef | ast.Lambda,
     values: Mapping[str, Value],
-    entry: str,
     exact: bool,
 ) -> None:
     """Translate the parameters and the statements of a function."""
@@ -241,8 +240,6 @@ def _body(
         f.instance.parameters += declarations
         if isinstance(value, Number) and isinstance(made, Number):
             made = replace(made, known=value.known if exact or not value.literal else None)
-            if entry and value.text == entry and not rebound:
-                f.entry = made.text
             if rebound:
                 store_name(f, name, made, node)
                 continue

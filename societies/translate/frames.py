@@ -25,11 +25,14 @@ class CLine(NamedTuple):
 
 
 class Access(NamedTuple):
-    """An access to a field, for the check of races and of two names for one list."""
+    """An access to a field, for the check of races and of two names for one list.
+
+    ``own`` is the distance of the index from the entry of the work-item; None: it may be any index.
+    """
 
     field: str
     what: str  # "read", "write", "alias" or "replace"
-    own: bool
+    own: int | None
     file: str
     line: int
 

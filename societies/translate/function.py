@@ -60,7 +60,6 @@ class Function(Writer):
         self.facts = facts
         self.frames = [frame]
         self.nothing = False  # whether a return without a value was met
-        self.entry = ""  # variable of the entry, in a phase for each entry
         self.returned: Callable[[ast.expr | None, ast.AST], None] | None = None
 
     # ---------------------------------------------------------------- messages
@@ -114,12 +113,7 @@ class Function(Writer):
         if name in frame.scope:
             if frame.assigned is not None and name not in frame.assigned:
                 self.error(node, f"'{name}' may have no value when the function is called")
-            value = self.captured(frame, name)
-            if owner.entry and isinstance(value, Number) and not self.entry:
-                one = frame.scope[name]
-                if isinstance(one, Number) and one.text == owner.entry and frame in owner.frames:
-                    self.entry = value.text  # a function inside reads the entry of the phase
-            return value
+            return self.captured(frame, name)
         return owner.around(frame.outer, name, node) if frame.outer is not None else None
 
     def captured(self, frame: Namespace, name: str) -> Value:
@@ -146,7 +140,7 @@ class Function(Writer):
             return self._list_parameter(c, value)
         assert isinstance(value, Number)
         low = 0 if value.positive else None
-        made = Number(c, value.kind, FIXED, low, line=self.frame.node.lineno)
+        made = Number(c, value.kind, FIXED, low, line=self.frame.node.lineno, offset=value.offset)
         return [f"const {CTYPES[value.kind]} {c}"], made
 
     def _list_parameter(self, c: str, value: List) -> tuple[list[str], List]:
@@ -326,7 +320,7 @@ class Function(Writer):
             return "None"
         return "no number"
 
-    def access(self, name: str, what: str, own: bool, node: ast.AST) -> None:
+    def access(self, name: str, what: str, own: int | None, node: ast.AST) -> None:
         """Note an access to a field."""
         if name:
             line = getattr(node, "lineno", getattr(self.now, "lineno", 0))

@@ -105,7 +105,7 @@ def at(where: List, i: str, column: int = 0) -> str:
     return f"{where.columns[column].pointer}[{flat(where, i)}]"
 
 
-def get(f: Function, where: List, i: str, own: bool | None = None) -> Value:
+def get(f: Function, where: List, i: str, own: int | None = None) -> Value:
     """Return an entry by its index, which is within the list."""
     if where.rows:
         width = math.prod(where.dims[1:])
@@ -153,7 +153,7 @@ def entry(f: Function, where: List, i: Number, node: ast.AST) -> Value:
     own = where.own
     if where.field:
         first = len(where.dims) == len(f.unit.declared.fields[where.field].dims)
-        own = is_entry(f, where, i) if first else where.own
+        own = i.offset if first else where.own
         if not where.rows:
             f.access(where.field, "read", own, node)
     text = index(f, where, i, node)
@@ -162,13 +162,6 @@ def entry(f: Function, where: List, i: Number, node: ast.AST) -> Value:
     ):
         text = f.kept(Number(text, INT)).text
     return get(f, where, text, own)
-
-
-def is_entry(f: Function, where: List, i: Number) -> bool:
-    """Return whether an index of a field is the entry of the work-item."""
-    if not f.entry or i.text != f.entry or not where.field:
-        return False
-    return bool(f.unit.declared.fields[where.field].dims[0] == f.unit.entry)
 
 
 # -------------------------------------------------------------------- fields
@@ -195,12 +188,12 @@ def field_list(f: Function, name: str, node: ast.AST) -> List:
     length = str(dims[0]) if dims else "1"
     column = ListColumn(pointer, ctype, kind)
     return List((column,), "field", length, dims[0] if dims else 1, dims=dims, field=name,
-                own=False, low=low, high=high)  # fmt: skip
+                low=low, high=high)  # fmt: skip
 
 
 def scalar_of(f: Function, where: List, node: ast.AST) -> Number:
     """Return the number of a field without dimensions."""
-    f.access(where.field, "read", False, node)
+    f.access(where.field, "read", None, node)
     return loaded(where, "0", 0)
 
 

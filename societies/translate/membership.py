@@ -101,7 +101,7 @@ def whole(f: Function, where: List, node: ast.AST, what: str = "read") -> None:
     """Note that all entries of a list are read or written."""
     if where.field:
         entries = len(where.dims) < len(f.unit.declared.fields[where.field].dims)
-        f.access(where.field, what, where.own and entries, node)
+        f.access(where.field, what, where.own if entries else None, node)
 
 
 INSTEAD = {

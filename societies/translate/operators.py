@@ -97,11 +97,14 @@ def binary(f: Function, op: ast.operator, a: Number, b: Number, node: ast.AST) -
             f.error(node, f"{symbol} of real numbers", REMAINDER if symbol == "%" else FLOOR)
         return Number(f"({as_real(a)} {symbol} {as_real(b)})", REAL, life)
     low, high = bounds(symbol, a, b)
-    known = None
+    known, offset = None, None
     if a.known is not None and b.known is not None:
         known = _computed(symbol, a.known, b.known)
+    for entry, more in ((a, b), (b, a)):
+        if symbol == "+" and entry.offset is not None and isinstance(more.known, int):
+            offset = entry.offset + more.known
     text = _whole(f, symbol, a, b, node, (low, high))
-    return Number(text, INT, life, low, high, known)
+    return Number(text, INT, life, low, high, known, offset=offset)
 
 
 def _computed(symbol: str, a: float, b: float) -> Any:

@@ -28,19 +28,20 @@ def require_no_races(accesses: Sequence[Access], entry: str) -> None:
     written = {one.field: one for one in accesses if one.what in ("write", "replace")}
     whole = f"or leave {entry} out of the phase's parameters and loop over it."
     for one in accesses:
-        if one.what in ("write", "replace") and not one.own:
+        if one.what in ("write", "replace") and one.own is None:
             raise _refused(
                 one,
                 f"every {entry} works at the same time, and here one writes an entry of "
                 f"'{one.field}' that is not its own",
                 f"Write to its own entry alone, ...[{entry}], {whole}",
             )
+    verbs = {"read": "reads", "alias": "reads", "write": "writes", "replace": "writes"}
     for one in accesses:
-        if one.what in ("read", "alias") and not one.own and one.field in written:
+        if one.field in written and one.own != written[one.field].own:
             raise _refused(
                 one,
-                f"every {entry} works at the same time, and here one reads of others what they "
-                f"write in line {written[one.field].line}: '{one.field}'",
+                f"every {entry} works at the same time, and here one {verbs[one.what]} of others "
+                f"what they write in line {written[one.field].line}: '{one.field}'",
                 f"Read it in a phase of its own before, write to another field, {whole}",
             )
 

@@ -34,12 +34,12 @@ def store_field(f: Function, name: str, value: Value, node: ast.AST) -> None:
         f.error(node, f"the number of a {f.unit.declared.copies} cannot be assigned")
     where = lists.field_list(f, name, node)
     if isinstance(value, List):
-        f.access(name, "replace", False, node)
+        f.access(name, "replace", None, node)
         _fill(f, where, value, node)
         return
     if where.dims:
         f.error(node, f"the field '{name}' is a list", "Assign its entries, or a new list.")
-    f.access(name, "write", False, node)
+    f.access(name, "write", None, node)
     f.emit(f"{lists.at(where, '0')} = {lists.stored(f, where, 0, f.number(value, node), node)};")
 
 
@@ -47,8 +47,7 @@ def store_row(f: Function, where: List, i: Number, value: List, node: ast.AST) -
     """Assign a row of a field."""
     if not where.rows or not where.field:
         f.error(node, "a list is assigned to an entry", "Write rows[i].clear(), and append to it.")
-    own = lists.is_entry(f, where, i)
-    f.access(where.field, "replace", own, node)
+    f.access(where.field, "replace", i.offset, node)
     row = lists.entry(f, where, i, node)
     assert isinstance(row, List)
     if row.rows:
@@ -89,7 +88,7 @@ def assign_series(f: Function, node: ast.Dict) -> None:
         if number.kind != REAL:
             f.error(at, f"the series '{key}' gets {CALLED[number.kind]}", "Write float(...).")
         f.emit(f"{pointer}[{series.index(key)}] = {bare(number.text)};  // {key}")
-    f.access("series", "write", False, node)
+    f.access("series", "write", None, node)
 
 
 def put(f: Function, where: List, i: Number, value: Value, node: ast.AST) -> None:
@@ -100,7 +99,7 @@ def put(f: Function, where: List, i: Number, value: Value, node: ast.AST) -> Non
         f.error(node, "the configuration and constants cannot be changed", "Copy it: list(...).")
     if where.field:
         first = len(where.dims) == len(f.unit.declared.fields[where.field].dims)
-        own = lists.is_entry(f, where, i) if first else where.own
+        own = i.offset if first else where.own
         f.access(where.field, "write", own, node)
     place = lists.index(f, where, i, node)
     for k, text in enumerate(lists.texts(f, where, value, node)):
@@ -219,7 +218,7 @@ def _bind_alias(
                 node, f"'{name}' stood for another list before", "Give the second another name."
             )
     if value.field:
-        f.access(value.field, "alias", value.own and not several, node)
+        f.access(value.field, "alias", None if several else value.own, node)
     if value.base:
         old = before.base if isinstance(before, List) else ""
         place = old or f.cname(f"{name}_at")
@@ -229,7 +228,7 @@ def _bind_alias(
             f.error(
                 node, "a row of a list of lists gets a name", "Write rows[i][k] where it is used."
             )
-        value = replace(value, base=place, own=value.own and not several)
+        value = replace(value, base=place, own=None if several else value.own)
     f.frame.scope[name] = value
 
 
@@ -271,7 +270,7 @@ def events_append(f: Function, events: EventList, value: Value, node: ast.AST) -
     numbers = [f.number(one, node) for one in parts]
     if any(one.kind not in (INT, BOOL) for one in numbers):
         f.error(node, f"a row of '{name}' has whole numbers", "Write int(...).")
-    f.access(name, "write", False, node)
+    f.access(name, "write", None, node)
     if f.unit.entry:
         f.error(node, "a phase for each entry has no order, so it cannot append events",
                 "Append in a phase of the whole society.")  # fmt: skip

@@ -154,7 +154,6 @@ class TranslatedProgram:
             f.cnames[c] += name != entry
             rebound = f.frame.bindings[name] > 0
             if name == entry:
-                f.entry = c
                 f.instance.parameters.append(f"const long {c}")
                 high = self.declared.lengths[entry] - 1
                 if rebound:
@@ -162,8 +161,8 @@ class TranslatedProgram:
             else:
                 high = None
                 f.use(c, f"const int {c}")
-            low = 0 if name == entry else None
-            scope[name] = Number(c, INT, FIXED, low, high, line=line)
+            own = 0 if name == entry else None
+            scope[name] = Number(c, INT, FIXED, own, high, line=line, offset=own)
             if rebound:
                 f.error(f.frame.node, f"'{name}' is given to the phase", "Use another name for it.")
         f.frame.assigned = set(names)

@@ -65,6 +65,7 @@ class Number:
     known : value that follows from the configuration and from constants alone, of a variable the
         only one that it ever gets; None: not known
     literal : whether the text is ``known`` written out
+    offset : in a phase for each entry the number is the entry plus this; None: not known to be
     line : of the first assignment of a variable
     """
 
@@ -76,6 +77,7 @@ class Number:
     known: int | float | None = None
     literal: bool = False
     line: int = 0
+    offset: int | None = None
 
     @property
     def positive(self) -> bool:
@@ -169,7 +171,7 @@ class List:
     dims : lengths of the dimensions that are left; () if there is one
     lengths : pointer to the lengths of the rows, in a list of lists
     field : name of the field whose entries these are
-    own : whether all entries belong to the work-item's own entry, for the race check
+    own : `Number.offset` of the index of the field whose entries all these are, for the race check
     bounded : whether the program itself says how many entries there are at most
     fresh : whether no name stands for the list yet
     local : whether the list was made in the function that is translated
@@ -185,7 +187,7 @@ class List:
     dims: tuple[int, ...] = ()
     lengths: str = ""
     field: str = ""
-    own: bool = True
+    own: int | None = None
     bounded: bool = False
     fresh: bool = False
     local: bool = False

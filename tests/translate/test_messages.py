@@ -285,6 +285,13 @@ def test_what_cannot_be_had_exactly_is_refused(translated, body):
         ("rng = Rng.load(society.own[0])\nsociety.own[agent] = rng.pack()", "'own'"),
         ("rng = Rng.load(society.stream)\nsociety.stream = rng.pack()", "an entry of 'stream'"),
         ("society.money[0], society.money[agent] = 1, 2", "writes an entry of 'money'"),
+        ("society.money[agent] = society.money[agent + 1]", "reads of others what they write"),
+        ("society.money[agent] = 1\nsociety.money[agent + 1] = 2", "writes of others what they"),
+        ("i = agent + 1\nsociety.money[i] = 2", "writes an entry of 'money'"),
+        ("society.money[agent - 1] = 2", "writes an entry of 'money'"),
+        ("society.money[agent + society.total] = 2", "writes an entry of 'money'"),
+        ("def f(i):\n    society.money[i + 1] = 1\nf(agent)\nf(agent + 1)", "writes of others"),
+        ("def f(i):\n    i = i + 1\n    society.money[i] = 1\nf(agent)", "writes an entry"),
     ],
 )
 def test_entries_that_depend_on_each_other_are_refused(translated, body, reason):
@@ -310,6 +317,10 @@ def test_entries_that_depend_on_each_other_are_refused(translated, body, reason)
         "rng = Rng.load(society.stream)\nsociety.money[agent] = rng.below(3)",
         "society.grid[agent] = [0] * 7\nsociety.money[agent] = sum(society.grid[agent])",
         "row = society.grid[agent]\nrow[agent - 1] = society.total",
+        "society.money[2 + agent] += 1",
+        "def f(money, i):\n    money[i] += 1\nf(society.money, agent + 2)",
+        "def f():\n    return agent + 2\nsociety.money[agent] = f()",
+        "row = society.grid[agent + 1]\nrow[0] += row[1]\nsociety.grid[1 + agent][2] = 3",
     ],
 )
 def test_entries_that_do_not_are_translated(translated, body):

@@ -26,6 +26,14 @@ def draw_word(streams: list[int], agent: int) -> int:
     return word
 
 
+def draw_words(streams: list[int], agent: int, count: int) -> list[int]:
+    """Return the next ``count`` random numbers of 32 bits from the stream of an agent."""
+    rng = Rng.load(streams[agent])
+    words = [rng.next() for _ in range(count)]
+    streams[agent] = rng.pack()
+    return words
+
+
 def draw_uniform(streams: list[int], agent: int) -> float:
     """Return the next number from 0 to 1 from the stream of an agent; it takes two words."""
     rng = Rng.load(streams[agent])

@@ -138,7 +138,8 @@ class TranslatedProgram:
         """
         bases = self._bases(self.reachable([one.instance for one in self.kernels.values()]))
         for name, kernel in self.kernels.items():
-            ends = (bases[one.number] + one.words for one in self.reachable([kernel.instance]))
+            called = [one for one in self.reachable([kernel.instance]) if one.words]
+            ends = (bases[one.number] + one.words for one in called)
             self.kernels[name] = replace(kernel, words=max(ends, default=0))
 
     def _carry_out(self, f: Function, names: Sequence[str], entry: str) -> None:

@@ -100,9 +100,9 @@ def test_a_model_with_days_may_name_its_keys_as_it_likes():
 def test_more_searches_than_firms_see_each_firm_once():
     """All firms are applied to and visited."""
     config = config_from_dict({**SMALLEST, "max_m": 8, "max_z": 8, "max_h": 4})
-    economy = economy_of(config)
+    economy, rules = economy_of(config), bam.WORKLOAD.reference(config)
     for phase in ("begin", *bam.WORKLOAD.day):
-        getattr(bam, phase)(config, economy, 1)
+        rules[phase](config, economy, 1)
     applied = [[firm for firm in row if firm >= 0] for row in economy.apply]
     assert all(sorted(row) == [0, 1, 2, 3] for row in applied)
     assert all(sorted(firm for firm in row if firm >= 0) == [0, 1, 2, 3] for row in economy.visit)
@@ -122,13 +122,13 @@ def test_an_economy_that_collapses_says_when_and_why(tmp_path):
 
 def test_an_economy_with_too_much_money_ends():
     config = config_from_dict(SMALLEST)
-    economy = economy_of(config)
+    economy, rules = economy_of(config), bam.WORKLOAD.reference(config)
     for phase in ("begin", *bam.WORKLOAD.day):
-        getattr(bam, phase)(config, economy, 1)
+        rules[phase](config, economy, 1)
     assert economy.cause == 0
     economy.outside = MOST_MONEY
     for phase in ("enter", "statistics"):
-        getattr(bam, phase)(config, economy, 2)
+        rules[phase](config, economy, 2)
     assert (economy.cause, economy.ended) == (2, 2)
     state = {"cause": np.array([economy.cause, 1])}
     why = bam.WORKLOAD.why_ended(config, state)
@@ -141,10 +141,11 @@ def test_entrants_as_large_as_possible_can_be_counted(key):
     sizes = {"firms": 6, "households": 24, "banks": 3, "quarters": 150}
     config = config_from_dict({**SMALLEST, **sizes, "net_worth_ratio": 0.3, key: 1000.0})
     fields, economy = bam.WORKLOAD.fields(config), economy_of(config)
+    rules = bam.WORKLOAD.reference(config)
     bam.begin(config, economy, 0)
     for quarter in range(1, config.quarters + 1):
         for phase in bam.WORKLOAD.day:
-            getattr(bam, phase)(config, economy, quarter)
+            rules[phase](config, economy, quarter)
         for name, field in fields.items():
             np.array(getattr(economy, name), field.dtype)
         assert np.isfinite([*economy.series.values()]).all()

@@ -16,17 +16,18 @@ from societies.model import Field, Model, Scene, Series
 from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.config import BamConfig
 from societies.models.bam.credit import credit
-from societies.models.bam.firms import begin, enter, leave, plan, produce, settle
+from societies.models.bam.firms import begin, enter, leave, plan, produce, settle, target
 from societies.models.bam.flows import FLOWS, SECTORS, TALLIES
-from societies.models.bam.goods import goods
-from societies.models.bam.labour import labour
+from societies.models.bam.goods import budget, goods, look
+from societies.models.bam.labour import draw_lot, labour, offer, revise, search
 from societies.models.bam.statistics import measure, statistics
 from societies.words import counted
 from societies.workload.declare.protocol import Setup
 
 __all__ = [
-    "WORKLOAD", "Bam", "BamConfig", "begin", "credit", "enter", "goods", "labour", "leave",
-    "measure", "plan", "produce", "settle", "statistics",
+    "WORKLOAD", "Bam", "BamConfig", "begin", "budget", "credit", "draw_lot", "enter", "goods",
+    "labour", "leave", "look", "measure", "offer", "plan", "produce", "revise", "search", "settle",
+    "statistics", "target",
 ]  # fmt: skip
 
 FIRM, HOUSEHOLD, BANK, SLOT = ("firm",), ("household",), ("bank",), ("firm", "loan_slot")
@@ -58,8 +59,8 @@ class Bam(Model[BamConfig, Any]):
     accounts = ACCOUNTS
     start = ("begin",)
     day = (
-        "plan", "labour", "credit", "produce", "goods", "measure", "settle", "leave", "enter",
-        "statistics",
+        "draw_lot", "target", "plan", "revise", "offer", "search", "labour", "draw_lot", "credit",
+        "produce", "budget", "look", "goods", "measure", "settle", "leave", "enter", "statistics",
     )  # fmt: skip
 
     def sizes(self, p: Any) -> dict[str, int]:
@@ -119,6 +120,9 @@ class Bam(Model[BamConfig, Any]):
                             firm, **no),
             "visit": _index(("household", "shop_slot"), "firms visited, in order", "firm", firm,
                             **no),
+            "lot": Field(HOUSEHOLD, "uint32", "1", "word that was drawn for an order", **no),
+            "keys": Field(("household", "application"), "uint32", "1",
+                          "words of the order in each round of applications", **no),
             "last_income": _money(HOUSEHOLD, "income of the quarter before"),
             "paid": _money(HOUSEHOLD, "wage of this quarter", recorded=True, **no),
             "mpc": _real(HOUSEHOLD, "propensity to consume", recorded=True, **no),
@@ -137,6 +141,7 @@ class Bam(Model[BamConfig, Any]):
                             "quarter", initial=-1, none=-1, final=True),
             "flow": _money(("payment",), "payments of the quarter", logged=True, **no),
             "balance": _money(("sector",), "money at the end of the quarter", logged=True, **no),
+            "mean_savings": _real((), "mean savings of households", "grains", **no),
             "rate_paid": _real((), "sum of loans times their rates", "grains per quarter", **no),
             "rate_first": _real((), "interest rate of loans of the first round", "per quarter",
                                 **no),

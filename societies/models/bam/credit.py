@@ -1,7 +1,7 @@
 """The credit market: banks lend to firms that cannot pay their wages (3.5)."""
 
-from societies.model import Bounded, Rng
-from societies.model.markets import choose, draw_uniform, ration_in_order
+from societies.model import Bounded
+from societies.model.markets import choose, draw_uniform, draw_words, ration_in_order
 from societies.models.bam import flows
 from societies.models.bam.labour import lay_off
 
@@ -49,10 +49,7 @@ def demand_credit(config, economy, asked):
         economy.tally[flows.DEMAND] += demand
         worth = economy.worth[firm]
         economy.fragility[firm] = float(demand) / float(worth) if worth > 0 else config.leverage_cap
-        rng = Rng.load(economy.stream[firm])
-        words = [rng.next() for _ in range(config.max_h)]
-        tie = rng.next()
-        economy.stream[firm] = rng.pack()
+        words = draw_words(economy.stream, firm, config.max_h + 1)
         if demand == 0:
             continue
         taken: list[int] = Bounded(config.max_h)
@@ -65,7 +62,7 @@ def demand_credit(config, economy, asked):
         elif config.credit_order == "worth":
             borrowers.append((-worth, firm))
         else:
-            borrowers.append((tie, firm))
+            borrowers.append((words[config.max_h], firm))
     return sorted(borrowers)
 
 

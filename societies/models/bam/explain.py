@@ -254,7 +254,7 @@ def _workers(economy: Any, firm: int) -> dict[int, int]:
 
 def _note_before(found: Quarter, config: BamConfig, economy: Any, firm: int, phase: str) -> None:
     """Note what the firm has before a phase."""
-    if phase == "plan":
+    if phase == "target":
         found.average, found.price_before = economy.prices[0], economy.price[firm]
         found.sold_out = economy.stock[firm] == 0
         found.made_before, found.worth_before = economy.made[firm], economy.worth[firm]

@@ -37,46 +37,42 @@ def begin(config, economy, quarter):
     measure_balances(economy)
 
 
+def target(config, economy, quarter, firm):
+    """Let a firm change its output or its price, and plan the workers for it (3.2, 3.3)."""
+    rho = config.h_rho * draw_uniform(economy.stream, firm)
+    eta = config.h_eta * draw_uniform(economy.stream, firm)
+    sold_out = economy.stock[firm] == 0
+    price = economy.price[firm]
+    dear = price >= economy.prices[0]
+    made = economy.made[firm]
+    planned = made
+    if sold_out and dear:
+        planned = int(made * (1.0 + rho))
+    elif not sold_out and not dear:
+        planned = int(made * (1.0 - rho))
+    economy.plan[firm] = planned
+    floor = 0.0
+    if config.price_floor != "none" and planned > 0:
+        floor = float(economy.payroll[firm] + economy.interest[firm]) / float(planned)
+    if sold_out and not dear:
+        economy.price[firm] = max(price * (1.0 + eta), floor)
+    elif dear and not sold_out:
+        if config.price_floor == "cost_capped":
+            floor = min(floor, price)
+        economy.price[firm] = max(price * (1.0 - eta), floor)
+    economy.want[firm] = workers_for(config, planned, economy.skill[firm], made)
+    economy.vacancies[firm] = max(economy.want[firm] - economy.staff[firm], 0)
+
+
 def plan(config, economy, quarter):
-    """Let firms change output or price, plan the workers for it, and lay off those too many."""
-    forget_the_quarter_before(economy)
-    average = economy.prices[0]
-    for firm in range(config.firms):
-        rho = config.h_rho * draw_uniform(economy.stream, firm)
-        eta = config.h_eta * draw_uniform(economy.stream, firm)
-        sold_out = economy.stock[firm] == 0
-        price = economy.price[firm]
-        dear = price >= average
-        made = economy.made[firm]
-        planned = made
-        if sold_out and dear:
-            planned = int(made * (1.0 + rho))
-        elif not sold_out and not dear:
-            planned = int(made * (1.0 - rho))
-        economy.plan[firm] = planned
-        floor = 0.0
-        if config.price_floor != "none" and planned > 0:
-            floor = float(economy.payroll[firm] + economy.interest[firm]) / float(planned)
-        if sold_out and not dear:
-            economy.price[firm] = max(price * (1.0 + eta), floor)
-        elif dear and not sold_out:
-            if config.price_floor == "cost_capped":
-                floor = min(floor, price)
-            economy.price[firm] = max(price * (1.0 - eta), floor)
-        wanted = workers_for(config, planned, economy.skill[firm], made)
-        economy.want[firm] = wanted
-        economy.vacancies[firm] = max(wanted - economy.staff[firm], 0)
-        economy.tally[flows.VACANCIES] += economy.vacancies[firm]
-    lay_off(config, economy, unpaid=False)
-
-
-def forget_the_quarter_before(economy):
-    """Begin all sums of a quarter at 0."""
+    """Begin all sums of the quarter, and lay off the workers that firms do not want."""
     for k in range(len(economy.flow)):
         economy.flow[k] = 0
     for k in range(len(economy.tally)):
         economy.tally[k] = 0
     economy.rate_paid = 0.0
+    economy.tally[flows.VACANCIES] = sum(economy.vacancies)
+    lay_off(config, economy, unpaid=False)
 
 
 def workers_for(config, planned, skill, made):
@@ -118,6 +114,7 @@ def produce(config, economy, quarter):
         if economy.left[household] == 0:
             dismiss(economy, household, 1)
             economy.tally[flows.EXPIRED] += 1
+    economy.mean_savings = float(sum(economy.savings)) / float(config.households)
 
 
 def settle(config, economy, quarter):

@@ -2,29 +2,15 @@
 
 import math
 
-from societies.model import Bounded, Rng, soft_exp, soft_log
-from societies.model.markets import choose, placed, visit_in_order
+from societies.model import Bounded, soft_exp, soft_log
+from societies.model.markets import choose, draw_words, placed, visit_in_order
 from societies.models.bam import flows
 
 
 def goods(config, economy, quarter):
-    """Let households set a budget, look at a few firms, and shop in a drawn order."""
-    mean = float(sum(economy.savings)) / float(config.households)
-    for household in range(config.households):
-        set_budget(config, economy, household, mean)
+    """Let households shop in a drawn order; what is left of a budget returns to savings."""
     economy.tally[flows.BUDGET] = sum(economy.budget)
-    order: list[int] = Bounded(config.households)
-    for household in range(config.households):
-        agent = config.firms + household
-        rng = Rng.load(economy.stream[agent])
-        words = [rng.next() for _ in range(config.max_z)]
-        key = rng.next()
-        economy.stream[agent] = rng.pack()
-        for k in range(config.max_z):
-            economy.visit[household][k] = -1
-        if economy.budget[household] > 0:
-            order.append(placed(key, household))
-            look(config, economy, household, words)
+    order = [placed(lot, j) for j, lot in enumerate(economy.lot) if economy.budget[j] > 0]
     order.sort()
     shops, most = economy.visit, config.max_z
     if config.shopping == "one_by_one":
@@ -42,8 +28,8 @@ def goods(config, economy, quarter):
         measure_price(config, economy)
 
 
-def set_budget(config, economy, household, mean):
-    """Set the budget by a propensity that falls with savings over their mean (3.6)."""
+def budget(config, economy, quarter, household):
+    """Let a household set its budget by a propensity that falls with savings over their mean (3.6)."""
     savings, income = economy.savings[household], economy.income[household]
     have, propensity = savings + income, 1.0
     if config.buffer:
@@ -52,8 +38,8 @@ def set_budget(config, economy, household, mean):
         economy.budget[household] = min(int(min(propensity * base, float(have))), have)
         economy.last_income[household] = income
     else:
-        if mean > 0.0:
-            e = soft_exp(-2.0 * (savings / mean))
+        if economy.mean_savings > 0.0:
+            e = soft_exp(-2.0 * (savings / economy.mean_savings))
             propensity = 1.0 / (1.0 + power((1.0 - e) / (1.0 + e), config.beta))
         economy.budget[household] = min(int(propensity * have), have)
     economy.mpc[household] = propensity
@@ -90,11 +76,17 @@ def buffer_propensity(config, savings, income, last):
     return max(propensity, 0.0)
 
 
-def look(config, economy, household, words):
+def look(config, economy, quarter, household):
     """Let a household see its shop and others, cheapest first, and choose its shop for next time.
 
     The shop is the largest firm among them, the cheapest of equal ones.
     """
+    words = draw_words(economy.stream, config.firms + household, config.max_z + 1)
+    economy.lot[household] = words[config.max_z]
+    for k in range(config.max_z):
+        economy.visit[household][k] = -1
+    if economy.budget[household] == 0:
+        return
     taken: list[int] = Bounded(config.max_z)
     drawn: list[int] = Bounded(config.max_z)
     if economy.shop[household] >= 0:

@@ -1,14 +1,15 @@
 """The labour market: minimum wage, wage offers, applications, hiring, and layoffs (3.3, 3.4)."""
 
-from societies.model import Bounded, Rng
+from societies.model import Bounded
 from societies.model.markets import (
     choose,
     draw_uniform,
     draw_word,
+    draw_words,
     match_in_order,
     match_one_by_one,
     placed,
-)
+)  # fmt: skip
 from societies.models.bam import flows
 
 
@@ -22,6 +23,11 @@ def dismiss(economy, household, returning):
     economy.staff[firm] -= 1
 
 
+def draw_lot(config, economy, quarter, household):
+    """Draw the number by which a household is laid off before others."""
+    economy.lot[household] = draw_word(economy.stream, config.firms + household)
+
+
 def lay_off(config, economy, unpaid):
     """Let firms dismiss those that they do not want, or (``unpaid``, 3.5) cannot pay, by lot."""
 
@@ -32,11 +38,12 @@ def lay_off(config, economy, unpaid):
 
     order: list[tuple[int, int]] = Bounded(config.households)
     for household in range(config.households):
-        word = draw_word(economy.stream, config.firms + household)
         firm = economy.employer[household]
         if firm >= 0 and too_many(firm):
             dearest = unpaid and config.layoff == "dearest"
-            order.append((-economy.wage[household] if dearest else word, household))
+            order.append(
+                (-economy.wage[household] if dearest else economy.lot[household], household)
+            )
     for _, household in sorted(order):
         firm = economy.employer[household]
         if too_many(firm):
@@ -46,31 +53,8 @@ def lay_off(config, economy, unpaid):
             economy.tally[flows.FIRED_MONEY if unpaid else flows.FIRED_EXCESS] += 1
 
 
-def labour(config, economy, quarter):
-    """Revise the minimum wage, offer wages, and match those without a job with vacancies."""
-    measure_inflation(config, economy, quarter)
-    if quarter > config.min_wage_every and (quarter - 1) % config.min_wage_every == 0:
-        revise_minimum_wage(config, economy)
-    for firm in range(config.firms):
-        xi = config.h_xi * draw_uniform(economy.stream, firm)
-        if economy.vacancies[firm] > 0:
-            economy.offer[firm] = int(min(economy.offer[firm] * (1.0 + xi), config.top))
-        economy.offer[firm] = max(economy.offer[firm], economy.min_pay)
-
-    seekers: list[int] = Bounded(config.households)
-    keys: list[int] = Bounded(config.households * config.max_m)
-    search(config, economy, seekers, keys)
-    for turn in range(config.max_m if config.hiring == "rounds" else 1):
-        match_workers(config, economy, seekers, keys, turn)
-    for firm in range(config.firms):
-        economy.payroll[firm] = 0
-    for household in range(config.households):
-        if economy.employer[household] >= 0:
-            economy.payroll[economy.employer[household]] += economy.wage[household]
-
-
-def measure_inflation(config, economy, quarter):
-    """Measure inflation: the average price of last quarter over that of a year before it."""
+def revise(config, economy, quarter):
+    """Measure inflation, of last quarter's average price, and revise the minimum wage (3.4)."""
     economy.infl = 0.0
     if config.inflation == "year":
         if quarter >= 5:
@@ -78,55 +62,78 @@ def measure_inflation(config, economy, quarter):
     elif quarter >= 2:
         rise = economy.prices[0] / economy.prices[1]
         economy.infl = rise * rise * rise * rise - 1.0
-
-
-def revise_minimum_wage(config, economy):
-    """Let the minimum wage follow prices, and raise the contracts below it (3.4)."""
-    if config.min_wage != "fixed":
+    if config.min_wage != "fixed" and is_revision(config, quarter):
         infl = max(economy.infl, 0.0) if config.min_wage == "up" else economy.infl
         economy.min_pay = int(min(economy.min_pay * (1.0 + infl), config.top))
-    if config.raise_contracts == "yes":
-        for household in range(config.households):
-            if economy.employer[household] >= 0:
-                economy.wage[household] = max(economy.wage[household], economy.min_pay)
 
 
-def search(config, economy, seekers, keys):
-    """Let all without a job choose the firms to apply to: the best offers among some drawn.
+def is_revision(config, quarter):
+    """Return whether the minimum wage is revised in this quarter."""
+    return quarter > config.min_wage_every and (quarter - 1) % config.min_wage_every == 0
 
-    Parameters
-    ----------
-    seekers : list that gets the households that look for work
-    keys : list that gets their words for the order in each round, ``max_m`` for each
+
+def offer(config, economy, quarter, firm):
+    """Let a firm with vacancies raise the wage that it offers (3.3)."""
+    xi = config.h_xi * draw_uniform(economy.stream, firm)
+    if economy.vacancies[firm] > 0:
+        economy.offer[firm] = int(min(economy.offer[firm] * (1.0 + xi), config.top))
+    economy.offer[firm] = max(economy.offer[firm], economy.min_pay)
+
+
+def search(config, economy, quarter, household):
+    """Let a household without a job choose the firms to apply to: the best offers of some drawn.
+
+    It also draws the numbers by which it comes before others in each round. The contracts of others
+    are raised to a new minimum wage.
     """
-    every = config.search_pool == "all"
-    pool = [firm for firm in range(config.firms) if every or economy.vacancies[firm] > 0]
+    most, every = config.max_m, config.search_pool == "all"
+    words = draw_words(economy.stream, config.firms + household, 2 * most)
+    for k in range(most):
+        economy.apply[household][k], economy.keys[household][k] = -1, words[most + k]
+    if economy.employer[household] >= 0:
+        if config.raise_contracts == "yes" and is_revision(config, quarter):
+            economy.wage[household] = max(economy.wage[household], economy.min_pay)
+        return
+    n = config.firms if every else sum(int(places > 0) for places in economy.vacancies)
+    if n == 0:
+        return
+    taken: list[int] = Bounded(most)
+    drawn: list[int] = Bounded(most)
+    choose(words, n, min(most, n), taken, drawn)
+    seen = [k if every else with_vacancies(economy, k) for k in drawn]
+    best = sorted(seen, key=lambda firm: -economy.offer[firm])
+    firms = Bounded(most, best)
+    former = economy.former[household]
+    if economy.returning[household] == 1 and (every or economy.vacancies[former] > 0):
+        if former in firms:
+            firms.remove(former)
+        else:
+            firms.pop()
+        firms.insert(0, former)
+    economy.returning[household] = 0
+    for k, firm in enumerate(firms):
+        economy.apply[household][k] = firm
+
+
+def with_vacancies(economy, k):
+    """Return the k-th firm of those with vacancies."""
+    firm = 0
+    while k > 0 or economy.vacancies[firm] == 0:
+        k -= int(economy.vacancies[firm] > 0)
+        firm += 1
+    return firm
+
+
+def labour(config, economy, quarter):
+    """Match those without a job with vacancies, and add up the wages of every firm (3.3)."""
+    seekers = [j for j in range(config.households) if economy.employer[j] < 0]
+    for turn in range(config.max_m if config.hiring == "rounds" else 1):
+        match_workers(config, economy, seekers, turn)
+    for firm in range(config.firms):
+        economy.payroll[firm] = 0
     for household in range(config.households):
-        for k in range(config.max_m):
-            economy.apply[household][k] = -1
-        agent = config.firms + household
-        rng = Rng.load(economy.stream[agent])
-        words = [rng.next() for _ in range(2 * config.max_m)]
-        economy.stream[agent] = rng.pack()
-        if economy.employer[household] >= 0 or len(pool) == 0:
-            continue
-        taken: list[int] = Bounded(config.max_m)
-        drawn: list[int] = Bounded(config.max_m)
-        choose(words, len(pool), min(config.max_m, len(pool)), taken, drawn)
-        best = sorted([pool[k] for k in drawn], key=lambda firm: -economy.offer[firm])
-        firms = Bounded(config.max_m, best)
-        former = economy.former[household]
-        if economy.returning[household] == 1 and (every or economy.vacancies[former] > 0):
-            if former in firms:
-                firms.remove(former)
-            else:
-                firms.pop()
-            firms.insert(0, former)
-        economy.returning[household] = 0
-        for k, firm in enumerate(firms):
-            economy.apply[household][k] = firm
-        seekers.append(household)
-        keys.extend(words[config.max_m :])
+        if economy.employer[household] >= 0:
+            economy.payroll[economy.employer[household]] += economy.wage[household]
 
 
 def hire(config, economy, household, firm):
@@ -139,17 +146,17 @@ def hire(config, economy, household, firm):
     economy.tally[flows.HIRED] += 1
 
 
-def match_workers(config, economy, seekers, keys, turn):
+def match_workers(config, economy, seekers, turn):
     """Let firms hire in a drawn order: those who apply to them in this turn, or one by one.
 
     One by one, each seeker takes the first firm of its list that has a vacancy left.
     """
     order: list[int] = Bounded(config.households)
-    for k, household in enumerate(seekers):
+    for household in seekers:
         firm = economy.apply[household][turn]
         applies = firm >= 0 and economy.vacancies[firm] > 0 and economy.employer[household] < 0
         if applies or config.hiring == "one_by_one":
-            order.append(placed(keys[k * config.max_m + turn], household))
+            order.append(placed(economy.keys[household][turn], household))
     lists, places = economy.apply, economy.vacancies
     if config.hiring == "one_by_one":
         match_one_by_one(order, lists, places, lambda j, i: hire(config, economy, j, i))

@@ -29,7 +29,7 @@ def goods(config, economy, quarter):
 
 
 def budget(config, economy, quarter, household):
-    """Let a household set its budget by a propensity that falls with savings over their mean (3.6)."""
+    """Let a household set its budget; the propensity falls with savings over the mean (3.6)."""
     savings, income = economy.savings[household], economy.income[household]
     have, propensity = savings + income, 1.0
     if config.buffer:

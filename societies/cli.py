@@ -1724,11 +1724,9 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
 
     Parameters
     ----------
-    arguments : sequence of str, optional
-        Words after ``societies``; those of the process when not given.
-    own_process : bool
-        Whether the process ends with this call: Ctrl-C is then ignored while the end is reported,
-        and SIGTERM and SIGHUP end it at once.
+    arguments : words after ``societies``; those of the process when not given
+    own_process : whether the process ends with this call: Ctrl-C is then ignored while the end is
+        reported, and SIGTERM and SIGHUP end it at once
 
     Raises
     ------

@@ -58,8 +58,7 @@ def fan(
 
     Parameters
     ----------
-    source : path or xarray.Dataset
-        A result with ``fan.futures`` of each of at least two pasts.
+    source : a result with ``fan.futures`` of each of at least two pasts
     variables : names of series; default: the headline variables of the workload
     window : ticks whose mean is decomposed, such as ``"301:400"``; default: each tick after the fan
     level, resamples, seed : of the intervals: bootstrap over pasts

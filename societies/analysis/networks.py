@@ -97,14 +97,11 @@ def trade_network(
 
     Parameters
     ----------
-    trades : path or xarray.Dataset
-        A result or study with ``record.network``, or a result with ``record.trade_log``, whose
+    trades : a result or study with ``record.network``, or a result with ``record.trade_log``, whose
         trades are added up; or its table ``trade_network`` or ``resource_trades``, as
-        `open_results` returns them.
-    day, society : int or several, optional
-        Recorded days and societies to return; default: all.
-    run : int or several, optional
-        The same for a study, which has runs in place of societies.
+        `open_results` returns them
+    day, society : recorded days and societies to return; default: all
+    run : the same for a study, which has runs in place of societies
 
     Returns
     -------

@@ -40,14 +40,12 @@ class Ensemble(Parameters):
     Parameters
     ----------
     config : EconomyConfig
-    points : Points
-        The configuration of each society in each stretch of time.
+    points : the configuration of each society in each stretch of time
 
     Attributes
     ----------
     points : Points
-    bounds : Parameters
-        Parameters of an imagined society whose numbers become larger than those of all others.
+    bounds : parameters of an imagined society whose numbers become larger than those of all others
     """
 
     _curves: Curves

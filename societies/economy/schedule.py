@@ -19,10 +19,8 @@ class DayStep(phases.Step):
     Parameters
     ----------
     phase : str
-    round : int, optional
-        Round of the market, counted from 0.
-    device_type : int, optional
-        The type that a phase of the device market is about.
+    round : round of the market, counted from 0
+    device_type : the type that a phase of the device market is about
     """
 
     def __init__(

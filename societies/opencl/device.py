@@ -33,30 +33,23 @@ class Device:
 
     Attributes
     ----------
-    name, platform, driver, version : str
-        Texts of the OpenCL implementation.
+    name, platform, driver, version : texts of the OpenCL implementation
     kind : str
         ``"gpu"``, ``"accelerator"``, ``"cpu"`` or ``"custom"``.
     index : str
         ``"P:D"``: platform and device number, valid as an explicit choice.
     compute_units, max_workgroup, warp : int
         ``warp`` is the number of work-items that run in step (preferred multiple).
-    local_memory, global_memory, max_alloc : int
-        Bytes; ``max_alloc`` is the largest single array.
-    fp64, simulator : bool
-        Whether it has double precision; whether it is a simulator such as Oclgrind.
-    reason : str
-        Why it was chosen (empty if it was only listed).
-    own_limits : bool
-        Whether workgroups and local memory are checked against the device's own limits instead
-        of the portable profile of 256 work-items and 32 KiB.
+    local_memory, global_memory, max_alloc : bytes; ``max_alloc`` is the largest single array
+    fp64, simulator : whether it has double precision; whether it is a simulator such as Oclgrind
+    reason : why it was chosen (empty if it was only listed)
+    own_limits : whether workgroups and local memory are checked against the device's own limits
+        instead of the portable profile of 256 work-items and 32 KiB
     profiling : bool
         Whether the queue times every kernel (`EnqueuedKernel.seconds`); set before the queue is
         first used. Timing costs about 4 microseconds a launch on an H100, nothing on a CPU.
-    counters : Counters
-        Uploads, downloads, allocations and launches so far.
-    recording : Recording or None
-        The recording in progress; see `societies.opencl.recorded`.
+    counters : uploads, downloads, allocations and launches so far
+    recording : the recording in progress; see `societies.opencl.recorded`
     launched : list of (BoundKernel, Launch), or None
         List to which every launch of a bound kernel is appended; None: launches are not timed.
     """

@@ -28,12 +28,9 @@ class Compiled:
 
     Attributes
     ----------
-    amalgamated : AmalgamatedText
-        The original text.
-    options : tuple of str
-        Options of the build.
-    source : str
-        The text that was compiled.
+    amalgamated : the original text
+    options : options of the build
+    source : the text that was compiled
     """
 
     amalgamated: AmalgamatedText

@@ -83,16 +83,12 @@ class OclgrindFinding:
     ----------
     kind : str
         `RACE`, `DIVERGENCE`, `BOUNDS`, `UNINITIALISED` or `OTHER`.
-    message : str
-        Oclgrind's own first line.
-    kernel : str
-        Name of the kernel, empty for a mistake outside kernels.
+    message : Oclgrind's own first line
+    kernel : name of the kernel, empty for a mistake outside kernels
     space : str
         ``global``, ``local``, ``private``, ``constant`` or empty.
-    items : tuple of str
-        Work-items, as ``global id / local id / group``; two for a race.
-    places : tuple of SourceLine
-        Lines of the source; two for a race (they may be the same).
+    items : work-items, as ``global id / local id / group``; two for a race
+    places : lines of the source; two for a race (they may be the same)
     """
 
     kind: str

@@ -29,8 +29,7 @@ class Recording:
     Attributes
     ----------
     launches : list of Launched
-    before : dict
-        For every array of the launches, a host copy of its values before its first launch.
+    before : for every array of the launches, a host copy of its values before its first launch
     """
 
     def __init__(self) -> None:

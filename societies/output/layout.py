@@ -85,14 +85,12 @@ class Coordinate:
 
     Parameters
     ----------
-    name : str
-        Name of the dimension.
+    name : name of the dimension
     values : (n,) int64, uint64, float64 or str
         One value per index; integers are int64 unless their type has larger ones.
     units, long_name : str
         What xarray and a figure's axis show. No units means a pure number, ``"1"``.
-    along : tuple of str
-        Dimensions of the values, if they do not make a dimension themselves.
+    along : dimensions of the values, if they do not make a dimension themselves
     """
 
     name: str
@@ -124,20 +122,16 @@ class Variable:
 
     Parameters
     ----------
-    name : str
-        Name in the file and in xarray.
-    dims : tuple of str
-        Names of coordinates, outermost first, as in ``("society", "day")``.
-    dtype : integer or float type
-        Type in the file.
+    name : name in the file and in xarray
+    dims : names of coordinates, outermost first, as in ``("society", "day")``
+    dtype : type in the file
     units, long_name : str
         What xarray and a figure's axis show. No units means a pure number, ``"1"``.
     fill : float, int or None
         Value that means "not written yet" or "no value". None: NaN for floats, the smallest value
         for signed integers, the largest for unsigned ones. Integers declare it as ``_FillValue``,
         so that xarray shows NaN; bytes declare it only if they go along the clock.
-    lag : int
-        Number of ticks after which the value of a tick is known (0: at the same tick).
+    lag : number of ticks after which the value of a tick is known (0: at the same tick)
     none : int, optional
         A number that stands for no value, such as -1 for no agent. It is the fill value as well,
         and the attribute ``missing_value`` (CF conventions).

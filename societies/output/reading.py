@@ -48,10 +48,8 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
 
     Parameters
     ----------
-    path : path
-        A file that a run of societies wrote.
-    events : str, optional
-        One of the file's tables of events instead, such as ``"inventions"``.
+    path : a file that a run of societies wrote
+    events : one of the file's tables of events instead, such as ``"inventions"``
 
     Returns
     -------

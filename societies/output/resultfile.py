@@ -78,10 +78,8 @@ class ResultFile:
 
     Attributes
     ----------
-    path : pathlib.Path
-        The file's name.
-    damages : list of Damage
-        Damage that was found when the file was opened and that does not prevent resuming.
+    path : the file's name
+    damages : damage that was found when the file was opened and that does not prevent resuming
     """
 
     def __init__(self, path: Path, disk: Disk, sealed: Seal, layout: Layout) -> None:
@@ -126,23 +124,19 @@ class ResultFile:
 
         Parameters
         ----------
-        path : path
-            Name of the file; its folder must exist.
+        path : name of the file; its folder must exist
         coordinates, variables : iterables
             What the file holds; the dimensions of the variables are the coordinates.
-        attributes : mapping of str to str, int or float
-            Attributes of the file (of the dataset, in xarray).
+        attributes : attributes of the file (of the dataset, in xarray)
         state : mapping of name to (shape, dtype)
             The arrays of a checkpoint.
-        tables : iterable
-            Tables of events; each has a column named by the clock.
+        tables : tables of events; each has a column named by the clock
         clock, copies : str
             What a tick and a replicate are called: day, society. Dimensions named by the clock, or
             ending in it (``agent_day``), hold ticks.
         ticks : int, optional
             The last tick of the complete file; default: the last value of the clock's coordinate.
-        slots : int
-            Number of checkpoints that the file holds; 0: a run can only start again from tick 0.
+        slots : number of checkpoints that the file holds; 0: a run can only start again from tick 0
         overwrite : bool
             Replace an existing file. Without it an existing file is not touched.
 
@@ -311,10 +305,8 @@ class ResultFile:
 
         Parameters
         ----------
-        name : str
-            The variable.
-        values : array
-            Of the shape that the index selects; dimensions with a single position are left out.
+        name : the variable
+        values : of the shape that the index selects; dimensions with a single position are left out
         **index : int or slice of step 1
             Positions (from 0, not coordinate values) by dimension; other dimensions: all positions.
 
@@ -485,8 +477,7 @@ class ResultFile:
         Parameters
         ----------
         tick : int
-        why : str
-            In a few words: which tolerance is met, that a tree is closed.
+        why : in a few words: which tolerance is met, that a tree is closed
         """
         with self._writing():
             sessions.write(self._disk, ENDED, 0, why)
@@ -594,16 +585,13 @@ class ResultFile:
 
         Parameters
         ----------
-        tick : int
-            Not above :attr:`ticks_committed`; 0 is the state before the first tick.
-        state : mapping of name to array
-            Exactly the arrays declared at creation.
+        tick : not above :attr:`ticks_committed`; 0 is the state before the first tick
+        state : exactly the arrays declared at creation
         number : int, optional
             Number of the checkpoint, counted by the caller. It selects one of the rotating slots,
             so that an interrupted run ends with the same slots as an uninterrupted one. None: the
             oldest slot.
-        keep : int, optional
-            Number of a permanent slot, counted from 0 after the rotating ones, to write instead.
+        keep : number of a permanent slot, counted from 0 after the rotating ones, to write instead
         sums : callable, optional
             Returns the CRC-32 of the bytes of each array, if the caller computes them; it may
             wait for them. Default: they are computed here.

@@ -33,14 +33,11 @@ class Column:
     ----------
     name : str
     dtype : signed integer or float type
-    units, long_name : str
-        As of a variable.
-    dim : str
-        Coordinate of the file along which every row has values; "": a row has one value.
+    units, long_name : as of a variable
+    dim : coordinate of the file along which every row has values; "": a row has one value
     meanings : tuple of str
         One word for each of the values 0, 1, ... if the column holds codes.
-    none : int, optional
-        A number that stands for no value, such as -1 behind the last component of a recipe.
+    none : a number that stands for no value, such as -1 behind the last component of a recipe
     """
 
     name: str

@@ -87,38 +87,27 @@ def run(
 
     Parameters
     ----------
-    source : Sweep, path or dict
-        A sweep from `load_sweep`, or an argument for it.
+    source : a sweep from `load_sweep`, or an argument for it
     out : path, optional
         The study, one HDF5 file; default: in the current folder, with the name of the sweep's file.
     device : str
         As for `societies.run`. ``auto`` and ``gpu`` use all GPUs like the best one, however few
         runs there are.
-    resume : bool
-        Compute only the missing runs of an existing study.
-    overwrite : bool
-        Replace an existing file.
-    retry_failed : bool
-        Compute only the failed runs of an existing study.
-    add_points : bool
-        Add the points that a study does not have yet.
-    replicates : int, optional
-        Runs of each point, instead of the sweep's number; a study with fewer runs grows.
+    resume : compute only the missing runs of an existing study
+    overwrite : replace an existing file
+    retry_failed : compute only the failed runs of an existing study
+    add_points : add the points that a study does not have yet
+    replicates : runs of each point, instead of the sweep's number; a study with fewer runs grows
     part : (int, int), optional
         (k, n): the k-th of n parts of the points, in a file of its own; see `merge`.
-    workers : int
-        Processes of a local cluster of Dask; 0: none.
-    scheduler : str
-        Address of a running scheduler of Dask, whose workers compute.
+    workers : processes of a local cluster of Dask; 0: none
+    scheduler : address of a running scheduler of Dask, whose workers compute
     batch : int, optional
         Runs of a batch. Default: as many as take about ten seconds. The results do not depend on
         it.
-    yes : bool
-        Allow more than `prepare.MANY` runs.
-    allow_programs : bool
-        As for `societies.run`, here and on all workers.
-    progress : callable, optional
-        Called with a `Progress` after every batch.
+    yes : allow more than `prepare.MANY` runs
+    allow_programs : as for `societies.run`, here and on all workers
+    progress : called with a `Progress` after every batch
 
     Returns
     -------

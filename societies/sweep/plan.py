@@ -46,8 +46,7 @@ def plan(
 
     Parameters
     ----------
-    time_it : bool
-        Compute some runs of the first point, to estimate the time.
+    time_it : compute some runs of the first point, to estimate the time
 
     Returns
     -------

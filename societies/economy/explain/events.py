@@ -21,8 +21,7 @@ def worded(reason: Reason | None, names: Mapping[int, str] | None = None) -> str
 
     Parameters
     ----------
-    names : mapping, optional
-        Names for some of the agents, such as "it" or "the other"; others are named by number.
+    names : names for some of the agents, such as "it" or "the other"; others are named by number
     """
     words, about = reason or ("", ())
     who = [(names or {}).get(agent, f"a{agent}") for agent in about]
@@ -78,9 +77,8 @@ class Bargain:
     ----------
     a, b : agents
     give, take : resources; A gives ``give`` and takes ``take``
-    most_a, least_b : units of ``give`` for a unit of ``take``
-        The most that A would pay and the least that B would accept, by their marginal utilities
-        before the swap.
+    most_a, least_b : the most that A would pay and the least that B would accept, by their marginal
+        utilities before the swap
     rate : units of ``take`` for a unit of ``give``
     value_a, value_b : [give, take], marginal utility of one more unit before the swap, util
     value_a_after, value_b_after : the same after the swap; empty without a swap

@@ -58,8 +58,7 @@ class Listener:
 
     Parameters
     ----------
-    agent : int, optional
-        Record only events that concern this agent.
+    agent : record only events that concern this agent
 
     Attributes
     ----------

@@ -21,8 +21,7 @@ class Opponent:
 
     Parameters
     ----------
-    config : HavannahMatchConfig
-        Its first player is the opponent.
+    config : its first player is the opponent
     device : str or Device
 
     Attributes

@@ -22,8 +22,7 @@ class CudaDevice(Device):
 
     Attributes
     ----------
-    architecture : str
-        Target of the compiler, such as ``sm_90``.
+    architecture : target of the compiler, such as ``sm_90``
     """
 
     def __init__(self, module: Any, ordinal: int):

@@ -68,17 +68,14 @@ def bench(
 
     Parameters
     ----------
-    copies : sequence of int
-        Numbers of copies (societies, plates); default: 1, 4, 16 and so on, as long as they fit
-        the device and increase the work per second; with a table, the number of its rows; if
-        copies are frames or positions, their number in the configuration.
+    copies : numbers of copies (societies, plates); default: 1, 4, 16 and so on, as long as they fit
+        the device and increase the work per second; with a table, the number of its rows; if copies
+        are frames or positions, their number in the configuration
     ticks : int, optional
         Number of ticks per measurement; the name of the clock can be used too. Default: that of
         the configuration, at most 64.
-    repeats : int
-        Number of measurements for each number of copies.
-    allow_programs : bool
-        As for `run`.
+    repeats : number of measurements for each number of copies
+    allow_programs : as for `run`
 
     Yields
     ------
@@ -219,10 +216,8 @@ def bench_phases(
 
     Parameters
     ----------
-    copies : int, optional
-        Number of copies; default: that of the configuration.
-    ticks : int, optional
-        As for `bench`.
+    copies : number of copies; default: that of the configuration
+    ticks : as for `bench`
 
     Raises
     ------

@@ -43,15 +43,11 @@ def capture(
     phase : str
         Name of the step as in `verify`: ``extraction``, ``trading (round 2)``. Without the part in
         brackets, the first step of the phase.
-    tick : int, optional
-        Default: the first tick that has the step, with tick 1 before tick 0; for a step after the
-        last tick, the end of the run.
-    time : int
-        Number of the occurrence, from 1, if the tick has the step several times.
-    out : path, optional
-        Default: ``capture-PHASE-day-N`` in the current folder, with the name of a tick for day.
-    overwrite : bool
-        Replace an older capture.
+    tick : default: the first tick that has the step, with tick 1 before tick 0; for a step after
+        the last tick, the end of the run
+    time : number of the occurrence, from 1, if the tick has the step several times
+    out : default: ``capture-PHASE-day-N`` in the current folder, with the name of a tick for day
+    overwrite : replace an older capture
 
     Returns
     -------

@@ -74,20 +74,13 @@ def capture_launches(
 
     Parameters
     ----------
-    folder : Path
-        Folder to create; it appears completely or not at all.
-    device : Device
-        Device on which the function launches its kernels.
-    launch : callable
-        The function; only its launches are captured.
-    config_text : str
-        The configuration as YAML.
-    facts : mapping
-        Further entries of launch.json; ``what`` is a readable name of the launch.
-    state_hash : callable
-        Returns the hash of the workload's state; called before and after.
-    overwrite : bool
-        Replace an older capture.
+    folder : folder to create; it appears completely or not at all
+    device : device on which the function launches its kernels
+    launch : the function; only its launches are captured
+    config_text : the configuration as YAML
+    facts : further entries of launch.json; ``what`` is a readable name of the launch
+    state_hash : returns the hash of the workload's state; called before and after
+    overwrite : replace an older capture
 
     Raises
     ------

@@ -71,13 +71,11 @@ def verify(
         Number of first ticks to compare; the name of the clock can be used too (``days=3``).
         Default: all ticks of a short run; for a longer run the first ticks and some later ones,
         with the device running alone in between.
-    start : path, optional
-        A result of this configuration (ticks and ``record`` may differ): begin with its newest
-        checkpoint instead of tick 0, and compare ``ticks`` ticks after it, or all.
+    start : a result of this configuration (ticks and ``record`` may differ): begin with its newest
+        checkpoint instead of tick 0, and compare ``ticks`` ticks after it, or all
     table : xarray.Dataset, dict of arrays or path of a CSV file, optional
         As for `run`.
-    progress : callable, optional
-        Called before every step with (ticks compared, ticks to compare, text on the step).
+    progress : called before every step with (ticks compared, ticks to compare, text on the step)
 
     Returns
     -------
@@ -277,8 +275,7 @@ class Comparison:
         Parameters
         ----------
         first : int, the next tick
-        seconds : float, optional
-            Stop after this time, or when everything has happened once.
+        seconds : stop after this time, or when everything has happened once
 
         Returns
         -------

@@ -35,8 +35,7 @@ class SeriesInFile:
     Parameters
     ----------
     setup : Setup
-    every : int
-        Number of ticks from one recorded value to the next.
+    every : number of ticks from one recorded value to the next
     logged : names of fields that are logged
     """
 

@@ -50,8 +50,7 @@ class Copies:
 
     Parameters
     ----------
-    points : `societies.workload.running.points.Points`
-        The configuration of each copy in each stretch of time.
+    points : the configuration of each copy in each stretch of time
     make : function of a configuration that returns its parameters
     """
 

@@ -117,8 +117,7 @@ class Engine:
     ----------
     workload : Workload
     p : parameters of the workload
-    first, copies : int
-        Number of the first copy, and number of copies.
+    first, copies : number of the first copy, and number of copies
     numbers : (copy,) int, optional
         Number of each copy of the ensemble, if they are not consecutive. Copies with the same
         number have the same random draws.
@@ -391,10 +390,8 @@ class DeviceEngine(Engine):
     workload, p, first, copies, numbers
         As for `Engine`.
     device : Device
-    work_items : int, optional
-        Work-items per workgroup; the results do not depend on it.
-    only : collection of str, optional
-        Phases that will be run; the kernels of other phases are not built.
+    work_items : work-items per workgroup; the results do not depend on it
+    only : phases that will be run; the kernels of other phases are not built
     like : Built, optional
         Program of another engine on the device. If its text is the same, because only sizes or
         values differ, it is used and nothing is built.
@@ -648,8 +645,7 @@ class ReferenceEngine(Engine):
     ----------
     workload, p, first, copies, numbers
         As for `Engine`.
-    ensemble : int
-        Number of copies of the whole ensemble, if these are a batch of it; 0: ``copies``.
+    ensemble : number of copies of the whole ensemble, if these are a batch of it; 0: ``copies``
     """
 
     def __init__(

@@ -34,14 +34,10 @@ class RunReport:
     device : str
     wall_seconds : float, duration of the whole run, including the building of kernels
     building_seconds : float, time to open the device and to build kernels or load them from cache
-    final : dict
-        Mean over copies of every series at the last tick.
-    state_sha256 : str
-        Hash of the complete state at the end; equal on every device.
-    ended : str
-        Why the run ended before the last tick of its configuration; empty if it did not.
-    profile : Profile or None
-        Times of every phase, if they were requested and at least one tick was run.
+    final : mean over copies of every series at the last tick
+    state_sha256 : hash of the complete state at the end; equal on every device
+    ended : why the run ended before the last tick of its configuration; empty if it did not
+    profile : times of every phase, if they were requested and at least one tick was run
     """
 
     workload: Any = field(repr=False)

@@ -58,8 +58,7 @@ def engine_of(
     batch : int, optional
         Largest number of copies on the device at a time; fewer if they do not fit. The engine can
         then run whole ticks only. Default: all copies at once, so that single steps can be run.
-    like : Built, optional
-        Program of another engine on the device, which is reused if its text is the same.
+    like : program of another engine on the device, which is reused if its text is the same
     part : OwnCopies, optional
         The copies of this engine. Default: all.
 
@@ -133,13 +132,10 @@ def run(
         split over several devices, with a process for each: over those of a list, ``0:0,0:1``, and
         with ``auto`` and ``gpu`` over all GPUs like the best one if each gets 32 copies at least.
         The file is the same, whatever their number.
-    out : path, optional
-        The HDF5 file; default: in the current folder, with the name of the configuration's file
-        or, if there is none, of its workload.
-    resume : bool
-        Continue the file from its last checkpoint, on any device.
-    overwrite : bool
-        Replace an existing file, which otherwise is an error.
+    out : the HDF5 file; default: in the current folder, with the name of the configuration's file
+        or, if there is none, of its workload
+    resume : continue the file from its last checkpoint, on any device
+    overwrite : replace an existing file, which otherwise is an error
     table : xarray.Dataset, dict of arrays or path of a CSV file, optional
         Parameters that differ from society to society: a variable, (society,) or (society,
         resource), named like its key (``trading.min_surplus``), with a number for each society. In
@@ -149,17 +145,14 @@ def run(
     batch : int, optional
         Maximum number of societies in the device's memory at a time. Default: as many as fit.
         Results do not depend on it.
-    start : path, optional
-        A result of this configuration (ticks and ``record`` may differ): the run is a branch of it,
-        a new file with the same history.
+    start : a result of this configuration (ticks and ``record`` may differ): the run is a branch of
+        it, a new file with the same history
     tick : int, optional
         Tick after which the branch begins; the name of the clock can be used too (``day=300``).
         Default: the last tick of ``start``.
-    values : mapping of key to value, optional
-        Values that change at the end of that tick, as by an intervention of the configuration.
-    fan : int, optional
-        Number of futures of every society of ``start``, which draw their own numbers from the next
-        tick on.
+    values : values that change at the end of that tick, as by an intervention of the configuration
+    fan : number of futures of every society of ``start``, which draw their own numbers from the
+        next tick on
     progress : callable, optional
         Called with (ticks done, ticks). Default: a bar below the cell in a notebook, else nothing.
     profile : bool

@@ -56,12 +56,14 @@ def pytest_configure(config):
     """Leave out rooms; make the device asked for the one that ``auto`` takes, and note others."""
     if sys.flags.optimize and not getattr(config.option, "tx", None):
         raise pytest.UsageError("PYTHONOPTIMIZE leaves out what the tests assert: unset it")
-    if config.option.markexpr == rooms.DEFAULT and not hasattr(config, "workerinput"):
+    given = config.invocation_params
+    usual = config.option.markexpr == rooms.DEFAULT and not rooms.asks_for_marks(given.args)
+    if usual and not hasattr(config, "workerinput"):
         config.option.markexpr = rooms.expression(  # pytest-xdist hands it to its processes
-            config.rootpath, config.invocation_params.dir, config.args
+            config.rootpath, given.dir, config.args
         )
     rooms.excluded[:] = rooms.left_out(config.option.markexpr)
-    if not re.search(r"not \(?thorough", config.option.markexpr):
+    if rooms.has_thorough(config.option.markexpr):
         settings.load_profile("thorough")
     if not _asked:
         return

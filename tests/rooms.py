@@ -41,7 +41,7 @@ TEMPLATES = "societies/scaffold/models/"
 """Folder of the models of `societies new`, which belong to the core."""
 
 DEFAULT = "not (thorough or ci or games or models or physics)"
-"""The expression of marks in pyproject.toml."""
+"""The expression of marks in pyproject.toml, for command lines without `-m`."""
 
 excluded: list[str] = []
 """Rooms that this run of pytest leaves out: set by conftest.py before it reads any test."""
@@ -109,6 +109,16 @@ def changed_rooms(root):
     return {
         parts[1] for parts in paths if len(parts) > 2 and parts[0] in FOLDERS and parts[1] in ROOMS
     }
+
+
+def asks_for_marks(words):
+    """Return whether a command line has `-m`, which is then taken as it is."""
+    return any(word.startswith("-m") for word in words)
+
+
+def has_thorough(expression):
+    """Return whether an expression of marks may select tests that are marked `thorough`."""
+    return not re.search(r"\bnot (\((\w+ or )*)?thorough\b", expression)
 
 
 def expression(root, folder, arguments):

@@ -122,6 +122,20 @@ def test_a_test_belongs_to_the_room_of_its_file_or_of_its_parameters():
         assert rooms.room_of(path, parameters) == expected, (path, parameters)
 
 
+def test_marks_that_a_command_asks_for_are_taken_as_they_are():
+    """`.ci/versions --quick` ran the tests marked `ci`, too: its expression was the default's."""
+    for words in (["-m", rooms.DEFAULT, "tests/api"], [f"-m{rooms.DEFAULT}"], ["-q", "-m="]):
+        assert rooms.asks_for_marks(words)
+    assert not rooms.asks_for_marks(["-q", "--maxfail=1", "tests/api"])
+
+
+def test_more_examples_are_tried_only_with_the_thorough_tests():
+    for few in (rooms.DEFAULT, "not (ci or thorough or games)", "(ci or oclgrind) and not thorough"):
+        assert not rooms.has_thorough(few)
+    for many in ("", "thorough", "not ci", "ci or thorough"):
+        assert rooms.has_thorough(many)
+
+
 def test_a_room_that_is_named_or_has_changed_is_not_left_out(clone):
     def left_out(*arguments, folder=clone):
         return rooms.left_out(rooms.expression(clone, folder, arguments))

@@ -153,8 +153,12 @@ GROUPS = [{"name": "a", "share": 0.4}, {"name": "b", "share": 0.6}]
 
 @pytest.mark.parametrize(
     "keys",
-    [LARGE, {**LARGE, "devices": "all"}, {"agents": 300}, {"agents": 2000, "groups": GROUPS}],
-    ids=["48 agents", "devices", "300 agents", "2000 agents"],
+    [
+        pytest.param(LARGE, id="48 agents", marks=pytest.mark.thorough),
+        pytest.param({**LARGE, "devices": "all"}, id="devices"),
+        pytest.param({"agents": 300}, id="300 agents", marks=pytest.mark.thorough),
+        pytest.param({"agents": 2000, "groups": GROUPS}, id="2000 agents"),
+    ],
 )
 def test_a_message_of_a_day_is_below_50_kilobytes_also_with_a_branch(keys):
     view, state = made("cpu", days=30, **keys)
@@ -167,7 +171,7 @@ def test_a_message_of_a_day_is_below_50_kilobytes_also_with_a_branch(keys):
     assert len(shot.panes) == 2 and shot.panes[0].numbers["nodes"].size
 
 
-@pytest.mark.parametrize("replicates", [1, 200])
+@pytest.mark.parametrize("replicates", [1, pytest.param(200, marks=pytest.mark.thorough)])
 def test_messages_at_full_speed_are_below_50_kilobytes(replicates, monkeypatch):
     """A message of several days had 54 kB: days in a message are limited, and none is left out."""
     monkeypatch.setattr(run_view, "SELDOM", 60.0)  # a device that computes many days in that time

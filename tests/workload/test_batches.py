@@ -58,13 +58,13 @@ def test_batches_change_nothing(at_once, tmp_path, batch):
 @pytest.mark.ci
 def test_batches_of_the_reference_change_nothing():
     table = {key: numbers[2:5] for key, numbers in TABLE.items()}
-    config = with_table(ensemble(days=5), table)
+    config = with_table(ensemble(days=3), table)
     hashes = set()
     for device, batch in (("reference", 2), ("reference", None), ("auto", None)):
         engine, _, _ = engine_of(Setup(workload("economy"), config), device, batch=batch)
         engine.start()
         engine.run_ticks(1, 2)
-        engine.run_ticks(3, 5)
+        engine.run_ticks(3, 3)
         hashes.add((engine.hash(), engine.logs()["series"].tobytes()))
     assert len(hashes) == 1
 
@@ -164,10 +164,13 @@ def test_every_workload_runs_in_batches(name):
     if chosen.count(config) == 1 and "replicates" in type(config).model_fields:
         config = small(name, replicates=3)
     whole, _, _ = engine_of(Setup(chosen, config), "auto")
-    engine = Batches(engine_of(Setup(chosen, config), "auto")[0], chosen.count(config))
+    # The kernels are those of the whole, unless they depend on the number of copies.
     if chosen.count(config) > 1:
-        engine, _, _ = engine_of(Setup(chosen, config), "auto", batch=chosen.count(config) - 1)
+        most = chosen.count(config) - 1
+        engine, _, _ = engine_of(Setup(chosen, config), "auto", batch=most, like=whole.built)
         assert isinstance(engine, Batches)
+    else:
+        engine = Batches(engine_of(Setup(chosen, config), "auto", like=whole.built)[0], 1)
     for one in (engine, whole):
         one.start()
         one.run_ticks(1, 3)
@@ -186,7 +189,7 @@ def test_batches_are_of_nearly_one_size():
 
 @pytest.mark.ci
 def test_more_than_fit_run_in_batches_by_themselves(tmp_path, monkeypatch):
-    config = small("economy", replicates=7)
+    config = small("economy", replicates=7, days=6, shocks=[])
     room = Room(Setup(workload("economy"), config), choose_device("auto"))
     free = (room.fixed + 3.5 * room.bytes_per_copy) / batches.SHARE_OF_FREE
     monkeypatch.setattr(batches, "available_memory", lambda: int(free))

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from marks import thorough_but
 
 import societies
 
@@ -59,8 +58,8 @@ def test_a_notebook_begins_with_its_installation_and_shows_no_noise(path):
     assert not [link for link in links if not (path.parent / link).is_file()]
 
 
-@pytest.mark.ci
-@pytest.mark.parametrize("path", thorough_but(NOTEBOOKS[:1], NOTEBOOKS), ids=lambda path: path.stem)
+@pytest.mark.thorough
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_prints_what_it_shows(path, tmp_path):
     pytest.importorskip("nbclient", reason="needs nbclient: pip install -e '.[test]'")
     pytest.importorskip("ipykernel", reason="needs ipykernel: pip install -e '.[test]'")

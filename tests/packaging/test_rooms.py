@@ -130,7 +130,11 @@ def test_marks_that_a_command_asks_for_are_taken_as_they_are():
 
 
 def test_more_examples_are_tried_only_with_the_thorough_tests():
-    for few in (rooms.DEFAULT, "not (ci or thorough or games)", "(ci or oclgrind) and not thorough"):
+    for few in (
+        rooms.DEFAULT,
+        "not (ci or thorough or games)",
+        "(ci or oclgrind) and not thorough",
+    ):
         assert not rooms.has_thorough(few)
     for many in ("", "thorough", "not ci", "ci or thorough"):
         assert rooms.has_thorough(many)

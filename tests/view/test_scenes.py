@@ -113,7 +113,7 @@ def test_samples_are_added_until_the_picture_is_that_of_a_run(chromium, tmp_path
         window.close()
 
 
-@pytest.mark.ci
+@pytest.mark.thorough
 def test_after_previews_the_picture_has_the_bits_of_a_run(chromium, tmp_path):
     slow = Slow()
     with served(slow) as page:

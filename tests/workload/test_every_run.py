@@ -5,6 +5,7 @@ from itertools import product
 
 import h5py
 import pytest
+import rooms
 from datasets import datasets
 from marks import in_turn, thorough_but
 from small import names, small
@@ -17,6 +18,9 @@ from societies.workload.declare.measured import DIFFERS
 from societies.workload.declare.registry import workload
 from societies.workload.running import blocks as core
 from societies.workload.running.engines import ReferenceEngine
+
+FEW = {"economy", "bam", "havannah_search", "molecular_dynamics", *rooms.ALWAYS}
+"""Workloads with every trait of the core, for what no declaration of a workload decides."""
 
 NEVER = 50
 """Checkpoints of a small workload that leaves no choice: more ticks apart than it has."""
@@ -129,7 +133,7 @@ def test_interrupted_and_resumed(name, straight, tmp_path):
 
 
 @pytest.mark.sample
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", thorough_but(FEW, names()))
 def test_what_is_complete_is_left_as_it_is(name, straight, tmp_path):
     path, (expected, _) = tmp_path / "run.h5", straight(name)
     before = expected.path.read_bytes()
@@ -143,13 +147,18 @@ def test_what_is_complete_is_left_as_it_is(name, straight, tmp_path):
     assert inspect(path, check=True).complete
 
 
+def few(pairs):
+    """Return parameters, of which only those of few workloads are not marked thorough."""
+    return thorough_but([pair for pair in pairs if pair[0] in FEW], pairs, 2)
+
+
 def with_record():
     """Return the names of the workloads that leave the checkpoints to the configuration."""
     return [name for name in names() if "record" in workload(name).config.model_fields]
 
 
 @pytest.mark.sample
-@pytest.mark.parametrize(("name", "never"), in_turn(with_record(), [0, "never"], 1))
+@pytest.mark.parametrize(("name", "never"), few(in_turn(with_record(), [0, "never"], 1)))
 def test_without_checkpoints_a_run_begins_anew(name, never, straight, tmp_path):
     path, (expected, content) = tmp_path / "run.h5", straight(name)
     record = {"record": {**small(name).record.model_dump(), "checkpoint": never}}
@@ -169,7 +178,7 @@ def test_without_checkpoints_a_run_begins_anew(name, never, straight, tmp_path):
 
 @pytest.mark.sample
 @pytest.mark.usefixtures("one_at_a_time")
-@pytest.mark.parametrize(("name", "checkpoint"), in_turn(with_record(), [4, "never"], 1))
+@pytest.mark.parametrize(("name", "checkpoint"), few(in_turn(with_record(), [4, "never"], 1)))
 def test_a_device_that_fails(name, checkpoint, straight, tmp_path, monkeypatch):
     path, (expected, _) = tmp_path / "run.h5", straight(name)
     record = {"record": {**small(name).record.model_dump(), "checkpoint": checkpoint}}

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
@@ -22,10 +22,10 @@ from societies.config.problems import Origin, Path, Problem, config_error, descr
 from societies.config.rules import name_rules
 from societies.errors import ConfigError
 from societies.inputs import whole_number
-from societies.sweep.designs import factors
+from societies.sweep.designs import combined, factors
 from societies.sweep.factor import Factor
 from societies.sweep.places import in_base, in_sweep
-from societies.sweep.until import FIRST, UntilConfig, problems
+from societies.sweep.until import FIRST, UntilConfig, problems, with_number
 from societies.translate.plugins import load_plug_in, split
 from societies.workload.declare.protocol import Workload
 from societies.workload.declare.registry import MODELS, workload
@@ -221,6 +221,12 @@ def load_sweep(
         base = base.model_copy(update={"replicates": 1})
     sweep = Sweep(name, config, base, chosen, found, document, until)
     if until is not None:
+        try:
+            until = with_number(until, lambda: (point for point, _ in combined(found)))
+        except ValueError as error:
+            where: Path = ("replicates", "base")
+            raise config_error([Problem(document.place(where), where, str(error))]) from None
+        sweep = replace(sweep, until=until)
         said = problems(until, config.record.variables, sweep.count)
         if found_problems := [Problem(document.place(path), path, text) for path, text in said]:
             raise config_error(found_problems)

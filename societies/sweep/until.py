@@ -7,7 +7,8 @@ little less often than 95 % of the time; the width that is asked for is met by t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
@@ -18,16 +19,19 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from societies.config.model import LARGEST_INTEGER, Section, key
-from societies.config.problems import suggestion
+from societies.config.problems import quoted, suggestion
 from societies.errors import ConfigError, option
 from societies.output import open_study
 from societies.sweep.report import SweepReport
+from societies.words import worded
 from societies.workload.drawing.bands import student_half
 
 FIRST = 20
 """Replicates of the first round: fewer say too little about the width of an interval."""
 MOST_GROWTH = 4
 LEVEL = 0.95
+MOST_LISTED = 8
+"""Most labels that a message lists."""
 
 
 class UntilConfig(Section):
@@ -38,12 +42,13 @@ class UntilConfig(Section):
         "Width of the 95 % interval (Student's t) of the mean over replicates, by variable; of a "
         "variable along the clock, the mean over the recorded ticks counts",
         examples=[{"gini": 0.01}],
+        min_length=1,
     )
-    base: int | None = key(
+    base: int | str | None = key(
         None,
-        "Number of a point: the intervals are those of the effects, which are the differences of "
-        "the replicates of all other points and of this one; default: those of each point",
-        ge=0,
+        "Number of a point, or its label: the intervals are those of the effects, which are the "
+        "differences of the replicates of all other points and of this one; default: those of each "
+        "point",
     )
     at_most: int = key(1000, "Most replicates", "runs", ge=2, le=LARGEST_INTEGER)
 
@@ -51,13 +56,51 @@ class UntilConfig(Section):
 def problems(
     asked: UntilConfig, recorded: Sequence[str] | None, points: int
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the key and the reason of everything that a study cannot have."""
+    """Yield the key and the reason of everything that a study cannot have.
+
+    Parameters
+    ----------
+    asked : with the number of the base
+    """
     for name in asked.until if recorded is not None else ():
         if recorded is not None and name not in recorded:
             said = f"the study records no variable '{name}'{suggestion(name, recorded)}"
             yield ("replicates", "until", name), said
-    if asked.base is not None and not asked.base < points:
+    if asked.base is None:
+        return
+    if points < 2:
+        yield ("replicates", "base"), "an effect needs another point, and the study has one"
+    elif asked.base not in range(points):
         yield ("replicates", "base"), f"the study has {points} points, numbers 0 to {points - 1}"
+
+
+def with_number(asked: UntilConfig, points: Callable[[], Iterable[Mapping[str, Any]]]) -> Any:
+    """Return what is asked for with the number of the base, if its label is given.
+
+    Raises
+    ------
+    ValueError
+        If no point has the label, with the labels that there are.
+    """
+    if not isinstance(asked.base, str):
+        return asked
+    labels = [_label(one) for one in points()]
+    if asked.base not in labels:
+        there = ", ".join(map(quoted, labels[:MOST_LISTED]))
+        more = f" and {len(labels) - MOST_LISTED} more" if labels[MOST_LISTED:] else ""
+        raise ValueError(
+            f"no point has the label {quoted(asked.base)}"
+            f"{suggestion(asked.base, labels) or f'; there are {there}{more}'}"
+        )
+    return asked.model_copy(update={"base": labels.index(asked.base)})
+
+
+def _label(point: Mapping[str, Any]) -> str:
+    """Return the label of a point, as in figures, or its keys with their values."""
+    if point.get("label"):
+        return str(point["label"])
+    said = ((name, worded(json.dumps(value))) for name, value in point.items())
+    return ", ".join(text if name == "interventions" else f"{name} {text}" for name, text in said)
 
 
 @dataclass(frozen=True)
@@ -86,7 +129,10 @@ def widths(path: Path, asked: UntilConfig) -> Widths:
                 near = suggestion(name, list(map(str, done.data_vars)))
                 raise ConfigError(f"replicates.until: the study records no variable '{name}'{near}")
             values = np.asarray(done[name].values, float).reshape(len(point), -1)
-            samples = _samples(np.nanmean(values, 1), point, replicate, asked.base)
+            there = ~np.isnan(values)
+            with np.errstate(invalid="ignore"):
+                means = np.where(there, values, 0.0).sum(1) / there.sum(1)
+            samples = _samples(means, point, replicate, asked.base)
             each = {number: _width(one) for number, one in samples.items()}
             worst[name] = max(each, key=each.__getitem__, default=0)
             found[name] = each.get(worst[name], 0.0)
@@ -94,6 +140,7 @@ def widths(path: Path, asked: UntilConfig) -> Widths:
 
 
 def _width(values: NDArray[np.float64]) -> float:
+    values = values[np.isfinite(values)]  # as everywhere, what has no number is left out
     if len(values) < 2:
         return float("inf")
     error = float(values.std(ddof=1)) / float(np.sqrt(len(values)))
@@ -104,7 +151,7 @@ def _samples(
     values: NDArray[np.float64],
     point: NDArray[np.int64],
     replicate: NDArray[np.int64],
-    base: int | None,
+    base: int | str | None,
 ) -> dict[int, NDArray[np.float64]]:
     """Return the values of each point, or their differences to those of the base, by replicate."""
     of = {
@@ -113,7 +160,7 @@ def _samples(
         )
         for number in np.unique(point)
     }
-    if base is None:
+    if not isinstance(base, int):
         return {number: np.array(list(one.values())) for number, one in of.items()}
     return {
         number: np.array([one[k] - of[base][k] for k in one if k in of[base]])
@@ -164,6 +211,9 @@ def run_until(
         f"{name}: the widest interval is {width:.4g}, at point {found.point[name]}, with "
         f"{count} replicates"
         + (f"; {asked.until[name]:g} were asked for" if width > asked.until[name] else "")
+        if np.isfinite(width)
+        else f"{name}: no interval at point {found.point[name]}, of whose {count} replicates fewer "
+        "than two have a number"
         for name, width in found.of.items()
     ]
     return replace(

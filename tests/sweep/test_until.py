@@ -62,6 +62,30 @@ def test_intervals_of_effects_are_those_of_paired_differences(tmp_path):
     assert found.point["units_held"] == 1
 
 
+def test_a_base_may_be_named_by_its_label():
+    points = [{"label": "short", "day_length": 300}, {"label": "long", "day_length": 400}]
+    source = {**until(1.0, base="long"), "vary": {"points": points}}
+    assert sweep.load_sweep(source).until.base == 1
+    policies = [[], [{"day": 1, "label": "longer", "set": {"day_length": 400}}]]
+    source["vary"] = {"grid": {"interventions": policies}}
+    for label, number in (("none", 0), ("longer", 1)):
+        source["replicates"]["base"] = label
+        assert sweep.load_sweep(source).until.base == number
+    source["vary"] = {"grid": {"day_length": [300, 400]}}
+    source["replicates"]["base"] = "day_length 400"
+    assert sweep.load_sweep(source).until.base == 1
+
+
+def test_values_that_are_missing_have_no_interval(tmp_path):
+    source = until(1.0, at_most=20)
+    source["base"] = {**BASE, "trade": True, "record": {"measures": True}}
+    source["record"] = {"variables": ["price_mean"], "ticks": [2]}
+    source["replicates"]["until"] = {"price_mean": 0.1}
+    report = sweep.run(source, out=tmp_path / "s.h5", device="reference")
+    said = "price_mean: no interval at point 0, of whose 20 replicates fewer than two have a number"
+    assert report.notes[-1] == said
+
+
 def test_the_next_number_follows_from_the_width():
     asked = UntilConfig(until={"x": 1.0, "y": 2.0}, at_most=100)
     assert next_count(20, Widths({"x": 1.0, "y": 2.0}, {}), asked) == 20
@@ -77,6 +101,13 @@ def test_what_replicates_cannot_be_is_named(tmp_path):
         ({"until": {"units_held": 0}}, "must be more than 0"),
         ({"until": {"units_held": 1}, "at_most": 1}, "at_most"),
         ({"at_most": 50}, "until"),
+        ({"until": {}}, "at least 1"),
+        (
+            {"until": {"units_held": 1}, "base": "nobody"},
+            r"label 'nobody'; there are 'day_length 30",
+        ),
+        ({"until": {"units_held": 1}, "base": "day_length 30"}, "did you mean 'day_length 300'"),
+        ({"until": {"units_held": 1}, "base": -1}, "numbers 0 to 1"),
         (0, "replicates"),
     ):
         with pytest.raises(ConfigError, match=said):
@@ -86,6 +117,9 @@ def test_what_replicates_cannot_be_is_named(tmp_path):
         sweep.run(found, out=out, device="reference")
     with pytest.raises(ConfigError, match="base: the study has 2 points, numbers 0 to 1"):
         sweep.run(until(1, base=7), out=out, device="reference")
+    with pytest.raises(ConfigError, match="an effect needs another point"):
+        one = {**until(1, base=0), "vary": {"grid": {"day_length": [300]}}}
+        sweep.run(one, out=out, device="reference")
     assert not out.exists()
 
 

@@ -29,7 +29,9 @@ from societies.workload.drawing.figure import (
     marked,
     meaning,
     numbers,
+    of_pasts,
     origin,
+    pasts_of,
     require_shown,
     words,
 )
@@ -86,10 +88,11 @@ def draw_line(
 ) -> None:
     """Draw a variable of all copies over the ticks."""
     clock, copies = clock_of(data), copies_of(data)
-    ordered = values.transpose(copies, clock).values
+    ordered, pasts = values.transpose(copies, clock).values, pasts_of(data)
     if _points(data) > 1:
         ordered, shown = over_points(data, ordered), shown.replace(INTERVAL, QUANTILES)
-    line_with_band(axes, data[clock].values, ordered, colour, shown, label)
+        pasts = None
+    line_with_band(axes, data[clock].values, ordered, colour, shown, label, pasts=pasts)
 
 
 def _points(data: xr.Dataset) -> int:
@@ -223,6 +226,7 @@ def finished(
         legend_above(figure, rows)
     lines = [marked(happened)] if happened else []
     lines += [str(data.attrs.get(LEFT_OUT, "")) for data in cases.values()]
+    lines += [of_pasts(data) for data in cases.values() if shown == INTERVAL]
     lines += left_out(figure)
     files = dict.fromkeys((_file(data), _origin(data, along)) for data in cases.values())
     lines += [said for _, said in list(files)[:3]]

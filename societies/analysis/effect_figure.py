@@ -55,7 +55,7 @@ def draw_effect(
             own = found[label]
             if own.paired:
                 values = own.other[place] - own.base[place]
-                line_with_band(axes, own.ticks, values, colour, bands, label)
+                line_with_band(axes, own.ticks, values, colour, bands, label, pasts=own.pasts[0])
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", EffectWarning)

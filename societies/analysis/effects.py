@@ -23,7 +23,7 @@ from societies.analysis.study_cases import point_labels, runs_done
 from societies.config.problems import quoted, suggestion
 from societies.errors import ConfigError, EffectWarning, option
 from societies.output import open_results
-from societies.workload.drawing.bands import RESAMPLES, Reals, student_half
+from societies.workload.drawing.bands import RESAMPLES, Reals, student_half, summed
 from societies.workload.drawing.figure import clock_of, words
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def effect(
     - ``relative`` with ``relative_low`` and ``relative_high``: effect as a share of the base's mean
     - ``se``: standard error of the mean difference; ``se_unpaired``: that of the difference of two
       means; ``precision``: their ratio
-    - ``pairs``: number of pairs; ``first``: first tick on which a pair differs, -1 if none does
+    - ``pairs``: number of pairs, of a fan that of pasts; ``first``: first tick on which a pair
+      differs, -1 if none does
 
     Its attributes are ``paired`` (1 or 0), ``first`` (first tick on which any series differs) and
     ``window``. If the draws of the two results differ, they have no pairs: intervals and ``se``
@@ -90,12 +91,27 @@ def effect(
         raise ConfigError(f"{option('level', level)}: must be between 0 and 1")
     with open_source(base) as one, open_source(other) as two:
         found = compared(one, two, variables, window)
-    left, right = found.base, found.other
+    left, right = (
+        values if pasts is None else _over_futures(values, pasts)
+        for values, pasts in zip((found.base, found.other), found.pasts, strict=True)
+    )
     if window is not None:
         left, right = left.mean(-1), right.mean(-1)
     return _dataset(
         found, _differences(left, right, found.paired, level, resamples, seed), window, level
     )
+
+
+def _over_futures(values: Reals, pasts: Any) -> Reals:
+    """Return the means over the futures of each past: (variable, past, ...).
+
+    The futures of one past are not independent, so the pairs of an effect are the pasts.
+    """
+    filled, there = np.where(np.isnan(values), 0.0, values), ~np.isnan(values)
+    each = [summed(one.swapaxes(0, 1), pasts).swapaxes(0, 1) for one in (filled, there)]
+    with np.errstate(invalid="ignore"):
+        found: Reals = each[0] / each[1]
+    return found
 
 
 def _dataset(of: Compared, found: Mapping[str, Reals], window: Ticks, level: float) -> xr.Dataset:
@@ -188,8 +204,16 @@ def _bootstrapped(
     return ends
 
 
-def bootstrap_weights(random: np.random.Generator, count: int, resamples: int) -> Reals:
-    """Return how often each society is in each bootstrap sample: (sample, society)."""
+def bootstrap_weights(
+    random: np.random.Generator, count: int, resamples: int, pasts: Any = None
+) -> Reals:
+    """Return how often each society is in each bootstrap sample: (sample, society).
+
+    Of a fan samples are drawn from the pasts, with all of their futures.
+    """
+    if pasts is not None:
+        numbers, place = np.unique(pasts, return_inverse=True)
+        return bootstrap_weights(random, len(numbers), resamples)[:, place.reshape(-1)]
     found = np.zeros((resamples, count))
     drawn = random.integers(0, count, (resamples, count))
     np.add.at(found, (np.arange(resamples)[:, None], drawn), 1.0)

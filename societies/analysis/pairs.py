@@ -25,7 +25,7 @@ from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
 from societies.workload.declare.registry import config_from_dict
 from societies.workload.drawing.bands import Reals
-from societies.workload.drawing.figure import clock_of, configuration_of, series_of
+from societies.workload.drawing.figure import clock_of, configuration_of, pasts_of, series_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -50,6 +50,7 @@ class Compared:
     paired : whether the societies of both have the same random draws
     firsts : first tick on which each series differs, -1 if none does
     first : first tick on which any recorded series differs
+    pasts : for base and other the number of the past of each copy, of a fan; else None
     """
 
     labels: list[str]
@@ -61,6 +62,7 @@ class Compared:
     paired: bool
     firsts: list[int]
     first: int
+    pasts: tuple[NDArray[Any] | None, NDArray[Any] | None] = (None, None)
 
 
 def compared(
@@ -95,7 +97,8 @@ def compared_aligned(
     firsts = [_first(left[n], right[n], ticks) if paired else NEVER for n in labels]
     units = [str(a[name.partition("[")[0]].attrs.get("units", "1")) for name in labels]
     base, other = (np.stack([own[name] for name in labels]) for own in (left, right))
-    return Compared(labels, units, clock, ticks, base, other, paired, firsts, first)
+    pasts = pasts_of(a, PAIR), pasts_of(b, PAIR)
+    return Compared(labels, units, clock, ticks, base, other, paired, firsts, first, pasts)
 
 
 def first_difference(a: xr.Dataset, b: xr.Dataset) -> int:

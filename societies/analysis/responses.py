@@ -244,7 +244,7 @@ def _dataset(
             found.horizon,
             size,
             level,
-            bootstrap_weights(random, difference.shape[1], resamples),
+            bootstrap_weights(random, difference.shape[1], resamples, found.pasts[name]),
         )
         for name, difference in each.items()
     ]

@@ -35,6 +35,7 @@ class Twins:
     labels, units, clock : names and units of the series, and the name of a tick
     horizon : ticks after the shock
     base, shocked : by the name of the state, (series, pair, horizon)
+    pasts : by the name of the state, the number of the past of each pair of a fan; else None
     """
 
     labels: list[str]
@@ -43,6 +44,7 @@ class Twins:
     horizon: NDArray[Any]
     base: dict[str, Reals]
     shocked: dict[str, Reals]
+    pasts: dict[str, NDArray[Any] | None]
 
 
 def twins(
@@ -76,7 +78,8 @@ def twins(
     at, horizons = _positions(found, ticks_of_shock, horizon)
     _require_past(found, ticks_of_shock)
     base, shocked = (np.take_along_axis(v, at[None], 2) for v in (found.base, found.other))
-    labels, units = found.labels, found.units
+    labels, units, pasts = found.labels, found.units, found.pasts[0]
+    rows: dict[str, NDArray[np.intp]] = {}
     if by is None:
         parts = {"all": (base, shocked)}
     else:
@@ -96,6 +99,7 @@ def twins(
         horizons,
         {name: pair[0] for name, pair in parts.items()},
         {name: pair[1] for name, pair in parts.items()},
+        {name: pasts if pasts is None or name not in rows else pasts[rows[name]] for name in parts},
     )
 
 

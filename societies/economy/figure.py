@@ -22,6 +22,7 @@ from societies.workload.drawing.figure import (
     numbers,
     panels_figure,
     panels_of,
+    pasts_of,
     values_set,
     words,
 )
@@ -172,7 +173,8 @@ def _draw_inequality(axes: Any, results: xr.Dataset, shown: str) -> None:
     there = {name: style for name, style in INEQUALITY.items() if name in results}
     for name, (quantity, colour) in there.items():
         values = numbers(results, name, "society", "day").values
-        line_with_band(axes, results["day"].values, values, colour, shown, quantity)
+        days, pasts = results["day"].values, pasts_of(results)
+        line_with_band(axes, days, values, colour, shown, quantity, pasts=pasts)
     from_zero(axes)
     _finish(axes, results, "Inequality", "Gini coefficient of")
 

@@ -396,7 +396,7 @@ def test_a_state_is_a_series_of_the_base_recorded_at_the_shock():
     base["still"] = other["still"] = "society", np.arange(3)
     with pytest.raises(ConfigError, match="day 3, that of the shock, is not recorded"):
         analysis.irf(base, other, "x", after=3, by="x")
-    with pytest.raises(ConfigError, match="'still': the file has no such variable"):
+    with pytest.raises(ConfigError, match="by='still': has no single number for each society"):
         analysis.irf(base, other, "x", after=2, by="still")
     for one in (base, other):
         one["never"] = one.x * np.inf
@@ -404,10 +404,12 @@ def test_a_state_is_a_series_of_the_base_recorded_at_the_shock():
         analysis.irf(base, other, "x", after=2, by="never")
 
 
-@pytest.mark.parametrize("options", [{"states": 0}, {"states": -1}, {"size": 0}])
+@pytest.mark.parametrize(
+    "options", [{"states": 0}, {"states": -1}, {"size": 0}, {"size": np.nan}, {"size": np.inf}]
+)
 def test_what_is_no_response_is_refused(options):
     a, b = twins()
-    with pytest.raises(ConfigError, match="states must be at least 1, size not 0"):
+    with pytest.raises(ConfigError, match="states must be at least 1, size a number that is not 0"):
         analysis.irf(result(x=a), result(x=b), after=1, **options)
 
 
@@ -493,11 +495,21 @@ def seen(*given, **options):
 @pytest.mark.parametrize(
     ("options", "variables", "asked"),
     [
-        ({}, None, {"base": None, "horizon": None, "by": None, "states": 2}),
         (
-            {"variables": ["x"], "base": "low", "horizon": 3, "by": "y", "states": 4},
+            {},
+            None,
+            {"base": None, "horizon": None, "by": None, "states": 2, "size": 1.0, "after": None},
+        ),
+        (
+            {"variables": ["x"], "base": "low", "horizon": 3, "by": "y", "states": 4, "after": 0},
             ["x"],
-            {"base": "low", "horizon": 3, "by": "y", "states": 4},
+            {"base": "low", "horizon": 3, "by": "y", "states": 4, "size": 1.0, "after": 0},
+        ),
+        (
+            {"size": [2.0, -2.0]},
+            None,
+            {"base": None, "horizon": None, "by": None, "states": 2, "after": None}
+            | {"size": [2.0, -2.0]},
         ),
     ],
 )

@@ -100,3 +100,43 @@ def test_the_window_of_the_command_is_named_as_typed(shell, monkeypatch):
     monkeypatch.setattr(effects, "open_results", lambda path: result())
     code, out, err = shell("fan", "f.h5", "--window", "90:99", "--variables", "x")
     assert (code, out) == (2, "") and err.startswith("--window 90:99: none of the days"), err
+
+
+def of_pasts(data):
+    """Return a fan in which each society is the mean over the futures of one past."""
+    found = data.groupby(data.society // FUTURES).mean(keep_attrs=True)
+    found = found.rename(groupby="society") if "groupby" in found.dims else found
+    return found.assign_attrs(configuration="workload: economy\n")
+
+
+def test_the_interval_of_a_mean_takes_the_pasts_as_independent():
+    data = result()
+    few = of_pasts(data)
+    for by_hand, drawn in zip(
+        *(make_figure(one, "series", variables="x").axes for one in (few, data)), strict=True
+    ):
+        ends = [axes.collections[0].get_paths()[0].vertices for axes in (by_hand, drawn)]
+        np.testing.assert_allclose(*ends)
+    said = make_figure(data, "series", variables="x")._supxlabel.get_text()
+    assert "the interval is that of 40 pasts" in said
+    assert "pasts" not in make_figure(few, "series", variables="x")._supxlabel.get_text()
+    spread = make_figure(data, "series", variables="x", bands="quantiles")
+    assert "pasts" not in spread._supxlabel.get_text()
+
+
+def test_effects_and_responses_of_fans_are_as_sure_as_their_pasts():
+    base = result().assign_attrs(seed=1)
+    other = base.copy(deep=True)
+    own = np.repeat(np.random.default_rng(7).normal(1, 0.5, PASTS), FUTURES)[:, None]
+    other["x"][:, DAY:] += own * np.ones(DAYS - DAY)
+    few = [of_pasts(one) for one in (base, other)]
+    found, by_hand = (analysis.effect(*two, "x", window="5:12") for two in ((base, other), few))
+    for name in ("effect", "low", "high", "se", "se_unpaired", "t_low", "relative_high"):
+        np.testing.assert_allclose(found[name], by_hand[name], err_msg=name)
+    assert found.pairs.item() == PASTS
+    bands = [analysis.irf(*two, "x", after=DAY) for two in ((base, other), few)]
+    for name in ("level", "level_low", "level_high", "peak_low", "cumulative_high"):
+        np.testing.assert_allclose(bands[0][name], bands[1][name], err_msg=name)
+    other["x"][0, DAY:] = np.nan
+    with_missing = analysis.effect(base, other, "x", window="5:12")
+    assert np.isfinite(with_missing.se.item()) and with_missing.pairs.item() == PASTS

@@ -27,17 +27,31 @@ def mean(values: Reals) -> Reals:
     return found
 
 
-def ends_of_mean(values: Reals, level: float, resamples: int = RESAMPLES, seed: int = 0) -> Reals:
+def ends_of_mean(
+    values: Reals,
+    level: float,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    pasts: NDArray[Any] | None = None,
+) -> Reals:
     """Return the bootstrap interval of the mean over copies, (2, ...) for (copy, ...).
 
     Its ends are percentiles of the means of samples that are drawn from the copies with replacement
     (Efron, 1979). Missing values are left out; with fewer than two copies the ends are NaN.
+
+    Parameters
+    ----------
+    pasts : (copy,) number of the past of each copy of a fan: copies with the same one are not
+        independent, so that samples are drawn from the pasts; default: all copies are independent
     """
     count, shape = len(values), values.shape[1:]
     flat = np.asarray(values, float).reshape(count, -1)
-    there = ~np.isnan(flat)
+    there: NDArray[Any] = ~np.isnan(flat)
     filled = np.where(there, flat, 0.0)
-    everywhere = bool(there.all())
+    if pasts is not None:
+        filled, there = (summed(one, pasts) for one in (filled, there))
+        count = len(there)
+    everywhere = pasts is None and bool(there.all())
     # weights: how often each copy is in each sample, so one product gives the means of all samples
     drawn = np.random.default_rng(seed).integers(0, count, (resamples, count))
     weights = np.zeros((resamples, count))
@@ -46,13 +60,21 @@ def ends_of_mean(values: Reals, level: float, resamples: int = RESAMPLES, seed: 
     step = max(1, _BYTES_AT_ONCE // (8 * resamples))
     for first in range(0, flat.shape[1] if count > 1 else 0, step):
         part = slice(first, first + step)
-        some = np.flatnonzero(there[:, part].sum(0) > 1)
+        some = np.flatnonzero((there[:, part] > 0).sum(0) > 1)
         percentiles = [(1 - level) / 2, (1 + level) / 2]
         with np.errstate(invalid="ignore", over="ignore"):  # infinite means have no interval
             means = weights @ filled[:, part]
             means = means / (count if everywhere else weights @ there[:, part])
             ends[:, first + some] = np.nanquantile(means[:, some], percentiles, axis=0)
     return ends.reshape(2, *shape)
+
+
+def summed(values: NDArray[Any], pasts: NDArray[Any]) -> NDArray[Any]:
+    """Return the sums over the copies of each past, (past, ...) for (copy, ...)."""
+    numbers, place = np.unique(pasts, return_inverse=True)
+    found = np.zeros((len(numbers), *values.shape[1:]))
+    np.add.at(found, place.reshape(-1), values)
+    return found
 
 
 def student_half(level: float, freedom: Any, error: Any) -> Any:

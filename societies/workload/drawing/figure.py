@@ -231,6 +231,8 @@ def panels_figure(
     there = series_of(results, (clock, copies))
     if len(there) > MOST_PANELS and [one.variable for one in panels] == there[:MOST_PANELS]:
         leave_out(figure, others(there[:MOST_PANELS], there))
+    if shown == INTERVAL and (said := of_pasts(results)):
+        leave_out(figure, said)
     small_print(figure, results, marks)
     fit(figure)
     return figure
@@ -277,6 +279,7 @@ def line_with_band(
     band: bool = True,
     most: int = MOST_POINTS,
     padding: int = 0,
+    pasts: NDArray[Any] | None = None,
     **style: Any,
 ) -> None:
     """Draw a series of several copies: mean and interval, or median and quantiles.
@@ -291,11 +294,12 @@ def line_with_band(
     band : whether the band is drawn
     most : largest number of points; of more ticks, points are means of several
     padding : number of missing values that stand for no value
+    pasts : `pasts_of` the copies
     style : properties of the line in matplotlib
     """
     count_missing(axes, values, padding)
     ticks, values, _ = bands.thinned(ticks, values, most)
-    line, low, high = middle_and_band(values, shown if band or shown == QUANTILES else NONE)
+    line, low, high = middle_and_band(values, shown if band or shown == QUANTILES else NONE, pasts)
     if band and len(values) > 1 and shown != NONE:
         axes.fill_between(ticks, low, high, color=colour, alpha=0.22, linewidth=0)
     # Not clipped, so that a line along zero is visible on the axis.
@@ -304,7 +308,7 @@ def line_with_band(
 
 
 def middle_and_band(
-    values: NDArray[np.float64], shown: str
+    values: NDArray[np.float64], shown: str, pasts: NDArray[Any] | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the line over copies and the ends of its band, each (...) for (copy, ...)."""
     if shown == QUANTILES:
@@ -313,8 +317,34 @@ def middle_and_band(
             low, line, high = np.nanquantile(values, [(1 - PART) / 2, 0.5, (1 + PART) / 2], axis=0)
         return line, low, high
     line = bands.mean(values)
-    low, high = (line, line) if shown == NONE else bands.ends_of_mean(values, LEVEL)
+    low, high = (line, line) if shown == NONE else bands.ends_of_mean(values, LEVEL, pasts=pasts)
     return line, low, high
+
+
+def pasts_of(results: xr.Dataset, copies: str = "") -> NDArray[Any] | None:
+    """Return the number of the past of each copy of a fan; None if the result is no fan.
+
+    Parameters
+    ----------
+    copies : dimension of the copies, if it is not named as in the file
+    """
+    copies = copies or str(results.attrs.get("copies", "society"))
+    futures = (configuration_of(results).get("fan") or {}).get("futures")
+    if not futures or copies not in results.dims or copies not in results.coords:
+        return None
+    found: NDArray[Any] = results[copies].values // int(futures)
+    return found
+
+
+def of_pasts(results: xr.Dataset) -> str:
+    """Return a text on the interval of the mean in a fan; "" if the result is none."""
+    pasts = pasts_of(results)
+    if pasts is None:
+        return ""
+    return (
+        f"a fan: the interval is that of {len(np.unique(pasts))} pasts, whose futures are not "
+        "independent"
+    )
 
 
 def meaning(copies: str, count: int | str, shown: str) -> tuple[str, str]:
@@ -575,7 +605,8 @@ def numbers(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:
 def _draw(axes: Any, results: xr.Dataset, panel: Panel, shown: str) -> None:
     clock, copies = clock_and_copies(results)
     series = numbers(results, panel.variable, copies, clock)
-    line_with_band(axes, results[clock].values, series.values, panel.colour, shown)
+    pasts = pasts_of(results)
+    line_with_band(axes, results[clock].values, series.values, panel.colour, shown, pasts=pasts)
     label(axes, results, panel.title, panel.label)
     from_zero(axes)
 

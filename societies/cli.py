@@ -1092,6 +1092,8 @@ def validate(
         )
     for why, count in found.failures.items():
         warn(f"{count} runs failed: {why}")
+    if tests and (untested := [one.name for one in found.verdicts if one.tests is None]):
+        warn(f"not tested, for lack of 100 equally spaced ticks: {', '.join(untested)}")
     _print_found(found.as_dict if as_json else None, lambda: validation.table(found))
     if figure is not None:
         from societies.study.figures import draw_validation

@@ -48,8 +48,12 @@ def gini(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
         total = np.nansum(ordered, axis=-1)
         with np.errstate(invalid="ignore", divide="ignore"):
             found = 2 * np.nansum(rank * ordered, axis=-1) / (n * total) - (n + 1) / n
-        flat = (np.nansum(np.abs(x), axis=-1) == 0) & (total == 0)
-        found = np.where(total > 0, found, np.where(flat, 0.0, np.nan))
+        low, high = (
+            of(np.where(np.isnan(x), end, x), -1, initial=end)
+            for of, end in ((np.min, np.inf), (np.max, -np.inf))
+        )
+        found = np.where(low == high, 0.0, found)  # in spite of rounding
+        found = np.where((total > 0) | ((low == 0) & (high == 0)), found, np.nan)
         return np.where(n > 0, found, np.nan)
 
     return _over(data, dim, of, "gini", "Gini coefficient of {}")

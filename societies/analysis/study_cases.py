@@ -60,6 +60,8 @@ def point_labels(study: xr.Dataset) -> dict[int, str]:
     if LABEL in study.coords:
         said = shorts([str(one) for one in study[LABEL].values[rows]])
         return dict(zip(points.tolist(), said, strict=True))
+    if not keys:
+        return {int(point): f"point {point}" for point in points}
     columns = [different(study[key].values[rows]) for key in keys]
     order = np.lexsort([of_value for _, of_value in reversed(columns)])
     texts = [

@@ -7,6 +7,7 @@ configuration never needs are refused: tags, anchors and aliases, several docume
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -69,6 +70,20 @@ class Document:
         """Add a problem, and mark the value at this path as unusable."""
         self.problems.append(Problem(self.place(path), path, message))
         self.unusable.add(path)
+
+    def below(self, name: str, under: str = "") -> Document:
+        """Return a section of the document as a document of its own, with the same positions.
+
+        With ``under`` the section is the value of this key there.
+        """
+        at = (under,) if under else ()
+
+        def of(table: Mapping[Any, Any]) -> dict[Any, Any]:
+            return {(*at, *path[1:]): one for path, one in table.items() if path[:1] == (name,)}
+
+        data = copy.deepcopy(self.data[name])
+        data = {under: data} if under else data
+        return Document(data, of(self.keys), of(self.values), of(self.written))
 
     def forget(self, path: Path) -> None:
         """Drop the positions of a path and of everything below it."""

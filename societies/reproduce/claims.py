@@ -17,7 +17,8 @@ from societies.analysis.effect_table import digits
 from societies.analysis.effects import plain
 from societies.output.files import written
 from societies.reproduce.drawing import Reals, Runs, gain_per_minute
-from societies.study.targets import Target, Targets, load_targets
+from societies.study.target_file import Target
+from societies.study.targets import Targets, load_targets
 from societies.study.validation import Verdict, band_text, judged, verdict_on
 
 if TYPE_CHECKING:

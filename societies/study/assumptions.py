@@ -156,8 +156,10 @@ def mser5(x: Reals) -> int:
 
     Of batches of five ticks, as many are left out as make the squared standard error of the mean
     of the rest least: the sum of its squared deviations over the square of its number. At most
-    half of the series is left out.
+    half of the series is left out, and nothing of one that is constant.
     """
+    if not len(x) or np.ptp(x) == 0:
+        return 0
     batches = x[: len(x) // BATCH * BATCH].reshape(-1, BATCH).mean(1)
     half = len(batches) // 2
     errors = [float(np.var(batches[d:]) / len(batches[d:])) for d in range(half + 1)]

@@ -10,7 +10,7 @@ import numpy as np
 from societies.study.statistics import Reals
 
 if TYPE_CHECKING:
-    from societies.study.targets import Target
+    from societies.study.target_file import Target
 
 
 def residuals(targets: Mapping[str, Target], values: Reals) -> Reals:

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from societies.errors import ConfigError
-from societies.study.statistics import Reals, entries_of, spacing
+from societies.study.statistics import Reals, deviations, entries_of, spacing
 
 Smoothing = Annotated[float, Field(ge=0, le=1e12)]
 FILTERS: dict[str, Callable[..., Reals]] = {}
@@ -45,14 +45,19 @@ def filtered(x: Reals, ticks: Reals, name: str, options: Mapping[str, Any]) -> R
             if not own["window"] % 2:
                 every = "number" if step == 1 else f"multiple of {step}"
                 raise ConfigError(f"smooth: window: take an odd {every}, so that it has a middle")
-    return of(x, **own)
+    with np.errstate(all="ignore"):
+        if of not in WHOLE:
+            return of(x, **own)
+        found, whole = np.full_like(x, np.nan), np.isfinite(x).all(-1)
+        if whole.any() and x.shape[-1]:
+            found[whole] = of(x[whole], **own)
+        return found
 
 
 @series_filter
 def log(x: Reals) -> Reals:
     """Natural logarithm."""
-    with np.errstate(all="ignore"):
-        return np.log(x)
+    return np.log(x)
 
 
 @series_filter
@@ -70,9 +75,9 @@ def relative_change(x: Reals) -> Reals:
 @series_filter
 def detrend(x: Reals) -> Reals:
     """Deviation from the least-squares line."""
-    from scipy.signal import detrend as without_line
-
-    found: Reals = without_line(x, axis=-1)
+    t, far = np.arange(x.shape[-1]) - (x.shape[-1] - 1) / 2, deviations(x)
+    slope = (far * t).sum(-1, keepdims=True) / max((t**2).sum(), 1.0)
+    found: Reals = far - slope * t
     return found
 
 
@@ -107,10 +112,14 @@ def _trend_of(x: Reals, smoothing: float) -> Reals:
 @series_filter
 def hp_cycle(x: Reals, *, smoothing: Smoothing = 1600) -> Reals:
     """Deviation from the trend of Hodrick and Prescott."""
-    return x - _trend_of(x, smoothing) if np.isfinite(x).all() else np.full_like(x, np.nan)
+    return x - _trend_of(x, smoothing)
 
 
 @series_filter
 def hp_trend(x: Reals, *, smoothing: Smoothing = 1600) -> Reals:
     """Trend of Hodrick and Prescott."""
-    return _trend_of(x, smoothing) if np.isfinite(x).all() else np.full_like(x, np.nan)
+    return _trend_of(x, smoothing)
+
+
+WHOLE = (detrend, hp_cycle, hp_trend)
+"""Filters of which every value depends on the whole series: a copy that lacks a tick has none."""

@@ -17,15 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from societies.config.model import LARGEST_INTEGER
-from societies.config.problems import suggestion
 from societies.errors import BuildError, ConfigError, option
-from societies.study.expressions import variables_in
+from societies.study.recorded import dataset_of, require_recorded, require_statistics
 from societies.study.targets import Targets, load_targets
-from societies.sweep.batch import Batch, Keep, Result, Shape, shape_of
+from societies.sweep.batch import Batch, Keep, Result, shape_of
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import Executor, executor_of
 from societies.sweep.points import Bucket, checked_points, groups
-from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
 from societies.workload.declare.varying import NotVarying, found_key, varying
 
@@ -75,6 +73,14 @@ class Simulator:
         self._keep = Keep(self.targets.variables)
         self._data = base.model_dump(mode="json")
 
+    def require_statistics(self) -> None:
+        """Raise ConfigError if no run can have the statistics.
+
+        Runs of points that differ in shape may have other ticks, and are not checked here.
+        """
+        if not shapes_among(self.sweep, self.keys):
+            require_statistics(self.targets, Setup(self.sweep.workload, self.sweep.base))
+
     @property
     def names(self) -> list[str]:
         """Names of the statistics."""
@@ -101,10 +107,8 @@ class Simulator:
         if seeds is None:
             own = np.arange(self._next, self._next + len(rows), dtype=np.int64)
             self._next += len(rows)
-        else:
-            own = self._seeds(seeds)
-            if len(own) != len(rows):
-                raise ConfigError(f"{option('seeds')}: {len(own)} seeds for {len(rows)} points")
+        elif len(own := self._seeds(seeds)) != len(rows):
+            raise ConfigError(f"{option('seeds')}: {len(own)} seeds for {len(rows)} points")
         numbers = own[:, None] * self.replicates + np.arange(self.replicates)
         found = mean_of(self.runs(rows, numbers))
         return found[0] if single else found
@@ -273,56 +277,12 @@ class Simulator:
 
 
 def mean_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the means over the replicates that have a number: (point, statistic)."""
+    """Return means over the replicates that have a number, as `mean_within`: (point, statistic)."""
     there = np.isfinite(values)
+    low, high = (np.where(there, values, end) for end in (np.inf, -np.inf))
     with np.errstate(invalid="ignore"):
         found: NDArray[np.float64] = np.where(there, values, 0).sum(1) / there.sum(1)
-    return found
-
-
-def dataset_of(result: Result, shape: Shape, workload: Any) -> xr.Dataset:
-    """Return the values of a batch with the names of their dimensions, units and coordinates."""
-    import xarray as xr
-
-    found = {}
-    for name, values in result.values.items():
-        one = shape.variables[name]
-        real = values if one.none is None else np.where(values == one.none, np.nan, values)
-        found[name] = (("run", *one.dims), real, {"units": one.units, "long_name": one.long_name})
-    used = {dim for dims, *_ in found.values() for dim in dims}
-    coords = {name: one.values for name, one in shape.coordinates.items() if name in used}
-    return xr.Dataset(found, coords, {"clock": workload.clock, "copies": workload.copies})
-
-
-def require_recorded(targets: Targets, setup: Setup[Any, Any]) -> None:
-    """Raise ConfigError for a variable that the configuration does not record.
-
-    The message names the key that records it, if one does.
-    """
-    there = {one.name for one in contents_of(setup).variables()}
-    for name, target in targets.statistics.items():
-        for key in ("of", "against"):
-            text = getattr(target, key)
-            for variable in variables_in(text) if text else ():
-                if variable not in there:
-                    message = f"{setup.workload.name} does not record '{variable}'"
-                    raise targets.refused(name, key, message + _hint(variable, setup, there))
-
-
-def _hint(variable: str, setup: Setup[Any, Any], there: set[str]) -> str:
-    data = setup.config.model_dump()
-    record = data.get("record") or {}
-    for key, value in record.items():
-        for other in (True,) if isinstance(value, bool) else (1,) if value == 0 else ():
-            try:
-                more = {**data, "record": {**record, key: other}}
-                own = Setup(setup.workload, type(setup.config).model_validate(more))
-                if variable in {one.name for one in contents_of(own).variables()}:
-                    said = "true" if other is True else "1"
-                    return f"; record.{key}: {said} records it"
-            except (ValueError, KeyError, ConfigError):
-                continue
-    return suggestion(variable, there) or f"; it records {', '.join(sorted(there))}"
+    return found.clip(low.min(1), high.max(1))
 
 
 def simulator(
@@ -364,7 +324,9 @@ def simulator(
             given = {"statistics": dict(given)}
         targets = load_targets(given)[0]
     names, base = tuple(keys), sweep_of(config, set or {}, tuple(keys))
-    return Simulator(base, names, targets, replicates, device, workers, scheduler)
+    found = Simulator(base, names, targets, replicates, device, workers, scheduler)
+    found.require_statistics()
+    return found
 
 
 def sweep_of(config: Any, set: Mapping[str, Any], keys: Sequence[str] = ()) -> Sweep:

@@ -16,16 +16,18 @@ M = TypeVar("M", bound=WorkloadConfig)
 
 
 def read(
-    source: str | os.PathLike[str] | Mapping[str, Any],
+    source: str | os.PathLike[str] | Mapping[str, Any] | Document,
     model: type[M],
     find: Callable[[str | os.PathLike[str]], FilePath],
+    folder: FilePath = FilePath(),
 ) -> tuple[str, FilePath, Document, M]:
     """Return name, folder, document and checked contents of a file that need not name its kind.
 
     Parameters
     ----------
-    source : what ``find`` returns the path of, or plain data
+    source : what ``find`` returns the path of, plain data, or a section of another file
     model : contents, whose ``workload`` is by default the kind of the file
+    folder : folder of the other file
 
     Raises
     ------
@@ -33,8 +35,10 @@ def read(
         With one line ``file.yaml:12:5  key.path: message`` per problem.
     """
     kind = str(model.model_fields["workload"].default)
-    if isinstance(source, Mapping):
-        name, document, folder = kind, from_mapping(source), FilePath()
+    if isinstance(source, Document):
+        name, document = kind, source
+    elif isinstance(source, Mapping):
+        name, document = kind, from_mapping(source)
     else:
         path = find(source)
         name, document, folder = str(path), read_document(path, "base: CONFIG"), path.parent

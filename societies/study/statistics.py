@@ -62,26 +62,27 @@ class Statistic:
     def __call__(self, x: Reals, sample: bool, options: Mapping[str, Any], **inputs: Any) -> Reals:
         """Return one number for each copy, (copy,) float64; NaN where there is none.
 
-        Missing entries of a sample (removed agents) are left out; a series with a missing tick has
-        no statistic, nor has what holds an infinite value.
+        Missing entries of a sample (removed agents) are left out, also those of ``other``; a series
+        with a missing tick has no statistic, nor has what holds an infinite value.
         """
         given = {name: inputs[name] for name in self.takes}
-        found, whole = np.full(len(x), np.nan), np.isfinite(x).all(-1)
-        if "other" in given:
-            whole &= np.isfinite(given["other"]).all(-1)
+        both = [x, given["other"]] if "other" in given else [x]
+        there = np.all([np.isfinite(one) for one in both], axis=0)
+        found, whole = np.full(len(x), np.nan), there.all(-1)
 
-        def of(rows: Any, own: Reals) -> Any:
-            other = {"other": given["other"][rows]} if "other" in given else {}
-            return self.of(own, **{**given, **other}, **options)
+        def of(rows: Any, entries: Any = slice(None)) -> Any:
+            along = {"other": lambda one: one[rows][:, entries], "ticks": lambda one: one[entries]}
+            inputs = {name: along.get(name, lambda one: one)(one) for name, one in given.items()}
+            return self.of(x[rows][:, entries], **inputs, **options)
 
         with np.errstate(all="ignore"):
             if whole.any() and x.shape[-1]:
-                found[whole] = of(whole, x[whole])
-            holes = ~whole & ~np.isinf(x).any(-1)
-            for row in np.flatnonzero(holes) if sample and "other" not in given else ():
-                there = x[row][np.isfinite(x[row])]
-                if len(there):
-                    found[row] = of([row], there[None])[0]
+                found[whole] = of(whole)
+            holes = (
+                there.any(-1) & ~whole & ~np.any([np.isinf(one).any(-1) for one in both], axis=0)
+            )
+            for row in np.flatnonzero(holes) if sample else ():
+                found[row] = of([row], there[row])[0]
         found[~np.isfinite(found)] = np.nan
         return found
 
@@ -165,22 +166,37 @@ def checked_options(what: str, options: Mapping[str, Any], of: Callable[..., Any
 # ------------------------------------------------------------------------------- moments and order
 
 
+def mean_within(x: Reals) -> Any:
+    """Return the mean over the last axis, from the least to the largest value in spite of rounding.
+
+    So equal values have exactly this mean: without it the deviations of 0.1, 0.1 and 0.1 would be
+    rounding errors, whose correlations and moments look like any others.
+    """
+    return np.clip(x.mean(-1), x.min(-1), x.max(-1))
+
+
+def deviations(x: Reals) -> Reals:
+    """Return the deviations from the mean: exactly 0 if all values are equal."""
+    found: Reals = x - mean_within(x)[..., None]
+    return found
+
+
 @statistic(SAME)
 def mean(x: Reals) -> Any:
     """Mean."""
-    return x.mean(-1)
+    return mean_within(x)
 
 
 @statistic(SAME)
 def sd(x: Reals) -> Any:
     """Standard deviation, divided by n."""
-    return x.std(-1)
+    return np.sqrt((deviations(x) ** 2).mean(-1))
 
 
 @statistic(ONE)
 def variation(x: Reals) -> Any:
     """Coefficient of variation: standard deviation over mean."""
-    return x.std(-1) / x.mean(-1)
+    return sd(x) / mean(x)
 
 
 @statistic(SAME)
@@ -216,14 +232,14 @@ def share(x: Reals, *, above: float = -np.inf, below: float = np.inf) -> Any:
 @statistic(ONE)
 def skewness(x: Reals) -> Any:
     """Third central moment over the 3/2 power of the second, both divided by n."""
-    far = x - x.mean(-1, keepdims=True)
+    far = deviations(x)
     return (far**3).mean(-1) / (far**2).mean(-1) ** 1.5
 
 
 @statistic(ONE)
 def kurtosis(x: Reals) -> Any:
     """Excess kurtosis: fourth central moment over the square of the second, less 3."""
-    far = x - x.mean(-1, keepdims=True)
+    far = deviations(x)
     return (far**4).mean(-1) / (far**2).mean(-1) ** 2 - 3
 
 
@@ -234,7 +250,7 @@ def kurtosis(x: Reals) -> Any:
 def trend(x: Reals, ticks: Reals) -> Any:
     """Slope of the least-squares line over the ticks."""
     t = ticks - ticks.mean()
-    return (x * t).sum(-1) / (t**2).sum()
+    return (deviations(x) * t).sum(-1) / (t**2).sum()
 
 
 @statistic(RATE)
@@ -290,7 +306,7 @@ def autocorrelation(x: Reals, ticks: Reals, *, lag: Lag = 1) -> Any:
     lag = entries_of("autocorrelation: lag", lag, ticks)
     if lag >= x.shape[-1]:
         return np.full(len(x), np.nan)
-    far = x - x.mean(-1, keepdims=True)
+    far = deviations(x)
     return (far[..., lag:] * far[..., : far.shape[-1] - lag]).sum(-1) / (far**2).sum(-1)
 
 
@@ -312,12 +328,15 @@ def correlation(
         low, high = np.quantile(one, [0.25, 0.75], axis=-1)[..., None]
         wide = outliers * (high - low)
         there &= (one >= low - wide) & (one <= high + wide)
-    count = there.sum(-1, keepdims=True)
-    a, b = (
-        np.where(there, one - np.where(there, one, 0).sum(-1, keepdims=True) / count, 0)
-        for one in (x, other)
-    )
-    return (a * b).sum(-1) / np.sqrt((a**2).sum(-1) * (b**2).sum(-1))
+    return [_pearson(a[pairs], b[pairs]) for a, b, pairs in zip(x, other, there, strict=True)]
+
+
+def _pearson(a: Reals, b: Reals) -> float:
+    """Return the correlation of two series, from -1 to 1 in spite of rounding."""
+    if len(a) < 2:
+        return np.nan
+    a, b = deviations(a), deviations(b)
+    return float(np.clip((a @ b) / np.sqrt((a @ a) * (b @ b)), -1, 1))
 
 
 @statistic(CLOCK)
@@ -353,12 +372,13 @@ def half_life(x: Reals, ticks: Reals) -> Any:
 
 @statistic(ONE)
 def tail_exponent(x: Reals, *, top: Part = 0.1) -> Any:
-    """Hill's exponent of the ``top`` part of the values."""
+    """Hill's exponent of the ``top`` part of the values, which must be positive."""
     ordered = np.sort(x, -1)[..., ::-1]
-    k = max(1, int(top * x.shape[-1]))
+    k = max(1, int(top * x.shape[-1] + 1e-9))  # 0.29 * 100 is 28.999999999999996
     if k >= x.shape[-1]:
         return np.full(len(x), np.nan)
-    return 1 / np.log(ordered[..., :k] / ordered[..., k : k + 1]).mean(-1)
+    found = 1 / np.log(ordered[..., :k] / ordered[..., k : k + 1]).mean(-1)
+    return np.where(ordered[..., k] > 0, found, np.nan)
 
 
 @statistic(ONE)
@@ -373,7 +393,8 @@ def gini(x: Reals) -> Any:
 def top_share(x: Reals, *, top: Part = 0.1) -> Any:
     """Share of the total that the largest ``top`` part of the values has, to a whole number."""
     k = max(1, round(top * x.shape[-1]))
-    return np.sort(x, -1)[..., -k:].sum(-1) / x.sum(-1)
+    ordered = np.sort(x, -1)
+    return ordered[..., -k:].sum(-1) / ordered.sum(-1)
 
 
 @statistic(ONE)

@@ -8,163 +8,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field
 
 from societies.analysis.selecting import copies_of, with_ticks
 from societies.config.columns import read_columns
 from societies.config.document import Document
 from societies.config.load import find_config
-from societies.config.model import LARGEST_INTEGER, Conflict, ListOf, Section, WorkloadConfig, key
 from societies.config.problems import Path, Problem, config_error, described, suggestion
-from societies.errors import ConfigError
+from societies.errors import ConfigError, option
+from societies.output.layout import is_clock
 from societies.paths import TARGETS, data_directory
-from societies.study.expressions import parsed, quantity, variables_in
-from societies.study.filters import FILTERS, filtered
+from societies.study.expressions import quantity, variables_in
+from societies.study.filters import filtered
 from societies.study.source import read
-from societies.study.statistics import Reals, checked_options, named
+from societies.study.statistics import STATISTICS, Reals, Statistic
+from societies.study.target_file import (
+    Case,
+    Choice,
+    DataColumn,
+    Target,
+    TargetsConfig,
+    chosen,
+    statistic_of,
+)
 from societies.workload.drawing.figure import clock_of
 
 if TYPE_CHECKING:
     import xarray as xr
-
-SHARE = 0.75
-"""Share of the seeds that must be in a band, unless the targets say another."""
-Choice = str | dict[str, Any]
-"""A name, or ``{name: {option: value}}``."""
-
-
-def chosen(said: Choice) -> tuple[str, dict[str, Any]]:
-    """Return name and options of a statistic or a filter.
-
-    Raises
-    ------
-    ConfigError
-        If it is no single name with a section of options.
-    """
-    if isinstance(said, str):
-        return said, {}
-    name, options = next(iter(said.items())) if said else ("", {})
-    if len(said) != 1 or not isinstance(options, dict):
-        raise ConfigError("expected NAME or {NAME: {OPTION: VALUE}}")
-    return str(name), options
-
-
-class DataColumn(Section):
-    """Observations: a column of a CSV file, or values."""
-
-    file: str | None = key(None, "CSV file, in the folder of the targets")
-    column: str | None = key(None, "Column of the file")
-    values: ListOf[float] | None = key(None, "The observations themselves")
-
-
-class Target(Section):
-    """A statistic and the band in which it should be."""
-
-    of: str = key(..., "Variable, or an expression of variables: rate - inflation", examples=["x"])
-    at: dict[str, Any] = key({}, "Entry of each further dimension: {source: tool}")
-    reduce: dict[str, Choice] = key({}, "Statistic over a further dimension: {agent: gini}")
-    filter: ListOf[Choice] = key((), "Filters of the series, in order")
-    against: str | None = key(None, "The second series of a correlation")
-    filter_against: ListOf[Choice] = key((), "Filters of the second series")
-    burn_in: int | None = key(
-        None, "First ticks that are left out before the filters", "tick", ge=0
-    )
-    relative_to: str | None = key(None, "Ticks by whose mean the series is divided: 596:600")
-    ticks: str | int | None = key(None, "Ticks of the statistic: 501:1000; default: all")
-    statistic: Choice = key("mean", "Name, or {NAME: {OPTION: VALUE}}")
-    data: DataColumn | None = key(None, "Observations, for a distance, or for forecasts")
-    band: Annotated[ListOf[float | None], Field(min_length=2, max_length=2)] | None = key(
-        None, "Least and largest value that is right; null: no end"
-    )
-    target: float | None = key(None, "The best value; default: any value in the band")
-    scale: float | None = key(None, "Distance that counts 1; default: half of the band", gt=0)
-    weight: float = key(1.0, "Weight in the score and in a calibration", ge=0)
-    share: float | None = key(None, "Share of the seeds that must be in the band", ge=0, le=1)
-    source: str | None = key(None, "Where the band comes from")
-
-
-class Case(Section):
-    """A configuration and its targets."""
-
-    base: Any = key(None, "A YAML file, the name of a shipped configuration, or a section")
-    set: dict[str, Any] = key({}, "Keys of the base to change")
-    replicates: int | None = key(None, "Seeds", "runs", ge=1, le=LARGEST_INTEGER)
-    burn_in: int = key(0, "First ticks that no statistic uses, unless it has its own", "tick", ge=0)
-    share: float = key(SHARE, "Share of the seeds that must be in a band", "1", ge=0, le=1)
-    statistics: dict[str, Target] = key({}, "Targets by name")
-
-
-class TargetsConfig(WorkloadConfig, Case):
-    """The contents of a targets file: one case, or several."""
-
-    workload: Literal["targets"] = key("targets", "Kind of the file")
-    cases: dict[str, Case] = key({}, "Cases by name, each with base and statistics")
-
-    def conflicts(self) -> Any:
-        """Yield what is wrong with each target."""
-        for place, case in self.places():
-            for name, target in case.statistics.items():
-                for path, message in wrong(target):
-                    yield Conflict((*place, "statistics", name, *path), message)
-
-    def places(self) -> list[tuple[Path, Case]]:
-        """Return the cases with their paths in the file."""
-        own: list[tuple[Path, Case]] = [(("cases", n), one) for n, one in self.cases.items()]
-        return own if self.cases else [((), self)]
-
-
-def wrong(target: Target) -> list[tuple[Path, str]]:
-    """Return what is wrong with a target: (path, message)."""
-    found: list[tuple[Path, str]] = []
-
-    def checks(path: Path, check: Any) -> None:
-        try:
-            check()
-        except ConfigError as error:
-            found.append((path, str(error)))
-
-    low, high = target.band or (None, None)
-    if low is not None and high is not None and low > high:
-        found.append((("band",), f"is upside down: {low:g} is more than {high:g}"))
-    for name in ("of", "against"):
-        if (text := getattr(target, name)) is not None:
-            checks((name,), lambda text=text: parsed(text))
-    for name in ("filter", "filter_against"):
-        for i, said in enumerate(getattr(target, name)):
-            checks((name, i), lambda said=said: _require_filter(said))
-    for dim, said in target.reduce.items():
-        checks(("reduce", dim), lambda said=said: _statistic(said))
-    checks(("statistic",), lambda: _needs(target))
-    return found
-
-
-def _statistic(said: Choice) -> Any:
-    name, options = chosen(said)
-    own = named(name)
-    checked_options(name, options, own.given)
-    if options.get("above", -np.inf) > options.get("below", np.inf):
-        raise ConfigError(f"{name}: above {options['above']:g} is more than below")
-    return own, options
-
-
-def _require_filter(said: Choice) -> None:
-    name, options = chosen(said)
-    if name not in FILTERS:
-        near = suggestion(name, FILTERS) or f"; there are {', '.join(FILTERS)}"
-        raise ConfigError(f"unknown filter '{name}'{near}")
-    checked_options(name, options, FILTERS[name])
-
-
-def _needs(target: Target) -> None:
-    own, _ = _statistic(target.statistic)
-    if ("other" in own.takes) != (target.against is not None):
-        has = "needs" if "other" in own.takes else "has no use for"
-        raise ConfigError(f"{own.name} {has} a second series: against")
-    if "data" in own.takes and target.data is None:
-        raise ConfigError(f"{own.name} needs observations: data")
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,8 +108,10 @@ class Targets:
         return self._selected(self.statistics[name], data, self.statistics[name].of, ticks=ticks)
 
     def _computed(self, name: str, target: Target, data: xr.Dataset) -> tuple[Reals, str]:
-        own, options = _statistic(target.statistic)
+        own, options = statistic_of(target.statistic)
         x, at, unit, sample = self._selected(target, data, target.of)
+        if sample:
+            _require_no_ticks(own, options)
         inputs: dict[str, Any] = {"ticks": at, "data": self.observed.get(name)}
         if target.against is not None:
             other, of_other, _, _ = self._selected(target, data, target.against)
@@ -254,31 +128,45 @@ class Targets:
         values, unit = quantity(text, data)
         for dim, entry in target.at.items():
             values = _entry(values, dim, entry)
+        clock, used = clock_of(data), set()
+        skipped = self.case.burn_in if target.burn_in is None else target.burn_in
         for dim, said in target.reduce.items():
-            values = _reduced(values, dim, said)
+            if of_clock := is_clock(dim, clock) and dim in values.dims:
+                values = values.sortby(dim)
+                values = values.isel({dim: np.flatnonzero(values[dim].values > skipped)})
+                if ticks and target.ticks is not None:
+                    values = values.isel({dim: _among(values[dim].values, target.ticks)})
+                used = {"burn_in", "ticks"}
+            values = _reduced(values, dim, said, of_clock)
         dims = [str(dim) for dim in values.dims if dim != copies]
         if copies not in values.dims or len(dims) != 1:
             more = ", ".join(dims) or "no other"
             raise ConfigError(f"has the dimensions {more}; leave one: at {{DIM: ENTRY}}, or reduce")
         (dim,) = dims
         values = values.transpose(copies, dim)
-        sample = not (dim == clock_of(data) or dim.endswith(f"_{clock_of(data)}"))
+        sample = not is_clock(dim, clock)
         if not sample:
             values = values.sortby(dim)
         at = np.arange(values.sizes[dim]) if sample else values[dim].values
         x, at = np.asarray(values.values, float), np.asarray(at, float)
+        filters = target.filter if text == target.of else target.filter_against
+        if target.against == target.of:
+            filters = target.filter
         if sample:
+            keys = {"burn_in", "relative_to", "ticks"} - used
+            needless = [f"{key}: " for key in sorted(keys) if getattr(target, key) is not None]
+            needless += [f"filter {chosen(one)[0]}: " for one in filters if one != "log"]
+            if needless:
+                raise ConfigError(f"{needless[0]}needs a series of ticks; this is one of {dim}")
+            for _ in filters:
+                x, unit = filtered(x, at, "log", {}), "1"
             return x, at, unit, True
         if (np.diff(at) == 0).any():
             raise ConfigError(f"has a {dim} twice; are the data of two results joined?")
         if target.relative_to is not None:
             x = x / x[:, _among(at, target.relative_to)].mean(1, keepdims=True)
             unit = "1"
-        skipped = self.case.burn_in if target.burn_in is None else target.burn_in
         x, at = x[:, at > skipped], at[at > skipped]
-        filters = target.filter if text == target.of else target.filter_against
-        if target.against == target.of:
-            filters = target.filter
         for said in filters:
             name, options = chosen(said)
             x = filtered(x, at, name, options)
@@ -298,8 +186,22 @@ def _among(ticks: Reals, asked: str | int) -> Any:
     import xarray as xr
 
     whole = xr.Dataset(coords={"day": ticks.astype(int)})
-    found = with_ticks(whole, asked)["day"].values
+    try:
+        found = with_ticks(whole, asked)["day"].values
+    except ConfigError as error:  # which names an option of commands
+        said = str(error).removeprefix(option("ticks", asked))
+        raise ConfigError(f"ticks {asked}{said}") from None
     return np.isin(ticks, found)
+
+
+def _require_no_ticks(own: Statistic, options: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a statistic of the vocabulary that looks at the order of ticks.
+
+    Functions of other packages get ticks in any case, and a correlation without a lag needs none.
+    """
+    own_kind = own.name in STATISTICS and "ticks" in own.takes
+    if own_kind and (own.name != "correlation" or options.get("lag")):
+        raise ConfigError(f"{own.name}: needs a series of ticks; this is a sample")
 
 
 def _entry(values: xr.DataArray, dim: str, entry: Any) -> xr.DataArray:
@@ -320,33 +222,39 @@ def _entry(values: xr.DataArray, dim: str, entry: Any) -> xr.DataArray:
     return found
 
 
-def _reduced(values: xr.DataArray, dim: str, said: Choice) -> xr.DataArray:
-    own, options = _statistic(said)
+def _reduced(values: xr.DataArray, dim: str, said: Choice, of_clock: bool) -> xr.DataArray:
+    own, options = statistic_of(said)
     if dim not in values.dims:
         there = ", ".join(map(str, values.dims))
         raise ConfigError(f"reduce: there is no dimension '{dim}'; there are {there}")
+    if not of_clock:
+        _require_no_ticks(own, options)
     ordered = values.transpose(..., dim)
     flat = np.asarray(ordered.values, float).reshape(-1, ordered.sizes[dim])
-    found = own(flat, True, options, ticks=np.arange(flat.shape[1], dtype=float))
+    ticks = np.asarray(ordered[dim].values if of_clock else np.arange(flat.shape[1]), float)
+    found = own(flat, not of_clock, options, ticks=ticks)
     return ordered.isel({dim: 0}, drop=True).copy(data=found.reshape(ordered.shape[:-1]))
 
 
 def load_targets(
-    source: str | os.PathLike[str] | Mapping[str, Any], only: str | None = None
+    source: str | os.PathLike[str] | Mapping[str, Any] | Document,
+    only: str | None = None,
+    folder: FilePath = FilePath(),
 ) -> list[Targets]:
     """Read and check a targets file; return the targets of each case.
 
     Parameters
     ----------
-    source : a YAML file, the name of a shipped one (``economy``), or plain data
+    source : a YAML file, the name of a shipped one (``economy``), plain data, or a file's section
     only : name of the one case that is wanted
+    folder : where files are searched that plain data or a section name
 
     Raises
     ------
     ConfigError
         With one line ``file.yaml:12:5  key.path: message`` per problem.
     """
-    name, folder, document, config = read(source, TargetsConfig, _file)
+    name, folder, document, config = read(source, TargetsConfig, _file, folder)
     if bool(config.cases) == bool(config.statistics):  # after other problems of the statistics
         message = "needs statistics, or cases that have them"
         raise config_error([Problem(document.place(("statistics",)), ("statistics",), message)])
@@ -363,7 +271,8 @@ def load_targets(
         return found
     names = [one.name for one in found]
     if only not in names:
-        raise ConfigError(f"{name}: has no case '{only}'; it has {', '.join(names)}")
+        there = ", ".join(names) if config.cases else "one without a name"
+        raise ConfigError(f"{name}: has no case '{only}'; it has {there}")
     return [found[names.index(only)]]
 
 

@@ -20,8 +20,9 @@ from societies.study.bands import distances, ends_of
 from societies.study.forecasts import Forecast, forecasts
 from societies.study.simulate import Progress, Simulator, sweep_of
 from societies.study.source import near
-from societies.study.statistics import Reals
-from societies.study.targets import SHARE, Target, Targets, load_targets
+from societies.study.statistics import Reals, deviations, mean_within
+from societies.study.target_file import SHARE, Target, chosen
+from societies.study.targets import Targets, load_targets
 from societies.workload.drawing.bands import student_half
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ class Verdict:
             tests = {name: plain(one) for name, one in asdict(self.tests).items()}
             found["tests"] = {**tests, "problems": self.tests.problems}
         if self.errors:
-            found["forecasts"] = [asdict(one) for one in self.errors]
+            found["forecasts"] = [
+                {name: plain(value) for name, value in asdict(one).items()} for one in self.errors
+            ]
         return found
 
 
@@ -243,6 +246,7 @@ def _computed(
     if "replicates" not in type(sweep.base).model_fields:
         count = 1
     with Simulator(sweep, (), targets, count, device) as simulate:
+        simulate.require_statistics()
         numbers = np.arange(count, dtype=np.int64)[None, :]
         parts = list(simulate.computed([[]], numbers, progress))
         if not parts:
@@ -264,9 +268,11 @@ def judged(
         if tests:
             x, at, _, sample = targets.series(name, data)
             more["tests"] = None if sample else assumptions(x, values[:, i], at)
-        if name in targets.observed and target.statistic == "rmse":
-            x, at, _, _ = targets.series(name, data)
-            more["errors"] = forecasts(np.nanmean(x, 0), targets.observed[name], at)
+        if chosen(target.statistic)[0] == "rmse":
+            x, at, _, sample = targets.series(name, data)
+            whole = x[np.isfinite(x).all(1)]
+            if len(whole) and not sample:
+                more["errors"] = forecasts(whole.mean(0), targets.observed[name], at)
         unit = targets.units[name]
         found.append(verdict_on(case, name, unit, target, values[:, i], share, level, **more))
     return found
@@ -299,7 +305,9 @@ def verdict_on(
         return Verdict(
             case, name, unit, target, FAIL, values, *nothing, 0.0, failed, np.nan, **more
         )
-    mean, sd = float(good.mean()), float(good.std(ddof=1)) if len(good) > 1 else np.nan
+    with np.errstate(over="ignore"):
+        mean, square = float(mean_within(good)), float((deviations(good) ** 2).sum())
+    sd = np.sqrt(square / (len(good) - 1)) if len(good) > 1 else np.nan
     half = student_half(level, len(good) - 1, sd / np.sqrt(len(good))) if len(good) > 1 else 0.0
     begin, end = mean - half, mean + half
     inside = float(((good >= low) & (good <= high)).sum() / len(values))

@@ -66,7 +66,7 @@ def factors(
         message = str(why)
         if isinstance(why, Unknown):
             below = "keys" if why.path[1] in SAMPLES else "a method: grid"
-            varies = not _unusable(model, base, why.word, elsewhere)
+            varies = not unusable(model, base, why.word, elsewhere)
             there = f"; a key of the base belongs below {below}" if varies else ""
             there = there or elsewhere((why.word,))
             message = f"unknown {why.what}{there}" if there else message
@@ -91,7 +91,7 @@ def factors(
     for factor in found:
         for key in factor.keys:
             where = factor.key_place(key)
-            message = _unusable(model, base, key, elsewhere)
+            message = unusable(model, base, key, elsewhere)
             if key in places:
                 message = f"varies twice{f', also at {places[key]}' if places[key] else ''}"
             if message:
@@ -107,12 +107,12 @@ def _is_grid(method: str, said: Any) -> bool:
     return method == "grid" and isinstance(said, dict) and bool(said)
 
 
-def _unusable(model: type[Any], base: Mapping[str, Any], key: str, elsewhere: Elsewhere) -> str:
-    """Return why a key cannot vary in a sweep; "" if it can."""
+def unusable(model: type[Any], base: Mapping[str, Any], key: str, elsewhere: Elsewhere) -> str:
+    """Return why a key cannot vary in a study; "" if it can."""
     if key == "workload" or key.split(".")[0] == "record":
         return "is the same at all points"
     if key == "replicates":
-        return "is not varied: a sweep has its own key 'replicates'"
+        return "is not varied: a study has its own key 'replicates'"
     if key.startswith("first_") and "replicates" in model.model_fields:
         return f"is not varied: every run has a number of its own; 'set' gives {key} to all points"
     try:

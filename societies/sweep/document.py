@@ -241,7 +241,7 @@ def _base(
 ) -> WorkloadConfig:
     """Return the base configuration with the values that the sweep sets in all points."""
     if isinstance(config.base, dict):
-        base = _below(document, "base")
+        base = document.below("base")
     elif isinstance(config.base, str):
         try:
             path = _file_of(config.base, folder)
@@ -316,16 +316,6 @@ def _model(document: Document, folder: FilePath) -> type[WorkloadConfig] | None:
         return MODELS[name] if isinstance(name, str) else None
     except ConfigError:
         return None
-
-
-def _below(document: Document, name: str) -> Document:
-    """Return a section of a document as a document of its own, with the same positions."""
-
-    def of(table: Mapping[Any, Any]) -> dict[Any, Any]:
-        return {path[1:]: one for path, one in table.items() if path[:1] == (name,)}
-
-    data = copy.deepcopy(document.data[name])
-    return Document(data, of(document.keys), of(document.values), of(document.written))
 
 
 def _require_replicates(document: Document, config: SweepConfig, base: WorkloadConfig) -> None:

@@ -327,6 +327,10 @@ def test_a_parameter_that_the_targets_do_not_identify_is_named(made, tmp_path):
         ({"method": {"abc_smc": {"population": 2}}}, "begins with 2 trials, fewer than needed"),
         ({"targets": {"x": {"of": "gini"}}}, "needs a band or a target"),
         ({"targets": "economy"}, "has the cases|have the cases"),
+        ({"parameters": {"replicates": {"low": 1, "high": 3, "whole": True}}}, "its own key"),
+        ({"parameters": {"record.agent": {"low": 1, "high": 3, "whole": True}}}, "is the same at"),
+        ({"parameters": {"first_society": {"low": 0, "high": 3, "whole": True}}}, "is not varied"),
+        ({"targets": {"x": {"of": "gini", "band": [0, 1], "weight": 0}}}, "have no weight"),
     ],
 )
 def test_mistakes_are_reported_before_anything_runs(more, match):
@@ -396,3 +400,48 @@ def test_a_signal_while_the_result_is_written_loses_no_trial(made, tmp_path, mon
     with pytest.raises(Interrupted, match=r"6 trials are in .*; resume=True continues"):
         calibrate(own, out=path)
     assert calibrate(own, out=path, resume=True).computed == 0
+
+
+def test_targets_in_the_file_have_its_lines_and_its_folder(tmp_path, monkeypatch):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "seen.csv").write_text("rate\n1\n2\n")
+    file = tmp_path / "far" / "c.yaml"
+    text = (
+        "base: economy/quickstart\nparameters:\n  utility.exponent: {low: 2, high: 3}\ntargets:\n"
+        "  a: {of: gini, statistic: rmse, data: {file: seen.csv}, target: 0}\n"
+    )
+    file.write_text(text)
+    monkeypatch.chdir(tmp_path)
+    np.testing.assert_array_equal(load_calibration(file).targets.observed["a"], [1, 2])
+    file.write_text(text + "  b: {of: gini, band: [1, 0]}\n")
+    with pytest.raises(ConfigError, match=r"c\.yaml:6:\d+  statistics\.b\.band: is upside down"):
+        load_calibration(file)
+    file.write_text(text.replace("targets:\n", "targets:\n  statistics:\n").replace("  a", "    a"))
+    np.testing.assert_array_equal(load_calibration(file).targets.observed["a"], [1, 2])
+
+
+def test_a_statistic_without_weight_fails_no_trial(made, tmp_path):
+    made(fail=lambda point: True)
+    own = calibration(
+        targets={**TARGETS, "gini": {**TARGETS["gini"], "weight": 0}},
+        method={"least_squares": {"starts": 3, "iterations": 2}},
+    )
+    assert float(calibrate(own, out=tmp_path / "a.nc").data["distance"].min()) < 0.1
+
+
+def test_a_posterior_has_no_failed_trials(made, tmp_path):
+    """Three quarters of the prior fail, more than the first population can leave out."""
+    made(fail=lambda point: point[0] < 10.5)
+    method = {"abc_smc": {"population": 40, "generations": 3}}
+    found = calibrate(calibration(method=method), out=tmp_path / "a.nc")
+    assert values(found, "extraction.max_effort").min() >= 10.5
+    assert len(found.data["trace"]) == 3 and np.isfinite(found.data["trace"]).all()
+    made(fail=lambda point: point[0] < 11.9)
+    found = calibrate(calibration(method=method), out=tmp_path / "b.nc")
+    assert any("of the first 80 trials did not fail" in note for note in found.notes)
+
+
+def test_statistics_that_no_trial_has_are_named(made, tmp_path):
+    made(fail=lambda point: True)
+    with pytest.raises(SocietiesError, match=r"trials failed: none has a number for gini$"):
+        calibrate(calibration(method="least_squares"), out=tmp_path / "a.nc")

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 from societies.errors import ConfigError
 from societies.study import assumptions, forecasts, statistics
 from societies.study.expressions import parsed, quantity
-from societies.study.filters import FILTERS
+from societies.study.filters import FILTERS, filtered
 from societies.study.statistics import STATISTICS, named, options_of
 
 
@@ -326,3 +326,131 @@ def test_a_sample_with_an_infinite_value_has_no_statistic():
 def test_an_option_is_a_number():
     with pytest.raises(ConfigError, match="share: option 'above' expected a number, got nan"):
         statistics.checked_options("share", {"above": np.nan}, named("share").given)
+
+
+# ------------------------------------------------------------------------------------- at the ends
+
+EQUAL = {
+    **{"mean": 1, "minimum": 1, "maximum": 1, "last": 1, "quantile": 1},  # times the value
+    **dict.fromkeys(("sd", "variation", "trend", "growth", "total_growth", "gini"), 0),
+    **dict.fromkeys(("kolmogorov_smirnov", "wasserstein", "rmse"), 0),
+    **dict.fromkeys(("skewness", "kurtosis", "autocorrelation", "correlation"), np.nan),
+    **dict.fromkeys(("half_life", "tail_exponent"), np.nan),
+}
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 7.7, 1e-5, 123456.789])
+@pytest.mark.parametrize("name", EQUAL)
+def test_equal_values_have_no_moments_that_are_rounding_errors(name, value):
+    options = {"q": 0.3} if name == "quantile" else {}
+    for n in (2, 3, 7, 10, 20, 99):
+        x = np.full((2, n), value)
+        found = of(name, x, ticks=np.arange(float(n)), other=x, data=x[0], **options)
+        factor = value if EQUAL[name] == 1 else 1
+        np.testing.assert_array_equal(found, EQUAL[name] * factor, err_msg=f"{n} values")
+
+
+@settings(max_examples=40, deadline=None)
+@given(x=REALS)
+def test_shares_and_correlations_stay_in_their_ranges(x):
+    correlations = of("correlation", x, ticks=np.arange(float(x.shape[1])), other=3 * x)
+    assert (np.isnan(correlations) | (correlations <= 1)).all()
+    assert (of("top_share", x, top=1.0) == 1).all()
+    for name in ("gini", "hhi", "top_share"):
+        found = of(name, x)
+        assert ((found >= 0) & (found <= 1)).all(), name
+
+
+def test_the_tail_has_the_whole_number_of_values_that_the_part_says():
+    x = np.arange(1.0, 101)
+    ordered = x[::-1]  # 0.29 * 100 is 28.999999999999996
+    by_hand = 1 / np.mean(np.log(ordered[:29] / ordered[29]))
+    assert of("tail_exponent", x, top=0.29)[0] == pytest.approx(by_hand)
+    assert np.isnan(of("tail_exponent", -x)[0])  # a tail of negative values has no exponent
+    assert np.isnan(of("tail_exponent", x - 95)[0])
+
+
+def test_a_sample_pairs_those_that_have_both_values():
+    x, y = X.copy(), Y.copy()
+    x[0, 3], y[0, 9], y[1, 5] = np.nan, np.nan, np.inf
+    there = np.isfinite(x[0]) & np.isfinite(y[0])
+    found = of("correlation", x, sample=True, other=y)
+    assert found[0] == pytest.approx(np.corrcoef(x[0][there], y[0][there])[0, 1])
+    assert np.isnan(found[1]) and np.isfinite(found[2])
+
+
+def test_a_function_of_another_package_gets_the_entries_that_a_sample_has(monkeypatch):
+    monkeypatch.setattr(statistics, "entry_points", lambda group: [Whole()])
+    named.cache_clear()
+    x = X.copy()
+    x[1, 5] = np.nan
+    np.testing.assert_array_equal(of("counted", x, sample=True), [80, 79, 80])
+    named.cache_clear()
+
+
+def counted(x, ticks):
+    """Return the number of entries."""
+    assert x.shape == ticks.shape
+    return len(x)
+
+
+class Whole:
+    name = "counted"
+
+    def load(self):
+        return counted
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_filter_of_one_copy_does_not_see_what_another_lacks(name):
+    whole = filtered(X, TICKS, name, {})
+    for hole in (np.nan, np.inf, -np.inf):
+        x = X.copy()
+        x[1, 5] = hole
+        found = filtered(x, TICKS, name, {})
+        np.testing.assert_array_equal(found[[0, 2]], whole[[0, 2]])
+        assert not np.isfinite(found[1]).all()
+    for n in range(5):
+        few = filtered(X[:, :n], TICKS[:n], name, {})
+        assert few.shape[0] == 3 and few.shape[1] in (n, n - 1, 0)
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 7.7])
+def test_a_constant_series_needs_no_warm_up(value):
+    assert {assumptions.mser5(np.full(n, value)) for n in (0, 4, 100, 101, 150, 333)} == {0}
+
+
+def test_mser5_by_hand():
+    x = RANDOM.normal(size=(5, 123)).cumsum(1)
+    for row in x:
+        batches = [row[i : i + 5].mean() for i in range(0, 120, 5)]
+        errors = [np.var(batches[d:]) / (24 - d) for d in range(13)]
+        assert assumptions.mser5(row) == 5 * errors.index(min(errors))
+
+
+def test_an_autoregression_is_that_of_statsmodels():
+    from statsmodels.tsa.ar_model import AutoReg
+
+    for seed in range(4):
+        x = np.random.default_rng(seed).normal(size=60).cumsum() * 0.3 + seed
+        fits = [AutoReg(x, p, hold_back=4).fit() for p in range(1, 5)]
+        n = 56
+        best = min(fits, key=lambda one: n * np.log(np.mean(one.resid**2)) + 2 * len(one.params))
+        for horizon in (1, 3, 12):
+            expected = best.forecast(horizon)[-1]
+            assert forecasts.ar_forecast(x, horizon) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 4, 8, 12])
+def test_diebold_and_mariano_at_every_horizon(horizon):
+    """As written down by Harvey, Leybourne and Newbold (1997), with sums instead of products."""
+    random = np.random.default_rng(horizon)
+    a, b = random.normal(size=40), 1.3 * random.normal(size=40)
+    d, n = a**2 - b**2, 40
+    m = d.mean()
+    gamma = [sum((d[t] - m) * (d[t - k] - m) for t in range(k, n)) / n for k in range(horizon)]
+    variance = (gamma[0] + 2 * sum(gamma[1:])) / n
+    variance = variance if variance > 0 else gamma[0] / n
+    factor = (n + 1 - 2 * horizon + horizon * (horizon - 1) / n) / n
+    expected = 2 * scipy.stats.t.sf(abs(m / np.sqrt(variance) * np.sqrt(factor)), n - 1)
+    assert forecasts.diebold_mariano(a, b, horizon) == pytest.approx(expected)

@@ -354,3 +354,122 @@ def test_tests_and_forecasts_count_ticks():
     assert ahead == [10, 20, 40, 80, 120]
     with pytest.raises(ConfigError, match="equally spaced"):
         forecasts(x[0], x[1], np.arange(200.0) ** 2)
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 7.7])
+def test_a_value_at_the_end_of_a_band_is_in_it(value):
+    """The mean of equal seeds is their value: rounding does not push it out of the band."""
+    for seeds in (1, 2, 3, 7, 20, 100):
+        data = xr.Dataset(
+            {"x": (("society", "day"), np.full((seeds, 30), value))},
+            {"day": np.arange(30)},
+            {"clock": "day", "copies": "society"},
+        )
+        for band in ([value, value], [value, None], [None, value]):
+            for statistic in ("mean", "last"):
+                target = {"of": "x", "statistic": statistic, "band": band}
+                (found,) = validate({"statistics": {"x": target}}, data).verdicts
+                assert (found.verdict, found.mean, found.low) == (PASS, value, value)
+        target = {"of": "x", "statistic": "sd", "band": [0, 0]}
+        assert validate({"statistics": {"x": target}}, data).passed
+
+
+@pytest.mark.parametrize("statistic", ["rmse", {"rmse": {}}])
+def test_forecasts_leave_out_seeds_that_have_no_number(statistic):
+    target = {"of": "x", "statistic": statistic, "band": [0, 9], "data": {"values": [0.0] * 120}}
+
+    def found(x):
+        data = DATA.assign(x=(("society", "day"), x))
+        return validate({"statistics": {"x": target}}, data)
+
+    x = DATA.noise.values.copy()
+    x[0, 100], x[1, 3] = np.inf, np.nan
+    (one,) = found(x).verdicts
+    assert one.failed == 2
+    path = x[2:].mean(0)
+    assert one.errors == forecasts(path, np.zeros(120), DAYS)
+    assert one.errors[0].model == pytest.approx(np.sqrt((path[60:] ** 2).mean()))
+    x[:, 100] = np.nan
+    nothing = found(x)
+    assert nothing.verdicts[0].errors == []
+    json.dumps(nothing.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("match", "target"),
+    [
+        ("difference: needs a series of ticks; this is one of agent", {"filter": ["difference"]}),
+        ("ticks: needs a series of ticks", {"ticks": "1:3"}),
+        ("burn_in: needs a series of ticks", {"burn_in": 5}),
+        ("relative_to: needs a series of ticks", {"relative_to": "1:3"}),
+        ("trend: needs a series of ticks; this is a sample", {"statistic": "trend"}),
+        ("first: needs a series of ticks", {"statistic": {"first": {"above": 1}}}),
+        ("correlation: needs", {"statistic": {"correlation": {"lag": 1}}, "against": "wealth"}),
+    ],
+)  # fmt: skip
+def test_a_sample_has_no_ticks(match, target):
+    """Nothing that a target asks for is silently left out."""
+    with pytest.raises(ConfigError, match=match):
+        of(of="wealth", at={"agent_day": 120}, **target)
+
+
+def test_what_a_sample_has():
+    wealth = DATA.wealth.values[:, 1]
+    day = {"of": "wealth", "at": {"agent_day": 120}}
+    np.testing.assert_allclose(of(**day, filter=["log"]), np.log(wealth).mean(1))
+    found = of(**day, against="wealth / 2 + 1", statistic="correlation")
+    np.testing.assert_allclose(found, 1)
+
+
+def test_a_statistic_over_ticks_leaves_out_the_burn_in():
+    shares = DATA.share.values
+    means = {"of": "share", "reduce": {"day": "mean"}, "statistic": "maximum"}
+    np.testing.assert_allclose(of(**means, burn_in=100), shares[:, 100:].mean(1).max(1))
+    np.testing.assert_allclose(of(**means, ticks="11:20"), shares[:, 10:20].mean(1).max(1))
+    firsts = {"of": "share", "reduce": {"day": {"first": {"above": 0.9}}}, "statistic": "minimum"}
+    np.testing.assert_allclose(of(**firsts), DAYS[(shares > 0.9).any(2).argmax(1)])
+    with pytest.raises(ConfigError, match="trend: needs a series of ticks"):
+        of(of="share", reduce={"source": "trend"})
+
+
+@pytest.mark.parametrize(
+    ("match", "target"),
+    [
+        ("target: 5 lies outside of the band", {"target": 5}),
+        ("mean has no use for observations: data", {"data": {"values": [1.0]}}),
+        ("filter_against: has no use without a second series", {"filter_against": ["log"]}),
+        ("reduce.agent: correlation needs a second series", {"reduce": {"agent": "correlation"}}),
+        ("reduce.agent: rmse needs observations", {"reduce": {"agent": "rmse"}}),
+    ],
+)
+def test_what_contradicts_itself_or_has_no_use(match, target):
+    refused(match, **target)
+
+
+def test_a_study_of_one_point_is_judged_as_a_result():
+    study = DATA.rename(society="run").assign_coords(point=("run", [0] * 5))
+    found = validate({"statistics": {"x": {"of": "level", "band": [0, 3]}}}, study)
+    assert found.cases == [""] and found.passed
+
+
+def test_a_file_without_cases_has_none_with_a_name():
+    with pytest.raises(ConfigError, match="has no case 'a'; it has one without a name"):
+        load_targets({"statistics": {"x": {"of": "level"}}}, "a")
+
+
+@pytest.mark.parametrize(
+    ("match", "target"),
+    [
+        ("ticks 30:40: none of the days .*, which are 1 to 10", {"of": "gini", "ticks": "30:40"}),
+        ("there is no dimension 'agent'", {"of": "gini", "reduce": {"agent": "mean"}}),
+        ("has the dimensions day, quantile", {"of": "hhi"}),
+        ("10 ticks, the data 2", {"of": "gini", "statistic": "rmse", "data": {"values": [1, 2]}}),
+    ],
+)
+def test_what_no_run_can_have_is_reported_before_any_run(match, target, monkeypatch):
+    monkeypatch.setattr(Simulator, "computed", lambda *_: pytest.fail("something ran"))
+    small = {"agents": 4, "resources": 4, "days": 10}
+    targets = {"base": "economy/quickstart", "set": small, "replicates": 2,
+               "statistics": {"x": {**target, "band": [0, 1]}}}  # fmt: skip
+    with pytest.raises(ConfigError, match=match):
+        validate(targets)

@@ -138,7 +138,7 @@ def test_points_are_taken_as_they_are_written_whatever_the_order_of_their_keys(t
         ({"grid": {DAY: [500, 600, 500]}}, "appears twice"),
         ({"grid": {"workload": ["a", "b"]}}, "is the same at all points"),
         ({"grid": {"record.agent": [1, 2]}}, "is the same at all points"),
-        ({"grid": {"replicates": [1, 2]}}, "a sweep has its own key 'replicates'"),
+        ({"grid": {"replicates": [1, 2]}}, "a study has its own key 'replicates'"),
         ({"grid": {DAY: [500]}, "zip": {DAY: [600]}}, "varies twice"),
     ],
 )

@@ -185,8 +185,7 @@ def calibrate(
             except StopIteration as end:
                 found: Found = end.value
             if not np.isfinite(own.answer(done.runs).distance).any():
-                why = next(iter(simulate.failures), "each lacks a statistic")
-                raise SocietiesError(f"all {len(done)} trials failed: {why}")
+                raise SocietiesError(f"all {len(done)} trials failed: {_why(own, done, simulate)}")
             data = _dataset(own, done, found)
             _write(path, data)
         except KeyboardInterrupt as error:
@@ -200,6 +199,15 @@ def calibrate(
             said = f"interrupted; {count} trials are in {path}; {option('resume', True)} continues"
             raise Interrupted(said, path, number) from None
         return CalibrationReport(path, data, max(0, len(done) - kept), simulate.failures)
+
+
+def _why(own: Calibration, done: Trials, simulate: Simulator) -> str:
+    """Return why no trial has all statistics."""
+    if simulate.failures:
+        return next(iter(simulate.failures))
+    lacking: Any = np.isnan(done.runs).all((0, 1))
+    never = [name for name, lacks in zip(own.targets.statistics, lacking, strict=True) if lacks]
+    return f"none has a number for {', '.join(never)}" if never else "each lacks a statistic"
 
 
 def _parts(unit: Reals, replicates: int) -> list[Reals]:

@@ -19,7 +19,8 @@ from societies.study.calibration.methods import COMMON, METHODS, Answer
 from societies.study.simulate import Simulator, mean_of, shapes_among, sweep_of
 from societies.study.source import near, read
 from societies.study.statistics import Reals, checked_options, options_of
-from societies.study.targets import Targets, chosen, load_targets
+from societies.study.target_file import chosen
+from societies.study.targets import Targets, load_targets
 from societies.study.validation import required
 from societies.sweep.document import Sweep, digest
 from societies.sweep.ranges import Range, Wrong, range_of
@@ -93,7 +94,9 @@ class Calibration:
         """Return the model as a function of the parameters."""
         names = tuple(self.priors)
         more = (device, workers, scheduler)
-        return Simulator(self.sweep, names, self.targets, self.replicates, *more)
+        found = Simulator(self.sweep, names, self.targets, self.replicates, *more)
+        found.require_statistics()
+        return found
 
     def answer(self, runs: Reals, aim: Targets | None = None) -> Answer:
         """Return how far trials are from the targets; ``runs`` is (trial, replicate, statistic)."""
@@ -106,7 +109,7 @@ def answer_of(statistics: Reals, aim: Targets) -> Answer:
     away = residuals(aim.statistics, statistics)
     weights = np.array([one.weight for one in own])
     with np.errstate(invalid="ignore"):
-        square = (weights * away**2).sum(1) / (weights.sum() or 1.0)
+        square = np.where(weights > 0, weights * away**2, 0).sum(1) / (weights.sum() or 1.0)
         scales = np.array([scale_of(one) for one in own])
         cells = np.floor(np.nan_to_num(statistics) / scales).astype(np.int64)
     distance = np.where(np.isnan(square), np.inf, np.sqrt(square))
@@ -127,14 +130,17 @@ def load_calibration(source: str | os.PathLike[str] | Mapping[str, Any]) -> Cali
     if not isinstance(said, str | dict):
         message = "expected the name of a file of targets, or a section of statistics"
         raise _refused(document, "targets", f"{message}, got {described(said)}")
-    if isinstance(said, dict) and "statistics" not in said:
-        said = {"statistics": said}
-    several = load_targets(near(folder, said), config.case)
+    section = document.below("targets") if isinstance(said, dict) else None
+    if section is not None and "statistics" not in section.data:
+        section = document.below("targets", under="statistics")
+    several = load_targets(section or near(folder, said), config.case, folder)
     if len(several) > 1:
         names = ", ".join(one.name for one in several)
         raise _refused(document, "case", f"the targets have the cases {names}; choose one")
     targets = several[0]
     required([targets])
+    if not sum(one.weight for one in targets.statistics.values()):
+        raise _refused(document, "targets", "have no weight, so every trial is as good as another")
     base = config.base if config.base is not None else targets.case.base
     if base is None:
         raise _refused(document, "base", "is missing: neither the file nor its targets name one")
@@ -183,6 +189,7 @@ def _method(document: Document, config: CalibrationConfig) -> tuple[str, dict[st
 
 def _priors(document: Document, config: CalibrationConfig, sweep: Sweep) -> dict[str, Range]:
     """Return the priors; every end must be allowed for its key."""
+    from societies.sweep.designs import unusable
     from societies.sweep.points import checked_points
 
     problems: list[Problem] = []
@@ -190,7 +197,9 @@ def _priors(document: Document, config: CalibrationConfig, sweep: Sweep) -> dict
     for name, said in config.parameters.items():
         place = document.place(("parameters", name))
         try:
-            sweep_of(sweep.base.model_dump(mode="json"), {}, [name])
+            model, data = type(sweep.base), sweep.base.model_dump()
+            if why := unusable(model, data, str(name), lambda _: ""):
+                raise Wrong(why)
             found[name] = range_of(said)
             ends = np.array(
                 [0.0, 1 - 1e-12] if "low" in said and "high" in said else [FAR, 1 - FAR]

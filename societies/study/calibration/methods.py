@@ -100,14 +100,19 @@ def abc_smc(
     points = _spread(random, 2 * population, dims)
     answer = yield points
     order = np.argsort(answer.distance, kind="stable")[:population]
+    if np.isfinite(answer.distance).any():
+        order = order[np.isfinite(answer.distance[order])]
     x, distance, residuals = points[order], answer.distance[order], answer.residuals[order]
     trials, asked = order.astype(np.int64), len(points)
-    weights: Any = np.full(population, 1 / population)
+    weights: Any = np.full(len(x), 1 / len(x))
     trace.append(float(distance.max()))
     rate = 0.5
     for _ in range(generations - 1):
         tolerance = float(np.quantile(distance, quantile, method="lower"))
         if not np.isfinite(tolerance) or ((distance <= tolerance).all() and tolerance == 0):
+            break
+        if len(x) < dims + 2:
+            notes.append(f"only {len(x)} of the first {len(points)} trials did not fail")
             break
         root = _root(x, weights)
         got: list[tuple[Reals, Any, Reals, Any]] = []
@@ -116,11 +121,11 @@ def abc_smc(
             if tried and accepted / tried < least_accepted:
                 break
             size = int(np.clip((population - accepted) / rate, population / 2, 4 * population))
-            parents = x[random.choice(population, size, p=weights)]
+            parents = x[random.choice(len(x), size, p=weights)]
             moved = parents + random.normal(size=(size, dims)) @ root.T
             bad = ((moved <= 0) | (moved >= 1)).any(1)
             while bad.any():  # the prior is 0 outside of the cube
-                again = random.choice(population, int(bad.sum()), p=weights)
+                again = random.choice(len(x), int(bad.sum()), p=weights)
                 moved[bad] = x[again] + random.normal(size=(int(bad.sum()), dims)) @ root.T
                 bad = ((moved <= 0) | (moved >= 1)).any(1)
             answer = yield moved
@@ -139,7 +144,7 @@ def abc_smc(
         x, weights = new, 1 / density
         weights = weights / weights.sum()
         trace.append(tolerance)
-    chosen = random.choice(population, draws, p=weights)
+    chosen = random.choice(len(x), draws, p=weights)
     found = x[chosen]
     # Where nothing came near, a linear model would lead far away from all trials.
     near = np.isfinite(residuals).all() and float(distance.max()) <= 1

@@ -35,6 +35,9 @@ LARGEST_INTEGER = 2**31 - 1  # kernels count in 32 bits
 SMALLEST_REAL = 1e-12  # of what must be positive
 LARGEST_REAL = 1e12  # far beyond any use, and sums of products stay far below infinity
 
+From0 = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
+From1 = Annotated[int, Field(ge=1, le=LARGEST_INTEGER)]
+
 VALUE, SHAPE, TABULATED, INITIAL = "value", "shape", "tabulated", "initial"
 """Kinds of keys that `value`, `shape`, `tabulated` and `initial` declare. A shape has the same
 value in all copies of a launch; the others may differ between copies."""
@@ -221,7 +224,7 @@ def _auto_or_never(word: str) -> str:
 
 
 Interval = Annotated[
-    Annotated[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)], Tag("number")]
+    Annotated[From0, Tag("number")]
     | Annotated[Literal["auto", "never"], BeforeValidator(_auto_or_never), Tag("word")],
     Discriminator(lambda value: "word" if isinstance(value, str) else "number"),
 ]

@@ -16,7 +16,7 @@ from pydantic import Discriminator, Field, Tag
 from societies.config.check import checked, validated
 from societies.config.document import Document, from_mapping
 from societies.config.load import find_config, read_document
-from societies.config.model import LARGEST_INTEGER, ListOf, Section, WorkloadConfig, key
+from societies.config.model import From1, ListOf, Section, WorkloadConfig, key
 from societies.config.overrides import put
 from societies.config.problems import Origin, Path, Problem, config_error, described
 from societies.config.rules import name_rules
@@ -36,8 +36,7 @@ MOST_POINTS = 10_000_000
 
 
 Replicates = Annotated[
-    Annotated[Annotated[int, Field(ge=1, le=LARGEST_INTEGER)], Tag("number")]
-    | Annotated[UntilConfig, Tag("section")],
+    Annotated[From1, Tag("number")] | Annotated[UntilConfig, Tag("section")],
     Discriminator(lambda value: "section" if isinstance(value, dict | UntilConfig) else "number"),
 ]
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from reference_py.economy.devices import DEVICE_TYPES
 from societies.config.model import (
-    LARGEST_INTEGER,
     LARGEST_REAL,
-    SMALLEST_REAL,
+    From0,
     PerResource,
     Section,
     key,
@@ -25,6 +24,7 @@ from societies.economy.config.ranges import (
     MOST_ROUNDS,
     Experience,
     MoreThanOne,
+    NotNegative,
     Positive,
 )
 
@@ -75,12 +75,10 @@ class DevicesMarketConfig(Section):
         ge=1,
         le=LONGEST_MEMORY,
     )
-    days_to_hold: float = value(
+    days_to_hold: Positive = value(
         2.0,
         "An agent that owns devices for more than this many days of use wants no more of them",
         "day",
-        ge=SMALLEST_REAL,
-        le=LARGEST_REAL,
     )
 
 
@@ -173,19 +171,13 @@ class DeviceConfig(Section):
     inventor_experience: float = value(
         6.0, "Experience that an invention gives its inventor", "1", ge=2, le=LARGEST_REAL
     )
-    min_held_experience: float = value(
+    min_held_experience: NotNegative = value(
         2.0,
         "Least experience of an agent that buys or owns a device: it learns by taking it apart",
         "1",
-        ge=0,
-        le=LARGEST_REAL,
     )
-    daily_decay: float = value(
-        3.0,
-        "Minutes of use that an unused device loses every night",
-        "min/day",
-        ge=0,
-        le=LARGEST_REAL,
+    daily_decay: NotNegative = value(
+        3.0, "Minutes of use that an unused device loses every night", "min/day"
     )
     factor: DeviceFactorConfig = value(
         DeviceFactorConfig(), "How much faster work is, by type", symbol="device_factor"
@@ -203,19 +195,15 @@ class DeviceConfig(Section):
 class InventionConfig(Section):
     """How likely inventions are."""
 
-    tool_probability: float = value(
+    tool_probability: NotNegative = value(
         0.000075,
         "Probability a day of inventing a tool, for each unit of experience with its resources",
         "1/unit extracted",
-        ge=0,
-        le=LARGEST_REAL,
     )
-    device_probability: float = value(
+    device_probability: NotNegative = value(
         0.00125,
         "Probability a day of inventing a higher device, for each experience with its components",
         "1",
-        ge=0,
-        le=LARGEST_REAL,
     )
     banned_of: int = value(
         -1,
@@ -224,18 +212,12 @@ class InventionConfig(Section):
         ge=-1,
         le=MOST_RESOURCES - 1,
     )
-    min_held: int = value(
-        3,
-        "An agent experiments only with resources of which it holds more than this",
-        "units",
-        ge=0,
-        le=LARGEST_INTEGER,
+    min_held: From0 = value(
+        3, "An agent experiments only with resources of which it holds more than this", "units"
     )
-    min_made_for_device_maker: int = value(
+    min_made_for_device_maker: From0 = value(
         5,
         "A device that makes devices is of use to an agent that made more than this many of them "
         "within production_memory, for each one it owns and the new one",
         "devices",
-        ge=0,
-        le=LARGEST_INTEGER,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from societies.config.model import LARGEST_INTEGER, Conflict, Section, shape
+from societies.config.model import Conflict, From0, Section, shape
 from societies.workload.declare.config import MOST_TICKS
 
 
@@ -20,13 +20,11 @@ class FanConfig(Section):
         ge=0,
         le=MOST_TICKS,
     )
-    futures: int = shape(
+    futures: From0 = shape(
         0,
         "Societies in a row that have the same past; 0: each has a past of its own",
         "societies",
         symbol="futures",
-        ge=0,
-        le=LARGEST_INTEGER,
     )
 
 

@@ -10,7 +10,6 @@ from pydantic_core import PydanticCustomError
 from societies.config.model import (
     LARGEST_INTEGER,
     LARGEST_REAL,
-    SMALLEST_REAL,
     PerResource,
     Section,
     initial,
@@ -108,19 +107,9 @@ class GroupConfig(Section):
         le=LARGEST_REAL,
     )
     device: DeviceOverrides | None = key(None, "Keys of device that differ in this group")
-    device_trade_power: float = tabulated(
-        1.0,
-        "Bargaining power in device trade",
-        "1",
-        ge=SMALLEST_REAL,
-        le=LARGEST_REAL,
-    )
-    inventiveness: float = tabulated(
-        1.0,
-        "How many times likelier inventions are to an agent of this group",
-        "1",
-        ge=SMALLEST_REAL,
-        le=LARGEST_REAL,
+    device_trade_power: Positive = tabulated(1.0, "Bargaining power in device trade", "1")
+    inventiveness: Positive = tabulated(
+        1.0, "How many times likelier inventions are to an agent of this group", "1"
     )
     transfer_share: float = tabulated(
         0.0,

@@ -24,7 +24,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from societies.config.model import (
-    LARGEST_INTEGER,
+    From0,
+    From1,
     Interval,
     ListOf,
     Section,
@@ -62,36 +63,34 @@ from societies.workload.declare.config import (
     SEED,
     InterventionConfig,
     Numbers,
+    Ticks,
     changed_after,
     changed_copies,
 )
 from societies.workload.declare.varying import NotVarying
 
 
-def _the_word_random(word: str) -> str:
-    if word != "random":
-        message = "expected a whole number or random, got {word}"
-        raise PydanticCustomError("index", message, {"word": quoted(word)})
-    return word
+def _only(own: str) -> BeforeValidator:
+    """Return the check of a word that may stand in place of a number."""
+
+    def checked(word: str) -> str:
+        if word != own:
+            message = f"expected a whole number or {own}, got {{word}}"
+            raise PydanticCustomError("index", message, {"word": quoted(word)})
+        return word
+
+    return BeforeValidator(checked)
 
 
 Index = Annotated[
-    Annotated[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)], Tag("number")]
-    | Annotated[Literal["random"], BeforeValidator(_the_word_random), Tag("word")],
+    Annotated[From0, Tag("number")] | Annotated[Literal["random"], _only("random"), Tag("word")],
     Discriminator(lambda value: "word" if isinstance(value, str) else "number"),
 ]
 
 
-def _the_word_any(word: str) -> str:
-    if word != "any":
-        message = "expected a whole number or any, got {word}"
-        raise PydanticCustomError("index", message, {"word": quoted(word)})
-    return word
-
-
 Numeraire = Annotated[
     Annotated[Annotated[int, Field(ge=0, le=MOST_RESOURCES - 1)], Tag("number")]
-    | Annotated[Literal["any"], BeforeValidator(_the_word_any), Tag("word")],
+    | Annotated[Literal["any"], _only("any"), Tag("word")],
     Discriminator(lambda value: "word" if isinstance(value, str) else "number"),
 ]
 
@@ -108,14 +107,7 @@ HOLDINGS = (
 class ShockConfig(Section):
     """Something that is taken out of the society for good."""
 
-    day: int = key(
-        ...,
-        "At the end of this day; 0: before the first day",
-        "day",
-        ge=0,
-        le=LARGEST_INTEGER,
-        examples=[0],
-    )
+    day: From0 = key(..., "At the end of this day; 0: before the first day", "day", examples=[0])
     remove: Removable = key(..., WHAT_IS_REMOVED, examples=["resource"])
     index: Index = key(..., WHICH, "index", examples=["random"])
     holdings: Literal["keep", "lose"] | None = key(None, HOLDINGS)
@@ -133,7 +125,7 @@ class EconomyIntervention(InterventionConfig):
     group: str | None = key(
         None, "Name of the group whose values change; default: values of all agents"
     )
-    agents: ListOf[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]] = key(
+    agents: ListOf[From0] = key(
         (),
         "Numbers of the agents whose values change, instead of `group`: all of one group",
         "index",
@@ -147,37 +139,25 @@ class EconomyIntervention(InterventionConfig):
 class TradeLogConfig(Section):
     """Days of which every single trade is written down."""
 
-    days: ListOf[Annotated[int, Field(ge=1, le=MOST_TICKS)]] = key(
+    days: Ticks = key(
         (), "Days whose trades are recorded; each takes the reference one more day", "day"
     )
-    societies: int = key(
-        1, "In how many societies, the first ones", "societies", ge=1, le=LARGEST_INTEGER
-    )
+    societies: From1 = key(1, "In how many societies, the first ones", "societies")
 
 
 class EconomyRecord(Section):
     """How much detail the output file holds."""
 
-    society: int = key(
-        1, "Record the society's series every this many days", "day", ge=1, le=LARGEST_INTEGER
+    society: From1 = key(1, "Record the society's series every this many days", "day")
+    agent: From0 = key(0, "Record every agent every this many days; 0: never", "day")
+    agent_resource: From0 = key(
+        0, "Record every agent's every resource every this many days; 0: never", "day"
     )
-    agent: int = key(
-        0, "Record every agent every this many days; 0: never", "day", ge=0, le=LARGEST_INTEGER
-    )
-    agent_resource: int = key(
-        0,
-        "Record every agent's every resource every this many days; 0: never",
-        "day",
-        ge=0,
-        le=LARGEST_INTEGER,
-    )
-    device: int = key(
+    device: From0 = key(
         1,
         "Record how many agents know each device every this many days; 0: never; of no effect "
         "without devices",
         "day",
-        ge=0,
-        le=LARGEST_INTEGER,
     )
     checkpoint: Interval = key(
         "auto",
@@ -185,7 +165,7 @@ class EconomyRecord(Section):
         "never: not at all; auto: 50, or more where it is large",
         "day",
     )
-    keep: ListOf[Annotated[int, Field(ge=1, le=MOST_TICKS)]] = KEEP
+    keep: Ticks = KEEP
     measures: bool = shape(
         False,
         "Record prices, income, consumption and wealth every day, their Gini coefficients and top "
@@ -197,7 +177,7 @@ class EconomyRecord(Section):
         "received",
         "index",
     )
-    network: ListOf[Annotated[int, Field(ge=1, le=MOST_TICKS)]] = key(
+    network: Ticks = key(
         (), "Days of which it is recorded who gave how much to whom, in all societies", "day"
     )
     trade_log: TradeLogConfig = key(
@@ -213,13 +193,11 @@ class EconomyKeys(WorkloadConfig):
     """A society of self-interested agents that extract, barter and consume resources."""
 
     workload: Literal["economy"] = key("economy", "What the file configures")
-    agents: int = shape(
+    agents: From1 = shape(
         48,
         "Number of agents in a society, or a CSV file with a row for each",
         "agents",
         nearly="an intervention with 'remove: agent' takes one out",
-        ge=1,
-        le=LARGEST_INTEGER,
     )
     resources: int = shape(
         48,

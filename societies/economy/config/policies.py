@@ -12,15 +12,15 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from societies.config.model import (
-    LARGEST_INTEGER,
     LARGEST_REAL,
     SMALLEST_REAL,
     Conflict,
+    From0,
     Section,
     key,
     value,
 )
-from societies.economy.config.ranges import MOST_RESOURCES
+from societies.economy.config.ranges import MOST_RESOURCES, Positive
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 Units = Annotated[float, Field(ge=0, le=LARGEST_REAL)]
@@ -81,12 +81,10 @@ class PoliciesConfig(Section):
         ge=-1,
         le=MOST_RESOURCES - 1,
     )
-    quota: int = value(
+    quota: From0 = value(
         0,
         "Units of this resource that an agent may give away in a day; 0: its trade is banned",
         "units",
-        ge=0,
-        le=LARGEST_INTEGER,
     )
     price_of: int = value(
         -1,
@@ -95,19 +93,11 @@ class PoliciesConfig(Section):
         ge=-1,
         le=MOST_RESOURCES - 1,
     )
-    price_floor: float = value(
-        SMALLEST_REAL,
-        "Least price in swaps, in units received for a unit",
-        "units/unit",
-        ge=SMALLEST_REAL,
-        le=LARGEST_REAL,
+    price_floor: Positive = value(
+        SMALLEST_REAL, "Least price in swaps, in units received for a unit", "units/unit"
     )
-    price_cap: float = value(
-        LARGEST_REAL,
-        "Highest price in swaps, in units received for a unit",
-        "units/unit",
-        ge=SMALLEST_REAL,
-        le=LARGEST_REAL,
+    price_cap: Positive = value(
+        LARGEST_REAL, "Highest price in swaps, in units received for a unit", "units/unit"
     )
 
 

@@ -17,6 +17,7 @@ DEFAULT_RESOURCES_IN_TOOL = 5
 DEFAULT_COMPONENTS = 6
 LONGEST_MEMORY = 1000
 
+NotNegative = Annotated[float, Field(ge=0, le=LARGEST_REAL)]
 Positive = Annotated[float, Field(ge=SMALLEST_REAL, le=LARGEST_REAL)]
 MoreThanOne = Annotated[float, Field(gt=1, le=LARGEST_REAL)]
 AtLeastOne = Annotated[float, Field(ge=1, le=LARGEST_REAL)]

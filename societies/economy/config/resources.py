@@ -5,14 +5,10 @@ Lists give one number per resource. Keys that a group may override have the same
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from societies.config.model import (
-    LARGEST_INTEGER,
-    LARGEST_REAL,
-    SMALLEST_REAL,
+    From0,
     PerResource,
     Section,
     initial,
@@ -28,6 +24,7 @@ from societies.economy.config.ranges import (
     AtLeastOne,
     Experience,
     MoreThanOne,
+    NotNegative,
     Positive,
 )
 
@@ -41,7 +38,7 @@ RESOURCE_LIFETIME = (
 )
 UNITS = "Units of each resource that an agent holds before the first day"
 
-Units = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
+Units = From0
 
 
 class UtilityConfig(Section):
@@ -49,12 +46,8 @@ class UtilityConfig(Section):
 
     scale: PerResource[Positive] = tabulated(600.0, SCALE, "util")
     exponent: PerResource[MoreThanOne] = tabulated(2.5, EXPONENT, "1")
-    min_marginal: float = value(
-        1.0,
-        "Floor of marginal utility; less than every scale",
-        "util/unit",
-        ge=SMALLEST_REAL,
-        le=LARGEST_REAL,
+    min_marginal: Positive = value(
+        1.0, "Floor of marginal utility; less than every scale", "util/unit"
     )
 
 
@@ -64,20 +57,16 @@ class ExtractionConfig(Section):
     max_effort: PerResource[Positive] = tabulated(9.0, MAX_EFFORT, "min/unit")
     min_effort: PerResource[Positive] = tabulated(3.0, MIN_EFFORT, "min/unit")
     max_experience: PerResource[Experience] = tabulated(600.0, MAX_EXPERIENCE, "units extracted")
-    daily_experience_penalty: float = value(
+    daily_experience_penalty: NotNegative = value(
         3.0,
         "Experience lost on every day on which the resource is not extracted",
         "units extracted/day",
-        ge=0,
-        le=LARGEST_REAL,
     )
-    near_best_band: float = value(
+    near_best_band: NotNegative = value(
         0.0,
         "An agent extracts any resource whose gain per minute is within this of the best; "
         "0: only the best",
         "util/min",
-        ge=0,
-        le=LARGEST_REAL,
     )
 
 
@@ -114,8 +103,8 @@ class TradingConfig(Section):
         ge=1,
         le=MOST_RESOURCES,
     )
-    min_surplus: float = value(
-        0.1, "Each partner must gain more than this by a trade", "util", ge=0, le=LARGEST_REAL
+    min_surplus: NotNegative = value(
+        0.1, "Each partner must gain more than this by a trade", "util"
     )
     price: Literal["geometric", "inverse_geometric", "unit"] = shape(
         "geometric",

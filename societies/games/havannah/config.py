@@ -9,8 +9,9 @@ from reference_py.games.havannah.board import cell_of
 from reference_py.games.havannah.parameters import EMPTY, STREAM_GAP, Parameters, other
 from reference_py.primitives.rng import ORBIT, stream_base
 from societies.config.model import (
-    LARGEST_INTEGER,
     Conflict,
+    From0,
+    From1,
     Interval,
     ListOf,
     Section,
@@ -132,14 +133,10 @@ class HavannahConfig(BoardConfig):
         le=2**53,
     )
     seed: int = SEED
-    replicates: int = key(
-        1,
-        "Ratings of the position in parallel, with different random numbers",
-        "games",
-        ge=1,
-        le=LARGEST_INTEGER,
+    replicates: From1 = key(
+        1, "Ratings of the position in parallel, with different random numbers", "games"
     )
-    first_game: int = key(0, "Number of the first of them", "index", ge=0, le=LARGEST_INTEGER)
+    first_game: From0 = key(0, "Number of the first of them", "index")
     winner: Literal["auto", "forest", "offline", "flood"] = shape(
         "auto",
         "How the end of a playout is found, with the same results: by disjoint sets stone by "
@@ -155,15 +152,9 @@ class HavannahConfig(BoardConfig):
         "once; or some at a time, with nothing copied, positions and results copied for these, "
         "or at each launch",
     )
-    active: int = shape(
-        8, "Of runners but modern: candidates in a launch", "candidates", ge=1, le=LARGEST_INTEGER
-    )
-    together: int = shape(
-        1,
-        "Of runners but modern: playouts of each of them in a launch",
-        "playouts",
-        ge=1,
-        le=LARGEST_INTEGER,
+    active: From1 = shape(8, "Of runners but modern: candidates in a launch", "candidates")
+    together: From1 = shape(
+        1, "Of runners but modern: playouts of each of them in a launch", "playouts"
     )
     memory: Literal["private", "local", "global"] = shape(
         "private", "Of forest: memory of the device that holds the board of a playout"

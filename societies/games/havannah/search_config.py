@@ -8,8 +8,9 @@ from typing import Any, Literal
 from reference_py.games.havannah.grow import TreeParameters
 from reference_py.primitives.rng import stream_base
 from societies.config.model import (
-    LARGEST_INTEGER,
     Conflict,
+    From0,
+    From1,
     Interval,
     ListOf,
     Section,
@@ -97,14 +98,10 @@ class HavannahSearchConfig(BoardConfig):
     exploration: float = value(0.2, WEIGHT, ge=0.0, le=1e2)
     rave: float = RAVE
     seed: int = SEED
-    replicates: int = key(
-        1,
-        "Searches of the position in parallel, with different random numbers",
-        "games",
-        ge=1,
-        le=LARGEST_INTEGER,
+    replicates: From1 = key(
+        1, "Searches of the position in parallel, with different random numbers", "games"
     )
-    first_game: int = key(0, "Number of the first of them", "index", ge=0, le=LARGEST_INTEGER)
+    first_game: From0 = key(0, "Number of the first of them", "index")
     interventions: ListOf[BatchIntervention] = INTERVENTIONS
     record: HavannahSearchRecord = key(
         HavannahSearchRecord(), "What is recorded in the file, and how often"

@@ -11,8 +11,9 @@ from pydantic import Field
 
 from reference_py.physics.laplace.parameters import Conductor, Parameters, rectangle
 from societies.config.model import (
-    LARGEST_INTEGER,
     Conflict,
+    From0,
+    From1,
     Interval,
     ListOf,
     Section,
@@ -120,9 +121,7 @@ class LaplaceConfig(WorkloadConfig):
         "V",
         gt=0,
     )
-    check_every: int = shape(
-        50, "Steps from one look at the tolerance to the next", "step", ge=1, le=LARGEST_INTEGER
-    )
+    check_every: From1 = shape(50, "Steps from one look at the tolerance to the next", "step")
     precision: Literal["single", "double"] = shape("single", "Numbers of 32 or 64 bits")
     variant: Literal["rows", "seed", "tiled", "deep"] = shape(
         "rows",
@@ -137,10 +136,8 @@ class LaplaceConfig(WorkloadConfig):
         ge=1,
         le=24,
     )
-    replicates: int = key(
-        1, "Plates that are solved in parallel", "plates", ge=1, le=LARGEST_INTEGER
-    )
-    first_plate: int = key(0, "Number of the first plate", "index", ge=0, le=LARGEST_INTEGER)
+    replicates: From1 = key(1, "Plates that are solved in parallel", "plates")
+    first_plate: From0 = key(0, "Number of the first plate", "index")
     interventions: ListOf[LaplaceIntervention] = INTERVENTIONS
     record: LaplaceRecord = key(LaplaceRecord(), "What is recorded in the file, and how often")
 

@@ -10,8 +10,9 @@ from reference_py.physics.molecular_dynamics.parameters import Parameters
 from reference_py.primitives.rng import stream_base
 from reference_py.primitives.softmath import soft_pow
 from societies.config.model import (
-    LARGEST_INTEGER,
     Conflict,
+    From0,
+    From1,
     Interval,
     ListOf,
     Section,
@@ -114,14 +115,10 @@ class MolecularDynamicsConfig(WorkloadConfig):
         le=1e3,
     )
     precision: Literal["single", "double"] = shape("single", "Numbers of 32 or 64 bits")
-    replicates: int = key(
-        1,
-        "Boxes that are simulated in parallel, each with its own velocities",
-        "boxes",
-        ge=1,
-        le=LARGEST_INTEGER,
+    replicates: From1 = key(
+        1, "Boxes that are simulated in parallel, each with its own velocities", "boxes"
     )
-    first_box: int = key(0, "Number of the first box", "index", ge=0, le=LARGEST_INTEGER)
+    first_box: From0 = key(0, "Number of the first box", "index")
     interventions: ListOf[MolecularDynamicsIntervention] = INTERVENTIONS
     record: MolecularDynamicsRecord = key(
         MolecularDynamicsRecord(), "What is recorded in the file, and how often"

@@ -13,8 +13,9 @@ from pydantic import Field
 from reference_py.physics.raytracer.parameters import INDEX, Parameters, Scene, Vector, grid
 from reference_py.physics.raytracer.vectors import dot, minus
 from societies.config.model import (
-    LARGEST_INTEGER,
     Conflict,
+    From0,
+    From1,
     Interval,
     ListOf,
     Section,
@@ -199,14 +200,12 @@ class RaytracerConfig(WorkloadConfig):
         "Of brute, seed shading, on a GPU: spheres that a workgroup has in local memory at a time",
         "spheres",
     )
-    replicates: int = key(
+    replicates: From1 = key(
         1,
         "Pictures of the scene that are computed in parallel, which may differ in camera and light",
         "frames",
-        ge=1,
-        le=LARGEST_INTEGER,
     )
-    first_frame: int = key(0, "Number of the first frame", "index", ge=0, le=LARGEST_INTEGER)
+    first_frame: From0 = key(0, "Number of the first frame", "index")
     interventions: ListOf[RaytracerIntervention] = INTERVENTIONS
     out: str | None = key(None, "File of the picture; default: that of the results, ending in .png")
     record: RaytracerRecord = key(RaytracerRecord(), "What is recorded in the file, and how often")

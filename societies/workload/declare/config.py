@@ -11,6 +11,7 @@ from reference_py.primitives.rng import RANDOM_STREAMS, STREAM_GAP, stream_base
 from societies.config.model import (
     LARGEST_INTEGER,
     Conflict,
+    From0,
     Interval,
     Label,
     ListOf,
@@ -89,7 +90,7 @@ class InterventionConfig(Section):
         return {key: series.read(key, one) for key, one in values.items()}
 
 
-Numbers = ListOf[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]]
+Numbers = ListOf[From0]
 """Numbers of copies."""
 
 INTERVENTIONS: Any = key((), "Which values are changed, and when")

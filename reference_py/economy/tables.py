@@ -3,7 +3,8 @@
 The curves contain powers and exponentials, whose last bits differ between machines and libraries.
 They are therefore computed once, before the first day, in decimal arithmetic with far more digits
 than a double holds, and rounded once: every machine gets the same correctly rounded table, and no
-kernel ever calls ``exp`` or ``pow``. Source: docs/model.md, sections "Utility" and "Effort" (Haney,
+kernel ever calls ``exp`` or ``pow`` (`kernels/economy/curve_tables.cl` makes tables by + - * and /,
+for the host to complete). Source: docs/model.md, sections "Utility" and "Effort" (Haney,
 Haarsma and Ditta 2016).
 """
 

@@ -16,8 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +36,10 @@ from societies.economy.double_double import (
     times,
     two_sum,
 )
+from societies.economy.exact_sums import running_sums
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
 
 UtilityKey = tuple[float, float, float]
 """Scale, exponent and the floor of marginal utility."""
@@ -117,8 +120,12 @@ _MADE: dict[tuple[float, ...], tuple[Doubles, Doubles]] = {}
 """Marginal and total utility by the key of the curve and the space for its table."""
 
 
-def utility_tables(keys: Sequence[UtilityKey], largest_holding: int) -> UtilityTables:
+def utility_tables(
+    keys: Sequence[UtilityKey], largest_holding: int, device: Device | None = None
+) -> UtilityTables:
     """Return the tables of `reference_py.economy.tables.utility_curve` for each of the keys.
+
+    Many large ones are made on the device if it is a GPU, with the same bits.
 
     Raises
     ------
@@ -135,6 +142,13 @@ def utility_tables(keys: Sequence[UtilityKey], largest_holding: int) -> UtilityT
 
     names = [(*key, size) for key, size in zip(keys, room, strict=True)]
     made = [_MADE.get(name) for name in names]
+    new = [number for number, table in enumerate(made) if table is None]
+    if device is not None and device.kind == "gpu":  # on a CPU kernels take as long as NumPy
+        from societies.economy.curves_on_device import made_on
+
+        found = made_on(device, [keys[number] for number in new], [room[number] for number in new])
+        for number, table in zip(new, found, strict=False):
+            made[number] = table
 
     def make(number: int) -> None:
         first = int(start[number])
@@ -300,46 +314,6 @@ def _above_least(number: DoubleDouble) -> DoubleDouble:
     """Return the number with the opposite sign, at least `LEAST`, as an argument for `exp`."""
     small = number.high > -LEAST
     return DoubleDouble(np.where(small, LEAST, -number.high), np.where(small, 0.0, -number.low))
-
-
-# ---------------------------------------------------------------- sums
-
-
-def running_sums(values: Doubles) -> Doubles:
-    """Return the sums of the first 1, 2, ... values above 0, each exact and rounded once.
-
-    The values, of which a table has fewer than 2**21, are integer multiples of the last place of
-    the smallest, written in digits of 32 bits. Sums of digits and their carries are integers. The
-    three digits of a sum are added as doubles, the upper two without error, so only one rounding
-    remains.
-    """
-    if not len(values):
-        return values
-    mantissa, exponent = np.frexp(values)
-    last_place = int(exponent.min()) - 53
-    shift = exponent - 53 - last_place
-    if shift.max() > 32:
-        return _sums_of_any(values)
-    whole, shift = np.ldexp(mantissa, 53).astype(np.uint64), shift.astype(np.uint64)
-    low = np.cumsum((whole << shift) & _DIGIT)
-    middle = np.cumsum((whole >> (_32 - shift)) & _DIGIT) + (low >> _32)
-    top = np.cumsum(whole >> (_63 - shift) >> _1) + (middle >> _32)
-    high = np.ldexp(top.astype(float), 64)
-    upper, rest = two_sum(high, np.ldexp((middle & _DIGIT).astype(float), 32))
-    sums: Doubles = np.ldexp(upper + (rest + (low & _DIGIT).astype(float)), last_place)
-    return sums
-
-
-_DIGIT = np.uint64(2**32 - 1)
-_1, _32, _63 = np.uint64(1), np.uint64(32), np.uint64(63)
-
-
-def _sums_of_any(values: Doubles) -> Doubles:
-    """Return the same as `running_sums` for values of any ratio to each other (slower)."""
-    shift = 1074  # every double is a whole number of 2 ** -1074
-    ratios = (value.as_integer_ratio() for value in values.tolist())
-    wholes = ((numerator << shift) // denominator for numerator, denominator in ratios)
-    return np.array([total / (1 << shift) for total in accumulate(wholes)])
 
 
 # ---------------------------------------------------------------- single curves

@@ -10,15 +10,20 @@ import inspect
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reference_py.economy.tables import LONGEST_TABLE, EffortCurve, UtilityCurve
 from societies.economy import curves
-from societies.economy.curves import EffortTables, UtilityTables, running_sums, starts
+from societies.economy.curves import EffortTables, UtilityTables, starts
 from societies.economy.double_double import Doubles
+from societies.economy.exact_sums import running_sums
 from societies.translate import PlugIn
 from societies.workload.declare.rules import Plugged
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
 
 Key = tuple[float, ...]
 """The numbers of a curve (`curves.UtilityKey`, `curves.EffortKey`), and the resource if the rule
@@ -41,7 +46,9 @@ class Curves:
             return list(keys)
         return [(*key, resource) for resource, key in enumerate(keys)]
 
-    def utility_tables(self, keys: Sequence[Key], largest_holding: int) -> UtilityTables:
+    def utility_tables(
+        self, keys: Sequence[Key], largest_holding: int, device: Device | None = None
+    ) -> UtilityTables:
         """Return the tables of some utility curves, as `curves.utility_tables` does.
 
         Raises
@@ -52,7 +59,7 @@ class Curves:
         """
         one = self._rules.get(UTILITY)
         if one is None:
-            return curves.utility_tables([(a, b, c) for a, b, c in keys], largest_holding)
+            return curves.utility_tables([(a, b, c) for a, b, c in keys], largest_holding, device)
         parts = [_marginal(one, key, largest_holding) for key in keys]
         lengths = [len(part) for part in parts]
         sums = [np.concatenate([[0.0], running_sums(part)]) for part in parts]

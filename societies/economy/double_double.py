@@ -113,7 +113,7 @@ def exp(x: DoubleDouble) -> DoubleDouble:
     The products add less than 2**-101 together. tests/parity/test_curve_tables.py finds errors of
     at most a thirtieth of the bound.
     """
-    (c1, c2, c3), powers = _ln2_step(), _powers()
+    (c1, c2, c3), powers = ln2_step(), powers_of_two()
     k = np.rint(x.high * (1.0 / (c1 + c2)))
     s, error = two_sum(x.high, -k * c1)
     s, more = two_sum(s, -k * c2)
@@ -135,7 +135,7 @@ def exp(x: DoubleDouble) -> DoubleDouble:
 
 
 @cache
-def _ln2_step() -> tuple[float, float, float]:
+def ln2_step() -> tuple[float, float, float]:
     """Return ln 2 / 4096 as a sum of three parts; the first two have 30 bits each."""
     context, parts = Context(prec=60), []
     left = context.divide(context.ln(Decimal(2)), Decimal(_STEPS))
@@ -148,7 +148,7 @@ def _ln2_step() -> tuple[float, float, float]:
 
 
 @cache
-def _powers() -> DoubleDouble:
+def powers_of_two() -> DoubleDouble:
     """Return 2**(i / 4096) for i from 0 to 4095."""
     context = Context(prec=60)
     step = context.power(Decimal(2), context.divide(Decimal(1), Decimal(_STEPS)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from societies.economy.curves import EffortTables, UtilityTables
 from societies.economy.curves_of_rules import Curves, Key
 from societies.workload.declare.keys import VALUE_TABLE, shapes, table_lookups, table_row, values
 from societies.workload.declare.points import Points, once
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
 
 Rows = NDArray[np.uint32]
 
@@ -49,6 +52,7 @@ class Ensemble(Parameters):
     """
 
     _curves: Curves
+    _device: Device | None
 
     def __init__(self, config: EconomyConfig, points: Points) -> None:
         self._set(
@@ -72,6 +76,7 @@ class Ensemble(Parameters):
             _curves=Curves(single.replaced(config)),
             _groups=len(config.group_sizes()),
             _made={},
+            _device=None,
         )
         self._set(**self.shapes)
         if config.devices != "none":
@@ -104,6 +109,10 @@ class Ensemble(Parameters):
         """Return a text with the number of utility tables and their lengths."""
         length = self._utility.length
         return f"{len(length)} tables of {length.min()} to {length.max()} units"
+
+    def computed_on(self, device: Device) -> None:
+        """Take note of a device on which tables can be made; they are the same without it."""
+        self._set(_device=device)
 
     def only(self, society: int) -> Ensemble:
         """Return an ensemble that has only the society of this number."""
@@ -185,7 +194,9 @@ class Ensemble(Parameters):
 
     @cached_property
     def _utility(self) -> UtilityTables:
-        return self._curves.utility_tables(self._utility_keys[0], self.largest_holding)
+        keys, device = self._utility_keys[0], self._device
+        self._set(_device=None)  # not kept open by the parameters
+        return self._curves.utility_tables(keys, self.largest_holding, device)
 
     @cached_property
     def _effort(self) -> EffortTables:

@@ -115,6 +115,13 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
         return schedule.kept_schedule(p, tick)
 
+    def computed_on(self, p: Parameters, device: Device) -> None:
+        """Let the tables of many curves be made on the device."""
+        from societies.economy.ensemble import Ensemble
+
+        if isinstance(p, Ensemble):
+            p.computed_on(device)
+
     def source(self, p: Parameters) -> Source:
         """Return macros, accessors, tables and the bounds of shared loops."""
         from societies.economy import source

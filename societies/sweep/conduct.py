@@ -264,7 +264,7 @@ class _Session:
             except Stopped:
                 for future, batch in running.items():
                     if future.done() and future.exception() is None:
-                        self._settle(batch, future, executor)
+                        self._settle(batch, future, executor.settled(batch, future))
                 raise
 
     def _run(
@@ -273,24 +273,39 @@ class _Session:
         """Submit batches and write their results; ``running`` maps futures to their batches."""
         sizes = BatchSizes()
         while True:
-            stop.check()
-            while len(running) < executor.slots and (
-                batch := self._next(self._size(executor, sizes.size), executor)
-            ):
-                running[executor.submit(batch)] = batch
-                stop.check()
+            self._submit(executor, running, sizes.size, stop)
             if not running:
                 return
             with stop.at_first():
                 over, _ = wait(running, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
                 if not over:
                     executor.require_alive()
-            for future in over:
-                took = self._settle(running[future], future, executor)
-                batch = running.pop(future)
-                if took:
-                    sizes.add(len(batch.rows), took)
-                self._tell()
+            ended = [(running.pop(future), future) for future in over]
+            again = [executor.settled(batch, future) for batch, future in ended]
+            try:
+                if executor.slots > 1:  # devices compute while results are written
+                    self._submit(executor, running, sizes.size, stop)
+            finally:
+                for (batch, future), elsewhere in zip(ended, again, strict=True):
+                    took = self._settle(batch, future, elsewhere)
+                    if took:
+                        sizes.add(len(batch.rows), took)
+                    self._tell()
+
+    def _submit(
+        self,
+        executor: Executor,
+        running: dict[Future[Result], Batch],
+        timed: int,
+        stop: Interruption,
+    ) -> None:
+        """Submit batches as long as the executor has room."""
+        stop.check()
+        while len(running) < executor.slots and (
+            batch := self._next(self._size(executor, timed), executor)
+        ):
+            running[executor.submit(batch)] = batch
+            stop.check()
 
     def _size(self, executor: Executor, timed: int) -> int:
         """Return how many runs the next batch has.
@@ -359,9 +374,11 @@ class _Session:
             sources=self._sources,
         )
 
-    def _settle(self, batch: Batch, future: Future[Result], executor: Executor) -> float:
-        """Write the results of a batch and return its seconds; 0 if it has to be tried again."""
-        elsewhere = executor.settled(batch, future)
+    def _settle(self, batch: Batch, future: Future[Result], elsewhere: Batch | None) -> float:
+        """Write the results of a batch and return its seconds; 0 if it has to be tried again.
+
+        ``elsewhere`` is the batch if another device is to compute it.
+        """
         try:
             result = future.result()
         except (Unreachable, WrongVersion):

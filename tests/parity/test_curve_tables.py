@@ -10,8 +10,13 @@ import numpy as np
 import pytest
 
 from reference_py.economy import tables
-from societies.economy import curves, double_double
+from societies import config_from_dict
+from societies.economy import curves, curves_on_device, double_double, exact_sums
 from societies.economy.double_double import DoubleDouble, decided, exp, logarithms
+from societies.opencl import choose_device
+from societies.workload import Setup
+from societies.workload.declare.registry import workload
+from societies.workload.running.points import with_table
 
 ANY = 10**9  # a largest holding that never ends a table
 
@@ -24,6 +29,11 @@ EFFORT = [
     *((7.0, 2.5, 45.5), (30.0, 0.5, 40.0), (9.0, 3.0, 1.0), (4.0, 4.0, 20.0), (1e6, 1.0, 30.0)),
     *((1e12, 1e-12, 9.0), (1e-3, 1e-12, 30.0), (27.0, 9.0, 40.0)),
 ]
+
+
+@pytest.fixture
+def device():
+    return choose_device("auto")
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +78,53 @@ def test_tables_used_last_leave_last(monkeypatch):
     for key in (keys[0], keys[1], keys[0], keys[2]):
         curves.utility_tables([key], 600)
     assert [name[:3] for name in curves._MADE] == [keys[0], keys[2]]
+
+
+MADE_BY_HOST = [(10.0, 2.0, 10.0), (1.0, 1e7, 1e-12)]
+"""No entries; values too different for the kernel's sums."""
+
+
+@pytest.mark.parametrize("at_once", [1 << 23, 500])
+def test_tables_of_a_device_are_those_of_the_host(device, monkeypatch, at_once):
+    """Also the unit at the floor, whole numbers, which no digit decides, and many launches."""
+    monkeypatch.setattr(curves_on_device, "_AT_ONCE", at_once)
+    monkeypatch.setattr(curves_on_device, "LEAST_ENTRIES", 1)
+    rng = random.Random(2)
+    keys = [
+        (rng.uniform(1, 1e4), rng.uniform(1.05, 9.0), rng.uniform(1e-3, 0.5)) for _ in range(60)
+    ]
+    keys += [*UTILITY, *((600.0, 2.0 + i / 40, 1.0) for i in range(40))]
+    keys = [key for key in keys if key not in MADE_BY_HOST] + MADE_BY_HOST
+    room = [curves._longest(*key, 3000) for key in keys]
+    host = curves.utility_tables(keys, 3000)
+    found = list(curves_on_device.made_on(device, keys, room))
+    left = [key for key, table in zip(keys, found, strict=True) if table is None]
+    assert set(MADE_BY_HOST) <= set(left) and len(left) <= 5
+    for number, table in enumerate(found):
+        if table is not None:
+            marginal, total = table[0].tolist(), [0.0, *table[1].tolist()]
+            made = tables.UtilityCurve(tuple(marginal), tuple(total), keys[number][2])
+            assert same(made, host.curve(number))
+
+
+def test_an_ensemble_makes_many_tables_on_a_gpu(device, monkeypatch):
+    """With the tables that it makes on the host, in a study's first launch."""
+    monkeypatch.setattr(curves_on_device, "LEAST_ENTRIES", 1)
+    monkeypatch.setattr(device, "kind", "gpu")
+    asked, made_on = [], curves_on_device.made_on
+    monkeypatch.setattr(
+        curves_on_device, "made_on", lambda *given: asked.append(given[0]) or made_on(*given)
+    )
+    config = config_from_dict({"workload": "economy", "agents": 2, "resources": 2, "days": 3})
+    config = with_table(config, {"utility.exponent": [2.0, 2.5, 3.0]})
+    setup = Setup(workload("economy"), config).on(device)
+    on_device = setup.source.arguments
+    assert asked == [device]
+    monkeypatch.setattr(curves, "_MADE", {})
+    on_host = Setup(workload("economy"), with_table(config, {"utility.exponent": [2.0, 2.5, 3.0]}))
+    assert on_device.keys() == on_host.source.arguments.keys()
+    for number in range(3):
+        assert same(setup.p._utility.curve(number), on_host.p._utility.curve(number))
 
 
 def some(numbers, *ranges):
@@ -294,7 +351,7 @@ def test_running_sums_are_rounded_once(ratio):
     """The last ratio is beyond what three digits of 32 bits hold."""
     rng = np.random.default_rng(3)
     values = np.sort(np.exp(rng.uniform(np.log(ratio), 0.0, 500)))[::-1]
-    assert (0.0, *curves.running_sums(values).tolist()) == tables.prefix_sums(values.tolist())
+    assert (0.0, *exact_sums.running_sums(values).tolist()) == tables.prefix_sums(values.tolist())
 
 
 @pytest.mark.parametrize("ratio", [1, 2**31, 2**32, 2**33, 2**60])
@@ -303,6 +360,6 @@ def test_sums_are_those_of_fractions(ratio):
     values = np.array([1.0 - 2.0**-53, 0.5, 1.0 - 2.0**-53, 0.5 + 2.0**-53] * 9)
     values[1::2] /= ratio
     exact = [float(total) for total in accumulate(map(Fraction, values.tolist()))]
-    assert curves.running_sums(values).tolist() == exact
-    assert curves._sums_of_any(values).tolist() == exact
-    assert curves.running_sums(values[:0]).tolist() == []
+    assert exact_sums.running_sums(values).tolist() == exact
+    assert exact_sums._sums_of_any(values).tolist() == exact
+    assert exact_sums.running_sums(values[:0]).tolist() == []

@@ -43,10 +43,11 @@ import small  # noqa: E402
 from engines import DeviceEngine, ReferenceEngine  # noqa: E402
 from wide_rows import Wide  # noqa: E402
 
+from reference_py.economy import tables  # noqa: E402
 from reference_py.primitives import fixed, softmath, tree, wide  # noqa: E402
 from reference_py.primitives.rng import Rng  # noqa: E402
 from societies import config_from_dict  # noqa: E402
-from societies.economy import memory  # noqa: E402
+from societies.economy import curves_on_device, memory  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.schedule import DayStep  # noqa: E402
 from societies.economy.series import columns  # noqa: E402
@@ -646,6 +647,14 @@ def single(checks: Checks) -> set[str]:
         different = device.empty(4, np.uint32)
         program.probe_muladd(**given, different=different, global_size=4, local_size=2)
         checks.same("probe_muladd", different.get(), np.zeros(4, np.uint32))
+    with checks.case("curve_tables.cl"):
+        keys = [(600.0, 2.5, 100.0), (50.0, 7.3, 0.5)]
+        curves_on_device.LEAST_ENTRIES = 1
+        for key, made in zip(keys, curves_on_device.made_on(device, keys, [70, 9]), strict=True):
+            assert made is not None
+            twin = tables.utility_curve(*key, 69)
+            checks.same("marginal_utility", made[0][:9], twin.marginal[:9])
+            checks.same("total_utility_tables", made[1][:9], twin.total[1:10])
     return {"softmath.cl", "rng.cl", "tree.cl", "num.cl", "fused.cl"}
 
 

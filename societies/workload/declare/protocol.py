@@ -283,6 +283,12 @@ class Workload(
 
     # What has a default.
 
+    def computed_on(self, p: P, device: Device) -> None:
+        """Take note of the device on which a run is computed, before `source` is asked for.
+
+        The arguments may be computed on it, with the same bits. Default: nothing.
+        """
+
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
         """Return for every phase a function of parameters, copy, tick and the step's arguments.
 
@@ -496,6 +502,8 @@ class Setup(Generic[C, P]):
     @cached_property
     def source(self) -> Source:
         """Macros, header and arguments of the kernels."""
+        if self.device is not None:
+            self.workload.computed_on(self.p, self.device)
         return self.workload.source(self.p)
 
     @property

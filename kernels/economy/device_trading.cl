@@ -17,9 +17,10 @@
 
 // The two agents of a deal, and the type of the device.
 #define DEAL_PARAMETERS \
-    STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses, __global menu_t *menus, \
-        const size_t society, const uint device_type, const uint buyer, const uint seller
-#define DEAL STATE, TABLES, uses, menus, society, device_type, buyer, seller
+    STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses, \
+        __global appraisal_t *appraisals, __global menu_t *menus, const size_t society, \
+        const uint device_type, const uint buyer, const uint seller
+#define DEAL STATE, TABLES, uses, appraisals, menus, society, device_type, buyer, seller
 
 // ---------------------------------------------------------------- what is bought
 
@@ -35,11 +36,13 @@ COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uch
     __local uint *found = local_malloc(sizeof(uint));
     if (LANE == 0) *found = 0;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // nothing yet, before anything is found
+    const real time = gain_per_minute(buyer) * device_lifetime[device_type];
     for (uint r = LANE; r < resources; r += LANES) {
         worth[r] = 0.0;
         wanted[r] = 0;
         if (device_experience(seller, device_type, r) < 1.0 || bought(seller, r)) continue;
-        worth[r] = buyers_value(AGENT(buyer), uses, device_type, r, INFINITY);
+        const real net = known_benefit(APPRAISAL(buyer), r) - time;
+        worth[r] = net <= 0.0 ? 0.0 : net;
         wanted[r] = (worth[r] > 0.0 && device_experience(buyer, device_type, r) >= 1.0) ||
                     to_make(buyer, device_type, r) > 0;
         const uint news = (worth[r] > 0.0 ? WORTH_SOMETHING : 0) | (wanted[r] ? COST_COUNTS : 0);
@@ -58,17 +61,15 @@ COLLECTIVE void compare_with_making(DEAL_PARAMETERS, const uint found, __local r
                                     const __local uchar *wanted)
 {
     if (!(found & COST_COUNTS)) return;
-    __local real *cost = local_malloc(RESOURCES * sizeof(real));
-    costs(AGENT(buyer), device_type, wanted, cost);
+    know_costs(APPRAISAL(buyer), wanted);
     for (uint r = LANE; r < resources; r += LANES) {
         if (!wanted[r]) continue;
-        const real own = cost[r];
+        const real own = appraisal_of(buyer)->cost[r];
         if (worth[r] > 0.0 && own < worth[r] && device_experience(buyer, device_type, r) >= 1.0)
             worth[r] = own;
         if (own > worth[r] && to_make(buyer, device_type, r) > 0) worth[r] = own;
     }
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // worths, before they are compared; costs are read
-    local_free(RESOURCES * sizeof(real));
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // worths, before they are compared
 }
 
 // The device that is worth most, the lowest resource among equals; NONE if none is worth anything.
@@ -98,16 +99,17 @@ COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
 #if DEVICE_IS_CPU
     // Ask for one after the other, the best first: the rest need not be looked at.
     pick = found ? most_wanted(resources, worth) : NONE;
-    while (pick != NONE && !can_make(AGENT(seller), device_type, pick, rows)) {
+    while (pick != NONE && !known_to_make(APPRAISAL(seller), pick, rows)) {
         worth[pick] = 0.0;
         pick = most_wanted(resources, worth);
     }
 #else
     if (found && LANE < NEED_ROWS)
         for (uint r = LANE; r < resources; r += NEED_LANES)
-            if (worth[r] > 0.0 && !can_make(AGENT(seller), device_type, r, rows + LANE * NEED_ROW))
+            if (worth[r] > 0.0 && !known_to_make(APPRAISAL(seller), r, rows + LANE * NEED_ROW))
                 worth[r] = 0.0;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before the best is picked
+    // What is for sale, before the best is picked; what is known, before it is added to.
+    group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (LANE == 0) *picked = found ? most_wanted(resources, worth) : NONE;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // the pick, before all read it
     pick = *picked;
@@ -124,16 +126,12 @@ COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
 // The cost of making the device to the seller.
 COLLECTIVE real sellers_cost(DEAL_PARAMETERS, const uint resource)
 {
-    __local real *cost = local_malloc(RESOURCES * sizeof(real));
     __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
     for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == resource;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // which cost is requested, before it is worked out
-    costs(AGENT(seller), device_type, wanted, cost);
-    const real found = cost[resource];
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
+    know_costs(APPRAISAL(seller), wanted);
     local_free(RESOURCES * sizeof(uchar));
-    local_free(RESOURCES * sizeof(real));
-    return found;
+    return appraisal_of(seller)->cost[resource];
 }
 
 // ---------------------------------------------------------------- what is paid
@@ -423,6 +421,8 @@ INLINED long middle_of(DEAL_PARAMETERS, const long least, const long most)
     return (least + most + 1) / 2;
 }
 
+#define ROUNDING_MARGIN 1e-12
+
 // The terms of a deal.
 typedef struct {
     bool agreed;
@@ -434,13 +434,25 @@ typedef struct {
 COLLECTIVE void payment(DEAL_PARAMETERS, const __local uint *offered, const uint count,
                         terms_t *terms, __local int *units)
 {
-    real all_given = 0.0, all_taken = 0.0;
+    real all_given = 0.0, all_taken = 0.0, reached = 0.0, most_gained = 0.0;
     for (uint i = 0; i < count; ++i) {
-        const int stock_of = held(buyer, offered[i]);
-        all_given += units_value(DEAL, GIVES, offered[i], stock_of);
-        all_taken += units_value(DEAL, TAKES, offered[i], stock_of);
+        const uint r = offered[i];
+        const int stock_of = held(buyer, r), owned = held(seller, r);
+        const uint of_buyer = utility_curve(buyer, r), of_seller = utility_curve(seller, r);
+        all_given += units_value(DEAL, GIVES, r, stock_of);
+        all_taken += units_value(DEAL, TAKES, r, stock_of);
+        reached += total_utility(TABLES, of_seller, (long)owned + stock_of);
+        const real gained = marginal_utility(TABLES, of_seller, owned) /
+                            marginal_utility(TABLES, of_buyer, (long)stock_of - 1);
+        most_gained = gained > most_gained ? gained : most_gained;
     }
     if (count == 0 || !(terms->cost < all_taken)) return;  // no bundle is worth more
+    // No unit is worth more to the seller than the first, or less to the buyer than the last one
+    // that it holds. So for each util that the buyer gives up, the seller gains `most_gained` at
+    // most; a margin is far above all errors of rounding. Most searches need not be made then.
+    const real given = terms->worth + all_given * ROUNDING_MARGIN;
+    const real bound = (given * most_gained + reached * ROUNDING_MARGIN) * (1.0 + ROUNDING_MARGIN);
+    if (terms->cost >= bound) return;
     __local int *least = local_malloc(MENU_SIZE * sizeof(int));
     bundles(DEAL, offered, count, terms->cost, terms->worth, terms->cost <= 0.0,
             all_given < terms->worth, least, units);
@@ -533,7 +545,10 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
         value(buyer, r) = marginal_utility(TABLES, utility_curve(buyer, r), held(buyer, r));
         value(seller, r) = marginal_utility(TABLES, utility_curve(seller, r), held(seller, r));
     }
-    group_barrier(CLK_GLOBAL_MEM_FENCE);  // values and holdings, before the next deal is tried
+    forget_appraisal(AGENT(buyer), appraisals);
+    forget_appraisal(AGENT(seller), appraisals);
+    // Values, holdings and what is not known any more, before the next deal is tried.
+    group_barrier(CLK_GLOBAL_MEM_FENCE);
     local_free(NEED_ROW * sizeof(count_t));
 }
 
@@ -557,7 +572,8 @@ COLLECTIVE_WHOLE bool deal(DEAL_PARAMETERS)
 // The first buys, then the second, and so on; who succeeds may try again. When both have failed in
 // turn, nothing has changed and nothing will: the rest is left out.
 __kernel void device_trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
-                             __global menu_t *menus, const uint device_type)
+                             __global appraisal_t *appraisals, __global menu_t *menus,
+                             const uint device_type)
 {
     const size_t society = get_group_id(0) / PAIRS;
     const uint pair = get_group_id(0) % PAIRS;

@@ -5,6 +5,7 @@
 // As long as some device is worth more than it costs, the agent promises to make the best of them:
 // work-item 0 picks it and sets aside its components. Values that this changes are worked out
 // again. Local memory: 25 bytes a resource (on a CPU 29) and rows for needs (valuation.cl).
+#include "economy/appraisals.cl"
 #include "economy/promises.cl"
 
 #ifndef ECONOMY_OWN_USE_CL
@@ -20,28 +21,27 @@ static void remember_price(STATE_PARAMETERS, const size_t society, const uint ag
 }
 
 // Whether the agent could make the device and does not own enough of it.
-INLINED bool wants(AGENT_PARAMETERS, const uint device_type, const uint resource,
-                   __local count_t *rows)
+INLINED bool wants(APPRAISAL_PARAMETERS, const uint resource, __local count_t *rows)
 {
     return stock(STATE, society, agent, device_type, resource) < P(days_to_hold) * P(day_length) &&
-           can_make(AGENT(agent), device_type, resource, rows);
+           known_to_make(APPRAISAL(agent), resource, rows);
 }
 
 // Work out the benefit of each device that the agent wants, 0 for all others; `wanted` marks those
 // above 0. Returns to every work-item whether there are any.
-COLLECTIVE bool benefits(AGENT_PARAMETERS, __global used_t *uses, const uint device_type,
-                         __local real *gain, __local uchar *wanted)
+COLLECTIVE bool benefits(APPRAISAL_PARAMETERS, __local real *gain, __local uchar *wanted)
 {
     __local uint *any = local_malloc(sizeof(uint));
     __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
     if (LANE < NEED_ROWS)
         for (uint r = LANE; r < resources; r += NEED_LANES) {
-            gain[r] = wants(AGENT(agent), device_type, r, rows + LANE * NEED_ROW)
-                          ? benefit(AGENT(agent), uses, device_type, r)
+            gain[r] = wants(APPRAISAL(agent), r, rows + LANE * NEED_ROW)
+                          ? known_benefit(APPRAISAL(agent), r)
                           : 0.0;
             wanted[r] = gain[r] > 0.0;
         }
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // all benefits, before they are looked through
+    // All benefits, before they are looked through; what is known, before it is added to.
+    group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (LANE == 0) {
         *any = 0;
         for (uint r = 0; r < resources; ++r) *any |= wanted[r];
@@ -54,7 +54,7 @@ COLLECTIVE bool benefits(AGENT_PARAMETERS, __global used_t *uses, const uint dev
 
 // The device of the largest net benefit above 0, the lowest resource among equals, or NONE.
 INLINED uint best_device(const uint count, const __local uchar *wanted, const __local real *gain,
-                         const __local real *cost)
+                         const __global real *cost)
 {
     uint pick = NONE;
     real best = 0.0;
@@ -67,14 +67,13 @@ INLINED uint best_device(const uint count, const __local uchar *wanted, const __
 }
 
 // As long as some device is worth more than it costs, promise to make the best of them.
-COLLECTIVE void decide_each(AGENT_PARAMETERS, __global used_t *uses, const uint device_type,
-                            __local real *gain, __local uchar *wanted, __local real *price,
-                            __local uint *picked)
+COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local uchar *wanted,
+                            __local real *price, __local uint *picked)
 {
     do {
-        if (!benefits(AGENT(agent), uses, device_type, gain, wanted)) return;
-        __local real *cost = local_malloc(RESOURCES * sizeof(real));
-        costs(AGENT(agent), device_type, wanted, cost);
+        if (!benefits(APPRAISAL(agent), gain, wanted)) return;
+        know_costs(APPRAISAL(agent), wanted);
+        const __global real *cost = appraisal_of(agent)->cost;
         if (LANE == 0) {
             *picked = best_device(resources, wanted, gain, cost);
             if (*picked != NONE) {
@@ -87,7 +86,7 @@ COLLECTIVE void decide_each(AGENT_PARAMETERS, __global used_t *uses, const uint 
         if (pick == NONE) return;
         for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == pick;
         group_barrier(CLK_LOCAL_MEM_FENCE);  // what to look at, before its minutes
-        __local real *spent = cost;
+        __local real *spent = local_malloc(RESOURCES * sizeof(real));
         expected_minutes(AGENT(agent), device_type, wanted, spent);
         if (LANE == 0) {
             const real time = spent[pick] * gain_per_minute(agent);
@@ -101,29 +100,31 @@ COLLECTIVE void decide_each(AGENT_PARAMETERS, __global used_t *uses, const uint 
             device_minutes(agent, device_type, pick) += device_lifetime[device_type];
         }
         local_free(NEED_ROW * sizeof(count_t));
+        forget_appraisal(AGENT(agent), appraisals);
         // Promises and stock, before devices are valued again; rows, before they are used again.
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     } while (1);
 }
 
-// The same with local memory of its own. Afterwards nothing is known of uses, for the next market.
-COLLECTIVE_WHOLE void decide(AGENT_PARAMETERS, __global used_t *uses, const uint device_type)
+// The same with local memory of its own. Afterwards nothing is known, for the next market.
+COLLECTIVE_WHOLE void decide(APPRAISAL_PARAMETERS)
 {
     __local real *gain = local_malloc(RESOURCES * sizeof(real));
     __local real *price = local_malloc(sizeof(real));
     __local uint *picked = local_malloc(sizeof(uint));
     __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
-    decide_each(AGENT(agent), uses, device_type, gain, wanted, price, picked);
+    decide_each(APPRAISAL(agent), gain, wanted, price, picked);
     forget_uses(AGENT(agent), uses);
+    forget_appraisal(AGENT(agent), appraisals);
 }
 
 __kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
-                      const uint device_type)
+                      __global appraisal_t *appraisals, const uint device_type)
 {
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
     if (!alive(agent)) return;
-    decide(AGENT(agent), uses, device_type);
+    decide(APPRAISAL(agent));
 }
 
 #endif

@@ -461,15 +461,4 @@ static real benefit(AGENT_PARAMETERS, __global used_t *uses, const uint device_t
 #endif
 }
 
-// The most that the agent would pay, of which `cost` is what making one costs it. Where it cannot
-// make the device, its experience being below 1, `cost` does not matter.
-static real buyers_value(AGENT_PARAMETERS, __global used_t *uses, const uint device_type,
-                         const uint resource, const real cost)
-{
-    const real time = gain_per_minute(agent) * device_lifetime[device_type];
-    const real worth = benefit(AGENT(agent), uses, device_type, resource) - time;
-    if (worth <= 0.0) return 0.0;
-    return device_experience(agent, device_type, resource) >= 1.0 && cost < worth ? cost : worth;
-}
-
 #endif

@@ -117,7 +117,12 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
         }
     if p.devices is not None:
         # kernels/economy/valuation.cl, used_t: 64 bytes for each resource of an agent
-        uses = {"uses": Scratch((agents, p.resources, 8), shared="uses")}
+        # kernels/economy/appraisals.cl, appraisal_t: two reals and a byte for each resource
+        known = 2 * p.resources + (p.resources + 7) // 8
+        valued = {
+            "uses": Scratch((agents, p.resources, 8), shared="uses"),
+            "appraisals": Scratch((agents, known), shared="appraisals", cached=True),
+        }
         found |= {
             "start_day": phase("economy/start_day.cl", agents),
             "open_device_market": phase("economy/open_device_market.cl", societies),
@@ -126,8 +131,8 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
                 societies,
                 items=memory.ITEMS_AT_ONCE if memory.memories_fit(p) else 0,
             ),
-            "device_trading": phase("economy/device_trading.cl", pairs, scratch=uses | menus),
-            "own_use": phase("economy/own_use.cl", agents, scratch=uses),
+            "device_trading": phase("economy/device_trading.cl", pairs, scratch=valued | menus),
+            "own_use": phase("economy/own_use.cl", agents, scratch=valued),
             "production": phase("economy/production.cl", agents),
             "invention": phase(
                 "economy/invention.cl",

@@ -61,11 +61,14 @@ class Scratch:
     dtype : NumPy type
     shared : name of memory that several launches share and that the host can read
         (`BoundPhases.memory`); "": not shared
+    cached : whether kernels store there from launch to launch what follows from the state; it is 0
+        at the start and whenever the host has replaced arrays of the state
     """
 
     shape: tuple[int, ...]
     dtype: str = "float64"
     shared: str = ""
+    cached: bool = False
 
     @property
     def allocated(self) -> tuple[int, ...]:

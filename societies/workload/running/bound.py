@@ -88,10 +88,11 @@ class BoundPhases:
         self._tick, self._changing = tick, (TICK, tick, *changing)
         swapped = [name for one in phases.values() for pair in one.swaps for name in pair]
         self._swapping = tuple(dict.fromkeys(swapped))
+        scratch = scratch_memory(phases)
         self.memory: dict[str, DeviceArray] = {
-            name: program.device.zeros(scratch.allocated, scratch.dtype)
-            for name, scratch in scratch_memory(phases).items()
+            name: program.device.zeros(one.allocated, one.dtype) for name, one in scratch.items()
         }
+        self._cached = [name for name, one in scratch.items() if one.cached]
         self.launches: dict[str, list[BoundLaunch]] = {
             name: [self._bound(name, launch) for launch in one.launches]
             for name, one in phases.items()
@@ -116,6 +117,11 @@ class BoundPhases:
         self._listing = Listing()
         self._throttle = Throttle(program.device)
         self.throttled = False
+
+    def forget(self) -> None:
+        """Clear what kernels have cached of the state (`Scratch.cached`), which has changed."""
+        for name in self._cached:
+            self.memory[name].fill(0)
 
     def logs_all(self, steps: tuple[Step, ...], logged: Collection[str]) -> bool:
         """Return True if one launch carries out all steps and writes all these fields' logs."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
@@ -621,11 +621,16 @@ class DeviceEngine(Engine):
     def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
         for name, array in state.items():
             self._state[name].set(array)
-        self.run_step.written |= state.keys()
+        self._replaced(state)
 
     def _reset(self) -> None:
         self._initialise()
-        self.run_step.written |= self._state.keys()
+        self._replaced(self._state)
+
+    def _replaced(self, names: Iterable[str]) -> None:
+        """Note that the host has replaced these arrays."""
+        self.run_step.written.update(names)
+        self.run_step.forget()
 
     def _initialise(self) -> None:
         """Set every array to its initial value; a single number is filled in on the device."""

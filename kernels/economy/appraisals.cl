@@ -1,0 +1,89 @@
+// What is known of an agent's devices of one type: what one more brings, costs, and can it be made?
+// Twin: none; the reference works everything out again (valuation.cl).
+//
+// Most meetings of a market change nothing, so an agent's numbers are worked out once, when they
+// are first requested, and forgotten when the agent buys, sells or promises a device, which are the
+// only changes between the first meeting for a type and the end of own use. The host clears this
+// memory when it replaces the state (`Scratch.cached`). A resource's entries are written by one
+// work-item at a time. Local memory: `know_costs` takes 9 bytes a resource, a word, and what
+// `costs` takes.
+#ifndef ECONOMY_APPRAISALS_CL
+#define ECONOMY_APPRAISALS_CL
+
+#include "economy/valuation.cl"
+
+// `known` has bits for each resource; entries without theirs are undefined.
+#define BENEFIT_KNOWN 1
+#define COST_KNOWN 2
+#define MAKING_KNOWN 4
+#define CAN_MAKE 8
+typedef struct {
+    real benefit[RESOURCES], cost[RESOURCES];
+    uchar known[(RESOURCES + 7) / 8 * 8];
+} appraisal_t;
+
+#define APPRAISAL_PARAMETERS \
+    AGENT_PARAMETERS, __global used_t *uses, __global appraisal_t *appraisals, \
+        const uint device_type
+#define APPRAISAL(agent) AGENT(agent), uses, appraisals, device_type
+#define appraisal_of(agent) (appraisals + ((size_t)society * AGENTS + (agent)))
+
+// Forget all of an agent.
+INLINED void forget_appraisal(AGENT_PARAMETERS, __global appraisal_t *appraisals)
+{
+    for (uint r = LANE; r < resources; r += LANES) appraisal_of(agent)->known[r] = 0;
+}
+
+// The same as `benefit`.
+static real known_benefit(APPRAISAL_PARAMETERS, const uint resource)
+{
+    __global appraisal_t *own = appraisal_of(agent);
+    if (!(own->known[resource] & BENEFIT_KNOWN)) {
+        own->benefit[resource] = benefit(AGENT(agent), uses, device_type, resource);
+        own->known[resource] |= BENEFIT_KNOWN;
+    }
+    return own->benefit[resource];
+}
+
+// The same as `can_make`.
+INLINED bool known_to_make(APPRAISAL_PARAMETERS, const uint resource, __local count_t *rows)
+{
+    __global appraisal_t *own = appraisal_of(agent);
+    if (!(own->known[resource] & MAKING_KNOWN)) {
+        const bool can = can_make(AGENT(agent), device_type, resource, rows);
+        own->known[resource] |= can ? MAKING_KNOWN | CAN_MAKE : MAKING_KNOWN;
+    }
+    return (own->known[resource] & CAN_MAKE) != 0;
+}
+
+// See to it that the costs of all wanted devices are known (`costs`). By all work-items; `wanted`
+// has been ordered by a barrier, the costs are.
+COLLECTIVE void know_costs(APPRAISAL_PARAMETERS, const __local uchar *wanted)
+{
+    __global appraisal_t *own = appraisal_of(agent);
+    __local uint *any = local_malloc(sizeof(uint));
+    __local uchar *missing = local_malloc(RESOURCES * sizeof(uchar));
+    __local real *cost = local_malloc(RESOURCES * sizeof(real));
+    if (LANE == 0) *any = 0;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // none is missing, before one is
+    for (uint r = LANE; r < resources; r += LANES) {
+        missing[r] = wanted[r] && !(own->known[r] & COST_KNOWN);
+        if (missing[r]) atomic_or(any, 1u);
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // what is missing, before it is worked out
+    if (*any) {
+        costs(AGENT(agent), device_type, missing, cost);
+        for (uint r = LANE; r < resources; r += LANES) {
+            if (DEVICE_IS_CPU && !missing[r]) continue;  // others work out all
+            own->cost[r] = cost[r];
+            own->known[r] |= COST_KNOWN;
+        }
+    }
+    // Costs, before other work-items read them; all have read what is missing.
+    group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    local_free(RESOURCES * sizeof(real));
+    local_free(RESOURCES * sizeof(uchar));
+    local_free(sizeof(uint));
+}
+
+#endif

@@ -66,6 +66,30 @@ INLINED uint best_device(const uint count, const __local uchar *wanted, const __
     return pick;
 }
 
+// Forget what the promise to make a device has changed. A tool takes no other devices: benefits of
+// the tool itself and of its resources have changed, and costs of tools with the same resources,
+// which `changed` then marks. The time that is left counts for all.
+COLLECTIVE void forget_promised(APPRAISAL_PARAMETERS, const uint pick, __local uchar *changed)
+{
+    __global appraisal_t *own = appraisal_of(agent);
+    for (uint r = LANE; r < resources; r += LANES) {
+        changed[r] = 0;
+        for (uint i = 0; i < COMPONENT_SLOTS; ++i) changed[r] |= recipe(TOOL, pick, i) == (int)r;
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // what has changed, before it is looked up
+    for (uint r = LANE; r < resources; r += LANES) {
+        uchar same = device_type == TOOL ? BENEFIT_KNOWN | COST_KNOWN : 0;
+        if (r == pick || changed[r]) same &= ~BENEFIT_KNOWN;
+        if (r == pick) same &= ~COST_KNOWN;
+        for (uint i = 0; i < COMPONENT_SLOTS && same & COST_KNOWN; ++i) {
+            const int k = recipe(TOOL, r, i);
+            if (k < 0) break;
+            if (changed[k]) same &= ~COST_KNOWN;
+        }
+        own->known[r] &= same;
+    }
+}
+
 // As long as some device is worth more than it costs, promise to make the best of them.
 COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local uchar *wanted,
                             __local real *price, __local uint *picked)
@@ -100,7 +124,7 @@ COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local uc
             device_minutes(agent, device_type, pick) += device_lifetime[device_type];
         }
         local_free(NEED_ROW * sizeof(count_t));
-        forget_appraisal(AGENT(agent), appraisals);
+        forget_promised(APPRAISAL(agent), pick, wanted);
         // Promises and stock, before devices are valued again; rows, before they are used again.
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     } while (1);

@@ -237,6 +237,14 @@ INLINED bool can_make(AGENT_PARAMETERS, const uint device_type, const uint resou
     real spent = making_time(AGENT(agent), device_type, resource);
     if (!(reserved + spent < P(day_length))) return false;  // it only becomes more
 
+    if (device_type == TOOL) {  // a recipe names no resource twice
+        for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
+            const int k = recipe(TOOL, resource, i);
+            if (k < 0) break;
+            if (held(agent, k) < 1) return false;
+        }
+        return true;
+    }
     counts_t need = one_device(rows, resource);
     for (uint level = device_type; level != TOOL; level = component_type[level]) {
         const uint below = component_type[level];

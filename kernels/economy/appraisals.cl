@@ -17,6 +17,8 @@
 #define COST_KNOWN 2
 #define MAKING_KNOWN 4
 #define CAN_MAKE 8
+#define STOCK_KNOWN 16
+#define HAS_ENOUGH 32
 typedef struct {
     real benefit[RESOURCES], cost[RESOURCES];
     uchar known[(RESOURCES + 7) / 8 * 8];
@@ -56,6 +58,18 @@ INLINED bool known_to_make(APPRAISAL_PARAMETERS, const uint resource, __local co
     return (own->known[resource] & CAN_MAKE) != 0;
 }
 
+// Whether the agent owns so much of the device that it does not make more for itself.
+INLINED bool known_enough(APPRAISAL_PARAMETERS, const uint resource)
+{
+    __global appraisal_t *own = appraisal_of(agent);
+    if (!(own->known[resource] & STOCK_KNOWN)) {
+        const bool enough = !(stock(STATE, society, agent, device_type, resource) <
+                              P(days_to_hold) * P(day_length));
+        own->known[resource] |= enough ? STOCK_KNOWN | HAS_ENOUGH : STOCK_KNOWN;
+    }
+    return (own->known[resource] & HAS_ENOUGH) != 0;
+}
+
 // See to it that the costs of all wanted devices are known (`costs`). By all work-items; `wanted`
 // has been ordered by a barrier, the costs are.
 COLLECTIVE void know_costs(APPRAISAL_PARAMETERS, const __local uchar *wanted)
@@ -66,10 +80,12 @@ COLLECTIVE void know_costs(APPRAISAL_PARAMETERS, const __local uchar *wanted)
     __local real *cost = local_malloc(RESOURCES * sizeof(real));
     if (LANE == 0) *any = 0;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // none is missing, before one is
+    uint some = 0;
     for (uint r = LANE; r < resources; r += LANES) {
         missing[r] = wanted[r] && !(own->known[r] & COST_KNOWN);
-        if (missing[r]) atomic_or(any, 1u);
+        some |= missing[r];
     }
+    if (some) atomic_or(any, 1u);
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what is missing, before it is worked out
     if (*any) {
         costs(AGENT(agent), device_type, missing, cost);

@@ -37,6 +37,7 @@ COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uch
     if (LANE == 0) *found = 0;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // nothing yet, before anything is found
     const real time = gain_per_minute(buyer) * device_lifetime[device_type];
+    uint news = 0;
     for (uint r = LANE; r < resources; r += LANES) {
         worth[r] = 0.0;
         wanted[r] = 0;
@@ -45,9 +46,9 @@ COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uch
         worth[r] = net <= 0.0 ? 0.0 : net;
         wanted[r] = (worth[r] > 0.0 && device_experience(buyer, device_type, r) >= 1.0) ||
                     to_make(buyer, device_type, r) > 0;
-        const uint news = (worth[r] > 0.0 ? WORTH_SOMETHING : 0) | (wanted[r] ? COST_COUNTS : 0);
-        if (news) atomic_or(found, news);
+        news |= (worth[r] > 0.0 ? WORTH_SOMETHING : 0) | (wanted[r] ? COST_COUNTS : 0);
     }
+    if (news) atomic_or(found, news);
     group_barrier(CLK_LOCAL_MEM_FENCE);  // worths of all devices, and what was found
     const uint all = *found;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again

@@ -20,13 +20,6 @@ static void remember_price(STATE_PARAMETERS, const size_t society, const uint ag
     prices(agent, device_type, resource, 0) = price;
 }
 
-// Whether the agent could make the device and does not own enough of it.
-INLINED bool wants(APPRAISAL_PARAMETERS, const uint resource, __local count_t *rows)
-{
-    return stock(STATE, society, agent, device_type, resource) < P(days_to_hold) * P(day_length) &&
-           known_to_make(APPRAISAL(agent), resource, rows);
-}
-
 // Work out the benefit of each device that the agent wants, 0 for all others; `wanted` marks those
 // above 0. Returns to every work-item whether there are any.
 COLLECTIVE bool benefits(APPRAISAL_PARAMETERS, __local real *gain, __local uchar *wanted)
@@ -35,9 +28,9 @@ COLLECTIVE bool benefits(APPRAISAL_PARAMETERS, __local real *gain, __local uchar
     __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
     if (LANE < NEED_ROWS)
         for (uint r = LANE; r < resources; r += NEED_LANES) {
-            gain[r] = wants(APPRAISAL(agent), r, rows + LANE * NEED_ROW)
-                          ? known_benefit(APPRAISAL(agent), r)
-                          : 0.0;
+            const bool makes = !known_enough(APPRAISAL(agent), r) &&
+                               known_to_make(APPRAISAL(agent), r, rows + LANE * NEED_ROW);
+            gain[r] = makes ? known_benefit(APPRAISAL(agent), r) : 0.0;
             wanted[r] = gain[r] > 0.0;
         }
     // All benefits, before they are looked through; what is known, before it is added to.
@@ -66,27 +59,34 @@ INLINED uint best_device(const uint count, const __local uchar *wanted, const __
     return pick;
 }
 
-// Forget what the promise to make a device has changed. A tool takes no other devices: benefits of
-// the tool itself and of its resources have changed, and costs of tools with the same resources,
-// which `changed` then marks. The time that is left counts for all.
-COLLECTIVE void forget_promised(APPRAISAL_PARAMETERS, const uint pick, __local uchar *changed)
+// Forget what a promise has changed. A tool takes no other devices: only the tool itself and its
+// resources are worth something else now, tools with the same resources cost something else, and
+// for all others there is less time.
+INLINED void forget_promised(APPRAISAL_PARAMETERS, const uint pick)
 {
     __global appraisal_t *own = appraisal_of(agent);
-    for (uint r = LANE; r < resources; r += LANES) {
-        changed[r] = 0;
-        for (uint i = 0; i < COMPONENT_SLOTS; ++i) changed[r] |= recipe(TOOL, pick, i) == (int)r;
+    ulong changed[COUNT_WORDS];
+    for (uint word = 0; word < COUNT_WORDS; ++word) changed[word] = 0;
+    for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
+        const int k = recipe(TOOL, pick, i);
+        if (k < 0) break;
+        changed[k / 64] |= 1UL << k % 64;
     }
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // what has changed, before it is looked up
     for (uint r = LANE; r < resources; r += LANES) {
-        uchar same = device_type == TOOL ? BENEFIT_KNOWN | COST_KNOWN : 0;
-        if (r == pick || changed[r]) same &= ~BENEFIT_KNOWN;
-        if (r == pick) same &= ~COST_KNOWN;
-        for (uint i = 0; i < COMPONENT_SLOTS && same & COST_KNOWN; ++i) {
+        const uchar known = own->known[r];
+        bool alike = device_type == TOOL && r != pick;
+        uchar same = alike ? STOCK_KNOWN | HAS_ENOUGH : 0;
+        if (alike && !(changed[r / 64] >> r % 64 & 1)) same |= BENEFIT_KNOWN;
+        for (uint i = 0; i < COMPONENT_SLOTS && alike; ++i) {
             const int k = recipe(TOOL, r, i);
             if (k < 0) break;
-            if (changed[k]) same &= ~COST_KNOWN;
+            alike = !(changed[k / 64] >> k % 64 & 1);
         }
-        own->known[r] &= same;
+        if (alike) same |= COST_KNOWN | MAKING_KNOWN;
+        if (alike && known & CAN_MAKE &&
+            reserved_minutes(agent) + making_time(AGENT(agent), TOOL, r) < P(day_length))
+            same |= CAN_MAKE;
+        own->known[r] = known & same;
     }
 }
 
@@ -124,7 +124,7 @@ COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local uc
             device_minutes(agent, device_type, pick) += device_lifetime[device_type];
         }
         local_free(NEED_ROW * sizeof(count_t));
-        forget_promised(APPRAISAL(agent), pick, wanted);
+        forget_promised(APPRAISAL(agent), pick);
         // Promises and stock, before devices are valued again; rows, before they are used again.
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     } while (1);

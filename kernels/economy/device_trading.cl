@@ -8,8 +8,8 @@
 // buyer, and whether the menu is worth the seller's cost. Nothing is changed before the deal, so
 // the order of the tests does not matter to the result. A meeting draws no random numbers, and no
 // agent is in two meetings of a round. Local memory: the largest need of three steps. The choice
-// takes 17 bytes a resource and what `costs` or rows take (valuation.cl); the menu 11 a resource
-// and 12 an entry, on a CPU 8 and 8; the payment 16 an entry, on a GPU 52.
+// takes 9 bytes a resource and what `know_costs` (appraisals.cl) or rows (valuation.cl) take; the
+// menu 11 a resource and 12 an entry, on a CPU 8 and 8; the payment 52 an entry.
 #include "economy/menu.cl"
 #include "economy/knowledge.cl"
 #include "economy/network.cl"
@@ -250,32 +250,6 @@ INLINED int first_enough(DEAL_PARAMETERS, const uint role, const __local uint *o
     return from;
 }
 
-#if DEVICE_IS_CPU
-// Narrow `low`, a bundle that is not worth enough, and `high`, one that is, to the shortest that
-// is, resource by resource. Returns the place on the menu of its last unit.
-INLINED uint shortest(DEAL_PARAMETERS, const uint role, const __local uint *offered,
-                      const uint count, const real enough, __local int *low, __local int *high)
-{
-    uint pick = NONE;
-    for (uint last = 0; last < count; ++last) {
-        const int first = first_enough(DEAL, role, offered, count, last, enough, low, high);
-        const bool up = first > low[last], down = first < high[last];
-        const place_t before = place_of(DEAL, role, offered[last], (long)first - 1);
-        const place_t place = place_of(DEAL, role, offered[last], first);
-        for (uint i = 0; i < count; ++i) {
-            const uint r = offered[i];
-            const int from = low[i], to = high[i];
-            if (up) low[i] = i == last ? first : units_before(DEAL, role, r, before, from, to);
-            if (down)
-                high[i] = i == last ? first + 1 : units_before(DEAL, role, r, place, from, to);
-        }
-        if (down) pick = last;
-    }
-    return pick;
-}
-#endif
-
-#if !DEVICE_IS_CPU
 // The place on the menu of the resource with the most units between the bounds.
 INLINED uint widest(const uint count, const __local int *low, const __local int *high)
 {
@@ -325,7 +299,6 @@ COLLECTIVE void narrow(DEAL_PARAMETERS, const __local uint *offered, const uint 
     local_free(2 * MENU_SIZE * sizeof(int));
     local_free(2 * MENU_SIZE * sizeof(real));
 }
-#endif
 
 // The bundles in which both searches end, `least` and `most`: for each resource of the menu, what
 // the seller takes at least and the buyer gives at most. Who need not search takes nothing or gives
@@ -334,22 +307,6 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
                         const real cost, const real worth, const bool takes_nothing,
                         const bool gives_all, __local int *least, __local int *most)
 {
-#if DEVICE_IS_CPU
-    __local int *low = local_malloc(MENU_SIZE * sizeof(int));
-    for (uint role = TAKES; role <= GIVES; ++role) {
-        __local int *high = role == TAKES ? least : most;
-        const bool nothing = role == TAKES && takes_nothing, all = role == GIVES && gives_all;
-        for (uint i = 0; i < count; ++i) {
-            low[i] = 0;
-            high[i] = nothing ? 0 : held(buyer, offered[i]);
-        }
-        if (nothing || all) continue;
-        const real enough = role == TAKES ? cost : worth;
-        const uint last = shortest(DEAL, role, offered, count, enough, low, high);
-        if (role == GIVES) high[last] -= 1;  // this unit was too much
-    }
-    local_free(MENU_SIZE * sizeof(int));
-#else
     // Between close bounds every resource is searched by itself for the first unit with which the
     // bundle suffices. The shortest bundle ends with the one that comes first.
     __local int *low = local_malloc(2 * MENU_SIZE * sizeof(int));
@@ -407,7 +364,6 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
     local_free(2 * sizeof(uint));
     local_free(2 * MENU_SIZE * sizeof(int));
     local_free(2 * MENU_SIZE * sizeof(int));
-#endif
 }
 
 // Between the least and the most, weighted by bargaining power; halves are rounded up.

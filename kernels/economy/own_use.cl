@@ -4,7 +4,8 @@
 // A workgroup is an agent, a work-item a resource; on a CPU one work-item does it all (group.cl).
 // As long as some device is worth more than it costs, the agent promises to make the best of them:
 // work-item 0 picks it and sets aside its components. Values that this changes are worked out
-// again. Local memory: 25 bytes a resource (on a CPU 29) and rows for needs (valuation.cl).
+// again. Local memory: 9 bytes a resource, and what `know_costs` (appraisals.cl) or rows for needs
+// (valuation.cl) take.
 #include "economy/appraisals.cl"
 #include "economy/promises.cl"
 

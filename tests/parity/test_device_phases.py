@@ -260,3 +260,14 @@ def test_the_states_hold_devices_of_every_type():
     assert (before["recipe"][0, :, :, 0] >= 0).any(axis=1).all()
     wanted = {step.device_type for _, step, _, _ in history("6x9")["own_use"]}
     assert wanted == set(range(len(DEVICE_TYPES)))
+
+
+@pytest.mark.ci
+def test_nothing_is_known_of_devices_of_a_state_that_was_replaced():
+    """Kernels store what devices are worth, cost, and whether they can be made, until it changes."""
+    steps = states("6x9", "own_use")
+    one = device_engine("6x9")
+    for replace in (one.put, one.load):
+        one.run_step.memory["appraisals"].fill(np.nan)
+        replace(steps[0][2])
+        assert not one.run_step.memory["appraisals"].get().any()

@@ -71,6 +71,33 @@ def test_bundles(seed):
     assert 5 < reached < 40
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_no_deal_beyond_the_bound_of_the_kernels(seed):
+    """`payment` of device_trading.cl does not search where it proves that no payment will do."""
+    p, rng = parameters(config_from_dict(SETTINGS)), np.random.default_rng(seed)
+    s = new_society(p)
+    found = {True: 0, False: 0}
+    for _ in range(150):
+        s.held = (rng.random((2, p.resources)) ** 2 * rng.integers(2, 1000)).astype(int).tolist()
+        offered = [r for r in range(p.resources) if s.held[0][r] > 0]
+        if not offered:
+            continue
+        gained = max(
+            marginal_utility(utility_curve(p, 1, r), s.held[1][r])
+            / marginal_utility(utility_curve(p, 0, r), s.held[0][r] - 1)
+            for r in offered
+        )
+        worth = float(rng.random() ** 2 * 30_000)
+        for cost in (worth * gained * share for share in (0.1, 0.3, 0.6, 0.9, 0.99, 1.0, 1.01)):
+            units = payment(p, s, 0, 1, offered, worth, cost)
+            paid = sum(loss(utility_curve(p, 0, r), s.held[0][r], units[r]) for r in offered)
+            got = sum(gain(utility_curve(p, 1, r), s.held[1][r], units[r]) for r in offered)
+            agreed = device_trading.refusal(worth, cost, paid, got) is None
+            found[agreed] += 1
+            assert not (agreed and cost >= worth * gained * (1 + 1e-12))
+    assert min(found.values()) > 30
+
+
 def test_the_stronger_pays_less_and_receives_more():
     groups = [
         {"name": "weak", "count": 1},

@@ -183,6 +183,18 @@ def test_phases_share_memory_swap_arrays_and_may_be_alone(bound, on_cpu):
     assert kernel_files(table) == [FILE]
 
 
+def test_only_cached_memory_is_cleared_when_the_state_is_replaced(bound):
+    shared = {"shared": Scratch((LANES,), "int32", "cached", cached=True)}
+    other = {"shared": Scratch((LANES,), "int32", "other")}
+    table = {"fill": phase(FILE, 1, scratch=shared), "advance": phase(FILE, 1, scratch=other)}
+    run, _ = bound(table)
+    for memory in run.memory.values():
+        memory.fill(3)
+    run.forget()
+    assert run.memory["cached"].get().tolist() == [0] * LANES
+    assert run.memory["other"].get().tolist() == [3] * LANES
+
+
 def test_scratch_memory_is_counted_as_it_is_allocated(bound, program, monkeypatch):
     table = {
         "fill": phase(FILE, 0, scratch={"shared": Scratch((0, 5), "int32")}),

@@ -1,5 +1,5 @@
 // What is known of an agent's devices of one type: what one more brings, costs, and can it be made?
-// Twin: none; the reference works everything out again (valuation.cl).
+// Twin: reference_py/economy/valuation.py, which works everything out again each time.
 //
 // Most meetings of a market change nothing, so an agent's numbers are worked out once, when they
 // are first requested, and forgotten when the agent buys, sells or promises a device, which are the
@@ -87,19 +87,17 @@ COLLECTIVE void know_costs(APPRAISAL_PARAMETERS, const __local uchar *wanted)
     }
     if (some) atomic_or(any, 1u);
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what is missing, before it is worked out
-    if (*any) {
-        costs(AGENT(agent), device_type, missing, cost);
-        for (uint r = LANE; r < resources; r += LANES) {
-            if (DEVICE_IS_CPU && !missing[r]) continue;  // others work out all
-            own->cost[r] = cost[r];
-            own->known[r] |= COST_KNOWN;
-        }
+    const uint all = *any;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
+    if (!all) return;
+    costs(AGENT(agent), device_type, missing, cost);
+    for (uint r = LANE; r < resources; r += LANES) {
+        if (DEVICE_IS_CPU && !missing[r]) continue;  // other devices work out all costs
+        own->cost[r] = cost[r];
+        own->known[r] |= COST_KNOWN;
     }
-    // Costs, before other work-items read them; all have read what is missing.
+    // Costs, before other work-items read them and before the memory is used again.
     group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    local_free(RESOURCES * sizeof(real));
-    local_free(RESOURCES * sizeof(uchar));
-    local_free(sizeof(uint));
 }
 
 #endif

@@ -264,7 +264,7 @@ def test_the_states_hold_devices_of_every_type():
 
 @pytest.mark.ci
 def test_nothing_is_known_of_devices_of_a_state_that_was_replaced():
-    """Kernels store what devices are worth, cost, and whether they can be made, until it changes."""
+    """Kernels store what devices are worth and cost, and whether they can be made."""
     steps = states("6x9", "own_use")
     one = device_engine("6x9")
     for replace in (one.put, one.load):

@@ -340,6 +340,7 @@ def test_collective_functions_are_known():
 
 TWINS_OF_ANOTHER_NAME = {
     "kernels/economy/menu.cl": "a part of trading.py",
+    "kernels/economy/appraisals.cl": "what is cached of valuation.py",
     "kernels/economy/bargaining.cl": "a part of trading.py",
     "kernels/economy/order.cl": "a part of statistics.py",
     "kernels/economy/curve_tables.cl": "tables.py, computed otherwise",

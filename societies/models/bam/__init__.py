@@ -161,17 +161,10 @@ class Bam(Model[BamConfig, Any]):
         return figure(results, economy=economy, first=first)
 
     def trace(
-        self,
-        config: BamConfig,
-        *,
-        firm: int,
-        quarter: int | None = None,
-        economy: int | None = None,
-        start: Path | None = None,
-        form: str = "text",
-        device: Any = "auto",
-        progress: Any = None,
-    ) -> str:
+        self, config: BamConfig, *, firm: int, quarter: int | None = None,
+        economy: int | None = None, start: Path | None = None, form: str = "text",
+        device: Any = "auto", progress: Any = None,
+    ) -> str:  # fmt: skip
         """Return a text on why a firm failed: its last eight quarters, lenders and workers.
 
         Parameters

@@ -9,21 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from societies.config.model import Conflict, Interval, ListOf, initial, key, shape, value
-from societies.workload.declare.config import (
-    INTERVENTIONS,
-    MOST_TICKS,
-    SEED,
-    EnsembleConfig,
-    InterventionConfig,
-    Numbers,
-    RecordConfig,
-    Ticks,
-    changed_after,
-    changed_copies,
-    checkpoints,
-    keeping,
-)
+from societies.config.model import Conflict, initial, shape, value
+from societies.workload.declare.config import MOST_TICKS, QuarterlyConfig
 
 GRAINS = 1048576.0
 """Smallest amounts of money in a unit of currency, and of goods in a good."""
@@ -41,50 +28,24 @@ def _share(default: float, meaning: str, unit: str = "1") -> float:
     return found
 
 
+def _positive(default: float, meaning: str, most: float) -> float:
+    """Return the key of a positive number without a unit."""
+    found: float = value(default, meaning, "1", gt=0.0, le=most)
+    return found
+
+
 def _at_start(default: float, meaning: str, unit: str = "1") -> float:
     """Return the key of a positive number that holds before the first quarter."""
     found: float = initial(default, meaning, unit, gt=0.0, le=1e6)
     return found
 
 
-class QuarterIntervention(InterventionConfig):
-    """Values of economies that are changed for good."""
-
-    quarter: int = changed_after("quarter")
-    economies: Numbers = changed_copies("economies")
-
-
-class QuarterRecord(RecordConfig):
-    """What is recorded in the file, and how often; keys are those of every model, in quarters."""
-
-    detail: int = key(
-        0, "Record prices, wages, savings and other arrays every this many quarters; 0: never",
-        "quarter", ge=0,
-    )  # fmt: skip
-    checkpoint: Interval = checkpoints("quarter", "the full state")
-    keep: Ticks = keeping("quarter")
-
-
-class BamConfig(EnsembleConfig):
+class BamConfig(QuarterlyConfig):
     """Keys of the YAML file."""
 
-    TICK, FIRST_COPY = "quarter", "first_economy"
     DRAWN_BY = ("households", "firms", "banks"), "four of every agent"
 
     workload: Literal["bam"]
-    quarters: int = key(1000, "Number of quarters to simulate", "quarter", ge=1, le=MOST_TICKS)
-    seed: int = SEED
-    replicates: int = key(
-        1, "Number of economies that are simulated at once and differ in their random draws",
-        "economies", ge=1, le=2**31 - 1,
-    )  # fmt: skip
-    first_economy: int = key(
-        0, "Number of the first economy; economy k of an ensemble is first_economy k, replicates 1",
-        "index", ge=0, le=2**31 - 1,
-    )  # fmt: skip
-    interventions: ListOf[QuarterIntervention] = INTERVENTIONS
-    record: QuarterRecord = key(QuarterRecord(), "What is recorded in the file, and how often")
-
     firms: int = shape(100, "Number of firms", "firms", ge=2, le=MOST_AGENTS)
     households: int = shape(500, "Number of households", "households", ge=2, le=MOST_AGENTS)
     banks: int = shape(10, "Number of banks", "banks", ge=1, le=MOST_AGENTS)
@@ -98,25 +59,17 @@ class BamConfig(EnsembleConfig):
     max_h: int = shape(2, "Banks that a firm asks for credit", "banks", ge=1, le=8)
     max_z: int = shape(2, "Firms that a household sees when it shops", "firms", ge=1, le=8)
     contract: int = value(8, "Length of a labour contract", "quarters", ge=1, le=1_000_000)
-    capital: float = value(
-        0.10, "Equity of a bank over the most credit that it grants", "1", gt=0.0, le=1.0
-    )
+    capital: float = _positive(0.10, "Equity of a bank over the most credit that it grants", 1.0)
     policy_rate: float = _share(0.02, "Interest rate set by the central bank", PER_QUARTER)
-    beta: float = value(
-        2.5, "Exponent of the propensity to consume: how fast it falls with wealth", "1",
-        gt=0.0, le=100.0,
-    )  # fmt: skip
+    beta: float = _positive(
+        2.5, "Exponent of the propensity to consume: how fast it falls with wealth", 100.0
+    )
     dividends: float = _share(0.10, "Share of profit that firms pay out")
-    loan_cap: float = value(
-        2.0, "Largest loan over the net worth of the firm; 0: no cap", "1", ge=0.0, le=1e6
-    )
-    leverage_cap: float = value(
-        10.0, "Largest leverage that raises an interest rate", "1", gt=0.0, le=1e6
-    )
-    min_wage_every: int = value(
-        4, "Quarters from one revision of the minimum wage to the next", "quarters",
-        ge=1, le=MOST_TICKS,
-    )  # fmt: skip
+    loan_cap: float = value(2.0, "Largest loan over the net worth of the firm; 0: no cap", "1",
+                            ge=0.0, le=1e6)  # fmt: skip
+    leverage_cap: float = _positive(10.0, "Largest leverage that raises an interest rate", 1e6)
+    min_wage_every: int = value(4, "Quarters from one revision of the minimum wage to the next",
+                                "quarters", ge=1, le=MOST_TICKS)  # fmt: skip
 
     # Before the first quarter.
     productivity: float = _at_start(0.5, "Goods that a worker makes in a quarter", "goods")
@@ -128,87 +81,62 @@ class BamConfig(EnsembleConfig):
     savings0: float = _at_start(1.0, "Savings of a household", "currency")
 
     # Entry, tax, extensions.
-    entry_size: float = value(
-        0.5, "Net worth of an entrant over the mean of firms that stay", "1", gt=0.0, le=1e3
+    entry_size: float = _positive(
+        0.5, "Net worth of an entrant over the mean of firms that stay", 1e3
     )
-    entry_production: float = value(
-        0.5, "Output of an entrant, on which its plan is based, over that mean", "1", gt=0.0, le=1e3
+    entry_production: float = _positive(
+        0.5, "Output of an entrant, on which its plan is based, over that mean", 1e3
     )
-    entry_wage: float = value(
-        0.5, "Wage offered by an entrant over the mean wage", "1", gt=0.0, le=1e3
-    )
-    entry_markup: float = value(
-        1.20, "Price of an entrant over the average price", "1", gt=0.0, le=1e3
-    )
+    entry_wage: float = _positive(0.5, "Wage offered by an entrant over the mean wage", 1e3)
+    entry_markup: float = _positive(1.20, "Price of an entrant over the average price", 1e3)
     tax: float = _share(0.0, "Share of profit taken away")
     growth: bool = shape(False, "Whether firms invest in research and become more productive")
     sigma_min: float = _share(0.0, "Least share of profit spent on research")
     sigma_max: float = _share(0.1, "Largest share of profit spent on research")
-    sigma_decay: float = value(
-        -1.0, "How the share changes with financial fragility: sigma ~ exp(sigma_decay fragility)",
-        "1", ge=-1e3, le=0.0,
-    )  # fmt: skip
+    sigma_decay: float = value(-1.0, "How the share changes with financial fragility: sigma ~ "
+                               "exp(sigma_decay fragility)", "1", ge=-1e3, le=0.0)  # fmt: skip
     buffer: bool = shape(False, "Whether households save for a target, a buffer stock")
-    buffer_h: float = value(2.0, "Savings aimed at, over income", "1", gt=0.0, le=1e3)
+    buffer_h: float = _positive(2.0, "Savings aimed at, over income", 1e3)
     bank_dividends: float = _share(0.0, "Share of interest that banks pay to households")
 
     # Choices that the book leaves open; the first word is the default.
-    price_floor: Literal["cost", "cost_capped", "none"] = shape(
-        "cost", "Least price: unit cost, also if that lifts a price to be cut (cost) or not "
-        "(cost_capped); none",
-    )  # fmt: skip
-    mean_price: Literal["output", "plain", "sales"] = shape(
-        "output", "Average price: weighted by output, by nothing, or by what was sold"
-    )
-    search_pool: Literal["all", "vacancies"] = shape(
-        "all", "Firms among which a household looks for work: all, or those with vacancies"
-    )
-    hiring: Literal["rounds", "one_by_one"] = shape(
-        "rounds", "Whether the first applications of all households come before any second one"
-    )
-    min_wage: Literal["both", "up", "fixed"] = shape(
-        "both", "How the minimum wage follows prices: in both directions, up only, not at all"
-    )
-    inflation: Literal["year", "quarter"] = shape(
-        "year", "Inflation: of the last year, or of the last quarter as a yearly rate"
-    )
-    raise_contracts: Literal["yes", "no"] = shape(
-        "yes", "Whether wages below a new minimum are raised to it"
-    )
-    credit_order: Literal["fragility", "worth", "drawn"] = shape(
-        "fragility", "Whom a bank serves first: the least fragile, the richest, at random"
-    )
-    layoff: Literal["drawn", "dearest"] = shape(
-        "drawn", "Who is laid off by a firm that cannot pay all wages: at random, the dearest"
-    )
-    recovery: Literal["worth", "none", "cash"] = shape(
-        "worth", "What lenders get back of a defaulter: shares of net worth, nothing, of cash"
-    )
+    price_floor: Literal["cost", "cost_capped", "none"] = shape("cost", "Least price: unit cost, "
+        "also if that lifts a price to be cut (cost) or not (cost_capped); none")  # fmt: skip
+    mean_price: Literal["output", "plain", "sales"] = shape("output", "Average price: weighted by "
+        "output, by nothing, or by what was sold")  # fmt: skip
+    search_pool: Literal["all", "vacancies"] = shape("all", "Firms among which a household looks "
+        "for work: all, or those with vacancies")  # fmt: skip
+    hiring: Literal["rounds", "one_by_one"] = shape("rounds", "Whether the first applications of "
+        "all households come before any second one")  # fmt: skip
+    min_wage: Literal["both", "up", "fixed"] = shape("both", "How the minimum wage follows prices: "
+        "in both directions, up only, not at all")  # fmt: skip
+    inflation: Literal["year", "quarter"] = shape("year", "Inflation: of the last year, or of the "
+        "last quarter as a yearly rate")  # fmt: skip
+    raise_contracts: Literal["yes", "no"] = shape("yes", "Whether wages below a new minimum are "
+        "raised to it")  # fmt: skip
+    credit_order: Literal["fragility", "worth", "drawn"] = shape("fragility", "Whom a bank serves "
+        "first: the least fragile, the richest, at random")  # fmt: skip
+    layoff: Literal["drawn", "dearest"] = shape("drawn", "Who is laid off by a firm that cannot "
+        "pay all wages: at random, the dearest")  # fmt: skip
+    recovery: Literal["worth", "none", "cash"] = shape("worth", "What lenders get back of a "
+        "defaulter: shares of net worth, nothing, of cash")  # fmt: skip
     dividend_to: Literal["savings", "income"] = shape("savings", "Where dividends go")
-    exit_rule: Literal["worth_or_output", "worth"] = shape(
-        "worth_or_output", "A firm fails without net worth or output, or without net worth alone"
-    )
-    entry_productivity: Literal["slot", "mean"] = shape(
-        "slot", "Productivity of an entrant: of the firm that it replaces, or the mean"
-    )
-    loyalty: Literal["largest", "none"] = shape(
-        "largest", "Whether households return to the largest firm that they saw last"
-    )
-    shopping: Literal["one_by_one", "rounds"] = shape(
-        "one_by_one", "Whether a household finishes before the next begins, or all visit in rounds"
-    )
-    labour_rounding: Literal["up", "down", "nearest", "reals"] = shape(
-        "up", "Rounding of the workers wanted; reals: up, with the error of a real division"
-    )
-    entry_money: Literal["outside", "households"] = shape(
-        "outside", "Who pays the net worth of entrants"
-    )
-    rnd_money: Literal["lost", "households"] = shape(
-        "lost", "Where money for research goes: out of the economy, or to households"
-    )
-    rnd_fragility: Literal["wages", "loans"] = shape(
-        "wages", "Fragility that lowers research: wages, or loans, over net worth"
-    )
+    exit_rule: Literal["worth_or_output", "worth"] = shape("worth_or_output", "A firm fails "
+        "without net worth or output, or without net worth alone")  # fmt: skip
+    entry_productivity: Literal["slot", "mean"] = shape("slot", "Productivity of an entrant: of "
+        "the firm that it replaces, or the mean")  # fmt: skip
+    loyalty: Literal["largest", "none"] = shape("largest", "Whether households return to the "
+        "largest firm that they saw last")  # fmt: skip
+    shopping: Literal["one_by_one", "rounds"] = shape("one_by_one", "Whether a household finishes "
+        "before the next begins, or all visit in rounds")  # fmt: skip
+    labour_rounding: Literal["up", "down", "nearest", "reals"] = shape("up", "Rounding of the "
+        "workers wanted; reals: up, with the error of a real division")  # fmt: skip
+    entry_money: Literal["outside", "households"] = shape("outside", "Who pays the net worth of "
+        "entrants")  # fmt: skip
+    rnd_money: Literal["lost", "households"] = shape("lost", "Where money for research goes: out "
+        "of the economy, or to households")  # fmt: skip
+    rnd_fragility: Literal["wages", "loans"] = shape("wages", "Fragility that lowers research: "
+        "wages, or loans, over net worth")  # fmt: skip
 
     @property
     def agents(self) -> int:

@@ -30,20 +30,21 @@ MOST_TICKS = 10_000_000
 SEED: Any = key(
     1, "Seed of every random draw: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED
 )
-REPLICATES: Any = key(
-    1,
-    "Number of societies that are simulated at once and differ in their random draws",
-    "societies",
-    ge=1,
-    le=LARGEST_INTEGER,
-)
-FIRST_SOCIETY: Any = key(
-    0,
-    "Number of the first society; society k of an ensemble is first_society k, replicates 1",
-    "index",
-    ge=0,
-    le=LARGEST_INTEGER,
-)
+
+
+def replicates(copies: str) -> Any:
+    """Return the key ``replicates`` of a workload by what its copies are called."""
+    what = f"Number of {copies} that are simulated at once and differ in their random draws"
+    return key(1, what, copies, ge=1, le=LARGEST_INTEGER)
+
+
+def first_copy(copy: str) -> Any:
+    """Return the key of the number of the first copy by what a copy is called."""
+    first = f"Number of the first {copy}; {copy} k of an ensemble is first_{copy} k, replicates 1"
+    return key(0, first, "index", ge=0, le=LARGEST_INTEGER)
+
+
+REPLICATES, FIRST_SOCIETY = replicates("societies"), first_copy("society")
 """Keys of every model of societies that draws random numbers."""
 
 
@@ -132,12 +133,15 @@ def checkpoints(clock: str, what: str, default: int | str = "auto") -> Any:
     )
 
 
+def detailed(clock: str, what: str) -> Any:
+    """Return the key ``record.detail`` of a workload; ``what`` is recorded."""
+    return key(0, f"Record {what} every this many {plural(clock)}; 0: never", clock, ge=0)
+
+
 class RecordConfig(Section):
     """What is recorded in the file, and how often."""
 
-    detail: int = key(
-        0, "Record the arrays of the state every this many days; 0: never", "day", ge=0
-    )
+    detail: int = detailed("day", "the arrays of the state")
     checkpoint: Interval = checkpoints("day", "the full state")
     keep: Ticks = KEEP
 
@@ -259,3 +263,31 @@ class DailyConfig(EnsembleConfig):
     first_society: int = FIRST_SOCIETY
     interventions: ListOf[DayIntervention] = INTERVENTIONS
     record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+
+
+class QuarterIntervention(InterventionConfig):
+    """Values of economies that are changed for good."""
+
+    quarter: int = changed_after("quarter")
+    economies: Numbers = changed_copies("economies")
+
+
+class QuarterRecord(RecordConfig):
+    """What is recorded in the file, and how often; keys are those of every model, in quarters."""
+
+    detail: int = detailed("quarter", "prices, wages, savings and other arrays")
+    checkpoint: Interval = checkpoints("quarter", "the full state")
+    keep: Ticks = keeping("quarter")
+
+
+class QuarterlyConfig(EnsembleConfig):
+    """Base class for models of economies whose time goes in quarters, as `DailyConfig` for days."""
+
+    TICK, FIRST_COPY = "quarter", "first_economy"
+
+    quarters: int = key(1000, "Number of quarters to simulate", "quarter", ge=1, le=MOST_TICKS)
+    seed: int = SEED
+    replicates: int = replicates("economies")
+    first_economy: int = first_copy("economy")
+    interventions: ListOf[QuarterIntervention] = INTERVENTIONS
+    record: QuarterRecord = key(QuarterRecord(), "What is recorded in the file, and how often")

@@ -72,12 +72,29 @@ def test_impossible_keys_are_refused(keys, message):
         ({"max_h": 3}, "is more than the 2 banks: each is seen once"),
         ({"buffer_h": 3.0}, "has no effect without buffer: true"),
         ({"sigma_max": 0.2}, "has no effect without growth: true"),
+        ({"entry_productivity": "mean"}, "has no effect without growth: true"),
+        ({"buffer": True, "beta": 2.0}, "has no effect with buffer: true"),
+        ({"min_wage": "fixed", "min_wage_every": 2}, "has no effect with min_wage: fixed"),
+        ({"min_wage": "fixed", "raise_contracts": "no"}, "has no effect with min_wage: fixed"),
     ],
 )
 def test_keys_without_effect_are_warned_of(keys, message):
     config = config_from_dict({**SMALLEST, "max_m": 4, **keys})
     assert [found.message for found in config.warnings()] == [message]
-    assert [".".join(found.path) for found in config.warnings()] == list(keys)
+    assert [".".join(found.path) for found in config.warnings()] == list(keys)[-1:]
+
+
+def test_a_state_that_would_be_kept_after_the_last_quarter_is_warned_of():
+    """So it is in every model of copies; the economy says the same words."""
+    config = config_from_dict({**SMALLEST, "max_m": 4, "quarters": 3, "record": {"keep": [2, 4]}})
+    (found,) = config.warnings()
+    assert found.path == ("record", "keep", 1)
+    assert found.message == "quarter 4 is after the last quarter, 3: its state is not stored"
+
+
+def test_the_closing_table_and_effects_have_few_variables():
+    headlines = bam.WORKLOAD.headlines()
+    assert len(headlines) < 10 and set(headlines) <= set(bam.WORKLOAD.series(None))
 
 
 def test_interventions_that_overlap_are_warned_of():

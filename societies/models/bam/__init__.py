@@ -204,11 +204,14 @@ class Bam(Model[BamConfig, Any]):
         """Return the number of agent-quarters."""
         return float(ticks * config.replicates * config.agents)
 
+    def headlines(self) -> tuple[str, ...]:
+        """Return the variables of tables and figures that name none."""
+        return "unemployment", "inflation", "gdp", "real_wage", "failed_firms", "gini_savings"
+
     def scene(self, p: Any) -> Scene:
         """Return what a page draws."""
         return Scene(
-            series=("unemployment", "inflation", "gdp", "real_wage", "failed_firms",
-                    "gini_savings"),
+            series=self.headlines(),
             spread=("worth", "price", "offer", "staff", "made", "savings", "wage", "equity"),
         )  # fmt: skip
 

@@ -20,6 +20,10 @@ MOST_MONEY = 2**60
 MOST_AGENTS = 2**20
 
 PER_QUARTER = "per quarter"
+OF_GROWTH = (
+    "sigma_min", "sigma_max", "sigma_decay", "rnd_money", "rnd_fragility", "entry_productivity",
+)  # fmt: skip
+OF_MINIMUM = ("min_wage_every", "raise_contracts")
 
 
 def _share(default: float, meaning: str, unit: str = "1") -> float:
@@ -207,15 +211,19 @@ class BamConfig(QuarterlyConfig):
                 return
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield keys without effect: searches beyond all there are, and keys of extensions."""
+        """Yield keys without effect: searches beyond all there are, keys of rules not chosen."""
         yield from super().warnings()
         for name, most in (("max_m", "firms"), ("max_z", "firms"), ("max_h", "banks")):
             if getattr(self, name) > getattr(self, most):
                 yield Conflict(
                     (name,), f"is more than the {getattr(self, most)} {most}: each is seen once"
                 )
-        for name in ("sigma_min", "sigma_max", "sigma_decay", "rnd_money", "rnd_fragility"):
-            if not self.growth and name in self.model_fields_set:
-                yield Conflict((name,), "has no effect without growth: true")
-        if not self.buffer and "buffer_h" in self.model_fields_set:
-            yield Conflict(("buffer_h",), "has no effect without buffer: true")
+        for idle, why, names in (
+            (not self.growth, "without growth: true", OF_GROWTH),
+            (not self.buffer, "without buffer: true", ("buffer_h",)),
+            (self.buffer, "with buffer: true", ("beta",)),
+            (self.min_wage == "fixed", "with min_wage: fixed", OF_MINIMUM),
+        ):
+            for name in names if idle else ():
+                if name in self.model_fields_set:
+                    yield Conflict((name,), f"has no effect {why}")

@@ -240,7 +240,7 @@ class EnsembleConfig(WorkloadConfig):
         yield from stream_conflicts(self, copies * self.streams(), names, reckoned)
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield details that are never recorded, idle values, and interventions that overlap."""
+        """Yield what is never recorded or reached, idle values, and interventions that overlap."""
         from societies.workload.running.points import overlaps, unused_values
 
         yield from overlaps(self)
@@ -252,6 +252,10 @@ class EnsembleConfig(WorkloadConfig):
                 ("record", "detail"),
                 f"{detail} {ticks} are more than the run has ({last}): none of this is recorded",
             )
+        for i, tick in enumerate(recorded(self, "keep", ())):
+            if tick > last:
+                late = f"{self.TICK} {tick} is after the last {self.TICK}, {last}"
+                yield Conflict(("record", "keep", i), f"{late}: its state is not stored")
 
 
 class DailyConfig(EnsembleConfig):

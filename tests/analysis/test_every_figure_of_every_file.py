@@ -144,7 +144,9 @@ KINDS = {
         "series gini sweep sensitivity",
     ),
     "bam": (
-        lambda path: shipped(path, "models/bam/quickstart", "quarters=8", "replicates=2"),
+        lambda path: shipped(
+            path, "models/bam/quickstart", "quarters=8", "replicates=2", "record.detail=8"
+        ),
         "series gini",
     ),
     "a translated model": (

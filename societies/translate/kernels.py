@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from societies.translate.declared import Declared
-from societies.translate.frames import Instance
+from societies.translate.frames import CLine, Instance
 from societies.translate.source import SourceFile
 
 
@@ -30,6 +31,11 @@ class TranslatedPhase:
     instance: Instance
     file: SourceFile
     line: int
+
+    @property
+    def sorts(self) -> bool:
+        """Whether all work-items of a workgroup that has one copy sort together in it."""
+        return not self.entry and in_stages(self.instance) is not None
 
 
 @dataclass(frozen=True)
@@ -80,14 +86,49 @@ def kernel_of_phase(kernel: TranslatedPhase, declared: Declared) -> str:
     return "\n".join([*lines, f"    {call}", "}"])
 
 
+_SORT = re.compile(r" {4}sort_alone_scratch\((.*), stride, (\w+)\);")
+_CONSTANT = re.compile(r" {4}(?:const )?(\w+) (\w+) = (.*)")
+_FIRST_ITEM = "    if (first_item) {"
+
+
+def in_stages(one: Instance) -> Instance | None:
+    """Return the function of a phase for all work-items of a workgroup; None if it sorts nothing.
+
+    They come to a sort together if every copy comes to it once: it is in no block, and no return is
+    before it. Work-item 0 alone carries out the lines between sorts. The constants of these stages
+    become variables of the function, as later stages use them.
+    """
+    begin = next((i for i, line in enumerate(one.lines) if "//" in line.text), len(one.lines))
+    variables, lines = list(one.lines[:begin]), list[CLine]()
+    ended = False
+    for line in one.lines[begin:]:
+        ended = ended or line.text.endswith(" return;")
+        if not ended and (sort := _SORT.fullmatch(line.text)):
+            for text in ("    }", f"    sort_together({sort[1]}, {sort[2]});", _FIRST_ITEM):
+                lines.append(line._replace(text=text))
+            continue
+        if constant := _CONSTANT.fullmatch(line.text):
+            ctype, name, value = constant.groups()
+            variables.append(line._replace(text=f"    {ctype} {name};"))
+            line = line._replace(text=f"    {name} = {value}")
+        lines.append(line._replace(text=f"    {line.text}"))
+    if not any(line.text == _FIRST_ITEM for line in lines):
+        return None
+    ends = lines[0]._replace(text=_FIRST_ITEM), lines[-1]._replace(text="    }")
+    name = f"{one.name}_together"
+    head = f"COLLECTIVE void {name}(const int first_item, {one.head.partition('(')[2]}"
+    return replace(one, name=name, head=head, lines=[*variables, ends[0], *lines, ends[1]])
+
+
 def kernel_of_several(
     joined: JoinedPhases, kernels: Sequence[TranslatedPhase], declared: Declared
 ) -> str:
     """Return the kernel of all phases: for a copy, each as if it were launched alone.
 
     Work-items of a workgroup, one on a CPU, share the entries of a phase; one carries out phases of
-    a whole copy. A copy that has ended keeps its state, which is logged nevertheless. All ticks of
-    a copy are carried out before the next copy begins, so its state stays in the cache.
+    a whole copy, but all of them sort (`in_stages`). A copy that has ended keeps its state, which
+    is logged nevertheless, and sorts nothing. All ticks of a copy are carried out before the next
+    copy begins, so its state stays in the cache.
     """
     given = _given(kernels, declared)
     own = dict(given)
@@ -109,14 +150,20 @@ def kernel_of_several(
     for kernel in kernels:
         entries = declared.lengths[kernel.entry] if kernel.entry else 0
         shared = ("LANE", str(entries), "LANES") if kernel.entry else ()
-        conditions = [f"!({over})"] * declared.ended + ["LANE == 0"] * (not kernel.entry)
-        going = f"if ({' && '.join(conditions)}) " if conditions else ""
-        lines += [f"        {going}{_call(kernel, shared, past)}", "        AFTER_PHASE;"]
+        conditions = ["LANE == 0"] * (not kernel.entry) + [f"!({over})"] * declared.ended
+        who = " && ".join(conditions)
+        alone = f"        {f'if ({who}) ' * bool(who)}{_call(kernel, shared, past)}"
+        if kernel.sorts:
+            together = f"        {_call(kernel, (who,), past, '_together')}"
+            lines += ["#if DEVICE_IS_CPU", alone, "#else", together, "#endif"]
+        else:
+            lines.append(alone)
+        lines.append("        after_phase(CLK_GLOBAL_MEM_FENCE);")
     for name in joined.logged:
         size = _size(name, declared)
         row = f"{name}_log + ((size_t)(log_row + past) * copies + copy) * {size}ul"
         lines.append(f"        log_bytes({row}, state_{name}, {size} * sizeof(*state_{name}));")
-    return "\n".join([*lines, "        AFTER_PHASE;", "    }", "}"])
+    return "\n".join([*lines, "        after_phase(CLK_GLOBAL_MEM_FENCE);", "    }", "}"])
 
 
 def _loop(kernel: TranslatedPhase) -> str:
@@ -164,9 +211,15 @@ def _size(field: str, declared: Declared) -> int:
 
 
 def _call(
-    kernel: TranslatedPhase, entries: Sequence[str] = (), past: Mapping[str, str] | None = None
+    kernel: TranslatedPhase,
+    first: Sequence[str] = (),
+    past: Mapping[str, str] | None = None,
+    form: str = "_each",
 ) -> str:
-    """Return the call of the function that carries out a phase, of some of its ``entries``."""
+    """Return the call of the function that carries out a phase.
+
+    With arguments in front (``first``) it is that of a form: ``_each`` or ``_together``.
+    """
     uses = [(past or {}).get(name, name) for name in kernel.instance.uses]
-    name = f"{kernel.instance.name}_each" if entries else kernel.instance.name
-    return f"{name}({', '.join([*entries, *uses])});"
+    name = f"{kernel.instance.name}{form}" if first else kernel.instance.name
+    return f"{name}({', '.join([*first, *uses])});"

@@ -25,7 +25,7 @@ int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t"""
 
 
 _OF_KERNELS = """NULL copy item entries stride fault scratch copies main value_table steps result
-result_n tick"""
+result_n tick first_item"""
 """Names of parameters and variables of the kernels themselves."""
 
 

@@ -34,7 +34,7 @@ from societies.translate.values import (
 from societies.translate.walks import walk
 
 RUN = 8
-"""Whole numbers that are sorted by insertion before they are merged (python.cl)."""
+"""Whole numbers that are sorted by insertion before they are merged (lists.cl)."""
 
 SHORT = 16
 """Largest bound of lists that are sorted by insertion; longer ones are merged."""

@@ -18,6 +18,7 @@ from societies.translate.function import Function
 from societies.translate.kernels import (
     JoinedPhases,
     TranslatedPhase,
+    in_stages,
     kernel_of_phase,
     kernel_of_several,
 )
@@ -297,6 +298,8 @@ class TranslatedProgram:
         parts += [kernel_of_phase(one, self.declared) for one in kernels]
         if self.joined is not None and set(self.joined.phases) <= set(phases):
             several = [self.kernels[name] for name in self.joined.phases]
+            for staged in filter(None, (in_stages(one.instance) for one in several if one.sorts)):
+                parts.append(f"#if !DEVICE_IS_CPU\n{_with_lines(staged)}\n#endif")
             parts.append(kernel_of_several(self.joined, several, self.declared))
         text = _WORD.sub(position, "\n\n".join(parts)) + "\n"
         return text.replace("§width§", str(len(self.columns)))

@@ -66,7 +66,7 @@ def test_a_primitive(name):
 def test_operators_of_python():
     for checked in (0, 1):
         facts = {**FACTS, "CHECKED": checked}
-        file = sources.ROOT / "kernels/translate/python.cl"
+        file = sources.ROOT / "kernels/translate/python.cl"  # includes lists.cl
         assert errors_in_cuda(amalgamate([file], facts)) == []
 
 

@@ -63,6 +63,7 @@ ALWAYS_RUN = {
 """Loops that may hold a barrier although they are no ``do``: how often they run is compiled in."""
 
 WITHOUT_TWIN = {
+    "kernels/translate/lists.cl": "lists of Python, whose definition is Python",
     "kernels/translate/python.cl": "operators of Python, whose definition is Python",
     "kernels/primitives/real.cl": "a type, in Python float, and a number hidden from compilers",
     "kernels/primitives/group.cl": "who works, not what is done",
@@ -224,7 +225,8 @@ def with_includes(names):
     while left:
         name = left.pop()
         found.add(name)
-        left |= set(re.findall(r'^#include "(.+)"', TEXTS[f"kernels/{name}"], re.M)) - found
+        text = name.text if isinstance(name, Generated) else TEXTS[f"kernels/{name}"]
+        left |= set(re.findall(r'^#include "(.+)"', text, re.M)) - found
     return sorted(found)
 
 
@@ -234,10 +236,10 @@ def alone(name, settings, kind):
     config = small(name, **settings)
     p = one.parameters(config)
     given, files = one.source(p), kernel_files(one.phases(p, one.count(config)))
-    texts = {
-        file: amalgamate([ROOT / "kernels" / file], {**given.macros, **facts}, given.header)
-        for file in with_includes(files)
-    }
+    texts = {}
+    for file in with_includes(files):
+        part = file if isinstance(file, Generated) else ROOT / "kernels" / file
+        texts[file] = amalgamate([part], {**given.macros, **facts}, given.header)
     found = {file: missing(text) for file, text in texts.items()}
     return {
         file: names for file, names in found.items() if names not in ([], OF_THE_GAME.get(file))
@@ -282,10 +284,11 @@ def test_contraction_is_off():
 
 def test_only_exact_functions_are_called():
     # half_recip is refined there, to a result that does not depend on it
-    # parameters of macros: the name of a function, and a place in a list; and what notes faults
-    # and sorting, which a macro defines, or which only CPUs have
-    of_macros = {"name", "AT", "fail", "merge_alone_scratch", "sort_alone_scratch"}
-    allowed = {FUSED: {"fma", "half_recip"}, "kernels/translate/python.cl": of_macros}
+    # parameters of macros: the name of a function, and a place in a list; and sorting, which a
+    # macro defines, or which only CPUs have; and what notes faults
+    of_lists = {"name", "AT", "merge_alone_scratch", "sort_alone_scratch"}
+    python = {"kernels/translate/lists.cl": of_lists, "kernels/translate/python.cl": {"fail"}}
+    allowed = {FUSED: {"fma", "half_recip"}, **python}
     # what functions of a user become, by the translator, and where they note what goes wrong
     of_rules = own_names() | {rule.kernel for rule in RULES.values()} | {FAULT}
     assert offenders(lambda name: calls(TEXTS[name], of_rules | allowed.get(name, set()))) == {}

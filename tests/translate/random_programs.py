@@ -7,6 +7,7 @@ translator.
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 AGENTS = 7
@@ -486,3 +487,16 @@ def program(random: Random, name: str) -> str:
         "    society.stream = rng.pack()",
     ]
     return "\n".join(lines) + "\n\n\n"
+
+
+def with_sorts(random: Random, text: str) -> str:
+    """Return a program that sorts between its statements, in no block."""
+    lines = []
+    for number, line in enumerate(text.split("\n")):
+        begins = re.match(r"    (?!else|elif|def)\w", line)
+        if number > 8 and begins and random.random() < 0.25:
+            numbers = "[v - 31 * w for v in society.xi for w in p]"  # up to 140: in scratch memory
+            lines.append(f"    up{number} = sorted({numbers})")
+            lines.append(f"    c = (c + sum(i * v for i, v in enumerate(up{number}))) % 509")
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,5 +1,9 @@
 """Verify random programs: python tests/translate/random_rules.py --programs 5000 --processes 16.
 
+With --together the programs sort between their statements, and are carried out in the form for
+GPUs, on any device: a day in one launch, a society in each workgroup, whose work-items sort
+together (societies/translate/kernels.py). There is no checked build of that.
+
 Each round writes the programs of a seed (`random_programs`) into one file, and verifies its phases
 for some days, in the plain build and in the checked one; Python itself is the reference. The files
 in random_rules/ are summaries of such runs (option --out).
@@ -26,15 +30,22 @@ from typing import Any, Literal
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from random_programs import AGENTS, COLUMNS, HEAD, ROWS, program
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+from gpu_form import form
+from random_programs import AGENTS, COLUMNS, HEAD, ROWS, program, with_sorts
 
 from societies.model import DailyConfig, Field, Model, key
 from societies.opencl import choose_device
 from societies.translate import TranslationError
-from societies.workload import Setup
+from societies.workload import Setup, Source
 from societies.workload.checking.verify import verify
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 DAYS, SOCIETIES = 4, 5
+
+BUILDS, TOGETHER = ("plain", "checked"), ("together",)
 
 GRACE = 40.0
 """Seconds after the end of the time that a round may take to end."""
@@ -73,6 +84,13 @@ class RandomRules(Model):
         }
 
 
+class RulesOnGpus(RandomRules):
+    """The same in the form for GPUs, on any device."""
+
+    def source(self, p):
+        return Source(form(0), arguments=super().source(p).arguments)
+
+
 def module_of(text: str, folder: Path) -> ModuleType:
     """Return a module with a text, written into a folder."""
     name = f"rules_{abs(hash(text)) % 10**12}"
@@ -103,20 +121,41 @@ def outcome(texts: list[str], folder: Path, device: str = "auto") -> tuple[str, 
     return "" if report.identical else str(report), len(names)
 
 
+def together(texts: list[str], random: Random, folder: Path, device: str) -> str:
+    """Carry out programs whose work-items sort together: what differs, or ""."""
+    texts = [with_sorts(random, text) for text in texts]
+    names = tuple(f"run{i}" for i in range(len(texts)))
+    model = RulesOnGpus(module_of(HEAD + "".join(texts), folder), names)
+    p = model.parameters(RandomConfig(workload="random_rules", replicates=SOCIETIES, days=DAYS))
+    reference = ReferenceEngine(model, p, copies=SOCIETIES)
+    engine = DeviceEngine(model, p, choose_device(device), copies=SOCIETIES)
+    for one in (reference, engine):
+        one.start()
+        before = engine.device.counters.launches
+        one.run_ticks(1, DAYS)
+    assert engine.device.counters.launches - before <= DAYS  # one for all phases of a day
+    found, expected = engine.state(), reference.state()
+    return ", ".join(name for name in expected if not np.array_equal(found[name], expected[name]))
+
+
 def programs(random: Random, count: int) -> list[str]:
     """Return the texts of some programs, run0 and so on."""
     return [program(random, f"run{i}") for i in range(count)]
 
 
-def round_of(seed: int, each: int, device: str) -> list[dict[str, str]]:
-    """Verify the programs of a seed, plain and checked, and return what differs."""
-    texts = programs(Random(seed), each)
-    found = []
+def round_of(seed: int, each: int, device: str, modes: tuple[str, ...]) -> list[dict[str, str]]:
+    """Verify the programs of a seed in some builds, and return what differs."""
+    random = Random(seed)
+    texts, found = programs(random, each), []
     with tempfile.TemporaryDirectory() as folder:
-        for mode in ("plain", "checked"):
-            os.environ["SOCIETIES_DEBUG"] = "" if mode == "plain" else mode
+        for mode in modes:
+            if mode != "together":  # which SOCIETIES_DEBUG=race may run on Oclgrind
+                os.environ["SOCIETIES_DEBUG"] = mode if mode == "checked" else ""
             try:
-                differs, _ = outcome(texts, Path(folder), device)
+                if mode == "together":
+                    differs = together(texts, random, Path(folder), device)
+                else:
+                    differs, _ = outcome(texts, Path(folder), device)
             except TranslationError as error:
                 differs = f"refused: {error}"
             except Exception as error:
@@ -128,12 +167,12 @@ def round_of(seed: int, each: int, device: str) -> list[dict[str, str]]:
     return found
 
 
-def work(each: int, device: str) -> None:
+def work(each: int, device: str, modes: tuple[str, ...]) -> None:
     """Answer each seed of the standard input by a line of JSON: a process that may crash."""
     chosen = choose_device(device)
     print(json.dumps(f"{chosen.name}, {chosen.platform_version}, {chosen.driver}"), flush=True)
     for line in sys.stdin:
-        print(json.dumps(round_of(int(line), each, device)), flush=True)
+        print(json.dumps(round_of(int(line), each, device, modes)), flush=True)
 
 
 class Campaign:
@@ -214,6 +253,7 @@ class Campaign:
             own |= {"POCL_MAX_PTHREAD_COUNT": "1", "CL_CONFIG_CPU_TBB_NUM_WORKERS": "1"}
         options = ("--each", str(self.options.each), "--device", self.options.device)
         words = [sys.executable, __file__, "--work", *options]
+        words += ["--together"] * (self.options.modes == TOGETHER)
         pipe = subprocess.PIPE
         return subprocess.Popen(
             words, env=os.environ | own, stdin=pipe, stdout=pipe, text=True, bufsize=1
@@ -231,7 +271,7 @@ class Campaign:
             "programs of a seed": self.options.each,
             "societies": SOCIETIES,
             "days": DAYS,
-            "builds": ["plain", "checked"],
+            "builds": list(self.options.modes),
             "processes": self.options.processes,
             "processor seconds": round(used.ru_utime + used.ru_stime),
             "seconds": round(time.monotonic() - self.began),
@@ -249,11 +289,14 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no round later")
+    parser.add_argument(
+        "--together", dest="modes", action="store_const", const=TOGETHER, default=BUILDS
+    )
     parser.add_argument("--out", type=Path, help="JSON file of the summary")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        work(options.each, options.device)
+        work(options.each, options.device, options.modes)
         return 0
     with tempfile.TemporaryDirectory() as folder:
         campaign = Campaign(options, Path(folder))

@@ -139,6 +139,32 @@ def test_a_workgroup_that_carries_out_whole_days_has_the_bits_of_python(monkeypa
     require_same(engine, reference)
 
 
+def guarded(config, society, day):
+    """Sort on some days only."""
+    if day > 2:
+        society.number.sort()
+
+
+def left(config, society, day):
+    """Sort unless something holds."""
+    if society.total > 5:
+        return
+    society.number.sort()
+
+
+def keyed(config, society, day):
+    """Sort otherwise than by the numbers themselves."""
+    society.number.sort(reverse=True)
+
+
+def test_all_work_items_sort_only_what_every_society_sorts_once(monkeypatch):
+    one = Draws()
+    monkeypatch.setattr(Draws, "day", ("draw", "guarded", "left", "keyed"))
+    unit = one.unit(one.parameters(DrawsConfig(workload=one.name)))
+    assert [name for name, kernel in unit.kernels.items() if kernel.sorts] == ["draw"]
+    assert unit.text.count("    sort_together(") == 2
+
+
 @pytest.mark.parametrize(
     ("groups", "on_cpu", "units", "pays"),
     [

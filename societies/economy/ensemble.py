@@ -26,7 +26,7 @@ from societies.economy.config.rules import RulesConfig
 from societies.economy.curves import EffortTables, UtilityTables
 from societies.economy.curves_of_rules import Curves, Key
 from societies.workload.declare.keys import VALUE_TABLE, shapes, table_lookups, table_row, values
-from societies.workload.declare.points import Points, once
+from societies.workload.running.ensembles import Points, once
 
 if TYPE_CHECKING:
     from societies.opencl import Device

@@ -19,8 +19,8 @@ from reference_py.economy.measures import COMPARED, measured
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.streams import PURPOSE_COUNT
 from societies.economy import memory, source
-from societies.workload.declare.faults import require_no_fault
 from societies.workload.declare.phases import Joined, Launch, Phase, Rounds, Scratch, phase
+from societies.workload.running.faults import require_no_fault
 
 CLOCK = "day"
 """Name of the parameter of kernels and reference functions that receives the day's number."""

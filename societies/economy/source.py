@@ -29,9 +29,9 @@ from reference_py.primitives.rng import STREAM_GAP
 from societies.economy import memory
 from societies.economy.ensemble import Ensemble
 from societies.economy.series import columns_of, entries, series_table
-from societies.workload.declare.faults import FAULT
 from societies.workload.declare.fields import series_columns
 from societies.workload.declare.keys import VALUE_TABLE, shape_macros, value_macros, value_rows
+from societies.workload.running.faults import FAULT
 
 DISTRIBUTIONS = ("utility", "three_days", "total", "extracted", "minutes", "total_before")
 """Quantities that are compared between agents: macros ``OF_...`` in the order of this list."""

@@ -48,7 +48,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return the parameters of a configuration's societies: numbers and tables."""
         from societies.economy.ensemble import ensemble
         from societies.economy.parameters import parameters
-        from societies.workload.declare.points import points_of
+        from societies.workload.running.ensembles import points_of
 
         points = points_of(self, config)
         return parameters(config) if points is None else ensemble(config, points)

@@ -39,12 +39,12 @@ from societies.workload import (
     Workload,
 )
 from societies.workload.declare.copies import Copies
-from societies.workload.declare.faults import FAULT, require_no_fault
 from societies.workload.declare.fields import SERIES
 from societies.workload.declare.keys import VALUE_TABLE
 from societies.workload.declare.phases import Joined, phase
-from societies.workload.declare.points import once
 from societies.workload.declare.protocol import C, Contents, P, Setup
+from societies.workload.running.ensembles import once
+from societies.workload.running.faults import FAULT, require_no_fault
 
 _WARNED: set[str] = set()
 """Messages of phases that cannot be translated, each of which is shown once."""

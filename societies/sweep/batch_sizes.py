@@ -7,7 +7,7 @@ a shortest time. Then batches are larger, up to `LONGEST` seconds or twice the f
 
 from __future__ import annotations
 
-from societies.workload.declare.slices import paced
+from societies.workload.running.pace import paced
 
 SECONDS_OF_BATCH = 10.0
 """Intended duration of a batch."""

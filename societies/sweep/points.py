@@ -20,9 +20,9 @@ from societies.config.problems import Origin, Problem, config_error
 from societies.errors import ConfigError
 from societies.sweep.designs import combined
 from societies.sweep.document import Sweep
-from societies.workload.declare.points import plain_number
 from societies.workload.declare.protocol import Workload
 from societies.workload.declare.varying import NotVarying, changed, found_key, varying
+from societies.workload.running.ensembles import plain_number
 from societies.workload.running.points import with_rows
 from societies.workload.running.tables import ValueTable
 

@@ -9,9 +9,8 @@ comparison of every bit with plain Python, folders that reproduce one launch, ti
 from societies.workload.checking.coverage import Count, falls, rises
 from societies.workload.declare.fields import Events, Field, Series, series_macros
 from societies.workload.declare.naming import parameters_of
-from societies.workload.declare.phases import Launch, Phase, Scratch, Step, phase
+from societies.workload.declare.phases import Launch, Phase, Scratch, Slices, Step, phase
 from societies.workload.declare.protocol import Block, Contents, Setup, Source, Workload
-from societies.workload.declare.slices import Slices
 from societies.workload.declare.view import (
     Button,
     Change,

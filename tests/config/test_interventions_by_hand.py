@@ -11,7 +11,7 @@ from small import GROUPS, small
 from societies import config_from_dict
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
-from societies.workload.declare import points
+from societies.workload.running import ensembles as points
 from societies.workload.running import points as running
 from societies.workload.running.points import overlaps, with_table
 

@@ -10,8 +10,8 @@ import xarray as xr
 import societies
 from societies import SocietiesError, config_from_dict
 from societies.economy.config import EconomyConfig
-from societies.workload.declare.points import _MADE
 from societies.workload.declare.varying import NotVarying, varying
+from societies.workload.running.ensembles import _MADE
 from societies.workload.running.points import points_of, with_table
 from societies.workload.running.tables import table_of
 

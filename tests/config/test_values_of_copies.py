@@ -20,8 +20,8 @@ from reference_py.economy.tables import (
 from societies import config_from_dict
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
-from societies.workload.declare.points import plain_number
 from societies.workload.declare.varying import coordinates
+from societies.workload.running.ensembles import plain_number
 from societies.workload.running.points import points_of, with_rows, with_table
 from societies.workload.running.tables import ValueTable, table_of
 

@@ -67,7 +67,7 @@ LAUNCHED = (
     "societies/workload/running/several",
     "societies/workload/running/shared",
     "societies/workload/running/worker",
-    "societies/workload/declare/slices",
+    "societies/workload/running/pace",
     "societies/workload/running/sufficiency",
     "societies/workload/running/waiting",
     "societies/workload/checking/windows",

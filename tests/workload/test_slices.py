@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from societies.workload import Slices
-from societies.workload.declare import slices
-from societies.workload.declare.slices import Busy, Pace
+from societies.workload.running import pace as slices
+from societies.workload.running.pace import Busy, Pace
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from reference_py.games.ngtsg.parameters import NO_MOVE, NOTHING
 from societies.games.ngtsg.config import BatchConfig, SearchConfig
 from societies.games.ngtsg.search import at_once
-from societies.workload.declare.slices import paced
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.pace import paced
 
 if TYPE_CHECKING:
     from societies.opencl import Device

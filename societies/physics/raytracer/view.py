@@ -19,7 +19,6 @@ from societies.physics.raytracer.config import (
     length,
 )
 from societies.workload import Step
-from societies.workload.declare.slices import paced
 from societies.workload.declare.view import (
     LAUNCH_SECONDS,
     Button,
@@ -36,6 +35,7 @@ from societies.workload.declare.view import (
 )
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.pace import paced
 
 if TYPE_CHECKING:
     from societies.opencl import Device

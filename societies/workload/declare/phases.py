@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from societies.lazily import np
-from societies.workload.declare.slices import Slices
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from societies.opencl import Device
 
 WORKGROUP_LIMIT = 256
@@ -140,6 +141,30 @@ class Joined:
             groups = self.launch.groups
             return on_cpu or (isinstance(groups, int) and groups <= GROUPS_A_UNIT * units)
         return self.on_cpu == on_cpu
+
+
+@dataclass(frozen=True)
+class Slices:
+    """How a launch that may take long is divided into slices, each of some of its workgroups.
+
+    If a launch takes seconds, displays freeze and drivers abort it. The number of workgroups of a
+    slice follows from the time of the slices before it on this device; results do not depend on it.
+
+    Attributes
+    ----------
+    parameter : name of the kernel's parameter that gets the number of the slice's first workgroup
+    work : function of the step's arguments: largest work of a workgroup, in units of which every
+        device does at least 5 million per second (`running.pace.SLOWEST`)
+    busy : needed if many workgroups may have no work. A function of the step's arguments and of the
+        arrays of the state on the device; it returns the number of workgroups of a copy, and how
+        many of them, from the first on, have work: (copy,). It is called only for launches that are
+        divided. Speed and sizes of slices are then computed from the workgroups with work alone:
+        a slice of idle workgroups would seem fast, and the next slice would take too long.
+    """
+
+    parameter: str
+    work: Callable[[Mapping[str, int]], float]
+    busy: Callable[[Mapping[str, int], Mapping[str, Any]], tuple[int, NDArray[Any]]] | None = None
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,6 @@ from societies.workload.declare.optional import (
     Skipping,
 )
 from societies.workload.declare.phases import Phase, Step, kernel_files, workgroup_size
-from societies.workload.declare.points import once, points_of
 from societies.workload.declare.scene import Watched
 
 if TYPE_CHECKING:
@@ -337,6 +336,7 @@ class Workload(
         Default: the result of the configuration's method `parameters`, or else the configuration;
         `Copies` of these if copies differ.
         """
+        from societies.workload.running.ensembles import once, points_of
 
         def made(one: Any) -> Any:
             own = getattr(one, "parameters", None)

@@ -19,7 +19,6 @@ from societies.config.model import Section, key
 from societies.config.problems import quoted, suggestion
 from societies.config.rules import SECTION
 from societies.inputs import PYTHON_FUNCTION
-from societies.workload.declare.points import once
 
 if TYPE_CHECKING:
     from societies.translate.plugins import PlugIn, Rule
@@ -134,6 +133,8 @@ def plugged(rules: Mapping[str, Rule], config: Any) -> Plugged:
     """
     if not replaces_any(config):
         return Plugged({})
+    from societies.workload.running.ensembles import once
+
     return once(config, "rules", lambda _: _plugged(rules, config))
 
 

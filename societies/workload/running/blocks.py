@@ -19,7 +19,6 @@ from societies.signals import Stopped
 from societies.workload.declare.config import kept_ticks, recorded
 from societies.workload.declare.fields import State, kept
 from societies.workload.declare.protocol import Block, Contents, LeftOut, Setup
-from societies.workload.declare.slices import paced
 from societies.workload.running.engines import (
     BLOCK_SECONDS,
     ENDED,
@@ -28,6 +27,7 @@ from societies.workload.running.engines import (
     ended_at,
 )
 from societies.workload.running.interrupts import Interruption
+from societies.workload.running.pace import paced
 from societies.workload.running.seen import Read, SeenState
 from societies.workload.running.waiting import Waiting
 

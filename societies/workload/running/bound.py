@@ -21,7 +21,6 @@ from societies.workload.declare.phases import (
     scratch_memory,
     scratch_name,
 )
-from societies.workload.declare.slices import Pace
 from societies.workload.running.launches import (
     BoundLaunch,
     Listed,
@@ -30,6 +29,7 @@ from societies.workload.running.launches import (
     fused_steps,
     known_before,
 )
+from societies.workload.running.pace import Pace
 
 if TYPE_CHECKING:
     from societies.opencl import BoundKernel, DeviceArray, Kernel, Program

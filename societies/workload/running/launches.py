@@ -13,7 +13,7 @@ from societies.workload.declare.phases import (
     Phase,
     Step,
 )
-from societies.workload.declare.slices import Pace
+from societies.workload.running.pace import Pace
 
 if TYPE_CHECKING:
     from societies.opencl import BoundKernel, Device

@@ -14,11 +14,11 @@ from societies.config.problems import Path, plain_words
 from societies.errors import ConfigError, override
 from societies.lazily import np
 from societies.words import counted
-from societies.workload.declare import points
-from societies.workload.declare.points import Points
 from societies.workload.declare.registry import workload
 from societies.workload.declare.series import problem_of, series_of
 from societies.workload.declare.varying import NotVarying, varying
+from societies.workload.running import ensembles as points
+from societies.workload.running.ensembles import Points
 from societies.workload.running.tables import ValueTable, table_of
 
 if TYPE_CHECKING:

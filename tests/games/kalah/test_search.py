@@ -17,7 +17,7 @@ from societies import open_results, run, verify
 from societies.games.kalah import WORKLOAD
 from societies.games.kalah.config import estimated_boards
 from societies.games.kalah.levels import levels, shortened
-from societies.workload.declare import slices
+from societies.workload.running import pace as slices
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 FORMS = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from societies.lazily import np
+from societies.workload.declare.phases import Slices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,30 +34,6 @@ def paced(done: int, seconds: float, aim: float, most: int, *, faster: int = 4) 
     faster : the next part is at most this many times as large as the last one
     """
     return max(1, min(most, faster * done, int(done * aim / max(seconds, 1e-9))))
-
-
-@dataclass(frozen=True)
-class Slices:
-    """How a launch that may take long is divided into slices, each of some of its workgroups.
-
-    If a launch takes seconds, displays freeze and drivers abort it. The number of workgroups of a
-    slice follows from the time of the slices before it on this device; results do not depend on it.
-
-    Attributes
-    ----------
-    parameter : name of the kernel's parameter that gets the number of the slice's first workgroup
-    work : function of the step's arguments: largest work of a workgroup, in units of which every
-        device does `SLOWEST` per second
-    busy : needed if many workgroups may have no work. A function of the step's arguments and of the
-        arrays of the state on the device; it returns the number of workgroups of a copy, and how
-        many of them, from the first on, have work: (copy,). It is called only for launches that are
-        divided. Speed and sizes of slices are then computed from the workgroups with work alone:
-        a slice of idle workgroups would seem fast, and the next slice would take too long.
-    """
-
-    parameter: str
-    work: Callable[[Mapping[str, int]], float]
-    busy: Callable[[Mapping[str, int], Mapping[str, Any]], tuple[int, NDArray[Any]]] | None = None
 
 
 class Busy:

@@ -125,9 +125,10 @@ COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local uc
             device_minutes(agent, device_type, pick) += device_lifetime[device_type];
         }
         local_free(NEED_ROW * sizeof(count_t));
-        forget_promised(APPRAISAL(agent), pick);
-        // Promises and stock, before devices are valued again; rows, before they are used again.
+        // Promises and stock, before what follows from them is forgotten; rows are read.
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        forget_promised(APPRAISAL(agent), pick);
+        group_barrier(CLK_GLOBAL_MEM_FENCE);  // what is not known any more, before it is worked out
     } while (1);
 }
 

@@ -1002,7 +1002,7 @@ def effect(
     from societies.analysis.effect_table import effects_of, table
 
     found = effects_of(
-        files, base=base, variables=variables, ticks=None if each else ticks or "", level=level
+        files, base=base, variables=variables, ticks=ticks or "", each=each, level=level
     )
     for text in found.warnings:
         warn(text)

@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_py.economy.tables import device_effort_at
+from societies.analysis.effects import open_source
 from societies.analysis.selecting import in_order, require_dims
 from societies.errors import ConfigError, option
 from societies.workload.drawing.figure import configuration_of
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from societies.analysis.effects import Source
 
 NEEDED = ("held", "extracted", "value")
 """Variables that ``record.agent_resource`` brings."""
@@ -30,18 +33,17 @@ PARTS = {"machine": "tool", "factory": "machine", "industry": "factory"} | {
     "device_factory": "device_machine",
 }
 """The type of a device's components; those of a tool are resources."""
-INCOMES = {"income": "day", "group_income": "day", "agent_income": "agent_day"}
-"""Incomes that ``record.measures`` brings, and the dimension of their days."""
+INCOMES = ("income", "group_income", "agent_income")
+"""Incomes that ``record.measures`` brings."""
 
 
-def constant_prices(
-    results: xr.Dataset, *, day: int, prices_of: xr.Dataset | None = None
-) -> xr.Dataset:
+def constant_prices(results: Source, *, day: int, prices_of: Source | None = None) -> xr.Dataset:
     """Return wealth and production of every agent, and incomes, at the prices of one day.
 
     Parameters
     ----------
-    results : result of the economy with ``record.agent_resource`` and ``record.agent``; for incomes
+    results : path or xarray.Dataset
+        A result of the economy with ``record.agent_resource`` and ``record.agent``; for incomes
         also with ``record.measures``
     day : a recorded day, whose prices are used
     prices_of : the result whose prices are used, such as a twin; default: ``results``
@@ -62,11 +64,16 @@ def constant_prices(
     ConfigError
         If a variable or the day is not recorded, or the cost curve is a user's rule.
     """
+    with open_source(results) as own, open_source(own if prices_of is None else prices_of) as other:
+        when = _day_dim(own)
+        found = _in_order(own)
+        return _at_prices(found, _in_order(other) if other is not own else found, day, when).load()
+
+
+def _at_prices(results: xr.Dataset, source: xr.Dataset, day: int, when: str) -> xr.Dataset:
+    """Return what `constant_prices` does, of ordered results, at the prices of ``source``."""
     import xarray as xr
 
-    when = _day_dim(results)
-    results = _in_order(results)
-    source = results if prices_of is None else _in_order(prices_of)
     price = _prices(source, day)
     held, extracted = (_of_days(results, name, when) for name in ("held", "extracted"))
     wealth = (held * price).sum("resource", min_count=1)
@@ -91,8 +98,9 @@ def constant_prices(
     }
     deflator = _deflator(results, when, price)
     about["deflator"] = deflator, f"price index of the units extracted; 1: {what}"
-    for name, dim in INCOMES.items():
+    for name in INCOMES:
         if name in results:
+            dim = next(str(one) for one in results[name].dims if str(one).endswith("day"))
             income = results[name].rename({dim: "day"} if dim != "day" else {})
             income, index = xr.align(income, deflator, join="inner")
             about[name] = income / index, f"{income.attrs['long_name']}, {what}"
@@ -110,7 +118,7 @@ def _deflator(results: xr.Dataset, when: str, price: xr.DataArray) -> xr.DataArr
     return (now / then).where(then > 0)
 
 
-def price_level(results: xr.Dataset) -> xr.DataArray:
+def price_level(results: Source) -> xr.DataArray:
     """Return the geometric mean over resources of their prices; its fair value is 1.
 
     The arithmetic mean of the prices (``price_mean``) is above 1 by construction: each swap gives a
@@ -118,15 +126,17 @@ def price_level(results: xr.Dataset) -> xr.DataArray:
 
     Parameters
     ----------
-    results : result with ``record.measures``: ``resource_price``
+    results : path or xarray.Dataset
+        A result with ``record.measures``: ``resource_price``
 
     Returns
     -------
     DataArray without ``resource``, float64; missing on days without swaps
     """
-    if "resource_price" not in results:
-        raise ConfigError("the result has no resource_price; record.measures: true records it")
-    prices = results["resource_price"]
+    with open_source(results) as own:
+        if "resource_price" not in own:
+            raise ConfigError("the result has no resource_price; record.measures: true records it")
+        prices = own["resource_price"].load()
     require_dims(prices, "resource")
     with np.errstate(divide="ignore"):
         found = np.exp(np.log(prices).mean("resource"))

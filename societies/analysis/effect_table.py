@@ -17,6 +17,7 @@ from societies.analysis.effects import (
     since_first_difference,
     text_of_first,
 )
+from societies.analysis.selecting import with_ticks
 from societies.errors import EffectWarning
 from societies.workload.drawing.figure import words
 
@@ -53,6 +54,7 @@ def effects_of(
     base: str | None = None,
     variables: str | Sequence[str] | None = None,
     ticks: str | None = "",
+    each: bool = False,
     level: float = 0.95,
 ) -> Effects:
     """Return the effects of all results or points of files, compared with a base.
@@ -61,6 +63,7 @@ def effects_of(
     ----------
     files : results, or a study; the first result or point is the base unless ``base`` names another
     ticks : whose mean is compared; "": from the first that differs on; None: an effect for each
+    each : an effect for each of ``ticks`` instead of their mean
     """
     with ExitStack() as stack:
         opened = {name: stack.enter_context(one) for name, one in opened_by_label(files).items()}
@@ -73,9 +76,9 @@ def effects_of(
         for label in others:
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always", EffectWarning)
-                result.found[label] = effect(
-                    cases[first], cases[label], variables, window=window, level=level
-                )
+                of, over = (cases[first], cases[label]), None if each else window
+                found = effect(*of, variables, window=over, level=level)
+                result.found[label] = with_ticks(found, ticks or None) if each else found
             result.warnings.extend(f"{label}: {one.message}" for one in said)
         return result
 

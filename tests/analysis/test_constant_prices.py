@@ -148,3 +148,16 @@ def test_recipes_name_resources_by_number_whatever_their_order(result):
         analysis.constant_prices(result.isel(resource_day=[0, 0, 1]), day=8)
     with pytest.raises(ConfigError, match="the days are none"):
         analysis.constant_prices(result.isel(resource_day=[]), day=8)
+
+
+@pytest.mark.parametrize(("agent", "resource"), [(1, 1), (1, 4), (4, 1), (2, 4)])
+def test_agents_may_be_recorded_every_day_and_a_file_named(agent, resource, result, tmp_path):
+    path = tmp_path / "run.h5"
+    record = {"agent": agent, "agent_resource": resource, "measures": True}
+    config = societies.config_from_dict({**CONFIG, "record": record})
+    societies.run(config, out=path, device="reference")
+    found = analysis.constant_prices(path, day=8, prices_of=str(path))
+    expected = analysis.constant_prices(result, day=8)
+    for name in ("wealth", "income", "agent_income", "deflator"):
+        np.testing.assert_array_equal(found[name].sel(day=8), expected[name].sel(day=8))
+    assert analysis.price_level(path).sizes == {"society": 1, "day": 12}

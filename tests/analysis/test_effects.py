@@ -9,7 +9,7 @@ import scipy.stats
 import xarray as xr
 
 from societies import analysis
-from societies.analysis import make_figure
+from societies.analysis import effects, make_figure
 from societies.errors import ConfigError, EffectWarning
 from tests.analysis.test_figures import study
 
@@ -202,3 +202,13 @@ def test_an_infinite_value_is_not_left_out_of_an_effect(seed):
     for name in ("effect", "low", "high", "t_low", "relative", "se"):
         infinite, finite = found[name].values
         assert np.isnan(infinite) and np.isfinite(finite), name
+
+
+def test_an_effect_for_each_of_some_ticks(shell, monkeypatch):
+    files = {"a.h5": result(), "b.h5": result(change=0.5)}
+    monkeypatch.setattr(effects, "open_results", lambda path: files[str(path)])
+    asked = ("effect", "a.h5", "b.h5", "--variables", "x", "--json", "--each-tick", "--ticks")
+    code, out, _ = shell(*asked, "20:22")
+    assert code == 0 and [one["day"] for one in json.loads(out)["effects"]] == [20, 21, 22]
+    code, _, err = shell(*asked, "40:50")
+    assert code == 2 and "--ticks 40:50: none of the days of the file" in err

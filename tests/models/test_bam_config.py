@@ -92,6 +92,16 @@ def test_a_state_that_would_be_kept_after_the_last_quarter_is_warned_of():
     assert found.message == "quarter 4 is after the last quarter, 3: its state is not stored"
 
 
+def test_curves_begin_in_a_quarter_of_the_file(tmp_path):
+    """The figure would be empty."""
+    config = config_from_dict({**SMALLEST, "max_m": 4, "quarters": 6})
+    societies.run(config, out=tmp_path / "a.h5", device="reference")
+    with societies.open_results(tmp_path / "a.h5") as results:
+        for first in (-1, 7, 500):
+            with pytest.raises(ConfigError, match=f"first={first}: the quarters are 1 to 6"):
+                bam.WORKLOAD.figure(results, first=first)
+
+
 def test_the_closing_table_and_effects_have_few_variables():
     headlines = bam.WORKLOAD.headlines()
     assert len(headlines) < 10 and set(headlines) <= set(bam.WORKLOAD.series(None))

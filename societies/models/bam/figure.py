@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.errors import ConfigError, option
 from societies.models.bam.config import GRAINS
 from societies.workload.drawing.figure import clock_and_copies, numbers, require_copy, words
 
@@ -54,7 +55,10 @@ def figure(results: Any, *, economy: int = 0, first: int = 0) -> Any:
         )
     }
     quarters = results.quarter.values
-    since = int(np.searchsorted(quarters, first or len(quarters) // 2))
+    begin, last = int(quarters[0]), int(quarters[-1])
+    if first and not begin <= first <= last:
+        raise ConfigError(f"{option('first', first)}: the quarters are {begin} to {last}")
+    since = int(np.searchsorted(quarters, first or begin - 1 + len(quarters) // 2))
     drawing = Figure(figsize=(14, 9.6), layout="constrained")
     grid = drawing.add_gridspec(3, 4)
     upper, lower = ([drawing.add_subplot(grid[row, k]) for k in range(4)] for row in (0, 1))

@@ -142,7 +142,9 @@ class Course:
         before, links = self._engine, self.links(0, self._setup.copies)
         self._setup, self._engine = self._made(changes, before.built)
         self._engine.start()
-        self.changes, self._until, self._snapshots = changes, at, {}
+        past = {} if again else {k: v for k, v in self._snapshots.items() if k <= at}
+        self.changes, self._until = changes, at
+        self._snapshots = {tick: one for tick, one in past.items() if self._fits(one)}
         self.history = self.history.before(at, self._empty().lines)
         self._links, self._begun, self.tick = {}, 0, 0
         if at and not again:  # what only the new changes need has its value before the first tick
@@ -150,6 +152,14 @@ class Course:
             self._links, self._begun, self.tick = links, at, at
             self._snapshot()
         self.heading = self.tick
+
+    def _fits(self, snapshot: Mapping[str, Any]) -> bool:
+        """Whether the engine has the arrays of a snapshot that was made before the last change."""
+        saved = {name: field for name, field in self._engine.fields.items() if field.saved}
+        return saved.keys() == snapshot.keys() and all(
+            snapshot[name].shape[1:] == field.shape(self._engine.sizes)
+            for name, field in saved.items()
+        )
 
     def _common(self, before: Engine) -> list[str]:
         """Return the arrays that change with time, and have the same shape in another engine."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,31 @@ from societies.workload.declare.scene import Links, Scene
 from societies.workload.declare.varying import NotVarying, field_of, leaves, value_at, varying
 from societies.workload.declare.view import Button, Choice, Control, Slider
 
+LATE = 0.5
+"""Seconds by which ticks may be late and are made up for; what a longer pause has cost is not."""
+
 PACES = {"1 a second": 1.0, "5 a second": 5.0, "20 a second": 20.0, "as fast as possible": np.inf}
+
+
+class Pace:
+    """When is the next tick due?
+
+    Parameters
+    ----------
+    rate : ticks a second; infinity: a tick is always due
+    """
+
+    def __init__(self, rate: float) -> None:
+        self._rate, self._due = rate, time.perf_counter()
+
+    @property
+    def left(self) -> float:
+        """Seconds until the next tick is due; 0 or less: it is due."""
+        return self._due - time.perf_counter()
+
+    def done(self, ticks: int = 1) -> None:
+        """Record that ticks were shown."""
+        self._due = max(self._due + ticks / self._rate, time.perf_counter() - LATE)
 
 
 def playing_controls(

@@ -19,7 +19,7 @@ from societies.output import open_results
 from societies.output.lock import being_written
 from societies.output.opening import is_study
 from societies.output.reading import event_tables
-from societies.view.controls import PACES, network_controls, playing_controls, windows
+from societies.view.controls import PACES, Pace, network_controls, playing_controls, windows
 from societies.view.course import WEEK
 from societies.view.networks import largest, network, network_facts, summed
 from societies.view.run_view import FRAME
@@ -235,13 +235,14 @@ class FileView:
         self._read()
         self._tick = min(state.asked, self._history.rows)
         yield self._shot(state)
-        pace, began, done = PACES[state.pace], time.perf_counter(), 0
-        shown = looked = began
+        pace = Pace(PACES[state.pace])
+        shown = looked = time.perf_counter()
         took = 0.0
         while state.playing and self._tick < self.ticks:
             now = time.perf_counter()
-            if self._tick < self._history.rows and now >= began + done / pace:
-                self._tick, done = self._tick + 1, done + 1
+            if self._tick < self._history.rows and pace.left <= 0:
+                self._tick += 1
+                pace.done()
                 if now - shown >= FRAME or self._tick == self._history.rows:
                     shown = now
                     yield self._shot(state)

@@ -19,6 +19,7 @@ from societies.errors import ConfigError
 from societies.opencl import Device
 from societies.view.controls import (
     PACES,
+    Pace,
     network_controls,
     playing_controls,
     steerable,
@@ -253,19 +254,19 @@ class RunView:
             for course in courses:
                 yield from self._lives.computed(course, state.agent, state.copy)
             yield self._shot(state, courses)
-        pace, began, done = PACES[state.pace], time.perf_counter(), 0
-        shown, apart = began, SELDOM if np.isinf(pace) else FRAME
+        fast, pace = np.isinf(PACES[state.pace]), Pace(PACES[state.pace])
+        shown, apart = time.perf_counter(), SELDOM if fast else FRAME
         most = max(1, MOST_BYTES // sum(course.history.row_bytes for course in courses))
         until = courses[0].tick + most
         while going := [course for course in courses if state.playing and not course.ended]:
             before = going[0].tick
-            going[0].advance(until if np.isinf(pace) else before + 1)
+            going[0].advance(until if fast else before + 1)
             for course in going[1:]:
                 yield from course.steps_to(going[0].tick)
-            done += going[0].tick - before
+            pace.done(going[0].tick - before)
             yield None
-            while time.perf_counter() < began + done / pace:
-                time.sleep(min(0.01, max(0.0, began + done / pace - time.perf_counter())))
+            while (left := pace.left) > 0:
+                time.sleep(min(0.01, left))
                 yield None
             now = time.perf_counter()
             full = going[0].tick >= until

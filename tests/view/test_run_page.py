@@ -349,6 +349,17 @@ def test_as_fast_as_possible_every_day_is_computed_and_few_are_drawn(slowly):
     assert [one.tick for one in one_by_one if one is not None] == list(range(31))
 
 
+def test_days_that_a_long_one_has_delayed_are_not_rushed_through(slowly):
+    """The first day builds kernels, and a computer may be put to sleep."""
+    view, state = made(days=12)
+    slowly(view, lambda first, last: run_view.time.sleep(30.0 if first == 2 else 0.0))
+    now = run_view.time.perf_counter
+    paced = view.frames(replace(state, playing=True, pace="5 a second"))
+    seen = {one.tick: now() for one in paced if one is not None}
+    assert list(seen) == list(range(13))
+    assert seen[12] - seen[2] >= 10 / 5 - 0.6
+
+
 def test_a_pause_shows_the_day_at_which_the_computed_block_ends(slowly):
     """Going back to a day in the middle of the block would compute days a second time."""
     view, state = made(days=30)

@@ -142,6 +142,8 @@ def test_while_it_plays_only_what_is_on_the_screen_is_drawn(page, window):
     window.js("laid = 0")
     window.until("newest.tick > 12")
     assert window.js("laid") == 0
+    waited = "latest -= 2 * SLOW, rate(), document.getElementById('busy').textContent"
+    assert window.js(waited) == "computing ..."
     window.js("document.querySelector('.pane').scrollIntoView()")
     window.until("laid")
     window.js("scrollTo(0, 0)")

@@ -17,6 +17,7 @@ const write = (id, text) => put(by(id), "textContent", text);
 const canvas = by("picture"), context = canvas.getContext("2d", { alpha: false });
 const RETRY = 1000; // milliseconds from a lost connection to the next attempt
 const BUSY = 500; // milliseconds after which the page says that the newest state is not shown yet
+const SLOW = 2000; // milliseconds without a picture after which it says so while a run plays
 const SMALLEST = 640; // pixels of the screen to which a smaller picture is enlarged
 
 let socket = null, seq = 0, controlling = false;
@@ -25,7 +26,7 @@ let waiting = null, drawn = 0, times = [], count = 0;
 let drag = null, drags = 0, takes = { drag: "", wheel: "" };
 let known = { seq: -1, state: -1 }; // of the newest state
 let shown = -1, whole = false; // of the picture
-let structure = "", inputs = new Map(), since = 0;
+let structure = "", inputs = new Map(), since = 0, latest = 0; // times
 
 // ------------------------------------------------------------------------------------ connection
 
@@ -139,7 +140,7 @@ function showScene(frame) {
   document.body.dataset.shown = ++count;
   [shown, whole] = [frame.state, true];
   compare();
-  times.push(performance.now());
+  times.push(latest = performance.now());
 }
 
 // Records whether the picture shows the newest state, and whether it also has all pixels.
@@ -154,7 +155,8 @@ function rate() {
   times = times.filter((time) => now - time < 1000);
   write("rate", times.length > 1 ? times.length + " frames/s" : "");
   if (known.state === shown || !socket || socket.readyState !== WebSocket.OPEN) since = now;
-  write("busy", now - since > BUSY ? "computing ..." : "");
+  const slow = newest && newest.playing && now - latest > SLOW;
+  write("busy", now - since > BUSY || slow ? "computing ..." : "");
 }
 
 // Enlarges a small picture by a whole factor; a large one gets at most the width of the page.

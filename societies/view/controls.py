@@ -20,7 +20,7 @@ LATE = 0.5
 PACES = {"1 a second": 1.0, "5 a second": 5.0, "20 a second": 20.0, "as fast as possible": np.inf}
 
 
-class Pace:
+class Speed:
     """When is the next tick due?
 
     Parameters

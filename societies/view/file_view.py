@@ -19,7 +19,7 @@ from societies.output import open_results
 from societies.output.lock import being_written
 from societies.output.opening import is_study
 from societies.output.reading import event_tables
-from societies.view.controls import PACES, Pace, network_controls, playing_controls, windows
+from societies.view.controls import PACES, Speed, network_controls, playing_controls, windows
 from societies.view.course import WEEK
 from societies.view.networks import largest, network, network_facts, summed
 from societies.view.run_view import FRAME
@@ -235,7 +235,7 @@ class FileView:
         self._read()
         self._tick = min(state.asked, self._history.rows)
         yield self._shot(state)
-        pace = Pace(PACES[state.pace])
+        pace = Speed(PACES[state.pace])
         shown = looked = time.perf_counter()
         took = 0.0
         while state.playing and self._tick < self.ticks:

@@ -19,7 +19,7 @@ from societies.errors import ConfigError
 from societies.opencl import Device
 from societies.view.controls import (
     PACES,
-    Pace,
+    Speed,
     network_controls,
     playing_controls,
     steerable,
@@ -254,7 +254,7 @@ class RunView:
             for course in courses:
                 yield from self._lives.computed(course, state.agent, state.copy)
             yield self._shot(state, courses)
-        fast, pace = np.isinf(PACES[state.pace]), Pace(PACES[state.pace])
+        fast, pace = np.isinf(PACES[state.pace]), Speed(PACES[state.pace])
         shown, apart = time.perf_counter(), SELDOM if fast else FRAME
         most = max(1, MOST_BYTES // sum(course.history.row_bytes for course in courses))
         until = courses[0].tick + most

@@ -57,7 +57,7 @@ def test_device_and_reference_agree():
     assert report.identical, str(report)
 
 
-@pytest.mark.parametrize("device", ["reference", pytest.param("auto", marks=pytest.mark.ci)])
+@pytest.mark.parametrize("device", ["reference", pytest.param("auto", marks=pytest.mark.thorough)])
 def test_what_ends_is_a_run_whose_values_are_set_back(device):
     """The same bits as two interventions for good, the second of which sets the values before."""
     config = ensemble()

@@ -7,6 +7,7 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
+from gpu_form import form
 from marks import thorough_but
 from small import BAM_WORDS, small
 
@@ -17,6 +18,8 @@ from societies.models import bam
 from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.flows import FLOWS, SECTORS
 from societies.opencl import choose_device
+from societies.workload import Source
+from societies.workload.declare import phases
 from societies.workload.declare.fields import initial_state
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
@@ -263,3 +266,23 @@ def test_the_small_configurations_have_every_word_of_every_key():
         if (field.json_schema_extra or {}).get("kind") == SHAPE:
             for word in getattr(field.annotation, "__args__", ()):
                 assert word in [getattr(one, name) for one in used], (name, word)
+
+
+@pytest.mark.thorough
+def test_a_workgroup_for_each_economy_has_the_bits_of_a_work_item(monkeypatch):
+    """Its work-items share households, firms and sorts, as on a GPU."""
+    config = config_from_dict({**small("bam").model_dump(), "replicates": 3, "quarters": 64})
+    p, device = WORKLOAD.parameters(config), choose_device("auto")
+    source = WORKLOAD.source(p)
+    found = []
+    for on_cpu in (1, 0):
+        monkeypatch.setattr(phases, "GROUPS_A_UNIT", 3)
+        monkeypatch.setattr(
+            bam.Bam, "source", lambda *_, on=on_cpu: Source(form(on), arguments=source.arguments)
+        )
+        engine = DeviceEngine(WORKLOAD, p, device, first=0, copies=3)
+        engine.start()
+        engine.run_ticks(1, 64)
+        assert engine.run_step.whole_ticks
+        found.append((engine.hash(), {n: log.tobytes() for n, log in engine.logs().items()}))
+    assert found[0] == found[1]

@@ -49,6 +49,7 @@ from societies.numbers import (
     Numbers,
     from_0,
     from_1,
+    real,
     several_from_1,
     whole,
 )
@@ -988,7 +989,9 @@ def effect(
     each: Annotated[
         bool, typer.Option("--each-tick", help="An effect for every tick instead of their mean.")
     ] = False,
-    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals.")] = 0.95,
+    level: Annotated[
+        float, typer.Option(metavar="P", parser=real, help="Level of the intervals.")
+    ] = 0.95,
     as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
     figure: Annotated[
         Path | None, typer.Option(metavar="WHERE", help="Also draw the effects: effects.pdf.")
@@ -1034,6 +1037,7 @@ def _draw_found(
     from societies.analysis import plot_overview
 
     options = {name: value for name, value in given.items() if value is not None}
+    typed("out", "figure")
     for picture in plot_overview(files, where, figure=figure, variables=variables, **options):
         print(picture, file=stream)
 
@@ -1062,7 +1066,9 @@ def validate(
         int | None, typer.Option(metavar="N", parser=from_1, help="Seeds, in one launch.")
     ] = None,
     device: Device = "auto",
-    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals.")] = 0.95,
+    level: Annotated[
+        float, typer.Option(metavar="P", parser=real, help="Level of the intervals.")
+    ] = 0.95,
     tests: Annotated[
         bool, typer.Option("--tests", help="Test whether means over seeds and ticks may be taken.")
     ] = False,
@@ -1189,7 +1195,9 @@ def keys(
         str | None,
         typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
     ] = None,
-    change: Annotated[float, typer.Option(metavar="X", help="Relative change of a number.")] = 0.05,
+    change: Annotated[
+        float, typer.Option(metavar="X", parser=real, help="Relative change of a number.")
+    ] = 0.05,
     replicates: Annotated[
         int, typer.Option(metavar="N", parser=from_1, help="Twins of each change.")
     ] = 4,
@@ -1246,6 +1254,7 @@ def _save_drawn(draw: Callable[[], Any], where: Path, name: str, as_json: bool) 
 
     with drawing_style():
         drawn = draw()
+    typed("out", "figure")
     for picture in save_figure(drawn, where, name):
         print(picture, file=sys.stderr if as_json else None)
 
@@ -1296,7 +1305,9 @@ def irf(
     size: Annotated[
         list[float] | None,
         typer.Option(
-            metavar="S", help="Responses per unit of S; one for each shock also compares them."
+            metavar="S",
+            parser=real,
+            help="Responses per unit of S; one for each shock also compares them.",
         ),
     ] = None,
     variables: Annotated[
@@ -1364,7 +1375,9 @@ def fan(
         str | None,
         typer.Option(metavar="A:B", help="Ticks whose mean is decomposed; default: all later."),
     ] = None,
-    level: Annotated[float, typer.Option(metavar="P", help="Of the intervals.")] = 0.95,
+    level: Annotated[
+        float, typer.Option(metavar="P", parser=real, help="Of the intervals.")
+    ] = 0.95,
     as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
     figure: Annotated[
         Path | None, typer.Option(metavar="WHERE", help="Also draw the fan: fan.pdf.")
@@ -1409,7 +1422,8 @@ def _require_one(*, resume: bool, overwrite: bool) -> None:
 def _again(context: typer.Context) -> str:
     """Return the command that continues what this one has begun."""
     words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
-    return shlex.join(["societies", *words, "--resume"])
+    end = words.index("--") if "--" in words else len(words)
+    return shlex.join(["societies", *words[:end], "--resume", *words[end:]])
 
 
 @contextmanager

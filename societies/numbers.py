@@ -1,14 +1,18 @@
-"""How are whole numbers read from the command line, and which error reports other texts?"""
+"""How are numbers read from the command line, which error reports others, and which are finite?"""
 
 from __future__ import annotations
 
+import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from societies.errors import shortened
 
 if TYPE_CHECKING:
     from typer import BadParameter
+
+DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+"""Pattern of a decimal number without a sign."""
 
 LARGEST = 2**64 - 1
 """Largest value of an option that is a whole number: the largest seed."""
@@ -60,6 +64,25 @@ def _within(least: int, most: int, number: int) -> int:
     if number > most:
         raise _wrong(f"must be at most {most}, got {number}")
     return number
+
+
+def real(text: str | float) -> float:
+    """Read the value of an option that is a real number; a default is a number already."""
+    text = str(text).strip()
+    # `float` takes digits of other alphabets, underscores and words such as nan, too.
+    if not re.fullmatch(rf"[-+]?{DECIMAL}", text):
+        raise _wrong(f"expected a number, got {shortened(text) or 'nothing'}")
+    if not is_finite(float(text)):
+        raise _wrong(f"must be finite, got {shortened(text)}")
+    return float(text)
+
+
+def is_finite(value: Any) -> bool:
+    """Return True for an int or a float that is finite in double precision."""
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:  # an int that is too large for a float
+        return False
 
 
 def _wrong(message: str) -> BadParameter:

@@ -139,7 +139,11 @@ class ConfigCommand(typer.core.TyperCommand):
         ctx.ignore_unknown_options = True
         given, words, _ = lenient.make_parser(ctx).parse_args(list(args))
         ctx.ignore_unknown_options = False
-        operands: list[str] = []
+        after = list(args[args.index("--") + 1 :]) if "--" in args else []
+        if words[len(words) - len(after) :] != after:  # this -- is the value of an option
+            after = []
+        words = words[: len(words) - len(after)]
+        operands = after
         doubtful: list[str] = []
         unknown: list[str] = []
         for before, word in pairwise(["", *words]):

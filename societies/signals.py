@@ -85,6 +85,15 @@ def _leave_closed_terminal() -> None:
                 os.close(nowhere)
 
 
+def pass_on(moment: float) -> None:
+    """Raise `Stopped` if a signal came after ``moment``, for callers that go on after a run.
+
+    A run ignores signals that arrive after its last tick, so that it can print its report.
+    """
+    if number := came_after(moment):
+        raise Stopped(number)
+
+
 def handled(number: int) -> bool:
     """Return True if a signal ends the process, or raises `Stopped`, in this thread."""
     here = threading.current_thread() is threading.main_thread()

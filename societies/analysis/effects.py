@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from societies.analysis.intervals import require_level
 from societies.analysis.labels import LABEL, unused
 from societies.analysis.pairs import NEVER, Compared, aligned, compared, first_difference
 from societies.analysis.selecting import RUN
@@ -87,8 +88,7 @@ def effect(
     EffectWarning
         If the results have no pairs, if nothing differs, or if some societies have no partner.
     """
-    if not 0 < level < 1:
-        raise ConfigError(f"{option('level', level)}: must be between 0 and 1")
+    require_level(level)
     with open_source(base) as one, open_source(other) as two:
         found = compared(one, two, variables, window)
     left, right = (

@@ -25,7 +25,7 @@ from societies.analysis.selecting import (
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
-from societies.output.files import MAKING, already_there, explained, written
+from societies.output.files import MAKING, already_there, explained, file_for_hdf5, written
 from societies.output.reading import event_tables
 from societies.output.tables import EVENT
 from societies.paths import kind_unless_file
@@ -324,11 +324,12 @@ def _as_netcdf(
         return {}
 
     def write(target: Path) -> None:
-        _plain(data).to_netcdf(target, engine="h5netcdf", encoding=_encoding(data))
-        for one, events in lists.items():
-            _plain(events).to_netcdf(
-                target, engine="h5netcdf", mode="a", group=f"events/{one}", encoding={}
-            )
+        with file_for_hdf5(target) as file:
+            _plain(data).to_netcdf(file, engine="h5netcdf", encoding=_encoding(data))
+            for one, events in lists.items():
+                _plain(events).to_netcdf(
+                    file, engine="h5netcdf", mode="a", group=f"events/{one}", encoding={}
+                )
 
     return {path: write}
 

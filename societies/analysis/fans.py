@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from societies.analysis.drawing import GREY, finished, label_panel, new_panels, titled
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import bootstrap_weights, open_source, plain
+from societies.analysis.intervals import require_level
 from societies.analysis.selecting import RUN, in_order, names, unknown, with_ticks, workload_of
 from societies.errors import ConfigError, option
 from societies.words import counted, plural
@@ -76,8 +77,7 @@ def fan(
     ConfigError
         If the result is no fan, has one past or one future, or lacks a variable.
     """
-    if not 0 < level < 1:
-        raise ConfigError(f"level must be between 0 and 1, not {level}")
+    require_level(level)
     with open_source(source) as data:
         clock, day, futures = fan_of(data)
         chosen, values, ticks = _futures_of(data, variables, futures)

@@ -52,7 +52,7 @@ def mean_interval(
         replicates of several points.
     """
     _require_replicates(data, dim)
-    _require_level(level)
+    require_level(level)
     if resamples < 1:
         raise ConfigError(f"{option('resamples', resamples)}: must be at least 1")
     values = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
@@ -88,7 +88,7 @@ def quantile_interval(
         replicates of several points.
     """
     _require_replicates(data, dim)
-    _require_level(level)
+    require_level(level)
     values = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
     found = np.empty((3, *values.shape[1:]))
     if values.size:
@@ -133,6 +133,7 @@ def _require_replicates(data: xr.DataArray, dim: str) -> None:
             )
 
 
-def _require_level(level: float) -> None:
+def require_level(level: float) -> None:
+    """Raise ConfigError if this cannot be the level of an interval."""
     if not 0 < level < 1:
         raise ConfigError(f"{option('level', level)}: must be between 0 and 1")

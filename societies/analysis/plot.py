@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -135,9 +136,10 @@ def save_figure(drawn: Any, folder: Path, name: str) -> list[Path]:
             for path in paths:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 kind = path.suffix[1:].lower()
-                with written(path) as unfinished:
-                    dots = max(drawn.get_dpi(), 150)
-                    drawn.savefig(unfinished, format=kind, dpi=dots, metadata=_UNDATED.get(kind))
+                image, dots = BytesIO(), max(drawn.get_dpi(), 150)
+                drawn.savefig(image, format=kind, dpi=dots, metadata=_UNDATED.get(kind))
+                with written(path) as unfinished:  # matplotlib hides errors of full disks
+                    unfinished.write_bytes(image.getbuffer())
         except OSError as error:
             raise OutputError(
                 f"{folder}: the figure cannot be written: {error.strerror or error}. "

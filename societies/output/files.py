@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import secrets
@@ -10,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import h5py
 
@@ -237,6 +239,47 @@ def written(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
         release(descriptor)
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+class _NeverFailing(io.FileIO):
+    """A file that accepts whatever is written; ``failed`` is the first error of the system."""
+
+    failed: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write the data, unless a write has failed before."""
+        left = memoryview(data).cast("B")
+        count = len(left)
+        try:
+            while left and self.failed is None:
+                left = left[super().write(left) :]
+        except OSError as error:
+            self.failed = error
+        return count
+
+    def truncate(self, size: int | None = None) -> int:
+        """Change the length of the file, unless a write has failed before."""
+        try:
+            return super().truncate(size) if self.failed is None else size or 0
+        except OSError as error:
+            self.failed = error
+            return size or 0
+
+
+@contextmanager
+def file_for_hdf5(path: Path) -> Iterator[io.FileIO]:
+    """Yield a new file in which HDF5 writes; if a write fails, raise its error after the body.
+
+    HDF5 itself would print the error, and may crash while it closes a file that it cannot write.
+    """
+    with _NeverFailing(path, "w+b") as file:
+        try:
+            yield file
+        except Exception:  # because data that were not written cannot be read again
+            if file.failed is None:
+                raise
+        if file.failed is not None:
+            raise file.failed
 
 
 def abandon(file: h5py.File) -> None:

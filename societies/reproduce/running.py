@@ -10,15 +10,17 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+import time
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from societies import signals
 from societies.config import to_yaml
 from societies.errors import ConfigError, OutputError, option
 from societies.output import open_results
-from societies.output.files import READING, explained, written
+from societies.output.files import MAKING, READING, explained, file_for_hdf5, written
 from societies.output.trailing import add_hash, require_hash
 from societies.paths import data_directory
 from societies.reproduce.catalogue import SOCIETIES, Figure, Run, figures
@@ -99,11 +101,13 @@ def _series(one: Run, folder: Path, options: Options) -> xr.Dataset:
         "model_version": str(setup.workload.version_of(config)),
     }
     if not path.exists():
+        began = time.monotonic()
         bar = nullcontext() if options.quiet else progress_bar(config, options.device)
         with bar as progress:
             run_config(
                 config, device=options.device, out=whole, resume=whole.exists(), progress=progress
             )
+        signals.pass_on(began)
         removed = [shock.day for shock in getattr(config, "shocks", ())]
         _reduce(whole, path, variables_of(one.name), {**about, "removed": max(removed, default=0)})
         if not options.keep:
@@ -125,8 +129,9 @@ def _reduce(whole: Path, path: Path, variables: list[str], about: dict[str, Any]
         series = results[variables].astype("float32").load()
         series.attrs = {**about, "device": str(results.attrs["device"])}
     packing = {name: {"zlib": True} for name in series.data_vars}
-    with written(path) as made:
-        series.to_netcdf(made, engine="h5netcdf", encoding=packing)
+    with explained(path, MAKING), written(path) as made:
+        with file_for_hdf5(made) as file:
+            series.to_netcdf(file, engine="h5netcdf", encoding=packing)
         add_hash(made)
 
 
@@ -145,7 +150,7 @@ def _draw(figure: Figure, runs: Runs, where: Path, options: Options) -> list[Pat
         paths = [where.with_suffix(ending) for ending in (".png", ".svg")]
         for path in paths:
             kind = path.suffix[1:]
-            with written(path) as made:
+            with explained(path, MAKING), written(path) as made:
                 drawing.savefig(made, format=kind, dpi=DOTS_PER_INCH, metadata=_undated(path))
     return paths
 
@@ -160,7 +165,7 @@ def _write_claims(out: Path) -> None:
     for path in sorted(out.glob("figure_*.csv")):
         with path.open(newline="", encoding="utf-8") as file:
             rows += list(csv.reader(file))[1:]
-    with written(out / CLAIMS) as made:
+    with explained(out / CLAIMS, MAKING), written(out / CLAIMS) as made:
         made.write_text(as_markdown(rows), encoding="utf-8")
 
 

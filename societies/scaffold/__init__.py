@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,10 +61,14 @@ def write_workload(name: str, directory: Path | None = None, template: str = "ex
     folder = (directory or Path()) / name
     try:
         folder.mkdir(parents=True)
-        for place, source in template_files(template).items():
-            target = folder / _renamed(place.as_posix(), name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(_renamed(source.read_text("utf-8"), name), "utf-8")
+        try:
+            for place, source in template_files(template).items():
+                target = folder / _renamed(place.as_posix(), name)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(_renamed(source.read_text("utf-8"), name), "utf-8")
+        except BaseException:  # so that the same command works once the disk has room
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
     except FileExistsError:
         raise ConfigError(
             f"{folder}: exists already and was not touched. Choose another name or --out."

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from typing import TYPE_CHECKING, Any
 
 from societies.config.problems import suggestion
 from societies.errors import ConfigError
+from societies.numbers import DECIMAL, is_finite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +38,8 @@ def parsed(text: str) -> ast.expr:
         raise ConfigError(f"'{text[:60]}' is no variable and no expression of variables") from None
     for node in ast.walk(tree):
         known = isinstance(node, ast.Name | ast.BinOp | ast.operator | ast.expr_context)
-        number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
+        number = isinstance(node, ast.Constant) and is_finite(node.value)
+        number = number and re.fullmatch(DECIMAL, ast.get_source_segment(text.strip(), node) or "")
         if not known and not number and not isinstance(node, ast.UnaryOp | ast.USub):
             raise ConfigError(f"'{text[:60]}': an expression has variables, numbers and + - * /")
         if isinstance(node, ast.BinOp) and type(node.op) not in _SIGNS:
@@ -64,7 +67,10 @@ def quantity(text: str, data: xr.Dataset) -> tuple[xr.DataArray, str]:
         if name not in data.data_vars:
             near = suggestion(name, map(str, data.data_vars))
             raise ConfigError(f"there is no variable '{name}'{near}")
-    values, unit = _value(parsed(text), data.data_vars)
+    try:
+        values, unit = _value(parsed(text), data.data_vars)
+    except ArithmeticError as error:  # of numbers alone
+        raise ConfigError(f"'{text[:60]}': {error}") from None
     return values, "1" if unit is None else unit
 
 

@@ -13,7 +13,7 @@ from societies.analysis.effect_table import digits
 from societies.analysis.effects import plain
 from societies.config.document import read_text
 from societies.config.model import INITIAL, TABULATED, VALUE
-from societies.errors import ConfigError
+from societies.errors import ConfigError, option
 from societies.study.simulate import Progress, Simulator, sweep_of
 from societies.study.targets import load_targets
 from societies.sweep.document import Sweep
@@ -30,6 +30,9 @@ from societies.workload.declare.varying import (
 
 CHANGE = 0.05
 """Relative change of a key."""
+
+LARGEST = 1e6
+"""Largest relative change."""
 NEVER = -1
 
 
@@ -83,8 +86,8 @@ def matter(
     -------
     clock, a `Matter` for each change, keys that cannot be changed, with the reason
     """
-    if not change > 0:
-        raise ConfigError(f"change: must be above 0, got {change}")
+    if not 0 < change <= LARGEST:
+        raise ConfigError(f"{option('change', change)}: must be above 0, and at most {LARGEST:g}")
     sweep = sweep_of(config, set or {})
     data = sweep.base.model_dump()
     points: list[tuple[str, Any, Any]] = []

@@ -7,6 +7,7 @@ all points that it gets in as few launches as possible.
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from societies import signals
 from societies.config.model import LARGEST_INTEGER
 from societies.errors import BuildError, ConfigError, option
 from societies.study.recorded import dataset_of, require_recorded, require_statistics
@@ -163,8 +165,9 @@ class Simulator:
         flat = numbers.reshape(-1) + self.sweep.workload.first(self.sweep.base)
         todo = self._batches(named, flat, numbers.shape[1])
         running: dict[Future[Result], tuple[Batch, Bucket]] = {}
-        executor, done = self._executing(len(todo)), 0
+        executor, done, began = self._executing(len(todo)), 0, time.monotonic()
         while todo or running:
+            signals.pass_on(began)
             while todo and len(running) < executor.slots and executor.has_room(todo[0][0]):
                 batch, bucket = todo.popleft()
                 running[executor.submit(batch)] = batch, bucket

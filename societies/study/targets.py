@@ -6,7 +6,6 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from societies.config.document import Document
 from societies.config.load import find_config
 from societies.config.problems import Path, Problem, config_error, described, suggestion
 from societies.errors import ConfigError, option
+from societies.numbers import is_finite
 from societies.output.layout import is_clock
 from societies.paths import TARGETS, data_directory
 from societies.study.expressions import quantity, variables_in
@@ -213,7 +213,7 @@ def _entry(values: xr.DataArray, dim: str, entry: Any) -> xr.DataArray:
     numeric = known.dtype.kind in "iuf"
     places = []
     for one in wanted:
-        same = np.isclose(known, one) if numeric and not isinstance(one, str) else known == one
+        same = np.isclose(known, one) if numeric and is_finite(one) else known == one
         if not np.any(same):
             listed = ", ".join(map(str, known[:12]))
             raise ConfigError(f"at.{dim}: there is no {described(one)}; there are {listed}")
@@ -297,10 +297,7 @@ def _observed(said: DataColumn, folder: FilePath, document: Document, path: Path
         message = f"{found.name} has no column '{wanted}'{suggestion(wanted, found.keys)}"
         raise config_error([Problem(document.place(path), path, message)])
     column = [row[found.keys.index(wanted)] for row in found.rows]
-    if not all(
-        isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one)
-        for one in column
-    ):
-        message = f"column '{wanted}' of {found.name} has entries that are no numbers"
+    if not all(map(is_finite, column)):
+        message = f"column '{wanted}' of {found.name} has entries that are no finite numbers"
         raise config_error([Problem(document.place(path), path, message)])
     return np.array(column, float)

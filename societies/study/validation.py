@@ -11,6 +11,7 @@ import numpy as np
 
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import plain
+from societies.analysis.intervals import require_level
 from societies.analysis.selecting import RUN
 from societies.analysis.study_cases import point_labels, runs_done
 from societies.errors import ConfigError, SocietiesError, option
@@ -175,8 +176,7 @@ def validate(
     ConfigError
         If the targets are not valid, or the results lack a variable or ticks of them.
     """
-    if not 0 < level < 1:
-        raise ConfigError(f"{option('level', level)}: must be between 0 and 1")
+    require_level(level)
     own: list[Targets]
     if isinstance(targets, Sequence) and not isinstance(targets, str):
         own = list(targets)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -43,11 +44,13 @@ def following(path: Path, *, replaced: bool) -> Iterator[None]:
 
     thread = threading.Thread(target=open_page, name="page", daemon=True)
     thread.start()
+    began = time.monotonic()
     try:
         yield
-        thread.join()
-        print("the run has ended; Ctrl-C closes the page", file=sys.stderr, flush=True)
         try:
+            signals.pass_on(began)
+            thread.join()
+            print("the run has ended; Ctrl-C closes the page", file=sys.stderr, flush=True)
             pages[0].wait()
         except KeyboardInterrupt as error:
             if signals.number_of(error) != signal.SIGINT:  # Ctrl-C is how a page is ended

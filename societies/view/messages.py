@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from societies.numbers import is_finite
 from societies.view.renderer import Numbered
 from societies.workload.declare.view import (
     Button,
@@ -154,11 +155,8 @@ def event(message: Message, controls: Sequence[Control], began: S) -> Event[S]:
 
 def _number(value: Any, most: float = math.inf) -> float:
     """Return a finite number, clipped to the range from ``-most`` to ``most``."""
-    try:
-        if type(value) in (int, float) and math.isfinite(value):
-            return max(-most, min(float(value), most))
-    except OverflowError:  # an int that is too large for a float
-        pass
+    if is_finite(value):
+        return max(-most, min(float(value), most))
     raise Nonsense("a value that is not a number")
 
 

@@ -28,6 +28,12 @@ def decaying(half=3.9, scale=1.0):
     return base, other
 
 
+@pytest.mark.parametrize("size", [0, np.nan, np.inf, -np.inf])
+def test_a_response_is_per_a_finite_size_other_than_0(size):
+    with pytest.raises(ConfigError, match="size a number that is not 0"):
+        analysis.irf(*decaying(), "x", after=AFTER, size=size)
+
+
 def test_responses_are_those_of_xarray_by_hand():
     base, other = decaying()
     found = analysis.irf(base, other, "x", after=AFTER, size=0.5).sel(state="all", variable="x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -260,6 +261,34 @@ def test_a_full_disk(mount, shell):
     assert os.listdir(disk) == ["run.h5"]
 
 
+@pytest.mark.mount
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["export", "run.h5", "--to", "netcdf", "--out", "disk"], "--out"),
+        (["plot", "run.h5", "--out", "disk/p.pdf"], "--out"),
+        (["validate", "targets.yaml", "run.h5", "--figure", "disk/v.png"], "--figure"),
+        (["calibrate", "calibration.yaml", "--out", "disk/c.nc", "--device", "reference"], "--out"),
+        (["new", "my_model", "--out", "disk"], "--out"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_full_disk_is_said_whatever_is_written(words, named, mount, shell, folder):
+    """HDF5 and matplotlib have errors of their own for it, or none."""
+    small = {"workload": "economy", "agents": 2, "resources": 2, "days": 2}
+    target = {"of": "gini", "target": 0, "scale": 1}
+    societies.run(societies.config_from_dict(small), device="reference", out="run.h5")
+    given = {"base": small, "targets": {"gini": target}}
+    given["parameters"] = {"utility.exponent": {"low": 2, "high": 3}}
+    given["method"] = {"abc_smc": {"population": 3, "generations": 1}}
+    Path("calibration.yaml").write_text(json.dumps(given))
+    Path("targets.yaml").write_text(json.dumps({"base": small, "statistics": {"gini": target}}))
+    disk = mount("size=8k")
+    done = in_a_shell(f"exec societies {shlex.join(words)}")
+    assert done.returncode == 4 and not done.stderr.strip().count("\n"), done.stderr
+    assert named in done.stderr and os.listdir(disk) == []
+
+
 @pytest.mark.ci
 def test_the_largest_file_size(folder):
     (folder / "run.h5").write_text("precious")
@@ -341,3 +370,6 @@ def test_what_is_computed_for_an_analysis_is_continued(words, where, shell, monk
         assert (code, out, err) == (143, "", f"interrupted\ncontinue with: {again}\n")
     assert asked == [False, True]
     assert shell(*words, "--resume", "--overwrite")[0] == 2
+    command, config, *more = words  # what follows -- is no option, so --resume has to come before
+    again = shlex.join(["societies", command, *more, "--resume", "--", config])
+    assert shell(command, *more, "--", config)[2] == f"interrupted\ncontinue with: {again}\n"

@@ -79,6 +79,25 @@ def test_mistakes_are_reported_in_the_words_of_the_workload(words, said, shell):
     assert said in err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "--", "-society.yaml"],
+        ["run", "-q", *REFERENCE, "--days", "1", "--", "-society.yaml"],
+        ["verify", *REFERENCE, "--days", "1", "--", "-society.yaml"],
+        ["kernel", "--phase", "extraction", "--", "-society.yaml"],
+        ["trace", *REFERENCE, "--day", "1", "--agent", "0", "--", "-society.yaml"],
+    ],
+    ids=" ".join,
+)
+def test_what_follows_two_dashes_is_no_option(words, shell):
+    Path("-society.yaml").write_text(ECONOMY)
+    code, _, err = shell(*words)
+    assert (code, "CONFIG is missing" in err) == (0, False)
+    refused = shell("run", "-q", "--out", "--", "-society.yaml", "--days", "1")
+    assert refused[0] == 2
+
+
 def test_help_has_the_word_of_the_configuration(shell):
     assert "--days,--ticks" in shell("run", "society.yaml", "--help")[1]
     assert "--steps,--ticks" in shell("verify", "plate.yaml", "--help")[1]

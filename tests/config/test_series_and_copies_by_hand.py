@@ -36,6 +36,9 @@ def test_a_column_of_a_file_is_replaced_by_its_numbers(tmp_path):
         assert found == {"values": numbers}
 
 
+LONG = "9" * 309  # as long as the largest double, and larger
+
+
 @pytest.mark.parametrize(
     ("value", "text", "message"),
     [
@@ -44,6 +47,7 @@ def test_a_column_of_a_file_is_replaced_by_its_numbers(tmp_path):
         ({"file": "f.csv", "column": "hihg"}, "high\n1\n", "no column hihg; did you mean 'high'"),
         ({"file": "f.csv", "column": "a"}, "a,b\n1,2\nword,2\n", "f.csv:3"),
         ({"file": "f.csv", "column": "a"}, "a\ntrue\n", "expected a finite number"),
+        ({"file": "f.csv", "column": "a"}, f"a\n{LONG}\n", "expected a finite number"),
         ({"file": "none.csv", "column": "a"}, "", "none.csv"),
     ],
 )

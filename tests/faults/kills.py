@@ -1,4 +1,4 @@
-"""Stop runs and sweeps at random moments: is what they leave behind whole, and is nothing lost?
+"""Stop commands at random moments: is what they leave behind whole, and is nothing lost?
 
 After each kill the file is checked (`societies info --check`): nothing in it may be damaged, and
 the days that count must be those of an undisturbed run. It is then resumed, and killed again, until
@@ -12,14 +12,17 @@ not along the clock. With ``--what`` it is an economy, a plate that ends early (
 boxes of atoms (molecular_dynamics), in plain Python and committed tick by tick. The same program is
 what is killed: ``python kills.py --write FILE``.
 
-With ``--signal`` whole commands are stopped, `societies run` and `societies sweep` in turn, in many
-processes at once (``--jobs``):
+With ``--signal`` whole commands are stopped, those of `COMMANDS` in turn or, with ``--only``, some
+of them, in many processes at once (``--jobs``):
 
     python tests/faults/kills.py --signal TERM --count 200 --jobs 16
+    python tests/faults/kills.py --signal INT --count 20 --only fan --only irf
 
-After INT, TERM and HUP the command ends with exit code 130, 143 or 129, and every tick that counts
-has a checkpoint, so nothing is computed twice. After each of them, and after KILL, the file is
-checked, resumed and compared with the one of an undisturbed command. The script is long because it
+After INT, TERM and HUP the command ends with exit code 130, 143 or 129, and every tick of a run
+that counts has a checkpoint, so nothing is computed twice. After each of them, and after KILL, no
+process of the command is left, and a file that is written at once is whole or not there; one that
+can be continued is checked, continued with the command that is printed, if there is one, and what
+is printed and written is compared with that of an undisturbed command. The script is long because it
 is all that is needed for that on another machine, the repository aside.
 """
 
@@ -31,6 +34,8 @@ import multiprocessing
 import os
 import random
 import select
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,13 +44,15 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
 
+import societies
 from societies import signals
 from societies.__main__ import command
 from societies.output import (
@@ -162,7 +169,6 @@ def write(path: Path) -> None:
 
 def write_model(path: Path, what: str) -> None:
     """Run one of the models, or continue its run, a commit for every tick."""
-    import societies
     from societies.workload.running import blocks as core
 
     core._next_length = lambda ticks, seconds: 1
@@ -257,34 +263,109 @@ def kill(
     return seen, wrong
 
 
-RUNS: dict[str, list[str]] = {
-    "economy": ["economy/quickstart", "agents=3", "resources=4", "days=40", "record.checkpoint=9"],
-    "laplace": ["physics/laplace/quickstart", "side=16", "tolerance=1e-4"],
-    "kalah_match": ["games/kalah/match", "games=40", "players.0.depth=1", "record.checkpoint=7"],
+def setting(*keys: str) -> list[str]:
+    """Return the options that set keys."""
+    return [word for key in keys for word in ("--set", key)]
+
+
+HERE = ["--device", "reference"]
+LAPLACE = ["run", "physics/laplace/quickstart", *setting("side=16", "tolerance=1e-4"), *HERE]
+SWEEP = ["sweep", "../sweep.yaml", "-q", *HERE, "--out", "s.h5"]
+ECONOMY = setting("agents=3", "resources=4", "days=40", "record.checkpoint=9")
+GAMES = setting("games=40", "players.0.depth=1", "record.checkpoint=7")
+SHOCK = "{day: 8, until: 9, set: {extraction.max_effort: 4}}"
+FUTURES = ["--tick", "9", "--pasts", "2", "--futures", "2"]
+SMALL = {"workload": "economy", "agents": 3, "resources": 3, "days": 20}
+STATISTIC = {"of": "gini", "target": 0.1, "scale": 0.1}
+FILES: dict[str, Any] = {
+    "society.yaml": SMALL | {"replicates": 2, "record": {"checkpoint": 4}},
+    "fan.yaml": SMALL | {"replicates": 2, "record": {"checkpoint": 4}},
+    "sweep.yaml": {
+        "base": {"workload": "laplace", "side": 8, "steps": 30, "record": {"series": 10}},
+        "vary": {"grid": {"side": [7, 8, 9], "steps": [20, 30], "check_every": [5, 10]}},
+    },
+    "targets.yaml": {"base": SMALL, "replicates": 2, "statistics": {"gini": STATISTIC}},
+    "calibration.yaml": {
+        "base": SMALL,
+        "parameters": {"utility.exponent": {"low": 2, "high": 3}},
+        "targets": {"gini": STATISTIC},
+        "method": {"abc_smc": {"population": 4, "generations": 2}},
+    },
 }
-"""What `societies run` is stopped in, in plain Python: a configuration, and keys that are set."""
+"""What the commands read, next to the results `past.h5` and `other.h5`."""
 
-SWEEP = {
-    "base": {"workload": "laplace", "side": 8, "steps": 30, "record": {"series": 10}},
-    "vary": {"grid": {"side": [7, 8, 9], "steps": [20, 30], "check_every": [5, 10]}},
+
+class Stopped(NamedTuple):
+    """A command that is stopped.
+
+    Attributes
+    ----------
+    words : its words; what it reads is in the folder above the one in which it works
+    file : what it writes little by little and can continue; "" if there is no such file
+    again : options with which it continues, or is carried out again
+    wrote : another file that it writes; it is there in whole or not at all
+    ends : whether it ends by itself
+    """
+
+    words: Sequence[str]
+    file: str = ""
+    again: Sequence[str] = ("--resume",)
+    wrote: str = ""
+    ends: bool = True
+
+
+COMMANDS: dict[str, Stopped] = {
+    "run": Stopped(["run", "economy/quickstart", *ECONOMY, "-q", *HERE, "--out", "r.h5"], "r.h5"),
+    "sweep": Stopped([*SWEEP, "--batch", "1"], "s.h5"),
+    "run of steps": Stopped([*LAPLACE, "-q", "--out", "r.h5"], "r.h5"),
+    "sweep in batches": Stopped([*SWEEP, "--batch", "5"], "s.h5"),
+    "run of games": Stopped(
+        ["run", "games/kalah/match", *GAMES, "-q", *HERE, "--out", "r.h5"], "r.h5"
+    ),
+    "sweep by workers": Stopped([*SWEEP, "--workers", "2", "--batch", "1"], "s.h5"),
+    "run on two devices": Stopped(
+        ["run", "../society.yaml", "-q", "--device", "1:0,1:0", "--out", "r.h5"], "r.h5"
+    ),
+    "run of a fan": Stopped(
+        ["run", "../fan.yaml", "--from", "../past.h5", "--tick", "9", "--fan", "2", "-q", *HERE],
+        "fan.h5",
+    ),
+    "run with a page": Stopped([*LAPLACE, "-q", "--view", "--out", "r.h5"], "r.h5", ends=False),
+    "view": Stopped(["view", LAPLACE[1], "--no-browser", "--port", "0", *HERE], ends=False),
+    "irf": Stopped(["irf", "../society.yaml", "--shock", SHOCK, *HERE, "--out", "i.h5"], "i.h5"),
+    "fan": Stopped(["fan", "../society.yaml", *FUTURES, *HERE, "--out", "f.h5"], "f.h5"),
+    "calibrate": Stopped(["calibrate", "../calibration.yaml", *HERE, "--out", "c.nc"], "c.nc"),
+    "validate": Stopped(
+        ["validate", "../targets.yaml", *HERE, "--figure", "v.png"], "", (), "v.png"
+    ),
+    "effect": Stopped(
+        ["effect", "../past.h5", "../other.h5", "--figure", "e.png"], "", (), "e.png"
+    ),
+    "keys": Stopped(
+        ["keys", "../society.yaml", "--matter", "--only", "utility.exponent", *HERE], "", ()
+    ),
+    "verify": Stopped(["verify", "../society.yaml", "--days", "2", *HERE], "", ()),
+    "plot": Stopped(["plot", "../past.h5", "--out", "p.pdf"], "", (), "p.pdf"),
+    "export": Stopped(["export", "../past.h5", "--to", "csv", "--out", "."], "", ["--overwrite"]),
+    "reproduce": Stopped(["reproduce", "7", "--small", "-q", *HERE, "--out", "."], "", ()),
 }
-WHERE = (["--batch", "1"], ["--batch", "1"], ["--batch", "5"], ["--workers", "2", "--batch", "1"])
-"""Options of the sweeps, in turn: by this process, and by workers of Dask."""
+"""What ``--signal`` stops, one after the other."""
+
+SECONDS_OF_A_PAGE = 4.0
+"""Time within which a command is stopped that does not end by itself."""
+
+SECONDS_OF_ORPHANS = 15.0
+"""Time within which other processes of a command have to end after it."""
+
+SECONDS_TO_END = 120.0
+"""Time within which a command has to end, on a slow machine."""
 
 
-def command_of(number: int, path: Path) -> list[str]:
-    """Return the words of a command that is stopped: a run or, of odd numbers, a sweep."""
-    end = ["--quiet", "--device", "reference", "--out", str(path)]
-    if number % 2:
-        return ["sweep", str(path.with_name("sweep.yaml")), *WHERE[number // 2 % len(WHERE)], *end]
-    config, *keys = RUNS[[*RUNS][number // 2 % len(RUNS)]]
-    return ["run", config, *(word for key in keys for word in ("--set", key)), *end]
-
-
-def started(words: list[str]) -> tuple[int, int]:
+def started(words: Sequence[str], folder: Path) -> tuple[int, int]:
     """Begin a command in a copy of this process; return it, and what it says on stderr.
 
-    A copy has everything imported, so what is stopped is the command and not Python's start.
+    A copy has everything imported, so what is stopped is the command and not Python's start. What
+    it prints goes into the file ``printed`` next to its folder.
     """
     reading, writing = os.pipe()
     ready, told = os.pipe()
@@ -292,16 +373,20 @@ def started(words: list[str]) -> tuple[int, int]:
     if child == 0:
         try:
             os.setsid()
+            os.chdir(folder)
             for number in signals.ENDING:
                 signal.signal(number, signal.SIG_DFL)
             signals.handle()
-            os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+            printed = os.open("../printed", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(printed, 1)
             os.dup2(writing, 2)
             sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")  # pytest has others
             sys.argv = ["societies", *words]
             os.write(told, b"x")
             command()
         except SystemExit as end:
+            sys.stdout.flush()
             os._exit(end.code if isinstance(end.code, int) else 0 if end.code is None else 1)
         finally:
             os._exit(99)
@@ -314,74 +399,145 @@ def started(words: list[str]) -> tuple[int, int]:
 
 def ended(child: int, said: int) -> tuple[int, str]:
     """Wait for a command; return its exit code, negative if it died of a signal, and its stderr."""
+    until = time.monotonic() + SECONDS_TO_END
+    while os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        if time.monotonic() > until:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.005)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    until = time.monotonic() + SECONDS_OF_ORPHANS
+    while (left := processes_of(child)) and time.monotonic() < until:
+        time.sleep(0.02)
+    for one in left:
+        os.kill(one, signal.SIGKILL)
     with os.fdopen(said, errors="replace") as stream:
         text = stream.read()
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text
+    return code, text + "".join(f"\norphan: {what}" for what in left.values())
 
 
-def whole_study(path: Path) -> dict[str, bytes]:
-    """Return what a study holds of its runs, however long they took."""
-    but = ("wall_time", "checksums/wall_time", "commits", "study/checksum")
-    return {name: value for name, value in everything(path).items() if name not in but}
+def processes_of(session: int) -> dict[int, str]:
+    """Return the processes of a session that have not ended, and their command lines."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            state, _, _, of = (path / "stat").read_text().rpartition(")")[2].split()[:4]
+            if int(of) == session and state != "Z":
+                words = (path / "cmdline").read_bytes().split(b"\0")
+                found[int(path.name)] = b" ".join(words).decode(errors="replace")
+    return found
+
+
+def results_of(folder: Path) -> dict[str, bytes]:
+    """Return what a command has printed and written, but for times and provenance."""
+    found = {"printed": (folder.parent / "printed").read_bytes()}
+    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        name = str(path.relative_to(folder))
+        if path.suffix not in (".h5", ".nc"):
+            found[name] = path.read_bytes()
+            continue
+        for key, value in everything(path).items():
+            if key not in ("wall_time", "checksums/wall_time", "commits", "study/checksum"):
+                found[f"{name}: {key}"] = value
+    return found
+
+
+def make_inputs(folder: Path) -> None:
+    """Write the files that the commands read."""
+    for name, content in FILES.items():
+        (folder / name).write_text(json.dumps(content))
+    for name, exponent in (("past", 2.5), ("other", 2.6)):
+        config = societies.config_from_dict(
+            {**FILES["society.yaml"], "utility": {"exponent": exponent}}
+        )
+        societies.run(config, device="reference", out=folder / f"{name}.h5")
+
+
+class Undisturbed(NamedTuple):
+    """A command that nothing has disturbed.
+
+    Attributes
+    ----------
+    before, after : seconds until its file was there, and from then on
+    results : what it has printed and written
+    """
+
+    before: float
+    after: float
+    results: dict[str, bytes]
+
+
+def undisturbed(name: str, folder: Path) -> Undisturbed:
+    """Carry out a command that ends by itself."""
+    one, own = COMMANDS[name], folder / "whole"
+    own.mkdir()
+    words = [word for word in one.words if word != "--view"]
+    child, said = started(words, own)
+    before = until_there(own / one.file, said) if one.file else 0.0
+    began = time.perf_counter()
+    code, text = ended(child, said)
+    if code:
+        raise RuntimeError(f"{' '.join(words)}: {code} {text}")
+    results = results_of(own)
+    shutil.rmtree(own)
+    return Undisturbed(before, time.perf_counter() - began, results)
 
 
 def stop_one(
-    number: int,
-    name: str,
-    chance: random.Random,
-    folder: Path,
-    lasted: dict[int, tuple[float, float]],
+    number: int, name: str, chance: random.Random, folder: Path, known: dict[str, Undisturbed]
 ) -> tuple[str, str]:
     """Stop a command by a signal and continue with it; return what came of it, and what is wrong.
 
-    ``lasted`` has the seconds of each command that nothing disturbs: until its file is there, and
-    from then on.
+    ``known`` has what commands do that nothing disturbs.
     """
-    kind, which = number % 2, len(RUNS) if number % 2 else number // 2 % len(RUNS)
-    whole, sent = folder / f"whole{which}.h5", getattr(signal, f"SIG{name}")
-    content = whole_study if kind else everything
-    if which not in lasted:
-        child, said = started(command_of(number, whole))
-        before = until_there(whole, said)
-        began = time.perf_counter()
-        code, text = ended(child, said)
-        if code:
-            return "failed", f"{command_of(number, whole)}: {code} {text}"
-        lasted[which] = before, time.perf_counter() - began
-    path, (before, after) = folder / "stopped.h5", lasted[which]
-    child, said = started(command_of(number, path))
-    if chance.random() < EARLY:
-        time.sleep(chance.uniform(0, before))
-    else:
-        until_there(path, said)
+    kind = [*COMMANDS][number % len(COMMANDS)]
+    one, sent, own = COMMANDS[kind], getattr(signal, f"SIG{name}"), folder / "own"
+    if kind not in known and (one.ends or one.file):
+        known[kind] = undisturbed(kind, folder)
+    before, after, truth = known.get(kind, Undisturbed(0.0, SECONDS_OF_A_PAGE, {}))
+    if not one.ends:
+        after = SECONDS_OF_A_PAGE
+    own.mkdir()
+    child, said = started(one.words, own)
+    if one.file and chance.random() >= EARLY:
+        until_there(own / one.file, said)
         time.sleep(chance.uniform(0, 1.05 * after))
+    else:
+        time.sleep(chance.uniform(0, before if one.file else 1.05 * after))
     os.kill(child, sent)
     code, text = ended(child, said)
-    what = f"{name} {number}: {' '.join(command_of(number, path)[:4])}"
-    if code not in (0, -sent if name == "KILL" else 128 + sent):
-        return "failed", f"{what} ended with {code}: {text}"
+    codes = {-sent} if name == "KILL" else {128 + sent}
+    # Ctrl-C is how a page is closed, so it is no interruption once the page is there.
+    codes |= {0} if one.ends or name == "INT" else set()
     wrong = []
-    if code and name != "KILL" and "interrupted" not in text:
+    if code not in codes:
+        wrong.append(f"ended with {code}: {text}")
+    if code > 0 and "interrupted" not in text:
         wrong.append(f"says {text!r}")
+    if "Traceback" in text or "orphan" in text:
+        wrong.append(text)
+    path = own / one.file if one.file else own / "none"
     where = "whole" if code == 0 else "stopped on the way" if path.exists() else "before its file"
-    resumed = ["--resume"] if path.exists() else []
     if path.exists():
-        found = inspect(path, check=True)
-        wrong += [str(one) for one in found.damages]
-        if name != "KILL" and not kind and (lost := ticks_lost(path)):
+        wrong += [str(damage) for damage in inspect(path, check=True).damages]
+        if name != "KILL" and kind.startswith("run") and (lost := ticks_lost(path)):
             wrong.append(lost)
-    # Leftovers of a process that was killed are removed when it continues.
-    code, text = ended(*started([*command_of(number, path), *resumed]))
-    if code:
-        wrong.append(f"continues with {code}: {text}")
-    elif content(path) != (truth := content(whole)):
-        here = content(path)
-        wrong.append(f"differs in {[one for one in truth if here.get(one) != truth[one]]}")
-    path.unlink(missing_ok=True)
-    left = [one.name for one in folder.iterdir() if not one.name.startswith(("whole", "sweep"))]
-    if left:
-        wrong.append(f"leaves {left}")
-    return where, f"{what}: {'; '.join(wrong)}" if wrong else ""
+    if (own / one.wrote).is_file() and (own / one.wrote).read_bytes() != truth[one.wrote]:
+        wrong.append(f"{one.wrote} is there in part")
+    if one.file or one.ends:
+        words = [word for word in one.words if word != "--view"]
+        words += one.again if path.exists() or not one.file else ()
+        if "continue with: " in text and one.ends:
+            words = shlex.split(text.rpartition("continue with: ")[2].splitlines()[0])[1:]
+        # Leftovers of a process that was killed are removed when it continues.
+        code, text = ended(*started(words, own))
+        if code:
+            wrong.append(f"continues with {code}: {text}")
+        elif (here := results_of(own)) != truth:
+            differs = [key for key in {**truth, **here} if here.get(key) != truth.get(key)]
+            wrong.append(f"differs in {differs}")
+    shutil.rmtree(own)
+    said_of_it = f"{name} {number}: {' '.join(one.words[:4])}: {'; '.join(wrong)}"
+    return f"{kind} {where}", said_of_it if wrong else ""
 
 
 EARLY = 0.25
@@ -407,28 +563,33 @@ def ticks_lost(path: Path) -> str:
 
 def stop_some(name: str, numbers: Sequence[int], seed: int) -> tuple[Counter[str], list[str]]:
     """Stop commands one after the other; return what came of them, and what is wrong."""
+    import societies.study
     import societies.sweep
     import societies.workload.running.run  # noqa: F401
 
-    seen, wrong, lasted = Counter[str](), [], {}
+    seen, wrong, known = Counter[str](), [], {}
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "sweep.yaml").write_text(json.dumps(SWEEP))
+        make_inputs(Path(folder))
         for number in numbers:
             chance = random.Random(f"{seed} {name} {number}")
-            where, what = stop_one(number, name, chance, Path(folder), lasted)
-            seen[f"{'sweep' if number % 2 else 'run'} {where}"] += 1
+            where, what = stop_one(number, name, chance, Path(folder), known)
+            seen[where] += 1
             wrong += [what] * bool(what)
     return seen, wrong
 
 
-def stop_many(name: str, count: int, jobs: int, seed: int) -> tuple[Counter[str], list[str]]:
+def stop_many(
+    name: str, count: int, jobs: int, seed: int, only: Sequence[str]
+) -> tuple[Counter[str], list[str]]:
     """Stop ``count`` commands by a signal, in several processes."""
-    parts = [range(2 * k, count, 2 * jobs) for k in range(jobs)]
-    numbers = [[n + i for n in part for i in (0, 1) if n + i < count] for part in parts]
+    chosen = [number for number, kind in enumerate(COMMANDS) if kind in (only or COMMANDS)]
+    rounds = range(-(-count // len(chosen)))
+    numbers = [k * len(COMMANDS) + number for k in rounds for number in chosen][:count]
+    parts = [[*numbers[job::jobs]] for job in range(jobs)]
     seen, wrong = Counter[str](), []
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        for one, what in pool.map(stop_some, [name] * jobs, numbers, [seed] * jobs):
+        for one, what in pool.map(stop_some, [name] * jobs, parts, [seed] * jobs):
             seen += one
             wrong += what
     return seen, wrong
@@ -443,6 +604,7 @@ def main() -> int:
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--signal", choices=["INT", "TERM", "HUP", "KILL"])
     parser.add_argument("--count", type=int, default=200, help="commands that are stopped")
+    parser.add_argument("--only", action="append", choices=[*COMMANDS], help="stop only these")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     if options.write:
@@ -458,7 +620,7 @@ def main() -> int:
         return 0
     began, what = time.perf_counter(), options.signal or options.what
     if options.signal:
-        seen, wrong = stop_many(what, options.count, options.jobs, options.seed)
+        seen, wrong = stop_many(what, options.count, options.jobs, options.seed, options.only or ())
     else:
         with tempfile.TemporaryDirectory() as folder:
             seen, wrong = kill(options.kills, options.seed, Path(folder), what)

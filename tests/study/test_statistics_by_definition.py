@@ -244,6 +244,16 @@ def test_expressions_of_variables_and_their_units():
         quantity("wages", data)
 
 
+LONG = "9" * 400
+
+
+@pytest.mark.parametrize("text", [f"x / {LONG}", f"x * (3 * {LONG})", "x * (1 / 0)", "x / 1_0"])
+def test_an_expression_has_decimal_and_finite_numbers(text):
+    data = xr.Dataset({"x": ("day", [3.0, 4.0])})
+    with pytest.raises(ConfigError, match="'x"):
+        quantity(text, data)
+
+
 @pytest.mark.parametrize("text", ["__import__('os')", "a.b", "a[0]", "a ** 2", "a if b else c", ""])
 def test_an_expression_has_only_variables_numbers_and_four_signs(text):
     with pytest.raises(ConfigError):

@@ -8,7 +8,9 @@ import sys
 import textwrap
 import threading
 import time
+from contextlib import nullcontext
 
+import numpy as np
 import pytest
 from small import small
 
@@ -17,6 +19,8 @@ from societies import cli, commands, signals, sweep
 from societies.errors import Interrupted, interruption
 from societies.games.chess import external
 from societies.output import ResultFile
+from societies.study.simulate import simulator
+from societies.view.following import following
 from societies.workload.running.interrupts import Interruption, interrupts
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -232,6 +236,37 @@ def test_a_signal_that_comes_where_python_ignores_exceptions_comes_again(number)
         Closed()
         time.sleep(2)
     assert caught.value.number == number
+
+
+def test_a_signal_at_the_end_of_a_launch_ends_what_computes_several():
+    """A launch that is complete keeps its results; the next one would begin without this."""
+    launched = []
+
+    def progress(*done):
+        launched.append(done)
+        signals.counts(signal.SIGTERM)
+
+    base = {"workload": "economy", "agents": 2, "resources": 2, "days": 1}
+    with (
+        simulator(base, ["agents"], {"g": {"of": "gini"}}, device="reference") as model,
+        pytest.raises(signals.Stopped),
+    ):
+        model.runs([[2], [3]], np.zeros((2, 1), np.int64), progress)
+    assert launched == [(1, 2)]
+
+
+@ALL
+def test_a_signal_at_the_end_of_a_run_closes_the_page_of_its_file(number, tmp_path, monkeypatch):
+    class Page:
+        terminate = wait = staticmethod(lambda: closed.append(1))
+
+    closed = []
+    monkeypatch.setattr("societies.view.following.is_result", lambda path: True)
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: Page())
+    expected = nullcontext() if number == signal.SIGINT else pytest.raises(signals.Stopped)
+    with expected, following(tmp_path / "r.h5", replaced=False):
+        signals.counts(number)
+    assert len(closed) in (0, 2)  # it is not waited for before it is closed
 
 
 @pytest.mark.ci

@@ -20,7 +20,14 @@ import numpy as np
 
 from societies.config import to_yaml
 from societies.errors import ConfigError, Interrupted, OutputError, SocietiesError, option
-from societies.output.files import MAKING, READING, explained, require_target, written
+from societies.output.files import (
+    MAKING,
+    READING,
+    explained,
+    file_for_hdf5,
+    require_target,
+    written,
+)
 from societies.output.trailing import (
     BEGIN_AGAIN,
     add_hash,
@@ -261,7 +268,8 @@ def _sources(own: Calibration) -> dict[str, str]:
 def _write(path: Path, data: xr.Dataset) -> None:
     """Replace the file at once, so that a kill leaves the earlier one or the new one."""
     with explained(path, MAKING), written(path) as made:
-        data.to_netcdf(made, engine="h5netcdf")
+        with file_for_hdf5(made) as file:
+            data.to_netcdf(file, engine="h5netcdf")
         add_hash(made)
 
 

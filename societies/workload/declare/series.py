@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -12,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from societies.config.columns import key_shown, read_columns
 from societies.config.problems import described, suggestion
 from societies.errors import ConfigError
+from societies.numbers import is_finite
 from societies.words import counted, plural
 from societies.workload.declare.varying import field_of
 
@@ -42,7 +42,7 @@ def read(key: str, value: Any) -> Any:
             raise ConfigError(f"{table.name}: has no column {key_shown(column)}{near}")
         place = table.keys.index(column)
         for row, line in zip(table.rows, table.lines, strict=True):
-            if not _finite(row[place]):
+            if not is_finite(row[place]):
                 raise ConfigError(
                     f"{table.name}:{line}  {key_shown(column)}: expected a finite number, "
                     f"got {described(row[place])}"
@@ -54,10 +54,6 @@ def read(key: str, value: Any) -> Any:
 
 def _wrong(key: str, message: str) -> PydanticCustomError:
     return PydanticCustomError("series", "{message}", {"message": f"{key}: {message}"})
-
-
-def _finite(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
 
 
 def series_of(model: Any, key: str, value: Any) -> Sequence[Any] | None:
@@ -83,8 +79,8 @@ def problem_of(values: Sequence[Any], clock: str, first: int, last: int | None) 
     if not values:
         return "the series has no values"
     for place, one in enumerate(values):
-        lists = isinstance(one, list | tuple) and one and all(map(_finite, one))
-        if not lists and not _finite(one):
+        lists = isinstance(one, list | tuple) and one and all(map(is_finite, one))
+        if not lists and not is_finite(one):
             where = f"value {place} of the series, that of {clock} {first + place}"
             return f"{where}, is {described(one)}; expected a finite number"
     if last is not None and len(values) < last - first + 1:

@@ -38,8 +38,9 @@ def parsed(text: str) -> ast.expr:
         raise ConfigError(f"'{text[:60]}' is no variable and no expression of variables") from None
     for node in ast.walk(tree):
         known = isinstance(node, ast.Name | ast.BinOp | ast.operator | ast.expr_context)
-        number = isinstance(node, ast.Constant) and is_finite(node.value)
-        number = number and re.fullmatch(DECIMAL, ast.get_source_segment(text.strip(), node) or "")
+        written = ast.get_source_segment(text.strip(), node) or ""
+        decimal = isinstance(node, ast.Constant) and re.fullmatch(DECIMAL, written)
+        number = decimal and is_finite(node.value)
         if not known and not number and not isinstance(node, ast.UnaryOp | ast.USub):
             raise ConfigError(f"'{text[:60]}': an expression has variables, numbers and + - * /")
         if isinstance(node, ast.BinOp) and type(node.op) not in _SIGNS:

@@ -261,7 +261,7 @@ def test_a_signal_at_the_end_of_a_run_closes_the_page_of_its_file(number, tmp_pa
         terminate = wait = staticmethod(lambda: closed.append(1))
 
     closed = []
-    monkeypatch.setattr("societies.view.following.is_result", lambda path: True)
+    monkeypatch.setattr(sys.modules[following.__module__], "is_result", lambda path: True)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: Page())
     expected = nullcontext() if number == signal.SIGINT else pytest.raises(signals.Stopped)
     with expected, following(tmp_path / "r.h5", replaced=False):

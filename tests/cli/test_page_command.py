@@ -76,6 +76,7 @@ def test_without_the_extra_one_line_says_what_to_install(shell, monkeypatch, pac
 @pytest.mark.parametrize("ending", thorough_but({signal.SIGINT}, [signal.SIGINT, signal.SIGTERM]))
 def test_a_run_with_a_page_shows_its_file_until_it_is_ended(tmp_path, ending):
     words = ["run", "models/boltzmann/quickstart", "--device", "reference", "--view", "-q"]
+    words += ["--days", "3", "--set", "record.detail=0"]
     process = subprocess.Popen(
         [sys.executable, "-m", "societies", *words, "--out", str(tmp_path / "run.h5")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -103,8 +103,8 @@ def test_what_replicates_cannot_be_is_named(tmp_path):
         ({"at_most": 50}, "until"),
         ({"until": {}}, "at least 1"),
         (
-            {"until": {"units_held": 1}, "base": "nobody"},
-            r"label 'nobody'; there are 'day_length 30",
+            {"until": {"units_held": 1}, "base": "missing"},
+            r"label 'missing'; there are 'day_length 30",
         ),
         ({"until": {"units_held": 1}, "base": "day_length 30"}, "did you mean 'day_length 300'"),
         ({"until": {"units_held": 1}, "base": -1}, "numbers 0 to 1"),

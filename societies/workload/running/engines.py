@@ -104,7 +104,7 @@ class _Attributes(dict[str, Any]):
 
 
 SHARE = 8
-"""Snapshots may fill one part in so many of a device's memory."""
+"""Snapshots may fill at most one `SHARE`-th of a device's memory."""
 
 BLOCK_SECONDS = 0.5
 """Intended duration of a block if no state has to be moved to the device and back."""

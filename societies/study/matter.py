@@ -16,6 +16,7 @@ from societies.config.model import INITIAL, TABULATED, VALUE
 from societies.errors import ConfigError, option
 from societies.study.simulate import Progress, Simulator, sweep_of
 from societies.study.targets import load_targets
+from societies.sweep.designs import unusable
 from societies.sweep.document import Sweep
 from societies.sweep.points import checked_points
 from societies.workload.declare.contents import contents_of
@@ -94,6 +95,9 @@ def matter(
     left_out = []
     for said in _keys(type(sweep.base), data) if keys is None else keys:
         key, given, text = said.partition("=")
+        if why := unusable(type(sweep.base), data, key, lambda _: ""):
+            left_out.append(f"{key}: {why}")
+            continue
         before = value_at(data, key)
         tries = (
             [[read_text(text, key).data]] if given else _changes(sweep.base, key, before, change)
@@ -162,11 +166,18 @@ BASE = -1
 def _compared(
     twins: Sequence[Any], names: Sequence[str], clock: str
 ) -> tuple[int, dict[str, float]]:
-    """Return the first tick on which twins differ, and how far each series has moved at the end."""
+    """Return the first tick on which twins differ, and how far each series has moved at the end.
+
+    Ticks and other entries that only one of the twins has are not compared.
+    """
     firsts, moved = [], {}
     for name in names:
+        both = [one[name].sizes for one in twins[0]]
+        least = {dim: slice(min(sizes[dim] for sizes in both)) for dim in both[0]}
         a, b = (
-            np.stack([pair[k][name].transpose(clock, ...).values.astype(float) for pair in twins])
+            np.stack([pair[k][name].isel(least).transpose(clock, ...) for pair in twins]).astype(
+                float
+            )
             for k in (0, 1)
         )
         differs = ~((a == b) | (np.isnan(a) & np.isnan(b)))
@@ -219,7 +230,7 @@ def _valid(sweep: Sweep, key: str, values: Sequence[Any]) -> tuple[list[Any], st
             checked_points(sweep, [{key: value}])
             good.append(value)
         except ConfigError as error:
-            why = str(error).partition("\n")[0].rpartition("  ")[2]
+            why = str(error).partition("\n")[0].rpartition("  ")[2].removeprefix(f"{key}: ")
     return good, why
 
 

@@ -123,3 +123,30 @@ def test_seeds_that_select_no_draws_are_refused(simulate, seeds):
     """A seed that is rounded or wraps around has the draws of another one."""
     with pytest.raises(ConfigError, match="seeds: expected whole numbers from 0 to 1073741822"):
         simulate(POINTS[:1], seeds=seeds)
+
+
+def test_twins_of_other_length_or_size_are_compared_where_both_have_entries():
+    changes = ["days=3", "agents=5"]
+    small = {**SMALL, "record.agent": 1}
+    _, found, left = matter(
+        "economy/quickstart", set=small, keys=changes, variables=["agent_utility"], replicates=4,
+        device="reference",
+    )  # fmt: skip
+    shorter, larger = found
+    assert left == [] and (shorter.first, shorter.moved["agent_utility"]) == (-1, 0.0)
+    assert larger.first >= 1 and larger.moved["agent_utility"] != 0
+
+
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        ("utility.exponet", "unknown key; did you mean"),
+        ("utility", "is a section; name one of its keys"),
+        ("replicates=3", "is not varied: a study has its own key"),
+        ("record.agent=3", "is the same at all points"),
+        ("utility.exponent=0.5", "changed: utility.exponent: must be more than 1"),
+    ],
+)
+def test_a_key_that_cannot_be_changed_says_why(key, why):
+    with pytest.raises(ConfigError, match=why):
+        matter("economy/quickstart", set=SMALL, keys=[key], device="reference")

@@ -12,7 +12,7 @@ from reference_py.primitives.softmath import soft_exp, soft_log, soft_pow
 from societies.config.model import initial, key, shape, value
 from societies.model.declared import Model
 from societies.workload import Count, Events, Field, Phase, Series, Step, falls, rises
-from societies.workload.declare.config import DailyConfig
+from societies.workload.declare.config import DailyConfig, QuarterlyConfig
 from societies.workload.declare.scene import Grid, Links, Scene
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Links",
     "Model",
     "Phase",
+    "QuarterlyConfig",
     "Rng",
     "Scene",
     "Series",

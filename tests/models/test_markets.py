@@ -4,8 +4,11 @@ import random
 
 import pytest
 
+from reference_py.primitives.rng import Rng
 from societies.model.markets import (
     choose,
+    draw_word,
+    draw_words,
     index_of,
     match_in_order,
     match_one_by_one,
@@ -17,6 +20,13 @@ from societies.model.markets import (
 )
 
 WORDS = 1 << 32
+
+
+def test_words_are_the_next_of_the_stream_of_their_agent_alone():
+    streams = [Rng.seed(5, 2**32, number).pack() for number in range(3)]
+    one_by_one = list(streams)
+    assert draw_words(streams, 1, 4) == [draw_word(one_by_one, 1) for _ in range(4)]
+    assert streams == one_by_one
 
 
 def test_a_word_picks_each_of_n_equally_often():

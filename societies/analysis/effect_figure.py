@@ -66,10 +66,11 @@ def draw_effect(
         axes.axhline(0, color=GREY, linewidth=0.8)
         unit = next(iter(found.values())).units[place]
         label_panel(axes, first, titled(labels[place]), "" if unit == "1" else unit)
-    legend_inside(panels[0])
+    if len(others) == 1:
+        legend_inside(panels[0])
     leave_out(figure, words(f"difference to {name or 'the first'}, society by society"))
     for note in notes:
         leave_out(figure, note)
     pairs = [own.other.shape[1] for own in found.values() if own.paired]
     explained = meaning("pair", range_of(pairs), bands) if max(pairs, default=0) > 1 else None
-    return finished(figure, others, bands, legend=False, explained=explained)
+    return finished(figure, others, bands, explained=explained)

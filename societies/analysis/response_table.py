@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from societies.analysis.drawing import GREY, coloured, finished, legend_inside, new_panels, titled
+from societies.analysis.drawing import GREY, coloured, finished, new_panels, titled
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import opened_by_label, plain
 from societies.analysis.labels import unused
@@ -16,6 +16,7 @@ from societies.config.problems import quoted
 from societies.errors import ConfigError, option
 from societies.words import counted, plural
 from societies.workload.drawing.figure import leave_out, words
+from societies.workload.drawing.lettering import legend_above
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -195,7 +196,7 @@ def draw_irf(
         said = "share" if response == "relative" else "" if unit == "1" else unit
         axes.set_ylabel(said if response == "relative" or not per else f"{said} per unit".strip())
         axes.set_xlabel(f"{plural(first.attrs['clock'])} after the shock")
-    legend_inside(panels[0])
+    legend_above(figure, [panels[0].get_legend_handles_labels()[0]])
     level = f"{100 * first.attrs['level']:g} %"
     pairs = {label: int(one.pairs) for label, one in lines.items()}
     twins = " or ".join(map(str, sorted(set(pairs.values()))))

@@ -262,3 +262,15 @@ def test_shocks_that_cannot_happen_are_named(shock, said):
     config = societies.config_from_dict({"workload": "boltzmann", "agents": 16, "days": 12})
     with pytest.raises(ConfigError, match=said):
         study_of_shocks(config, [yaml.safe_load(shock)])
+
+
+@pytest.mark.parametrize("figure", ["effect", "irf"])
+def test_the_legend_of_several_lines_covers_none(figure):
+    policies = ["[]", *(f'[{{"label": "policy {k}", "day": 10}}]' for k in range(3))]
+    data = study({"interventions": policies}, [10.0, 30.0, 20.0, 40.0], replicates=3)
+    data = data.assign_coords(society=data.society.copy(data=[0, 1, 2] * 4))
+    data["utility"][:, 0] = data["gini"][:, 0] = 1.0  # day 10 is that of the shock
+    drawn = make_figure(data, figure, variables="utility")
+    assert drawn.axes[0].get_legend() is None
+    said = {text.get_text() for one in drawn.legends for text in one.get_texts()}
+    assert {f"policy {k}" for k in range(3)} <= said

@@ -211,10 +211,10 @@ def draw(table: Path, out: Path) -> None:
         rows = list(csv.DictReader(lines))
     figure = Figure((5.2, 3.6), layout="constrained")
     axes = figure.subplots()
-    for what in dict.fromkeys(row["what"] for row in rows):
-        own = [row for row in rows if row["what"] == what]
+    for kind in dict.fromkeys((row["what"], row["copies"], row["days"]) for row in rows):
+        own = [row for row in rows if (row["what"], row["copies"], row["days"]) == kind]
         if own[0]["devices"] == "1" and own[1:]:
-            label = f"{what}: {int(own[0]['copies']):,} x {own[0]['days']} days"
+            label = f"{kind[0]}: {int(kind[1]):,} x {kind[2]} days"
             at = [int(row["devices"]) for row in own]
             axes.plot(at, [float(row["speed_up"]) for row in own], "o-", label=label)
     most = max(int(row["devices"]) for row in rows)

@@ -67,7 +67,7 @@ def twins(
     if not paired:
         raise ConfigError("an impulse response needs twins: results with the same seed")
     numbers = a[PAIR].values.tolist()
-    given = dict.fromkeys(numbers, after) if isinstance(after, int) else after
+    given = after if isinstance(after, Mapping) else dict.fromkeys(numbers, after)
     chosen = [n for n in numbers if n in given and (among is None or n in among)]
     if not chosen:
         raise ConfigError("no society has a shock and a twin without it")

@@ -44,6 +44,7 @@ def test_responses_are_those_of_xarray_by_hand():
     np.testing.assert_allclose(found.relative, difference.mean("society") / before)
     np.testing.assert_allclose(found["cumulative"], level.cumsum("day"))
     assert found.horizon.values.tolist() == list(range(1, DAYS - AFTER + 1))
+    assert analysis.irf(base, other, "x", after=np.int64(AFTER)).sizes["horizon"] == DAYS - AFTER
     peak = int(abs(level).argmax("day"))
     assert float(found.peak) == pytest.approx(float(level[peak]))
     assert int(found.peak_at) == peak + 1 == 3

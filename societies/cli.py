@@ -604,6 +604,9 @@ def view(
     ] = True,
     device: Device = "auto",
     override: Override = None,
+    ends_with: Annotated[
+        int | None, typer.Option(metavar="PID", parser=from_1, hidden=True)
+    ] = None,
 ) -> None:
     """Show CONFIG in a browser while it runs, and let controls change it; Ctrl-C ends it.
 
@@ -615,6 +618,8 @@ def view(
     from societies.view import listen, require_packages, show, show_file
     from societies.workload.declare.registry import workload
 
+    if ends_with is not None:
+        signals.end_with(ends_with)
     recorded = is_result(config)
     if recorded and (override or device != "auto"):
         raise ConfigError(

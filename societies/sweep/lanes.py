@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import threading
-import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -199,10 +197,4 @@ def _pool() -> ProcessPoolExecutor:
 def _begin(parent: int) -> None:
     """Ignore signals, which the parent process handles, and exit when the parent has ended."""
     signals.ignore()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    signals.end_with(parent)

@@ -5,6 +5,7 @@ Two processes, because HDF5 does not let one process open a file twice, once for
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -39,8 +40,9 @@ def following(path: Path, *, replaced: bool) -> Iterator[None]:
         while not is_result(path) or _identity(path) == before:
             if over.wait(LOOK):
                 return
-        words = [sys.executable, "-m", "societies", "view", str(path), "--port", "0"]
-        pages.append(subprocess.Popen(words, stdout=sys.stderr))
+        words = ["view", str(path), "--port", "0", "--ends-with", str(os.getpid())]
+        command = [sys.executable, "-m", "societies", *words]
+        pages.append(subprocess.Popen(command, stdout=sys.stderr))
 
     thread = threading.Thread(target=open_page, name="page", daemon=True)
     thread.start()

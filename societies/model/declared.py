@@ -191,7 +191,8 @@ class Model(Workload[C, P]):
                 file, copies, unit.joined.name, 32, alone_on_cpu=True,
                 scratch=max(lists, key=len), arguments={"copies": copies},
             )  # fmt: skip
-            joined = Joined(tuple(others), launch, on_cpu=None, logged=unit.joined.logged)
+            where = None if unit.short else True
+            joined = Joined(tuple(others), launch, on_cpu=where, logged=unit.joined.logged)
             found[first] = replace(found[first], joined=joined)
         return found
 

@@ -30,6 +30,10 @@ from societies.translate.values import FIXED, INT, List, Number, Settings, Socie
 PRIVATE = 64
 """Largest number of entries of a list in private memory; longer ones are in scratch memory."""
 
+SHORT = 50_000
+"""Characters of functions from which on whole ticks are not one launch on GPUs: there they take
+longer than a launch for each phase (docs/design/translated-rules.md)."""
+
 MOST_WORDS = 2**31 // 8
 """Largest number of entries of the lists of a phase, of 8 bytes each, for one work-item."""
 
@@ -257,6 +261,11 @@ class TranslatedProgram:
     # ---------------------------------------------------------------- text
 
     @property
+    def short(self) -> bool:
+        """Whether GPUs too have a kernel of all phases (`SHORT`)."""
+        return sum(len(line.text) for one in self.finished for line in one.lines) < SHORT
+
+    @property
     def name(self) -> str:
         """Name of the text, which includes its hash: other text, other name."""
         return f"<rules {hashlib.sha256(self.text.encode()).hexdigest()[:12]}>"
@@ -300,7 +309,8 @@ class TranslatedProgram:
             several = [self.kernels[name] for name in self.joined.phases]
             for staged in filter(None, (in_stages(one.instance) for one in several if one.sorts)):
                 parts.append(f"#if !DEVICE_IS_CPU\n{_with_lines(staged)}\n#endif")
-            parts.append(kernel_of_several(self.joined, several, self.declared))
+            whole = kernel_of_several(self.joined, several, self.declared)
+            parts.append(whole if self.short else f"#if DEVICE_IS_CPU\n{whole}\n#endif")
         text = _WORD.sub(position, "\n\n".join(parts)) + "\n"
         return text.replace("§width§", str(len(self.columns)))
 

@@ -18,6 +18,7 @@ from societies.models import bam
 from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.flows import FLOWS, SECTORS
 from societies.opencl import choose_device
+from societies.translate import unit
 from societies.workload import Source
 from societies.workload.declare import phases
 from societies.workload.declare.fields import initial_state
@@ -277,6 +278,7 @@ def test_a_workgroup_for_each_economy_has_the_bits_of_a_work_item(monkeypatch):
     found = []
     for on_cpu in (1, 0):
         monkeypatch.setattr(phases, "GROUPS_A_UNIT", 3)
+        monkeypatch.setattr(unit, "SHORT", 2**20)  # BAM is too long to be faster so
         monkeypatch.setattr(
             bam.Bam, "source", lambda *_, on=on_cpu: Source(form(on), arguments=source.arguments)
         )

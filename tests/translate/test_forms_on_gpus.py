@@ -11,6 +11,7 @@ from gpu_form import form
 
 from societies.model import Bounded, DailyConfig, Events, Field, Model, Rng, Series
 from societies.opencl import choose_device
+from societies.translate import unit
 from societies.workload import Source
 from societies.workload.declare import phases
 from societies.workload.declare.phases import GROUPS_A_UNIT, items_of_long
@@ -193,3 +194,13 @@ def test_whole_days_are_one_launch_while_compute_units_have_few_societies(
 )
 def test_long_work_items_are_spread_over_all_compute_units_first(count, units, items):
     assert items_of_long(32, count, units) == items
+
+
+def test_gpus_carry_out_whole_days_of_short_programs_alone(monkeypatch):
+    one = Draws()
+    for short, on_cpu in ((unit.SHORT, None), (0, True)):
+        monkeypatch.setattr(unit, "SHORT", short)
+        p = one.parameters(DrawsConfig(workload=one.name, days=9, replicates=COPIES))
+        assert one.phases(p, COPIES)["draw"].joined.on_cpu is on_cpu
+        text = one.unit(p).text
+        assert ("#if DEVICE_IS_CPU\n__kernel void all_phases_kernel" in text) == (on_cpu is True)

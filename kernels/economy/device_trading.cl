@@ -17,9 +17,9 @@
 
 // The two agents of a deal, and the type of the device.
 #define DEAL_PARAMETERS \
-    STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses, \
-        __global appraisal_t *appraisals, __global menu_t *menus, const size_t society, \
-        const uint device_type, const uint buyer, const uint seller
+    STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses, __global appraisal_t *appraisals, \
+        __global menu_t *menus, const size_t society, const uint device_type, const uint buyer, \
+        const uint seller
 #define DEAL STATE, TABLES, uses, appraisals, menus, society, device_type, buyer, seller
 
 // ---------------------------------------------------------------- what is bought

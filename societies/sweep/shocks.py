@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from societies.errors import ConfigError
+from societies.errors import ConfigError, option
 from societies.words import plural, worded
 from societies.workload.declare.registry import workload
 
@@ -32,7 +32,7 @@ def study_of_shocks(
         If the workload has no interventions, or a shock is none.
     """
     if "interventions" not in type(config).model_fields:
-        raise ConfigError(f"--shock: {config.workload} has no interventions")
+        raise ConfigError(f"{option('shock')}: {config.workload} has no interventions")
     data = config.model_dump(mode="json")
     if replicates is not None and "replicates" in data:
         data["replicates"] = replicates
@@ -46,19 +46,23 @@ def _interventions(data: Mapping[str, Any], config: Any, shock: Any) -> list[Any
     named = workload(config.workload)
     clock, copies = named.clock, named.copies_plural
     if not isinstance(shock, Mapping):
-        raise ConfigError(f"--shock {worded(shock)}: expected an intervention, {{{clock}: ...}}")
+        raise ConfigError(
+            f"{option('shock')} {worded(shock)}: expected an intervention, {{{clock}: ...}}"
+        )
     when = shock.get(clock)
     if not isinstance(when, Mapping):
         return [dict(shock)]
     kinds, lasts = {*when} - {LASTS}, when.get(LASTS)
     if kinds not in ({RANDOM}, {GIVEN}):
         raise ConfigError(
-            f"--shock: {clock}: expected a number, {{{RANDOM}: [FIRST, LAST]}} or "
+            f"{option('shock')}: {clock}: expected a number, {{{RANDOM}: [FIRST, LAST]}} or "
             f"{{{GIVEN}: [A, B, ...]}}, either with {LASTS}: N or without"
         )
     if shock.get("remove") or "replicates" not in data:
         what = "a removal" if shock.get("remove") else f"an intervention of {config.workload}"
-        raise ConfigError(f"--shock: {clock}: {what} happens to all {copies} at once: name one")
+        raise ConfigError(
+            f"{option('shock')}: {clock}: {what} happens to all {copies} at once: name one"
+        )
     (kind,) = kinds
     ticks = when[kind]
     for name, values in ((kind, ticks), (LASTS, [1] if lasts is None else [lasts])):
@@ -66,20 +70,23 @@ def _interventions(data: Mapping[str, Any], config: Any, shock: Any) -> list[Any
         if not whole or not values or min(values) < (name == LASTS):
             least = int(name == LASTS)
             raise ConfigError(
-                f"--shock: {clock}.{name}: expected whole numbers from {least} on, "
+                f"{option('shock')}: {clock}.{name}: expected whole numbers from {least} on, "
                 f"got {values if name == kind else lasts}"
             )
     if kind == RANDOM and (len(ticks) != 2 or ticks[0] > ticks[1]):
-        raise ConfigError(f"--shock: {clock}.{RANDOM}: expected [FIRST, LAST], got {ticks}")
+        raise ConfigError(
+            f"{option('shock')}: {clock}.{RANDOM}: expected [FIRST, LAST], got {ticks}"
+        )
     if max(ticks) >= named.ticks(config):
         raise ConfigError(
-            f"--shock: {clock}.{kind}: must be before the last {clock}, {named.ticks(config)}"
+            f"{option('shock')}: {clock}.{kind}: must be before the last {clock}, "
+            f"{named.ticks(config)}"
         )
     for name in ("until", copies):
         if shock.get(name):
             more = f"; say how long with {LASTS}: N in {clock}" if name == "until" else ""
             raise ConfigError(
-                f"--shock: {name}: is not for shocks of different {plural(clock)}{more}"
+                f"{option('shock')}: {name}: is not for shocks of different {plural(clock)}{more}"
             )
     first = named.first(config)
     of: dict[int, list[int]] = {}

@@ -101,14 +101,14 @@ def test_a_run_with_a_page_shows_its_file_until_it_is_ended(tmp_path, ending):
 @pytest.mark.ci
 def test_a_page_ends_with_a_run_that_is_killed(tmp_path):
     words = ["run", "models/boltzmann/quickstart", "--device", "reference", "--view", "-q"]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "societies", *words, "--out", str(tmp_path / "run.h5")],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    while "http" not in process.stderr.readline():
-        pass
-    process.kill()
-    assert "http" not in process.stderr.read()  # which ends when nobody can write any more
+    ) as process:  # fmt: skip
+        while "http" not in process.stderr.readline():
+            pass
+        process.kill()
+        assert "http" not in process.stderr.read()  # which ends when all that can write have ended
 
 
 def test_a_page_of_a_run_that_only_plans_is_refused(shell):

@@ -19,7 +19,7 @@ ENDING = [
         "group": "GROUP",
         "set": {"extraction.min_effort": {"values": [2.0, 2.5, 1.5]}},
     },
-    {"day": 10, "set": {"trading.min_surplus": {"values": [2.0, 0.5, 1.0, 3.0, 0.1]}}},
+    {"day": 10, "set": {"trading.min_surplus": {"values": [2.0, 0.5, 1.0, 3.0]}}},
 ]
 
 

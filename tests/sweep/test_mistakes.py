@@ -57,7 +57,7 @@ def problems(tmp_path, text, **more):
             "s.yaml:2:45  the point 'trading.min_surplus -0.0' appears twice, first at s.yaml:2:37",
         ),
         ("grid: {first_society: [0, 5]}", "s.yaml:2:15  first_society: is not varied: every run"),
-        ("grid: {replicates: [3]}", "s.yaml:2:15  replicates: is not varied: a sweep has its own"),
+        ("grid: {replicates: [3]}", "s.yaml:2:15  replicates: is not varied: a study has its own"),
         ("grid: {record.agent: [3]}", "s.yaml:2:15  record.agent: is the same at all points"),
         (
             "grid: {trading: [3]}",

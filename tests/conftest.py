@@ -52,16 +52,22 @@ ON_PAPER = "on paper"
 """What stands for CuPy's version in tests that need no GPU (cuda_on_paper.py)."""
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Tell a process of pytest-xdist which marks to run; it knows the command line alone."""
+    node.workerinput["marks"] = node.config.option.markexpr
+
+
 def pytest_configure(config):
     """Leave out rooms; make the device asked for the one that ``auto`` takes, and note others."""
     if sys.flags.optimize and not getattr(config.option, "tx", None):
         raise pytest.UsageError("PYTHONOPTIMIZE leaves out what the tests assert: unset it")
     given = config.invocation_params
     usual = config.option.markexpr == rooms.DEFAULT and not rooms.asks_for_marks(given.args)
-    if usual and not hasattr(config, "workerinput"):
-        config.option.markexpr = rooms.expression(  # pytest-xdist hands it to its processes
-            config.rootpath, given.dir, config.args
-        )
+    if hasattr(config, "workerinput"):  # a process of pytest-xdist
+        config.option.markexpr = config.workerinput["marks"]
+    elif usual:
+        config.option.markexpr = rooms.expression(config.rootpath, given.dir, config.args)
     rooms.excluded[:] = rooms.left_out(config.option.markexpr)
     if rooms.has_thorough(config.option.markexpr):
         settings.load_profile("thorough")

@@ -206,6 +206,9 @@ def test_pytest_runs_a_room_if_it_has_changed(clone):
     assert ran() == core
     write(clone, "kernels/physics/new.cl", "")
     assert ran() == core | {"test_c[blur]", "test_b"}
+    words = ["-n", "1", "tests/games", "-q"]  # a process of its own knows the marks, too
+    done = subprocess.run([sys.executable, "-m", "pytest", *words], cwd=clone, capture_output=True)
+    assert b"1 passed" in done.stdout
 
 
 def test_what_is_left_out_is_not_even_made(monkeypatch):

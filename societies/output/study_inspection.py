@@ -102,8 +102,10 @@ def _of_file(path: Path) -> Rows:
         points = json.loads(bytes(file[POINTS][...]))
         own = len(set(file["point"][...].tolist()))
         events = list(read_tables(file))
+        label = json.loads(bytes(file[DEFINITION][...]))["base"].get("label")
     of = "" if own == len(points) else f" of {len(points)}"
     return [
+        *([("label", label)] if label else []),
         *_made(about),
         *(("varied", f"{key}: {_values([one[key] for one in points])}") for key in points[0]),
         ("points", f"{own}{of}, {counted(int(about['replicates']), 'replicate')}"),

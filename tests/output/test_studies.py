@@ -387,6 +387,18 @@ def test_info_names_varied_values_and_commit_and_the_sweep_makes_the_study_again
     assert again.config.replicates == 2
 
 
+def test_info_names_the_label_of_the_base(shell, tmp_path):
+    text = {
+        "base": {"workload": "economy", "agents": 2, "resources": 2, "days": 1, "label": "my base"},
+        "vary": {"grid": {"day_length": [500, 600]}},
+    }
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(text))
+    out = str(tmp_path / "s.h5")
+    swept = shell("sweep", str(tmp_path / "s.yaml"), "--device", "reference", "--yes", "--out", out)
+    assert swept[0] == 0, swept
+    assert "\nlabel              my base\n" in shell("info", out)[1]
+
+
 def test_lists_of_many_values_are_named_by_their_range(tmp_path):
     from societies.output.study_inspection import _values
 

@@ -37,6 +37,20 @@ def test_a_device_goes_back_and_branches_with_the_bits_of_the_reference():
     assert through(*made("cpu", days=30)) == through(*made("reference", days=30))
 
 
+def test_what_kernels_have_cached_of_a_state_is_cleared_with_it():
+    """A snapshot and the arrays of another engine replace the state, as the host does."""
+    one = made("cpu", days=30, devices="all")[0]._course
+    engine, other = one._engine, one.branch()._engine
+    memory = engine.run_step.memory["appraisals"]
+    for replace_state in (
+        lambda: engine.adopt(other, tuple(engine.fields)),
+        lambda: engine.restore(engine.snapshot()),
+    ):
+        memory.fill(1.0)
+        replace_state()
+        assert not memory.get().any()
+
+
 def test_a_change_and_a_branch_take_the_program_that_there_is(monkeypatch):
     built, program = [], engines.Program
     monkeypatch.setattr(engines, "Program", lambda *a, **k: built.append(1) or program(*a, **k))

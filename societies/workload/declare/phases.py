@@ -63,7 +63,7 @@ class Scratch:
     shared : name of memory that several launches share and that the host can read
         (`BoundPhases.memory`); "": not shared
     cached : whether kernels store there from launch to launch what follows from the state; it is 0
-        at the start and whenever the host has replaced arrays of the state
+        at the start and whenever arrays of the state were replaced
     """
 
     shape: tuple[int, ...]

@@ -591,7 +591,7 @@ class DeviceEngine(Engine):
 
     def _replace(self, arrays: Mapping[str, DeviceArray]) -> None:
         copy_each(arrays, self._state)
-        self.run_step.written |= arrays.keys()
+        self._replaced(arrays)
 
     def remember(self, names: Collection[str], ticks: int) -> None:
         """As `Engine.remember`, on the device."""
@@ -628,7 +628,7 @@ class DeviceEngine(Engine):
         self._replaced(self._state)
 
     def _replaced(self, names: Iterable[str]) -> None:
-        """Note that the host has replaced these arrays."""
+        """Note that these arrays were replaced by the host, or copied from another engine."""
         self.run_step.written.update(names)
         self.run_step.forget()
 

@@ -20,6 +20,7 @@ from societies.economy.double_double import (
     logarithms,
     powers_of_two,
 )
+from societies.economy.exact_sums import LARGEST_SHIFT
 from societies.opencl import Device, In, Out, Program
 
 LEAST_ENTRIES = 1 << 20
@@ -28,7 +29,7 @@ LEAST_ENTRIES = 1 << 20
 _AT_ONCE = 1 << 23
 """Entries of one launch, of 16 bytes on the device."""
 
-_BLOCK, _LARGEST_SHIFT, _LEAST_PLACE = 64, 32, -900
+_BLOCK, _LEAST_PLACE = 64, -900
 
 Table = tuple[Doubles, Doubles]
 
@@ -124,4 +125,4 @@ def _last_place(part: Doubles) -> int | None:
         return None
     (_, low), (_, high) = np.frexp(part.min()), np.frexp(part.max())
     last = int(low) - 53
-    return last if high - low <= _LARGEST_SHIFT and last >= _LEAST_PLACE else None
+    return last if high - low <= LARGEST_SHIFT and last >= _LEAST_PLACE else None

@@ -8,6 +8,9 @@ import numpy as np
 
 from societies.economy.double_double import Doubles, two_sum
 
+LARGEST_SHIFT = 32
+"""Most binary places between the exponents of values that are added up in digits of 32 bits."""
+
 
 def running_sums(values: Doubles) -> Doubles:
     """Return the sums of the first 1, 2, ... values above 0, each exact and rounded once.
@@ -22,7 +25,7 @@ def running_sums(values: Doubles) -> Doubles:
     mantissa, exponent = np.frexp(values)
     last_place = int(exponent.min()) - 53
     shift = exponent - 53 - last_place
-    if shift.max() > 32:
+    if shift.max() > LARGEST_SHIFT:
         return _sums_of_any(values)
     whole, shift = np.ldexp(mantissa, 53).astype(np.uint64), shift.astype(np.uint64)
     low = np.cumsum((whole << shift) & _DIGIT)

@@ -32,13 +32,17 @@ def study_of_shocks(
         If the workload has no interventions, or a shock is none.
     """
     if "interventions" not in type(config).model_fields:
-        raise ConfigError(f"{option('shock')}: {config.workload} has no interventions")
+        raise _wrong(f"{config.workload} has no interventions")
     data = config.model_dump(mode="json")
     if replicates is not None and "replicates" in data:
         data["replicates"] = replicates
     before = data["interventions"]
     policies = [before, *([*before, *_interventions(data, config, one)] for one in shocks)]
     return {"base": data, "vary": {"grid": {"interventions": policies}}}
+
+
+def _wrong(text: str) -> ConfigError:
+    return ConfigError(f"{option('shock')}: {text}")
 
 
 def _interventions(data: Mapping[str, Any], config: Any, shock: Any) -> list[Any]:
@@ -54,40 +58,31 @@ def _interventions(data: Mapping[str, Any], config: Any, shock: Any) -> list[Any
         return [dict(shock)]
     kinds, lasts = {*when} - {LASTS}, when.get(LASTS)
     if kinds not in ({RANDOM}, {GIVEN}):
-        raise ConfigError(
-            f"{option('shock')}: {clock}: expected a number, {{{RANDOM}: [FIRST, LAST]}} or "
+        raise _wrong(
+            f"{clock}: expected a number, {{{RANDOM}: [FIRST, LAST]}} or "
             f"{{{GIVEN}: [A, B, ...]}}, either with {LASTS}: N or without"
         )
     if shock.get("remove") or "replicates" not in data:
         what = "a removal" if shock.get("remove") else f"an intervention of {config.workload}"
-        raise ConfigError(
-            f"{option('shock')}: {clock}: {what} happens to all {copies} at once: name one"
-        )
+        raise _wrong(f"{clock}: {what} happens to all {copies} at once: name one")
     (kind,) = kinds
     ticks = when[kind]
     for name, values in ((kind, ticks), (LASTS, [1] if lasts is None else [lasts])):
         whole = isinstance(values, list) and all(type(one) is int for one in values)
         if not whole or not values or min(values) < (name == LASTS):
             least = int(name == LASTS)
-            raise ConfigError(
-                f"{option('shock')}: {clock}.{name}: expected whole numbers from {least} on, "
+            raise _wrong(
+                f"{clock}.{name}: expected whole numbers from {least} on, "
                 f"got {values if name == kind else lasts}"
             )
     if kind == RANDOM and (len(ticks) != 2 or ticks[0] > ticks[1]):
-        raise ConfigError(
-            f"{option('shock')}: {clock}.{RANDOM}: expected [FIRST, LAST], got {ticks}"
-        )
+        raise _wrong(f"{clock}.{RANDOM}: expected [FIRST, LAST], got {ticks}")
     if max(ticks) >= named.ticks(config):
-        raise ConfigError(
-            f"{option('shock')}: {clock}.{kind}: must be before the last {clock}, "
-            f"{named.ticks(config)}"
-        )
+        raise _wrong(f"{clock}.{kind}: must be before the last {clock}, {named.ticks(config)}")
     for name in ("until", copies):
         if shock.get(name):
             more = f"; say how long with {LASTS}: N in {clock}" if name == "until" else ""
-            raise ConfigError(
-                f"{option('shock')}: {name}: is not for shocks of different {plural(clock)}{more}"
-            )
+            raise _wrong(f"{name}: is not for shocks of different {plural(clock)}{more}")
     first = named.first(config)
     of: dict[int, list[int]] = {}
     for number in range(first, first + data["replicates"]):

@@ -318,7 +318,8 @@ def run(
 
 def _unverified(path: Path) -> str:
     return (
-        "the translation of these rules was never compared with their Python; do it once: "
+        "the kernels of these rules were never compared with their Python on this machine; do it "
+        "once: "
         f"societies verify {shlex.quote(str(path))}"
     )
 

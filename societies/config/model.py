@@ -162,7 +162,7 @@ def value(
 
 def shape(
     default: Any,
-    meaning: str,
+    meaning: str | None = None,
     unit: str | None = None,
     *,
     symbol: str | None = None,
@@ -173,7 +173,8 @@ def shape(
 
     Kernels read it as the macro ``SYMBOL``, the reference as ``p.symbol``. If the key is a choice
     between words, ``SYMBOL`` is the number of the chosen word, ``SYMBOL_WORD`` that of any word.
-    ``nearly`` says what has nearly the same effect and may change during a run.
+    ``nearly`` says what has nearly the same effect and may change during a run. Without a meaning
+    here the text below the key is it, in a class with pydantic's ``use_attribute_docstrings``.
     """
     said = {"kind": SHAPE, "symbol": symbol, "nearly": nearly}
     return _field(default, meaning, unit, said, limits)
@@ -206,7 +207,11 @@ def _strict(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
 
 
 def _field(
-    default: Any, meaning: str, unit: str | None, extra: dict[str, Any], limits: dict[str, Any]
+    default: Any,
+    meaning: str | None,
+    unit: str | None,
+    extra: dict[str, Any],
+    limits: dict[str, Any],
 ) -> Any:
     said = {name: one for name, one in {"unit": unit, **extra}.items() if one is not None}
     return Field(default, description=meaning, json_schema_extra=said, **limits)

@@ -136,8 +136,12 @@ class Model(Workload[C, P]):
         return rules_sha256(self.rules().values(), [type(self)])
 
     def translated_sha256(self, config: C) -> str:
-        """Return the hash of all rules, which are translated."""
-        return self.rules_sha256()
+        """Return the hash of all rules, which are translated; "" for models of this package.
+
+        Its tests compare their translation with Python.
+        """
+        ours = type(self).__module__.split(".")[0] == __name__.split(".")[0]
+        return "" if ours else self.rules_sha256()
 
     def origin(self, config: C) -> Mapping[str, str]:
         """Return the text of the rules and its hash, for the file."""

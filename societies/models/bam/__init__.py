@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +16,37 @@ from societies.errors import ConfigError, option
 from societies.model import Field, Model, Scene, Series
 from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.config import BamConfig
-from societies.models.bam.credit import credit
-from societies.models.bam.firms import begin, enter, leave, plan, produce, settle, target
+from societies.models.bam.credit import credit  # noqa: F401
+from societies.models.bam.firms import begin, enter, leave, plan, produce, settle, target  # noqa: F401
 from societies.models.bam.flows import FLOWS, SECTORS, TALLIES
-from societies.models.bam.goods import budget, goods, look
-from societies.models.bam.labour import draw_lot, labour, offer, revise, search
-from societies.models.bam.statistics import measure, statistics
+from societies.models.bam.goods import budget, goods, look  # noqa: F401
+from societies.models.bam.labour import draw_lot, labour, offer, revise, search  # noqa: F401
+from societies.models.bam.statistics import measure, statistics  # noqa: F401
 from societies.words import counted
 from societies.workload.declare.protocol import Setup
 
-__all__ = [
-    "WORKLOAD", "Bam", "BamConfig", "begin", "budget", "credit", "draw_lot", "enter", "goods",
-    "labour", "leave", "look", "measure", "offer", "plan", "produce", "revise", "search", "settle",
-    "statistics", "target",
-]  # fmt: skip
-
 FIRM, HOUSEHOLD, BANK, SLOT = ("firm",), ("household",), ("bank",), ("firm", "loan_slot")
+APPLICATION, VISIT = ("household", "application"), ("household", "shop_slot")
+OF_FIRMS = ("worth", "price", "offer", "staff", "made")
+OF_PEOPLE = ("savings", "wage")
+RECORDED = (*OF_FIRMS, *OF_PEOPLE, "skill", "employer", "paid", "mpc", "equity")
+LAST = "last quarter of an economy that ended early, -1: it did not"
+CAUSES = (
+    "all firms, or all banks, failed in one quarter",
+    "there was more money than can be counted, 2**60 grains",
+)
+WHY = (
+    "why the economy ended early: 0 it did not, 1 all firms or all banks failed, 2 more money than "
+    "can be counted"
+)
 
 
 def _money(dims: tuple[str, ...], meaning: str, **more: Any) -> Field:
     return Field(dims, "int64", "grains", meaning, **more)
+
+
+def _goods(meaning: str, **more: Any) -> Field:
+    return Field(FIRM, "int64", "2**-20 goods", meaning, **more)
 
 
 def _count(dims: tuple[str, ...], meaning: str, unit: str = "1", **more: Any) -> Field:
@@ -45,9 +57,9 @@ def _real(dims: tuple[str, ...], meaning: str, unit: str = "1", **more: Any) -> 
     return Field(dims, "float64", unit, meaning, **more)
 
 
-def _index(dims: tuple[str, ...], meaning: str, of: str, last: int, **more: Any) -> Field:
+def _index(dims: tuple[str, ...], meaning: str, of: str, last: int) -> Field:
     """Return a field of indices; -1 stands for none."""
-    return Field(dims, "int32", of, meaning, within=(-1, last), initial=-1, none=-1, **more)
+    return Field(dims, "int32", of, meaning, within=(-1, last), initial=-1, none=-1)
 
 
 class Bam(Model[BamConfig, Any]):
@@ -59,17 +71,19 @@ class Bam(Model[BamConfig, Any]):
     accounts = ACCOUNTS
     start = ("begin",)
     day = (
-        "draw_lot", "target", "plan", "revise", "offer", "search", "labour", "draw_lot", "credit",
-        "produce", "budget", "look", "goods", "measure", "settle", "leave", "enter", "statistics",
-    )  # fmt: skip
+        *("draw_lot", "target", "plan"),
+        *("revise", "offer", "search", "labour"),
+        *("draw_lot", "credit", "produce"),
+        *("budget", "look", "goods", "measure"),
+        *("settle", "leave", "enter", "statistics"),
+    )
 
     def sizes(self, p: Any) -> dict[str, int]:
         """Return the length of every dimension."""
-        return {
-            "firm": p.firms, "household": p.households, "bank": p.banks, "agent": p.agents,
-            "loan_slot": p.max_h, "application": p.max_m, "shop_slot": p.max_z, "lag": 5,
-            "payment": len(FLOWS), "sector": len(SECTORS), "tally_entry": len(TALLIES),
-        }  # fmt: skip
+        agents = {"firm": p.firms, "household": p.households, "bank": p.banks, "agent": p.agents}
+        found = {"loan_slot": p.max_h, "application": p.max_m, "shop_slot": p.max_z, "lag": 5}
+        sums = {"payment": len(FLOWS), "sector": len(SECTORS), "tally_entry": len(TALLIES)}
+        return {**agents, **found, **sums}
 
     def entries(self, p: Any) -> Mapping[str, Any]:
         """Return the names of entries: payments and sectors have some."""
@@ -77,82 +91,78 @@ class Bam(Model[BamConfig, Any]):
 
     def fields(self, p: Any) -> dict[str, Field]:
         """Return the state; names and meanings are those of the specification."""
-        firm, bank = p.firms - 1, p.banks - 1
-        no: dict[str, Any] = {"checkpointed": False}
-        people = p.households
-        return {
-            "price": _real(FIRM, "price asked", "currency/good", recorded=True),
-            "offer": _money(FIRM, "wage offered to new workers", recorded=True),
-            "worth": _money(FIRM, "net worth", recorded=True),
+        firm, bank, people = p.firms - 1, p.banks - 1, p.households
+        kept = {
+            "price": _real(FIRM, "price asked", "currency/good"),
+            "offer": _money(FIRM, "wage offered to new workers"),
+            "worth": _money(FIRM, "net worth"),
             "cash": _money(FIRM, "money of a firm"),
-            "skill": Field(FIRM, "int64", "2**-20 goods", "goods that a worker makes",
-                           within=(1, None), recorded=True),
-            "made": Field(FIRM, "int64", "2**-20 goods", "last output", recorded=True),
+            "skill": _goods("goods that a worker makes", within=(1, None)),
+            "made": _goods("last output"),
             "value": _money(FIRM, "last output at the price asked"),
             "stock": _money(FIRM, "value of goods not sold"),
-            "staff": _count(FIRM, "workers employed", "households", within=(0, people),
-                            recorded=True),
+            "staff": _count(FIRM, "workers employed", "households", within=(0, people)),
             "payroll": _money(FIRM, "wages of a firm"),
             "interest": _money(FIRM, "interest of the last loans"),
-            "plan": Field(FIRM, "int64", "2**-20 goods", "planned output", **no),
-            "want": _count(FIRM, "workers wanted", "households", **no),
-            "vacancies": _count(FIRM, "places open", "households", **no),
-            "demand": _money(FIRM, "credit still wanted", **no),
-            "fragility": _real(FIRM, "credit wanted over net worth", **no),
             "loan_bank": _index(SLOT, "bank that granted a loan", "bank", bank),
             "loan": _money(SLOT, "loan"),
             "loan_interest": _money(SLOT, "interest of a loan"),
             "loan_rate": _real(SLOT, "interest rate of a loan", "per quarter"),
-            "profit": _money(FIRM, "profit after interest, tax and research", **no),
-            "kept": _money(FIRM, "profit that is not paid out", **no),
-            "failed": _count(FIRM, "whether the firm leaves in this quarter", **no),
-            "employer": _index(HOUSEHOLD, "firm that employs", "firm", firm, recorded=True),
+            "employer": _index(HOUSEHOLD, "firm that employs", "firm", firm),
             "former": _index(HOUSEHOLD, "last employer", "firm", firm),
-            "wage": _money(HOUSEHOLD, "wage of the contract", recorded=True),
-            "left": _count(HOUSEHOLD, "quarters left of the contract", "quarters",
-                           within=(0, None)),
+            "wage": _money(HOUSEHOLD, "wage of the contract"),
+            "left": _count(
+                HOUSEHOLD, "quarters left of the contract", "quarters", within=(0, None)
+            ),
             "returning": _count(HOUSEHOLD, "whether the contract has run out", within=(0, 1)),
-            "savings": _money(HOUSEHOLD, "savings", within=(0, None), recorded=True),
+            "savings": _money(HOUSEHOLD, "savings", within=(0, None)),
             "income": _money(HOUSEHOLD, "income not yet spent or saved"),
-            "budget": _money(HOUSEHOLD, "money for shopping", **no),
             "shop": _index(HOUSEHOLD, "largest of the firms seen last", "firm", firm),
-            "apply": _index(("household", "application"), "firms applied to, in order", "firm",
-                            firm, **no),
-            "visit": _index(("household", "shop_slot"), "firms visited, in order", "firm", firm,
-                            **no),
-            "lot": Field(HOUSEHOLD, "uint32", "1", "word that was drawn for an order", **no),
-            "keys": Field(("household", "application"), "uint32", "1",
-                          "words of the order in each round of applications", **no),
             "last_income": _money(HOUSEHOLD, "income of the quarter before"),
-            "paid": _money(HOUSEHOLD, "wage of this quarter", recorded=True, **no),
-            "mpc": _real(HOUSEHOLD, "propensity to consume", recorded=True, **no),
-            "equity": _money(BANK, "equity", recorded=True),
-            "supply": _money(BANK, "credit left to grant", **no),
-            "cost": _real(BANK, "markup on the policy rate", **no),
-            "rate": _real(BANK, "interest rate shown", "per quarter", **no),
+            "equity": _money(BANK, "equity"),
             "prices": _real(("lag",), "average prices, the newest first", "currency/good"),
-            "infl": _real((), "inflation that the minimum wage follows", "1/year", **no),
             "min_pay": _money((), "minimum wage"),
             "outside": _money((), "money that left the economy"),
             "stream": Field(("agent",), "uint64", "1", "random streams", within=(1, "last state")),
-            "cause": _count((), "why the economy ended early: 0 it did not, 1 all firms or all "
-                            "banks failed, 2 more money than can be counted", final=True),
-            "ended": _count((), "last quarter of an economy that ended early, -1: it did not",
-                            "quarter", initial=-1, none=-1, final=True),
-            "flow": _money(("payment",), "payments of the quarter", logged=True, **no),
-            "balance": _money(("sector",), "money at the end of the quarter", logged=True, **no),
-            "mean_savings": _real((), "mean savings of households", "grains", **no),
-            "rate_paid": _real((), "sum of loans times their rates", "grains per quarter", **no),
-            "rate_first": _real((), "interest rate of loans of the first round", "per quarter",
-                                **no),
-            "mean_skill": _real((), "goods that a worker makes, weighted by output",
-                                "2**-20 goods", **no),
-            "price_cv": _real((), "dispersion of prices", **no),
-            "worth_cv": _real((), "dispersion of net worth", **no),
-            "sales_cv": _real((), "dispersion of sales", **no),
-            "hhi": _real((), "concentration of output", **no),
-            "tally": Field(("tally_entry",), "int64", "1", "what is counted for series", **no),
-        }  # fmt: skip
+            "cause": _count((), WHY, final=True),
+            "ended": Field((), "int32", "quarter", LAST, initial=-1, none=-1, final=True),
+        }
+        handed_on = {
+            "plan": _goods("planned output"),
+            "want": _count(FIRM, "workers wanted", "households"),
+            "vacancies": _count(FIRM, "places open", "households"),
+            "demand": _money(FIRM, "credit still wanted"),
+            "fragility": _real(FIRM, "credit wanted over net worth"),
+            "profit": _money(FIRM, "profit after interest, tax and research"),
+            "kept": _money(FIRM, "profit that is not paid out"),
+            "failed": _count(FIRM, "whether the firm leaves in this quarter"),
+            "budget": _money(HOUSEHOLD, "money for shopping"),
+            "apply": _index(APPLICATION, "firms applied to, in order", "firm", firm),
+            "visit": _index(VISIT, "firms visited, in order", "firm", firm),
+            "lot": Field(HOUSEHOLD, "uint32", "1", "word that was drawn for an order"),
+            "keys": Field(APPLICATION, "uint32", "1", "words of the order in each round"),
+            "paid": _money(HOUSEHOLD, "wage of this quarter"),
+            "mpc": _real(HOUSEHOLD, "propensity to consume"),
+            "supply": _money(BANK, "credit left to grant"),
+            "cost": _real(BANK, "markup on the policy rate"),
+            "rate": _real(BANK, "interest rate shown", "per quarter"),
+            "infl": _real((), "inflation that the minimum wage follows", "1/year"),
+            "flow": _money(("payment",), "payments of the quarter", logged=True),
+            "balance": _money(("sector",), "money at the end of the quarter", logged=True),
+            "mean_savings": _real((), "mean savings of households", "grains"),
+            "rate_paid": _real((), "sum of loans times their rates", "grains per quarter"),
+            "rate_first": _real((), "interest rate of loans of the first round", "per quarter"),
+            "mean_skill": _real(
+                (), "goods that a worker makes, weighted by output", "2**-20 goods"
+            ),
+            "price_cv": _real((), "dispersion of prices"),
+            "worth_cv": _real((), "dispersion of net worth"),
+            "sales_cv": _real((), "dispersion of sales"),
+            "hhi": _real((), "concentration of output"),
+            "tally": Field(("tally_entry",), "int64", "1", "what is counted for series"),
+        }
+        fields = kept | {name: replace(one, checkpointed=False) for name, one in handed_on.items()}
+        return fields | {name: replace(fields[name], recorded=True) for name in RECORDED}
 
     def figure(self, results: Any, *, economy: int = 0, first: int = 0) -> Any:
         """Draw an economy: series, the curves of Phillips, Okun and Beveridge, bankruptcies."""
@@ -161,10 +171,17 @@ class Bam(Model[BamConfig, Any]):
         return figure(results, economy=economy, first=first)
 
     def trace(
-        self, config: BamConfig, *, firm: int, quarter: int | None = None,
-        economy: int | None = None, start: Path | None = None, form: str = "text",
-        device: Any = "auto", progress: Any = None,
-    ) -> str:  # fmt: skip
+        self,
+        config: BamConfig,
+        *,
+        firm: int,
+        quarter: int | None = None,
+        economy: int | None = None,
+        start: Path | None = None,
+        form: str = "text",
+        device: Any = "auto",
+        progress: Any = None,
+    ) -> str:
         """Return a text on why a firm failed: its last eight quarters, lenders and workers.
 
         Parameters
@@ -186,9 +203,14 @@ class Bam(Model[BamConfig, Any]):
         if form not in ("text", "json"):
             raise ConfigError(f"{option('form', form)}: choose text or json")
         found = explain(
-            Setup(self, config), firm=firm, quarter=quarter, economy=economy, start=start,
-            device=device, progress=progress,
-        )  # fmt: skip
+            Setup(self, config),
+            firm=firm,
+            quarter=quarter,
+            economy=economy,
+            start=start,
+            device=device,
+            progress=progress,
+        )
         return json.dumps(found.data()) if form == "json" else text(found)
 
     def why_ended(self, config: BamConfig, state: Mapping[str, Any]) -> str:
@@ -210,30 +232,24 @@ class Bam(Model[BamConfig, Any]):
 
     def scene(self, p: Any) -> Scene:
         """Return what a page draws."""
-        return Scene(
-            series=self.headlines(),
-            spread=("worth", "price", "offer", "staff", "made", "savings", "wage", "equity"),
-        )  # fmt: skip
+        return Scene(series=self.headlines(), spread=(*OF_FIRMS, *OF_PEOPLE, "equity"))
 
     def series(self, p: Any) -> dict[str, Series]:
         """Return what is reported of every economy and quarter."""
         return SERIES
 
 
-CAUSES = (
-    "all firms, or all banks, failed in one quarter",
-    "there was more money than can be counted, 2**60 grains",
-)
-
-
 SERIES = {
     "unemployment": Series("1", "share of households without work while firms produce"),
-    "inflation": Series("1/year", "average price of the last quarter over that of a year before, "
-                        "less 1; 0 in the first four quarters"),
+    "inflation": Series(
+        "1/year",
+        "price of last quarter over that of a year before, less 1; 0 in the first four quarters",
+    ),
     "price": Series("currency/good", "sum of price times output over sum of output: P"),
     "gdp": Series("goods", "output of all firms: Y"),
-    "productivity": Series("goods", "mean of goods that a worker makes, weighted by output, after "
-                           "research"),
+    "productivity": Series(
+        "goods", "mean of goods that a worker makes, weighted by output, after research"
+    ),
     "wage": Series("currency", "wages paid over the number of workers: w"),
     "real_wage": Series("goods", "w over P"),
     "vacancies": Series("households", "places open after planning"),
@@ -241,16 +257,18 @@ SERIES = {
     "failed_firms": Series("firms", "firms that left in this quarter"),
     "failed_banks": Series("banks", "banks that failed and were replaced"),
     "loans": Series("currency", "credit granted in all rounds"),
-    "rate": Series("per quarter", "mean interest rate of loans, weighted by amount; policy_rate "
-                   "without loans"),
+    "rate": Series(
+        "per quarter", "mean interest rate of loans, weighted by amount; policy_rate without loans"
+    ),
     "rate_first": Series("per quarter", "the same, of loans of the first round"),
     "borrowers": Series("firms", "firms with a loan"),
     "demand": Series("currency", "credit wanted: sum of max(payroll - cash, 0)"),
     "worth": Series("grains", "net worth of all firms before the profit of the quarter"),
     "wages": Series("grains", "wages paid; over worth they are the financial fragility"),
     "budget": Series("grains", "sum of budgets before shopping; P Y over it is the price ratio"),
-    "price_cv": Series("1", "standard deviation over mean of prices, weighted by output, while "
-                       "goods are sold"),
+    "price_cv": Series(
+        "1", "standard deviation over mean of prices, weighted by output, while goods are sold"
+    ),
     "price_cv_end": Series("1", "the same at the end of the quarter, entrants included"),
     "worth_cv": Series("1", "standard deviation over mean of net worth before the profit"),
     "sales_cv": Series("1", "standard deviation over mean of sales, in money"),
@@ -277,6 +295,6 @@ SERIES = {
     "rnd": Series("currency", "money spent on research"),
     "tax": Series("currency", "taxes on profit"),
     "discrepancy": Series("grains", "money of all and outside, less that of the start: always 0"),
-}  # fmt: skip
+}
 
 WORKLOAD = Bam()

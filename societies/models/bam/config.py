@@ -7,7 +7,9 @@ silent. Money is counted in whole units of 2**-20 of the model's currency, calle
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic import ConfigDict
 
 from societies.config.model import Conflict, initial, shape, value
 from societies.workload.declare.config import MOST_TICKS, QuarterlyConfig
@@ -21,31 +23,39 @@ MOST_AGENTS = 2**20
 
 PER_QUARTER = "per quarter"
 OF_GROWTH = (
-    "sigma_min", "sigma_max", "sigma_decay", "rnd_money", "rnd_fragility", "entry_productivity",
-)  # fmt: skip
+    *("sigma_min", "sigma_max", "sigma_decay"),
+    *("rnd_money", "rnd_fragility", "entry_productivity"),
+)
 OF_MINIMUM = ("min_wage_every", "raise_contracts")
+START = tuple(
+    (name,)
+    for name in (
+        *("firms", "households", "banks", "productivity", "price0"),
+        *("wage0_ratio", "net_worth_ratio", "equity0", "savings0"),
+    )
+)
+"""Keys from which the amounts before the first quarter follow."""
 
 
-def _share(default: float, meaning: str, unit: str = "1") -> float:
+def _share(default: float, meaning: str, unit: str = "1") -> Any:
     """Return the key of a share, from 0 to 1."""
-    found: float = value(default, meaning, unit, ge=0.0, le=1.0)
-    return found
+    return value(default, meaning, unit, ge=0.0, le=1.0)
 
 
-def _positive(default: float, meaning: str, most: float) -> float:
+def _positive(default: float, meaning: str, most: float) -> Any:
     """Return the key of a positive number without a unit."""
-    found: float = value(default, meaning, "1", gt=0.0, le=most)
-    return found
+    return value(default, meaning, "1", gt=0.0, le=most)
 
 
-def _at_start(default: float, meaning: str, unit: str = "1") -> float:
+def _at_start(default: float, meaning: str, unit: str = "1") -> Any:
     """Return the key of a positive number that holds before the first quarter."""
-    found: float = initial(default, meaning, unit, gt=0.0, le=1e6)
-    return found
+    return initial(default, meaning, unit, gt=0.0, le=1e6)
 
 
 class BamConfig(QuarterlyConfig):
-    """Keys of the YAML file."""
+    """Keys of the YAML file; the meaning of a choice stands below it."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     DRAWN_BY = ("households", "firms", "banks"), "four of every agent"
 
@@ -65,15 +75,13 @@ class BamConfig(QuarterlyConfig):
     contract: int = value(8, "Length of a labour contract", "quarters", ge=1, le=1_000_000)
     capital: float = _positive(0.10, "Equity of a bank over the most credit that it grants", 1.0)
     policy_rate: float = _share(0.02, "Interest rate set by the central bank", PER_QUARTER)
-    beta: float = _positive(
-        2.5, "Exponent of the propensity to consume: how fast it falls with wealth", 100.0
-    )
+    beta: float = _positive(2.5, "How fast the propensity to consume falls with wealth", 100.0)
     dividends: float = _share(0.10, "Share of profit that firms pay out")
-    loan_cap: float = value(2.0, "Largest loan over the net worth of the firm; 0: no cap", "1",
-                            ge=0.0, le=1e6)  # fmt: skip
+    loan_cap: float = value(2.0, "Largest loan over net worth; 0: no cap", "1", ge=0.0, le=1e6)
     leverage_cap: float = _positive(10.0, "Largest leverage that raises an interest rate", 1e6)
-    min_wage_every: int = value(4, "Quarters from one revision of the minimum wage to the next",
-                                "quarters", ge=1, le=MOST_TICKS)  # fmt: skip
+    min_wage_every: int = value(
+        4, "Time between revisions of the minimum wage", "quarters", ge=1, le=MOST_TICKS
+    )
 
     # Before the first quarter.
     productivity: float = _at_start(0.5, "Goods that a worker makes in a quarter", "goods")
@@ -85,62 +93,60 @@ class BamConfig(QuarterlyConfig):
     savings0: float = _at_start(1.0, "Savings of a household", "currency")
 
     # Entry, tax, extensions.
-    entry_size: float = _positive(
-        0.5, "Net worth of an entrant over the mean of firms that stay", 1e3
-    )
-    entry_production: float = _positive(
-        0.5, "Output of an entrant, on which its plan is based, over that mean", 1e3
-    )
+    entry_size: float = _positive(0.5, "Net worth of an entrant over the mean of others", 1e3)
+    entry_production: float = _positive(0.5, "Output of an entrant, from which it plans, so", 1e3)
     entry_wage: float = _positive(0.5, "Wage offered by an entrant over the mean wage", 1e3)
     entry_markup: float = _positive(1.20, "Price of an entrant over the average price", 1e3)
     tax: float = _share(0.0, "Share of profit taken away")
     growth: bool = shape(False, "Whether firms invest in research and become more productive")
     sigma_min: float = _share(0.0, "Least share of profit spent on research")
     sigma_max: float = _share(0.1, "Largest share of profit spent on research")
-    sigma_decay: float = value(-1.0, "How the share changes with financial fragility: sigma ~ "
-                               "exp(sigma_decay fragility)", "1", ge=-1e3, le=0.0)  # fmt: skip
+    sigma_decay: float = value(
+        -1.0, "Change of the share with fragility: exp(sigma_decay fragility)", "1", ge=-1e3, le=0.0
+    )
     buffer: bool = shape(False, "Whether households save for a target, a buffer stock")
     buffer_h: float = _positive(2.0, "Savings aimed at, over income", 1e3)
     bank_dividends: float = _share(0.0, "Share of interest that banks pay to households")
 
     # Choices that the book leaves open; the first word is the default.
-    price_floor: Literal["cost", "cost_capped", "none"] = shape("cost", "Least price: unit cost, "
-        "also if that lifts a price to be cut (cost) or not (cost_capped); none")  # fmt: skip
-    mean_price: Literal["output", "plain", "sales"] = shape("output", "Average price: weighted by "
-        "output, by nothing, or by what was sold")  # fmt: skip
-    search_pool: Literal["all", "vacancies"] = shape("all", "Firms among which a household looks "
-        "for work: all, or those with vacancies")  # fmt: skip
-    hiring: Literal["rounds", "one_by_one"] = shape("rounds", "Whether the first applications of "
-        "all households come before any second one")  # fmt: skip
-    min_wage: Literal["both", "up", "fixed"] = shape("both", "How the minimum wage follows prices: "
-        "in both directions, up only, not at all")  # fmt: skip
-    inflation: Literal["year", "quarter"] = shape("year", "Inflation: of the last year, or of the "
-        "last quarter as a yearly rate")  # fmt: skip
-    raise_contracts: Literal["yes", "no"] = shape("yes", "Whether wages below a new minimum are "
-        "raised to it")  # fmt: skip
-    credit_order: Literal["fragility", "worth", "drawn"] = shape("fragility", "Whom a bank serves "
-        "first: the least fragile, the richest, at random")  # fmt: skip
-    layoff: Literal["drawn", "dearest"] = shape("drawn", "Who is laid off by a firm that cannot "
-        "pay all wages: at random, the dearest")  # fmt: skip
-    recovery: Literal["worth", "none", "cash"] = shape("worth", "What lenders get back of a "
-        "defaulter: shares of net worth, nothing, of cash")  # fmt: skip
-    dividend_to: Literal["savings", "income"] = shape("savings", "Where dividends go")
-    exit_rule: Literal["worth_or_output", "worth"] = shape("worth_or_output", "A firm fails "
-        "without net worth or output, or without net worth alone")  # fmt: skip
-    entry_productivity: Literal["slot", "mean"] = shape("slot", "Productivity of an entrant: of "
-        "the firm that it replaces, or the mean")  # fmt: skip
-    loyalty: Literal["largest", "none"] = shape("largest", "Whether households return to the "
-        "largest firm that they saw last")  # fmt: skip
-    shopping: Literal["one_by_one", "rounds"] = shape("one_by_one", "Whether a household finishes "
-        "before the next begins, or all visit in rounds")  # fmt: skip
-    labour_rounding: Literal["up", "down", "nearest", "reals"] = shape("up", "Rounding of the "
-        "workers wanted; reals: up, with the error of a real division")  # fmt: skip
-    entry_money: Literal["outside", "households"] = shape("outside", "Who pays the net worth of "
-        "entrants")  # fmt: skip
-    rnd_money: Literal["lost", "households"] = shape("lost", "Where money for research goes: out "
-        "of the economy, or to households")  # fmt: skip
-    rnd_fragility: Literal["wages", "loans"] = shape("wages", "Fragility that lowers research: "
-        "wages, or loans, over net worth")  # fmt: skip
+    price_floor: Literal["cost", "cost_capped", "none"] = shape("cost")
+    """Least price: unit cost, even where it lifts a cut price (cost) or not (cost_capped); none"""
+    mean_price: Literal["output", "plain", "sales"] = shape("output")
+    """Average price: weighted by output, by nothing, or by what was sold"""
+    search_pool: Literal["all", "vacancies"] = shape("all")
+    """Firms among which a household looks for work: all, or those with vacancies"""
+    hiring: Literal["rounds", "one_by_one"] = shape("rounds")
+    """Whether the first applications of all households come before any second one"""
+    min_wage: Literal["both", "up", "fixed"] = shape("both")
+    """How the minimum wage follows prices: in both directions, up only, not at all"""
+    inflation: Literal["year", "quarter"] = shape("year")
+    """Inflation: of the last year, or of the last quarter as a yearly rate"""
+    raise_contracts: Literal["yes", "no"] = shape("yes")
+    """Whether wages below a new minimum are raised to it"""
+    credit_order: Literal["fragility", "worth", "drawn"] = shape("fragility")
+    """Whom a bank serves first: the least fragile, the richest, at random"""
+    layoff: Literal["drawn", "dearest"] = shape("drawn")
+    """Who is laid off by a firm that cannot pay all wages: at random, the dearest"""
+    recovery: Literal["worth", "none", "cash"] = shape("worth")
+    """What lenders get back of a defaulter: shares of net worth, nothing, of cash"""
+    dividend_to: Literal["savings", "income"] = shape("savings")
+    """Where dividends go"""
+    exit_rule: Literal["worth_or_output", "worth"] = shape("worth_or_output")
+    """A firm fails without net worth or output, or without net worth alone"""
+    entry_productivity: Literal["slot", "mean"] = shape("slot")
+    """Productivity of an entrant: of the firm that it replaces, or the mean"""
+    loyalty: Literal["largest", "none"] = shape("largest")
+    """Whether households return to the largest firm that they saw last"""
+    shopping: Literal["one_by_one", "rounds"] = shape("one_by_one")
+    """Whether a household finishes before the next begins, or all visit in rounds"""
+    labour_rounding: Literal["up", "down", "nearest", "reals"] = shape("up")
+    """Rounding of the workers wanted; reals: up, with the error of a real division"""
+    entry_money: Literal["outside", "households"] = shape("outside")
+    """Who pays the net worth of entrants"""
+    rnd_money: Literal["lost", "households"] = shape("lost")
+    """Where money for research goes: out of the economy, or to households"""
+    rnd_fragility: Literal["wages", "loans"] = shape("wages")
+    """Fragility that lowers research: wages, or loans, over net worth"""
 
     @property
     def agents(self) -> int:
@@ -171,12 +177,12 @@ class BamConfig(QuarterlyConfig):
         made = self.productivity * self.households / self.firms
         money = self.firms * self.net_worth_ratio * self.price0 * made
         money += self.households * self.savings0 + self.banks * self.equity0
-        if money * GRAINS > MOST_MONEY or self.productivity * GRAINS > 2.0**40:
+        if money * GRAINS > MOST_MONEY:
             yield Conflict(
                 ("net_worth_ratio",),
                 f"{money:g} units of currency at the start are more than can be counted "
                 f"({MOST_MONEY / GRAINS:g})",
-                tuple((n,) for n in ("productivity", "price0", "savings0", "equity0")),
+                START,
             )
 
     def _first_amounts(self) -> Iterator[Conflict]:
@@ -184,31 +190,24 @@ class BamConfig(QuarterlyConfig):
         skill = int(self.productivity * GRAINS)
         made = self.households * skill // self.firms
         offer = self.price0 * self.wage0_ratio * GRAINS
-        start = ("productivity", "price0", "firms", "households")
-        for name, what, amount, more in (
-            ("productivity", "what a worker makes", skill, ()),
-            ("productivity", "the output of a firm", made, ("firms", "households")),
-            ("net_worth_ratio", "the net worth of a firm",
-             self.net_worth_ratio * self.price0 * made, start),
-            ("wage0_ratio", "the wage offered", offer, ("price0",)),
-            ("min_wage_ratio", "the minimum wage", offer * self.min_wage_ratio,
-             ("price0", "wage0_ratio")),
-            ("equity0", "the equity of a bank", self.equity0 * GRAINS, ()),
-        ):  # fmt: skip
-            needs = tuple((one,) for one in more)
+        worth = self.net_worth_ratio * self.price0 * made
+        for name, what, amount in (
+            ("productivity", "what a worker makes", skill),
+            ("productivity", "the output of a firm", made),
+            ("net_worth_ratio", "the net worth of a firm", worth),
+            ("wage0_ratio", "the wage offered", offer),
+            ("min_wage_ratio", "the minimum wage", offer * self.min_wage_ratio),
+            ("equity0", "the equity of a bank", self.equity0 * GRAINS),
+        ):
+            most = self.top if "wage" in what else float(MOST_MONEY)
             if amount < 1.0:
-                yield Conflict(
-                    (name,), f"{what} at the start is less than the smallest amount, 2**-20", needs
-                )
-                return  # the others follow from it
-            if "wage" in what and amount > self.top:
-                yield Conflict(
-                    (name,),
-                    f"{what} at the start, {amount / GRAINS:g}, is more than can be counted "
-                    f"({self.top / GRAINS:g})",
-                    needs,
-                )
-                return
+                wrong = " is less than the smallest amount, 2**-20"
+            elif amount > most:
+                wrong = f", {amount / GRAINS:g}, is more than can be counted ({most / GRAINS:g})"
+            else:
+                continue
+            yield Conflict((name,), f"{what} at the start{wrong}", START)
+            return  # the others follow from it
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield keys without effect: searches beyond all there are, keys of rules not chosen."""
@@ -218,12 +217,13 @@ class BamConfig(QuarterlyConfig):
                 yield Conflict(
                     (name,), f"is more than the {getattr(self, most)} {most}: each is seen once"
                 )
-        for idle, why, names in (
-            (not self.growth, "without growth: true", OF_GROWTH),
-            (not self.buffer, "without buffer: true", ("buffer_h",)),
-            (self.buffer, "with buffer: true", ("beta",)),
-            (self.min_wage == "fixed", "with min_wage: fixed", OF_MINIMUM),
-        ):
-            for name in names if idle else ():
+        idle = {
+            "without growth: true": () if self.growth else OF_GROWTH,
+            "without buffer: true": () if self.buffer else ("buffer_h",),
+            "with buffer: true": ("beta",) if self.buffer else (),
+            "with min_wage: fixed": OF_MINIMUM if self.min_wage == "fixed" else (),
+        }
+        for why, names in idle.items():
+            for name in names:
                 if name in self.model_fields_set:
                     yield Conflict((name,), f"has no effect {why}")

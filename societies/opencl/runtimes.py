@@ -4,6 +4,9 @@ The wheel ``intel-opencl-rt`` installs the library, but its file for OpenCL's lo
 that does not exist. And the runtime changes the order of additions: its compiler vectorises a loop
 such as ``for (i = 0; i < n; ++i) sum += x[7 * i]`` although reassociation is not allowed (at least
 2025.3.3 to 2026.2.0; pragmas do not prevent it). Its vectoriser is therefore switched off.
+
+Another pass of 2026.2.0, which moves whole numbers into vector registers, makes ``~m`` 0 where m is
+the least or largest of some numbers, found by a loop of known length. It is switched off as well.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from typing import Any
 _PACKAGE = "intel-opencl-rt"
 _LIBRARY = "libintelocl.so"
 _ORDER_KEPT = ("CL_CONFIG_USE_VECTORIZER", "False")
+_WHOLE_NUMBERS_KEPT = ("CL_CONFIG_LLVM_OPTIONS", "-disable-x86-scalar-to-vector")
+"""Only for the library of pip: one of another version may end the process if it has no such pass."""
 _SYSTEM = "/etc/OpenCL/vendors"
 _VARIABLE = "OCL_ICD_VENDORS"
 
@@ -35,6 +40,7 @@ def load_platforms(cl: Any) -> None:
     known = _registered(before or os.environ.get("OPENCL_VENDOR_PATH") or _SYSTEM)
     if any(_LIBRARY in text for text in known.values()):
         return
+    os.environ.setdefault(*_WHOLE_NUMBERS_KEPT)
     with tempfile.TemporaryDirectory(prefix="societies-icd-") as folder:
         for name, text in {**known, "intel-of-pip.icd": f"{library}\n"}.items():
             (Path(folder) / name).write_text(text)

@@ -40,6 +40,30 @@ def test_a_loop_adds_in_the_order_written(device, kernel_file, own, stride, work
         assert found == expected
 
 
+LEAST = """
+__kernel void least(__global const int *x, __global long *out)
+{
+    const uint r = get_global_id(0);
+    long least = x[r * 7];
+    for (uint i = 1; i < 7; ++i) {
+        const long found = x[r * 7 + i];
+        if (found < least) least = found;
+    }
+    out[r] = ~least;
+}
+"""
+
+
+@pytest.mark.sample
+def test_the_least_of_some_numbers_with_its_bits_inverted(device, kernel_file):
+    """Intel's compiler made 0 of it, which a random program of rules showed."""
+    program = Program(device, [str(kernel_file(LEAST))])
+    x = np.arange(-14, 14, dtype=np.int32)
+    out = device.zeros(4, np.int64)
+    program.kernel("least")(x=device.array(x), out=out, global_size=4, local_size=1)
+    assert np.array_equal(out.get(), ~x.reshape(4, 7).min(axis=1))
+
+
 @pytest.fixture
 def library(tmp_path, monkeypatch):
     """Pretend that pip installed Intel's runtime; return its library."""

@@ -418,8 +418,8 @@ def test_no_day_is_compared_twice_and_all_is_equal_to_a_straight_run(verified):
 def test_progress_tells_day_phase_and_who(verified):
     reported = []
     verified(Growing(), ticks=2, progress=lambda *said: reported.append(said))
-    assert reported[:2] == [(0, 2, "day 0, grow, device"), (0, 2, "day 0, grow, reference")]
-    assert (1, 2, "day 2, sell, reference") in reported
+    assert reported[:2] == [(0, 2, "day 0, grow, reference"), (0, 2, "day 0, grow, device")]
+    assert (1, 2, "day 2, sell, device") in reported
     assert all(0 <= done <= days == 2 for done, days, _ in reported)
     reported.clear()
     verified(Growing(), progress=lambda *said: reported.append(said))

@@ -225,11 +225,13 @@ class Comparison:
         """Run some steps on both sides, and compare after each."""
         before = self.engine.state()
         for step in steps:
+            # The reference first: it names the line of a rule whose index is beyond a list, where
+            # the device would write into the memory of others.
+            self._tell(f"{self.clock} {tick}, {step}, reference")
+            self.reference.step(step, tick)
             self._tell(f"{self.clock} {tick}, {step}, device")
             self.engine.step(step, tick)
             after = self.engine.state()
-            self._tell(f"{self.clock} {tick}, {step}, reference")
-            self.reference.step(step, tick)
             found = self.first_difference(tick, str(step), after, self.reference.state())
             if found is not None:
                 return found

@@ -23,6 +23,28 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 import typer
 
 from societies import memory, signals
+from societies.command_options import (
+    AllowPrograms,
+    AsJson,
+    ConfigPath,
+    Device,
+    Headlines,
+    Level,
+    Override,
+    Overwrite,
+    Quiet,
+    Replicates,
+    Resume,
+    Seed,
+    Table,
+    Ticks,
+    Workers,
+    WorkloadName,
+    argument,
+    number,
+    option,
+    switch,
+)
 from societies.commands import Commands, command
 from societies.errors import (
     ConfigError,
@@ -44,18 +66,8 @@ from societies.errors import (
     typed,
 )
 from societies.inputs import shown, whole_number
-from societies.numbers import (
-    LARGEST_COUNT,
-    Numbers,
-    from_0,
-    from_1,
-    real,
-    several_from_1,
-    whole,
-)
-from societies.numbers import workers as at_most_workers
+from societies.numbers import LARGEST_COUNT, Numbers, from_0, from_1, real, several_from_1
 from societies.options import (
-    CONFIG,
     ConfigCommand,
     ExportCommand,
     InfoCommand,
@@ -71,30 +83,6 @@ if TYPE_CHECKING:
     from societies.kerneltext.source import AmalgamatedText
 
 
-def _complete_config(incomplete: str) -> list[str]:
-    from societies.completion import configurations
-
-    return configurations(incomplete)
-
-
-def _complete_workload(incomplete: str) -> list[str]:
-    from societies.completion import workloads
-
-    return workloads(incomplete)
-
-
-def _complete_device(incomplete: str) -> list[tuple[str, str]]:
-    from societies.completion import devices
-
-    return devices(incomplete)
-
-
-def _complete_override(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    from societies.completion import overrides
-
-    return overrides(ctx.meta.get(CONFIG), incomplete)
-
-
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
@@ -103,54 +91,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-ConfigPath = Annotated[
-    Path,
-    typer.Argument(
-        metavar="CONFIG",
-        help="A YAML file, or the name of a shipped one: economy/quickstart.",
-        autocompletion=_complete_config,
-    ),
-]
-Device = Annotated[
-    str,
-    typer.Option(
-        metavar="D",
-        help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name; run and sweep also take "
-        "several: 0:0,0:1.",
-        autocompletion=_complete_device,
-    ),
-]
-Override = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Override a key of CONFIG; repeatable.",
-        autocompletion=_complete_override,
-    ),
-]
-Seed = Annotated[
-    int | None, typer.Option(metavar="N", parser=whole, help="Short for --set seed=N.")
-]
-Ticks = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", parser=whole, help="How many ticks to run: short for --set days=N, steps=N."
-    ),
-]
-Replicates = Annotated[
-    int | None, typer.Option(metavar="N", parser=whole, help="Short for --set replicates=N.")
-]
-Table = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="CSV", help="Parameters of each copy: a column for each key, a row for each copy."
-    ),
-]
-AllowPrograms = Annotated[
-    bool,
-    typer.Option("--allow-programs", help="Let programs run that CONFIG names (players of chess)."),
-]
 WIDE = 160
 """Columns of text for a table of numbers, which a narrow terminal wraps rather than cuts off."""
 
@@ -190,9 +130,7 @@ def societies(
 def run(
     context: typer.Context,
     config: ConfigPath,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The result; default: CONFIG's name + .h5.")
-    ] = None,
+    out: Annotated[Path | None, option("FILE", "The result; default: CONFIG's name + .h5.")] = None,
     device: Device = "auto",
     seed: Seed = None,
     ticks: Ticks = None,
@@ -201,41 +139,30 @@ def run(
     override: Override = None,
     start: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "FILE",
+            "Branch off a result, after its last tick or --tick N; --set holds from then on.",
             "--from",
-            metavar="FILE",
-            help="Branch off a result, after its last tick or --tick N; --set holds from then on.",
         ),
     ] = None,
-    tick: Annotated[
-        int | None, typer.Option(metavar="N", parser=from_0, help="Of --from: after tick N.")
-    ] = None,
-    fan: Annotated[
-        int | None,
-        typer.Option(metavar="N", parser=from_1, help="Of --from: N futures of each, new draws."),
-    ] = None,
-    batch: Annotated[
-        int | None,
-        typer.Option(metavar="N", parser=from_1, help="At most N copies on the device at a time."),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted FILE.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    tick: Annotated[int | None, number("Of --from: after tick N.", from_0)] = None,
+    fan: Annotated[int | None, number("Of --from: N futures of each, new draws.")] = None,
+    batch: Annotated[int | None, number("At most N copies on the device at a time.")] = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
     dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Print the plan (sizes, memory, launches); run nothing."),
+        bool, switch("Print the plan (sizes, memory, launches); run nothing.", "--dry-run")
     ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only FILE's path.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print the plan first.")] = False,
+    quiet: Quiet = False,
+    verbose: Annotated[bool, switch("Print the plan first.", "-v", "--verbose")] = False,
     profile: Annotated[
-        bool,
-        typer.Option("--profile", help="Measure each phase: launches, time, bytes, bandwidth."),
+        bool, switch("Measure each phase: launches, time, bytes, bandwidth.", "--profile")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print what --profile measured as JSON, nothing else.")
+        bool, switch("Print what --profile measured as JSON, nothing else.", "--json")
     ] = False,
     page: Annotated[
-        bool,
-        typer.Option("--view", help="Show FILE in a browser while it is written; Ctrl-C ends it."),
+        bool, switch("Show FILE in a browser while it is written; Ctrl-C ends it.", "--view")
     ] = False,
     allow_programs: AllowPrograms = False,
 ) -> None:
@@ -328,55 +255,39 @@ def _unverified(path: Path) -> str:
 def sweep(
     context: typer.Context,
     files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SWEEP", help="A YAML file that says what varies; with --merge: the parts."
-        ),
+        list[Path], argument("SWEEP", "A YAML file that says what varies; with --merge: the parts.")
     ],
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The study, one HDF5 file; default: SWEEP's name + .h5."),
+        Path | None, option("FILE", "The study, one HDF5 file; default: SWEEP's name + .h5.")
     ] = None,
     device: Device = "auto",
     rule: RuleTexts = None,
-    replicates: Annotated[
-        int | None,
-        typer.Option(metavar="N", parser=from_1, help="Runs of each point, instead of SWEEP's."),
-    ] = None,
+    replicates: Annotated[int | None, number("Runs of each point, instead of SWEEP's.")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Compute what FILE lacks, and nothing else.")
+        bool, switch("Compute what FILE lacks, and nothing else.", "--resume")
     ] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Compute the runs of FILE that failed.")
+        bool, switch("Compute the runs of FILE that failed.", "--retry-failed")
     ] = False,
     add_points: Annotated[
-        bool, typer.Option("--add-points", help="Add the points of SWEEP that FILE lacks.")
+        bool, switch("Add the points of SWEEP that FILE lacks.", "--add-points")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    overwrite: Overwrite = False,
     part: Annotated[
-        str | None,
-        typer.Option(metavar="K/N", help="Only the K-th of N parts of the points, into FILE."),
+        str | None, option("K/N", "Only the K-th of N parts of the points, into FILE.")
     ] = None,
-    merge: Annotated[bool, typer.Option("--merge", help="Merge files of parts into FILE.")] = False,
-    workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", parser=at_most_workers, help="Compute in N processes, by Dask."),
-    ] = None,
+    merge: Annotated[bool, switch("Merge files of parts into FILE.", "--merge")] = False,
+    workers: Workers = None,
     scheduler: Annotated[
-        str,
-        typer.Option(metavar="ADDRESS", help="Compute on a cluster of Dask: tcp://host:8786."),
+        str, option("ADDRESS", "Compute on a cluster of Dask: tcp://host:8786.")
     ] = "",
-    batch: Annotated[
-        int | None,
-        typer.Option(metavar="N", parser=from_1, help="Runs of a batch; default: ten seconds."),
-    ] = None,
+    batch: Annotated[int | None, number("Runs of a batch; default: ten seconds.")] = None,
     dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Print points, launches, memory, time; write nothing."),
+        bool, switch("Print points, launches, memory, time; write nothing.", "--dry-run")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="More than a million runs are meant.")] = False,
+    yes: Annotated[bool, switch("More than a million runs are meant.", "--yes")] = False,
     allow_programs: AllowPrograms = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only FILE's path.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run many configurations and write one study, which is safe to kill and can be resumed.
 
@@ -451,16 +362,10 @@ def _part(text: str | None) -> tuple[int, int] | None:
 def verify(
     config: ConfigPath,
     ticks: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            parser=from_1,
-            help="Compare the first N ticks; default: ticks at several times of the run.",
-        ),
+        int | None, number("Compare the first N ticks; default: ticks at several times of the run.")
     ] = None,
     start: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FILE", help="Begin with the last checkpoint of a result."),
+        Path | None, option("FILE", "Begin with the last checkpoint of a result.", "--from")
     ] = None,
     device: Device = "auto",
     seed: Seed = None,
@@ -488,28 +393,18 @@ def verify(
 def capture(
     config: ConfigPath,
     phase: Annotated[
-        str,
-        typer.Option(
-            metavar="P", help="A phase, as verify names it: extraction, 'trading (round 2)'."
-        ),
+        str, option("P", "A phase, as verify names it: extraction, 'trading (round 2)'.")
     ],
-    tick: Annotated[
-        int | None,
-        typer.Option(metavar="N", parser=from_0, help="Of tick N; default: the first that has P."),
-    ] = None,
-    time: Annotated[
-        int, typer.Option(metavar="N", parser=from_1, help="Which time that P comes then, from 1.")
-    ] = 1,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder; default: capture-P-tick-N.")
-    ] = None,
+    tick: Annotated[int | None, number("Of tick N; default: the first that has P.", from_0)] = None,
+    time: Annotated[int, number("Which time that P comes then, from 1.")] = 1,
+    out: Annotated[Path | None, option("DIR", "The folder; default: capture-P-tick-N.")] = None,
     device: Device = "auto",
     seed: Seed = None,
     ticks: Ticks = None,
     replicates: Replicates = None,
     table: Table = None,
     override: Override = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace DIR.")] = False,
+    overwrite: Annotated[bool, switch("Replace DIR.", "--overwrite")] = False,
     allow_programs: AllowPrograms = False,
 ) -> None:
     """Write a folder that reproduces one phase of CONFIG without Societies, for bug reports."""
@@ -584,24 +479,21 @@ def view(
     config: ConfigPath,
     host: Annotated[
         str,
-        typer.Option(
-            metavar="H",
-            help="Interface to listen on; 0.0.0.0: all of them. Other machines need the token that "
+        option(
+            "H",
+            "Interface to listen on; 0.0.0.0: all of them. Other machines need the token that "
             "the address has.",
         ),
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(metavar="N", parser=from_0, help="Port; 0: any that is free.")
-    ] = 8765,
+    port: Annotated[int, number("Port; 0: any that is free.", from_0)] = 8765,
     frames: Annotated[
         str,
-        typer.Option(
-            metavar="FORM",
-            help="How frames are sent: raw, webp, or auto: raw on this machine, WebP to others.",
+        option(
+            "FORM", "How frames are sent: raw, webp, or auto: raw on this machine, WebP to others."
         ),
     ] = "auto",
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+        bool, switch("Open the page in a browser.", "--browser/--no-browser")
     ] = True,
     device: Device = "auto",
     override: Override = None,
@@ -659,38 +551,27 @@ def bench(
     config: ConfigPath,
     copies: Annotated[
         Numbers | None,
-        typer.Option(
-            metavar="N,N,...",
-            parser=several_from_1,
-            help="How many copies (replicates) run side by side: 1,8,64; "
+        number(
+            "How many copies (replicates) run side by side: 1,8,64; "
             "default: 1, 4, 16 and so on, while more of them pay.",
+            several_from_1,
+            "N,N,...",
         ),
     ] = None,
     ticks: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            parser=from_1,
-            help="Ticks of a measurement; default: CONFIG's, 64 at most.",
-        ),
+        int | None, number("Ticks of a measurement; default: CONFIG's, 64 at most.")
     ] = None,
-    repeats: Annotated[
-        int, typer.Option(metavar="N", parser=from_1, help="Measurements of each number.")
-    ] = 3,
+    repeats: Annotated[int, number("Measurements of each number.")] = 3,
     phases: Annotated[
         bool,
-        typer.Option(
-            "--phases", help="Measure each phase instead, and say which is worth a kernel by hand."
-        ),
+        switch("Measure each phase instead, and say which is worth a kernel by hand.", "--phases"),
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Write every measurement into a table too.")
-    ] = None,
+    out: Annotated[Path | None, option("CSV", "Write every measurement into a table too.")] = None,
     device: Device = "auto",
     seed: Seed = None,
     table: Table = None,
     override: Override = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace CSV.")] = False,
+    overwrite: Annotated[bool, switch("Replace CSV.", "--overwrite")] = False,
     allow_programs: AllowPrograms = False,
 ) -> None:
     """Time CONFIG on a device with different numbers of copies; no result is written."""
@@ -765,10 +646,7 @@ def list_() -> None:
 @command()
 def cite(
     name: Annotated[
-        str,
-        typer.Argument(
-            metavar="[NAME]", help="A workload, a configuration or a result; default: the economy."
-        ),
+        str, argument("[NAME]", "A workload, a configuration or a result; default: the economy.")
     ] = "economy",
 ) -> None:
     """Print BibTeX for the software and for the publication of a model."""
@@ -799,7 +677,7 @@ def check(
     config: ConfigPath,
     override: Override = None,
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Print every key, defaults included.")
+        bool, switch("Print every key, defaults included.", "-v", "--verbose")
     ] = False,
 ) -> None:
     """Check CONFIG: report every mistake in it at once, and which programs it names."""
@@ -825,9 +703,7 @@ def check(
 @command(cls=ConfigCommand)
 def kernel(
     config: ConfigPath,
-    phase: Annotated[
-        str | None, typer.Option(metavar="P", help="A phase; default: all of the model.")
-    ] = None,
+    phase: Annotated[str | None, option("P", "A phase; default: all of the model.")] = None,
     override: Override = None,
 ) -> None:
     """Print the OpenCL C that carries out CONFIG's phases, or one of them."""
@@ -843,9 +719,7 @@ def kernel(
 def rules(
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="WORKLOAD", help="Its name: societies list.", autocompletion=_complete_workload
-        ),
+        WorkloadName,
     ],
 ) -> None:
     """List the rules of a workload that functions of your own may replace (--rule)."""
@@ -861,9 +735,7 @@ def rules(
 def schema(
     workload: Annotated[
         str | None,
-        typer.Argument(
-            metavar="WORKLOAD", help="Its name: societies list.", autocompletion=_complete_workload
-        ),
+        WorkloadName,
     ] = None,
 ) -> None:
     """Print the JSON schema of a workload's configuration: keys, units, ranges, meanings."""
@@ -920,39 +792,34 @@ def plot(
     context: typer.Context,
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE", help="Results of `societies run`; several are compared. Or a study."
-        ),
+        argument("FILE", "Results of `societies run`; several are compared. Or a study."),
     ],
     figure: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="overview, series, income, gini, distribution, sources, time, devices, hhi, "
+        option(
+            "NAME",
+            "overview, series, income, gini, distribution, sources, time, devices, hhi, "
             "interdependence, shock, trade_network, effect, irf, fan; of a study sweep, "
             "sensitivity.",
         ),
     ] = "overview",
     variables: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="What to draw, if the figure leaves a choice."),
+        str | None, option("A,B,...", "What to draw, if the figure leaves a choice.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="WHERE",
-            help="A folder, or one figure, whose ending is its format: fig.pdf; default: PNG and "
+        option(
+            "WHERE",
+            "A folder, or one figure, whose ending is its format: fig.pdf; default: PNG and "
             "SVG in the folder of FILE.",
         ),
     ] = None,
     width: Annotated[
         str | None,
-        typer.Option(
-            metavar="8.5cm", help="Width for print, in cm, mm or in, with fonts of 7 to 9 points."
-        ),
+        option("8.5cm", "Width for print, in cm, mm or in, with fonts of 7 to 9 points."),
     ] = None,
     footer: Annotated[
-        bool, typer.Option("--footer/--no-footer", help="Small print at the foot of the figure.")
+        bool, switch("Small print at the foot of the figure.", "--footer/--no-footer")
     ] = True,
 ) -> None:
     """Draw a figure of FILE as PNG and SVG, or as WHERE says.
@@ -972,36 +839,25 @@ def plot(
 def effect(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="BASE OTHER",
-            help="Results: the base, and others with the same seed; or a study.",
-        ),
+        argument("BASE OTHER", "Results: the base, and others with the same seed; or a study."),
     ],
     base: Annotated[
-        str | None,
-        typer.Option(metavar="LABEL", help="Point of a study, or file, that is the base."),
+        str | None, option("LABEL", "Point of a study, or file, that is the base.")
     ] = None,
-    variables: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
-    ] = None,
+    variables: Headlines = None,
     ticks: Annotated[
         str | None,
-        typer.Option(
-            metavar="RANGE",
-            help="Compare means over these ticks, 151:200; default: from the first that differs.",
+        option(
+            "RANGE",
+            "Compare means over these ticks, 151:200; default: from the first that differs.",
         ),
     ] = None,
     each: Annotated[
-        bool, typer.Option("--each-tick", help="An effect for every tick instead of their mean.")
+        bool, switch("An effect for every tick instead of their mean.", "--each-tick")
     ] = False,
-    level: Annotated[
-        float, typer.Option(metavar="P", parser=real, help="Level of the intervals.")
-    ] = 0.95,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
-    figure: Annotated[
-        Path | None, typer.Option(metavar="WHERE", help="Also draw the effects: effects.pdf.")
-    ] = None,
+    level: Level = 0.95,
+    as_json: AsJson = False,
+    figure: Annotated[Path | None, option("WHERE", "Also draw the effects: effects.pdf.")] = None,
 ) -> None:
     """Print how results differ from BASE, society by society, with intervals.
 
@@ -1050,37 +906,24 @@ def _draw_found(
 
 @command()
 def validate(
-    targets: Annotated[
-        Path, typer.Argument(metavar="TARGETS", help="A YAML file, or a name: economy, bam.")
-    ],
+    targets: Annotated[Path, argument("TARGETS", "A YAML file, or a name: economy, bam.")],
     results: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="A result or a study; default: the configuration of TARGETS is run.",
-        ),
+        argument("[FILE]", "A result or a study; default: the configuration of TARGETS is run."),
     ] = None,
-    case: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only this case of TARGETS.")
-    ] = None,
-    base: Annotated[
-        str | None, typer.Option(metavar="CONFIG", help="Judge this configuration instead.")
-    ] = None,
+    case: Annotated[str | None, option("NAME", "Only this case of TARGETS.")] = None,
+    base: Annotated[str | None, option("CONFIG", "Judge this configuration instead.")] = None,
     override: Override = None,
     rule: RuleTexts = None,
-    replicates: Annotated[
-        int | None, typer.Option(metavar="N", parser=from_1, help="Seeds, in one launch.")
-    ] = None,
+    replicates: Annotated[int | None, number("Seeds, in one launch.")] = None,
     device: Device = "auto",
-    level: Annotated[
-        float, typer.Option(metavar="P", parser=real, help="Level of the intervals.")
-    ] = 0.95,
+    level: Level = 0.95,
     tests: Annotated[
-        bool, typer.Option("--tests", help="Test whether means over seeds and ticks may be taken.")
+        bool, switch("Test whether means over seeds and ticks may be taken.", "--tests")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+    as_json: AsJson = False,
     figure: Annotated[
-        Path | None, typer.Option(metavar="WHERE", help="Also draw bands and seeds: validate.pdf.")
+        Path | None, option("WHERE", "Also draw bands and seeds: validate.pdf.")
     ] = None,
 ) -> None:
     """Judge a model by its statistics over many seeds: PASS, WARN or FAIL for each of TARGETS.
@@ -1118,33 +961,19 @@ def validate(
 @command()
 def calibrate(
     context: typer.Context,
-    file: Annotated[
-        Path, typer.Argument(metavar="CALIBRATION", help="Parameters, targets and a method.")
-    ],
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Default: CALIBRATION's name + .nc.")
-    ] = None,
+    file: Annotated[Path, argument("CALIBRATION", "Parameters, targets and a method.")],
+    out: Annotated[Path | None, option("FILE", "Default: CALIBRATION's name + .nc.")] = None,
     device: Device = "auto",
-    resume: Annotated[bool, typer.Option("--resume", help="Continue FILE.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    resume: Annotated[bool, switch("Continue FILE.", "--resume")] = False,
+    overwrite: Overwrite = False,
     recover: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            parser=from_1,
-            help="Calibrate on data of N true points instead: are the intervals right?",
-        ),
+        int | None, number("Calibrate on data of N true points instead: are the intervals right?")
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", parser=at_most_workers, help="Compute in N processes, by Dask."),
-    ] = None,
-    scheduler: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Compute on a cluster of Dask.")
-    ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print numbers as JSON.")] = False,
+    workers: Workers = None,
+    scheduler: Annotated[str, option("ADDRESS", "Compute on a cluster of Dask.")] = "",
+    as_json: Annotated[bool, switch("Print numbers as JSON.", "--json")] = False,
     figure: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also draw parameters, targets, pairs.")
+        Path | None, option("FOLDER", "Also draw parameters, targets, pairs.")
     ] = None,
 ) -> None:
     """Search the parameters with which a model has the statistics of its targets.
@@ -1188,27 +1017,18 @@ def calibrate(
 
 @command()
 def keys(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A YAML file, or a name.")],
+    config: Annotated[Path, argument("CONFIG", "A YAML file, or a name.")],
     matter: Annotated[
-        bool, typer.Option("--matter", help="Change each key a little in twins: what differs?")
+        bool, switch("Change each key a little in twins: what differs?", "--matter")
     ] = False,
     override: Override = None,
     rule: RuleTexts = None,
-    only: Annotated[
-        list[str] | None, typer.Option(metavar="KEY[=VALUE]", help="Only this key; repeatable.")
-    ] = None,
-    variables: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
-    ] = None,
-    change: Annotated[
-        float, typer.Option(metavar="X", parser=real, help="Relative change of a number.")
-    ] = 0.05,
-    replicates: Annotated[
-        int, typer.Option(metavar="N", parser=from_1, help="Twins of each change.")
-    ] = 4,
+    only: Annotated[list[str] | None, option("KEY[=VALUE]", "Only this key; repeatable.")] = None,
+    variables: Headlines = None,
+    change: Annotated[float, number("Relative change of a number.", real, "X")] = 0.05,
+    replicates: Annotated[int, number("Twins of each change.")] = 4,
     device: Device = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print the keys of CONFIG that matter: when does a small change show, and how much at the end?
 
@@ -1270,60 +1090,34 @@ def irf(
     context: typer.Context,
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="WHAT",
-            help="A CONFIG with --shock, a SWEEP of interventions, its study, or BASE SHOCKED.",
+        argument(
+            "WHAT", "A CONFIG with --shock, a SWEEP of interventions, its study, or BASE SHOCKED."
         ),
     ],
     shock: Annotated[
-        list[str] | None,
-        typer.Option(metavar="YAML", help="An intervention: '{day: 300, until: 301, set: ...}'."),
+        list[str] | None, option("YAML", "An intervention: '{day: 300, until: 301, set: ...}'.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The study; default: CONFIG's name-irf.h5.")
-    ] = None,
+    out: Annotated[Path | None, option("FILE", "The study; default: CONFIG's name-irf.h5.")] = None,
     device: Device = "auto",
     override: Override = None,
     rule: RuleTexts = None,
-    replicates: Annotated[
-        int | None, typer.Option(metavar="N", parser=from_1, help="Twins of each shock.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted FILE.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
-    base: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="Of a study: the point without a shock.")
-    ] = None,
-    after: Annotated[
-        int | None, typer.Option(metavar="N", parser=from_0, help="Tick at whose end it happens.")
-    ] = None,
-    horizon: Annotated[
-        int | None, typer.Option(metavar="N", parser=from_1, help="Ticks after it; default: all.")
-    ] = None,
+    replicates: Annotated[int | None, number("Twins of each shock.")] = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    base: Annotated[str | None, option("LABEL", "Of a study: the point without a shock.")] = None,
+    after: Annotated[int | None, number("Tick at whose end it happens.", from_0)] = None,
+    horizon: Annotated[int | None, number("Ticks after it; default: all.")] = None,
     by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A", help="Divide societies, or agents, by variable A before the shock."
-        ),
+        str | None, option("A", "Divide societies, or agents, by variable A before the shock.")
     ] = None,
-    states: Annotated[
-        int, typer.Option(metavar="N", parser=from_1, help="Of --by: quantile groups.")
-    ] = 2,
+    states: Annotated[int, number("Of --by: quantile groups.")] = 2,
     size: Annotated[
         list[float] | None,
-        typer.Option(
-            metavar="S",
-            parser=real,
-            help="Responses per unit of S; one for each shock also compares them.",
-        ),
+        number("Responses per unit of S; one for each shock also compares them.", real, "S"),
     ] = None,
-    variables: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
-    figure: Annotated[
-        Path | None, typer.Option(metavar="WHERE", help="Also draw the responses: irf.pdf.")
-    ] = None,
+    variables: Headlines = None,
+    as_json: AsJson = False,
+    figure: Annotated[Path | None, option("WHERE", "Also draw the responses: irf.pdf.")] = None,
 ) -> None:
     """Print impulse responses: how societies differ from their twins in which a shock happens.
 
@@ -1352,42 +1146,25 @@ def irf(
 @command()
 def fan(
     context: typer.Context,
-    source: Annotated[
-        Path, typer.Argument(metavar="WHAT", help="A result with --fan; or a CONFIG to run.")
-    ],
-    tick: Annotated[
-        int | None,
-        typer.Option(metavar="N", parser=from_1, help="Of a CONFIG: the futures begin after it."),
-    ] = None,
-    pasts: Annotated[
-        int | None, typer.Option(metavar="N", parser=from_1, help="Of a CONFIG; default: 10.")
-    ] = None,
-    futures: Annotated[
-        int | None, typer.Option(metavar="N", parser=from_1, help="Of each past; default: 10.")
-    ] = None,
+    source: Annotated[Path, argument("WHAT", "A result with --fan; or a CONFIG to run.")],
+    tick: Annotated[int | None, number("Of a CONFIG: the futures begin after it.")] = None,
+    pasts: Annotated[int | None, number("Of a CONFIG; default: 10.")] = None,
+    futures: Annotated[int | None, number("Of each past; default: 10.")] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The result; default: CONFIG's name-fan.h5.")
+        Path | None, option("FILE", "The result; default: CONFIG's name-fan.h5.")
     ] = None,
     device: Device = "auto",
     override: Override = None,
     rule: RuleTexts = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted FILE.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
-    variables: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="Default: the headline variables of the workload."),
-    ] = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    variables: Headlines = None,
     window: Annotated[
-        str | None,
-        typer.Option(metavar="A:B", help="Ticks whose mean is decomposed; default: all later."),
+        str | None, option("A:B", "Ticks whose mean is decomposed; default: all later.")
     ] = None,
-    level: Annotated[
-        float, typer.Option(metavar="P", parser=real, help="Of the intervals.")
-    ] = 0.95,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all numbers as JSON.")] = False,
-    figure: Annotated[
-        Path | None, typer.Option(metavar="WHERE", help="Also draw the fan: fan.pdf.")
-    ] = None,
+    level: Level = 0.95,
+    as_json: AsJson = False,
+    figure: Annotated[Path | None, option("WHERE", "Also draw the fan: fan.pdf.")] = None,
 ) -> None:
     """Print how much of the variance was decided before a tick, and how much is chance after it.
 
@@ -1513,27 +1290,21 @@ def _study_of_shocks(
 def reproduce(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME ...]",
-            help="Figures 5 to 13, `paper`, or other publications: `ngtsg:figure_11`, `ngtsg`; "
+        argument(
+            "[NAME ...]",
+            "Figures 5 to 13, `paper`, or other publications: `ngtsg:figure_11`, `ngtsg`; "
             "none: list all of them.",
         ),
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="The paper and all others.")] = False,
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Results; runs that it has are used again.")
-    ] = Path("reproduction"),
+    all_: Annotated[bool, switch("The paper and all others.", "--all")] = False,
+    out: Annotated[Path, option("FOLDER", "Results; runs that it has are used again.")] = Path(
+        "reproduction"
+    ),
     device: Device = "auto",
-    societies: Annotated[
-        int, typer.Option(metavar="N", parser=from_1, help="Societies of each run.")
-    ] = 100,
-    small: Annotated[
-        bool, typer.Option("--small", help="Try it: 12 agents, 40 days, 2 societies.")
-    ] = False,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the whole files of the runs as well.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress.")] = False,
+    societies: Annotated[int, number("Societies of each run.")] = 100,
+    small: Annotated[bool, switch("Try it: 12 agents, 40 days, 2 societies.", "--small")] = False,
+    keep: Annotated[bool, switch("Keep the whole files of the runs as well.", "--keep")] = False,
+    quiet: Annotated[bool, switch("Show no progress.", "-q", "--quiet")] = False,
 ) -> None:
     """Reproduce what was published: run, draw, compare the published numbers with ours.
 
@@ -1576,31 +1347,21 @@ def reproduce(
 @command(cls=ExportCommand)
 def export(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
+    file: Annotated[Path, argument("FILE", "A result of `societies run`.")],
     to: Annotated[
-        str,
-        typer.Option(
-            metavar="FORMAT", help="csv, parquet, netcdf, or a format of the workload's own."
-        ),
+        str, option("FORMAT", "csv, parquet, netcdf, or a format of the workload's own.")
     ],
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="WHERE",
-            help="A folder, or the file if there is one; default: the folder of FILE.",
-        ),
+        option("WHERE", "A folder, or the file if there is one; default: the folder of FILE."),
     ] = None,
     variables: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...", help="Variables and lists of events of FILE; default: all."
-        ),
+        str | None, option("A,B,...", "Variables and lists of events of FILE; default: all.")
     ] = None,
     ticks: Annotated[
-        str | None,
-        typer.Option(metavar="RANGE", help="Ticks: 1:300, 1:300:10 or 10,20,30; default: all."),
+        str | None, option("RANGE", "Ticks: 1:300, 1:300:10 or 10,20,30; default: all.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
+    overwrite: Annotated[bool, switch("Replace existing files.", "--overwrite")] = False,
 ) -> None:
     """Write FILE for other programs: as long tables (csv, parquet), as netcdf, or as FORMAT.
 
@@ -1617,32 +1378,20 @@ def export(
 
 @command(cls=InfoCommand)
 def info(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
+    file: Annotated[Path, argument("FILE", "A result of `societies run`.")],
     check: Annotated[
-        bool, typer.Option("--check", help="Compare everything recorded with its checksums.")
+        bool, switch("Compare everything recorded with its checksums.", "--check")
     ] = False,
-    config: Annotated[
-        bool, typer.Option("--config", help="Print the configuration alone, as YAML.")
-    ] = False,
+    config: Annotated[bool, switch("Print the configuration alone, as YAML.", "--config")] = False,
     accounts: Annotated[
-        bool, typer.Option("--accounts", help="Print who paid whom; rows and columns add up to 0.")
+        bool, switch("Print who paid whom; rows and columns add up to 0.", "--accounts")
     ] = False,
     ticks: Annotated[
         str | None,
-        typer.Option(
-            "--ticks",
-            "--tick",
-            metavar="RANGE",
-            help="Of --accounts: 100 or 97:100; default: the last.",
-        ),
+        option("RANGE", "Of --accounts: 100 or 97:100; default: the last.", "--ticks", "--tick"),
     ] = None,
-    copy: Annotated[
-        int | None,
-        typer.Option(metavar="N", parser=from_0, help="Of --accounts: which; default: the first."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Of --accounts: print the table as JSON.")
-    ] = False,
+    copy: Annotated[int | None, number("Of --accounts: which; default: the first.", from_0)] = None,
+    as_json: Annotated[bool, switch("Of --accounts: print the table as JSON.", "--json")] = False,
 ) -> None:
     """Say what FILE is, how it was made, whether it is complete, and whether it is damaged.
 
@@ -1673,22 +1422,19 @@ def info(
 @command()
 def localmem(
     file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", help="OpenCL text, or a file of the kernels folder."),
+        Path | None, argument("FILE", "OpenCL text, or a file of the kernels folder.")
     ] = None,
     config: Annotated[
-        Path | None,
-        typer.Option(metavar="CONFIG", help="Plan the kernels of a configuration, not a FILE."),
+        Path | None, option("CONFIG", "Plan the kernels of a configuration, not a FILE.")
     ] = None,
     define: Annotated[
-        list[str] | None,
-        typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro; repeatable."),
+        list[str] | None, option("NAME[=VALUE]", "Define a macro; repeatable.", "-D")
     ] = None,
     inherit: Annotated[
-        bool, typer.Option("--inherit", help="What a function leaves belongs to its caller.")
+        bool, switch("What a function leaves belongs to its caller.", "--inherit")
     ] = False,
     emit: Annotated[
-        bool, typer.Option("--emit", help="Print the rewritten text instead of the table.")
+        bool, switch("Print the rewritten text instead of the table.", "--emit")
     ] = False,
 ) -> None:
     """Show where each local_malloc of FILE goes and how much local memory its kernels need.
@@ -1718,15 +1464,10 @@ def localmem(
 
 @command()
 def new(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Of the workload and its package: my_model.")
-    ],
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to; default: the current folder.")
-    ] = None,
+    name: Annotated[str, argument("NAME", "Of the workload and its package: my_model.")],
+    out: Annotated[Path | None, option("DIR", "Where to; default: the current folder.")] = None,
     template: Annotated[
-        str,
-        typer.Option(metavar="T", help="exchange, market, network, minimal, or kernel for OpenCL."),
+        str, option("T", "exchange, market, network, minimal, or kernel for OpenCL.")
     ] = "exchange",
 ) -> None:
     """Begin a model of your own: write a small package that runs, tests included."""

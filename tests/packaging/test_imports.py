@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = (
     {"__main__"},
     {"cli"},
-    {"commands"},
+    {"commands", "command_options"},
     {"options"},
     {"completion", "members"},
     {"societies"},  # the public names: societies/__init__.py

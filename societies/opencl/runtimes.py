@@ -21,7 +21,7 @@ _PACKAGE = "intel-opencl-rt"
 _LIBRARY = "libintelocl.so"
 _ORDER_KEPT = ("CL_CONFIG_USE_VECTORIZER", "False")
 _WHOLE_NUMBERS_KEPT = ("CL_CONFIG_LLVM_OPTIONS", "-disable-x86-scalar-to-vector")
-"""Only for the library of pip: one of another version may end the process if it has no such pass."""
+"""For the library of pip alone: another version may end the process if it has no such pass."""
 _SYSTEM = "/etc/OpenCL/vendors"
 _VARIABLE = "OCL_ICD_VENDORS"
 

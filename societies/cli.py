@@ -77,6 +77,7 @@ from societies.options import (
     of_rules,
 )
 from societies.terminal import doing, open_console, print_rows, warn
+from societies.words import counted
 
 if TYPE_CHECKING:
     from societies.config import WorkloadConfig
@@ -1415,8 +1416,14 @@ def info(
     else:
         print_rows(found.rows, open_console())
     if found.damages:
-        damages = [f"{file}: damaged: {one}." for one in found.damages]
+        damages = [f"{file}: damaged: {one}." for one in found.damages[:MOST_DAMAGES]]
+        if more := len(found.damages) - len(damages):
+            damages.append(f"{file}: damaged: {counted(more, 'more place')}.")
         raise OutputError("\n".join([*damages, f"Still good: {found.good}."]))
+
+
+MOST_DAMAGES = 12
+"""Damaged places of a file that are named; of a study each damaged run is one."""
 
 
 @command()
@@ -1566,6 +1573,16 @@ def _report(error: Exception, words: Sequence[str]) -> NoReturn:
     sys.exit(reported.exit_code)
 
 
+LOST = {
+    errno.EBADF: "the standard output is closed",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk's quota is used up",
+    errno.EFBIG: "it is larger than the largest file allowed here (ulimit -f)",
+    errno.EIO: "the terminal or disk that it goes to has failed",
+}
+"""Why a standard output cannot be written, by the number of the system's error."""
+
+
 def _reported(error: Exception) -> SocietiesError:
     """Return what to report of an error, with its exit code."""
     if isinstance(error, SocietiesError):
@@ -1577,12 +1594,14 @@ def _reported(error: Exception) -> SocietiesError:
         return device_error(error, "the device failed")
     if isinstance(error, MemoryError):
         return DeviceError(f"there is not enough memory for this run\n{memory.hint() or FEWER}")
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return OutputError("the output cannot be printed: the disk is full")
-    if isinstance(error, OSError) and error.errno == errno.EBADF:
-        return OutputError("the output cannot be printed: the standard output is closed")
     if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
         return OutputError(f"{shown(error.filename)}: {error.strerror}")
+    if isinstance(error, FileNotFoundError) and not error.filename:  # of os.getcwd
+        return OutputError("the current folder no longer exists; change to another folder")
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return OutputError("no more files can be opened; raise the limit (ulimit -n)")
+    if isinstance(error, OSError) and error.errno in LOST:
+        return OutputError(f"the output cannot be printed: {LOST[error.errno]}")
     text = " ".join(str(error).split())
     if isinstance(error, NotImplementedError) and text:  # a workload lacks something, as it says
         return SocietiesError(text)

@@ -59,19 +59,10 @@ def read_columns(path: Path, each: str) -> Columns:
         If the file cannot be read, or with the line and the column of the first mistake in it.
     """
     name, text = shown(path), read_text(path, LONGEST_TABLE)
-    if strange := _CONTROL.search(text):
-        line = text.count("\n", 0, strange.start()) + 1
-        raise ConfigError(
-            f"{name}:{line}  is not text: it has the character #x{ord(strange[0]):04x}"
-        )
     found = rows_of(name, text)
-    while found and not any(found[0][1]):
-        found.pop(0)
     if len(found) < 2:
         raise ConfigError(f"{name}: needs a line with keys and a line of values for each {each}")
     (head, keys), *below = found
-    while keys and not keys[-1]:
-        keys.pop()
     _require_keys(f"{name}:{head}", keys)
     rows, lines = [], []
     for line, cells in below:
@@ -80,8 +71,6 @@ def read_columns(path: Path, each: str) -> Columns:
                 raise ConfigError(f"{name}:{line}  has no values; delete the row, or fill it in")
             continue
         cells = cells or [""]
-        while len(cells) > len(keys) and not cells[-1]:
-            cells.pop()
         if len(cells) != len(keys):
             entries, wanted = counted(len(cells), "entry"), counted(len(keys), "key")
             raise ConfigError(f"{name}:{line}  has {entries} for {wanted}")
@@ -99,13 +88,19 @@ def key_shown(key: str) -> str:
 def rows_of(name: str, text: str) -> list[tuple[int, list[str]]]:
     """Return line number and cells of each row, with spaces around the cells removed.
 
-    Empty rows at the end, as spreadsheets write them, are left out.
+    Empty rows at the beginning and the end, and empty columns at the end, as spreadsheets write
+    them, are left out.
 
     Raises
     ------
     ConfigError
         With the line at which the text stops being CSV; ``name`` is that of its file.
     """
+    if strange := _CONTROL.search(text):
+        line = text.count("\n", 0, strange.start()) + 1
+        raise ConfigError(
+            f"{name}:{line}  is not text: it has the character #x{ord(strange[0]):04x}"
+        )
     first = re.split(r"[\r\n]", text.lstrip(), maxsplit=1)[0]
     divider = next((one for one in ",;\t" if one in first), ",")
     reader = csv.reader(
@@ -120,6 +115,13 @@ def rows_of(name: str, text: str) -> list[tuple[int, list[str]]]:
         raise ConfigError(f"{name}:{line}  cannot be read as CSV ({said})") from None
     while found and not any(found[-1][1]):
         found.pop()
+    while found and not any(found[0][1]):
+        found.pop(0)
+    width = 0
+    for _, row in found:
+        while len(row) > width and not row[-1]:
+            row.pop()
+        width = width or len(row)
     return found
 
 

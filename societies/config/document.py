@@ -32,6 +32,7 @@ _NULL = re.compile(r"null|Null|NULL|~|")
 _TRUE = re.compile(r"true|True|TRUE")
 _FALSE = re.compile(r"false|False|FALSE")
 _INTEGER = re.compile(r"[-+]?[0-9]+")
+_LEADING_ZERO = re.compile(r"([-+]?)0+([1-9][0-9]*)")
 _BASED_INTEGER = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _SPECIAL_FLOAT = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
@@ -206,6 +207,10 @@ class _Composer:
                 document.refuse(path, "has the character \\0, which no text may have")
                 return None
             return text
+        if zero := _LEADING_ZERO.fullmatch(text):
+            message = f"{text}: programs differ on numbers that begin with 0 (octal?)"
+            document.refuse(path, f"{message}; write {''.join(zero.groups())}")
+            return None
         try:
             value = plain_scalar(text)
         except ValueError as error:

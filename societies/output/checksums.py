@@ -169,9 +169,9 @@ def damages(disk: Disk, seal: Seal, state: Commits, *, live: bool = False) -> It
     if not live:
         for name, least in ((SESSIONS, 0), (ENDED, int(state.ended))):
             place = disk.extents[name]
-            for which in sessions.damaged(disk, name, least):
-                where = stretch(place.row(which).offset, place.row(which).end)
-                yield Damage(f"record {which} of {name}", where, harmless=True)
+            if which := list(sessions.damaged(disk, name, least)):
+                where = stretch(place.row(which[0]).offset, place.row(which[-1]).end)
+                yield Damage(f"{ranges('record', which)} of {name}", where, harmless=True)
 
 
 def of_variable(

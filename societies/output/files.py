@@ -77,6 +77,8 @@ def _explanation(path: str | Path, doing: str, error: Exception) -> str:
     detail = text.splitlines()[0] if text else type(error).__name__
     if "file signature not found" in text:
         detail = "no HDF5 file"
+    if doing != READING:
+        return f"{path}: cannot {doing} ({detail}). {_elsewhere().capitalize()}."
     return f"{path}: not a result file of societies, or damaged ({detail}). Name another file."
 
 

@@ -70,7 +70,8 @@ def carry_out(figure: Figure, out: Path, options: Options) -> list[Path]:
     OutputError
         If the folder has runs of another configuration or of another version of the model.
     """
-    (out / "runs").mkdir(parents=True, exist_ok=True)
+    with explained(out, MAKING):
+        (out / "runs").mkdir(parents=True, exist_ok=True)
     runs = {one.name: _series(one, out / "runs", options) for one in figure.runs}
     name = f"figure_{figure.number:02}"
     drawn = _draw(figure, runs, out / name, options)
@@ -197,7 +198,8 @@ def carry_out_part(name: str, part: str, out: Path, options: Options) -> Path | 
     text = folder / f"{of.folder or part}.txt"
     if text.exists():
         return text
-    (folder / of.folder).mkdir(parents=True, exist_ok=True)
+    with explained(folder, MAKING):
+        (folder / of.folder).mkdir(parents=True, exist_ok=True)
     root = data_directory("experiments").parent
     script, *words = companion.words(of, folder, options.device, options.small)
     command = [sys.executable, "-u", str(root / script), *words]

@@ -1,10 +1,13 @@
 """Does a command fail with an error if its output is lost?"""
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from societies import cli
 
 COMMANDS = [
     "--version",
@@ -35,6 +38,27 @@ def test_lost_output_is_an_error_that_says_why(command, redirected, why):
         assert code == 2 and "nothing" in said
     else:
         assert (code, said) == (4, f"the output cannot be printed: {why}\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        (errno.EFBIG, "it is larger than the largest file allowed here (ulimit -f)"),
+        (errno.EDQUOT, "the disk's quota is used up"),
+        (errno.EIO, "the terminal or disk that it goes to has failed"),
+    ],
+)
+def test_output_that_the_system_does_not_take_is_an_error_that_says_why(
+    number, why, monkeypatch, capsys
+):
+    def refuse():
+        raise OSError(number, "as the system says it")
+
+    monkeypatch.setattr(cli, "_flush", refuse)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--version"])
+    assert end.value.code == 4
+    assert capsys.readouterr().err == f"the output cannot be printed: {why}\n"
 
 
 @pytest.mark.ci

@@ -110,7 +110,13 @@ def test_a_file_that_is_missing_or_contradicts_groups_is_named(people):
 
 def test_a_table_is_read_as_all_tables_are(people):
     people.write_text("\ufeff" + PEOPLE.replace(",", " ; "), encoding="utf-8")
-    assert config_from_dict({**BASE, "agents": "people.csv"}).groups[1].trade_power == 4.0
+    config = config_from_dict({**BASE, "agents": "people.csv"})
+    assert config.groups[1].trade_power == 4.0
+    people.write_text("\n,,\n" + PEOPLE.replace("\n", ",,\n"))
+    assert config_from_dict({**BASE, "agents": "people.csv"}) == config
+    people.write_text(PEOPLE.replace("smiths", "smi\0ths"))
+    with pytest.raises(ConfigError, match=r"people.csv:4  is not text"):
+        config_from_dict({**BASE, "agents": "people.csv"})
     people.write_bytes(PEOPLE.encode("utf-16"))
     with pytest.raises(ConfigError, match="save the file as UTF-8"):
         config_from_dict({**BASE, "agents": "people.csv"})

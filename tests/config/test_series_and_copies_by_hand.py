@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
 from societies.economy.config import EconomyConfig
+from societies.economy.config.keys import EconomyIntervention
 from societies.workload.declare import copies, series
 from societies.workload.declare.copies import Copies
 from societies.workload.declare.keys import table_row
@@ -25,15 +27,24 @@ LIST_KEY = "utility.exponent"  # takes a number for each resource as well
 
 @pytest.mark.parametrize("value", [3, "word", [1.0, 2.0], {"values": [1, 2]}])
 def test_what_needs_no_file_is_left_as_it_is(value):
-    assert series.read(KEY, value) is value
+    assert series.read(KEY, value, "day", 1) is value
 
 
 def test_a_column_of_a_file_is_replaced_by_its_numbers(tmp_path):
     path = tmp_path / "policy.csv"
     path.write_text("low,high\n1,2.5\n3,4.5\n5,6.5\n")
     for column, numbers in (("low", [1, 3, 5]), ("high", [2.5, 4.5, 6.5])):
-        found = series.read(KEY, {"file": path, "column": column})
+        found = series.read(KEY, {"file": path, "column": column}, "day", 1)
         assert found == {"values": numbers}
+
+
+def test_rows_of_a_series_may_be_numbered_by_their_ticks(tmp_path):
+    path = tmp_path / "policy.csv"
+    path.write_text("day,minutes\n3,480\n4,490\n")
+    of = {"file": str(path), "column": "minutes"}
+    assert EconomyIntervention(day=2, set={KEY: of}).set == {KEY: {"values": [480, 490]}}
+    with pytest.raises(ValidationError, match="day: expected 2, got 3; the first value is that of"):
+        EconomyIntervention(day=1, set={KEY: of})
 
 
 LONG = "9" * 309  # as long as the largest double, and larger
@@ -49,13 +60,16 @@ LONG = "9" * 309  # as long as the largest double, and larger
         ({"file": "f.csv", "column": "a"}, "a\ntrue\n", "expected a finite number"),
         ({"file": "f.csv", "column": "a"}, f"a\n{LONG}\n", "expected a finite number"),
         ({"file": "none.csv", "column": "a"}, "", "none.csv"),
+        ({"file": "f.csv", "column": "a"}, "day,a\n1,5\n2,6\n", "f.csv:2  day: expected 3, got 1"),
+        ({"file": "f.csv", "column": "a"}, "a,day\n1,3\n2,5\n", "f.csv:3  day: expected 4, got 5"),
+        ({"file": "f.csv", "column": "a"}, "day,a\n4,1\n3,2\n", "f.csv:2  day: expected 3, got 4"),
     ],
 )
 def test_a_series_that_cannot_be_read_says_why(value, text, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "f.csv").write_text(text)
     with pytest.raises(PydanticCustomError) as refused:
-        series.read(KEY, value)
+        series.read(KEY, value, "day", 3)
     assert message in refused.value.message() and refused.value.message().startswith(f"{KEY}: ")
 
 

@@ -84,6 +84,7 @@ def test_a_file_says_what_it_is(path, shell):
         ("checkpoint/0/state/t", 17, "checkpoint 0, of step 5, bytes"),
         ("checksums/change", 6, "'change', step 2, bytes"),
         ("provenance/sessions", 3, "record 0 of provenance/sessions, bytes"),
+        ("provenance/sessions", 20 * 1024, "records 1 to 20 of provenance/sessions, bytes"),
         ("step", 16, "coordinate 'step', bytes"),
         ("provenance/seal/0", 30, "one of two seals (checksums), bytes"),
         ("provenance/seal/1", 30, "one of two seals (checksums), bytes"),

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 import yaml
 
-from societies import analysis, sweep
+from societies import analysis, cli, sweep
 from societies.errors import ConfigError, OutputError
 from societies.output import Column, Coordinate, EventTable, Variable, inspect, open_results
 from societies.output.disk import Disk
@@ -315,6 +315,18 @@ def test_a_part_with_a_damaged_run_is_not_merged_and_stays_as_it_is(tmp_path):
     with pytest.raises(OutputError, match=r"1\.h5: damaged: run 3, its results\.\n.*2 of 3 runs"):
         sweep.merge(parts, tmp_path / "other.h5")
     assert parts[1].read_bytes() == content and not (tmp_path / "other.h5").exists()
+
+
+def test_of_many_damaged_runs_the_first_are_named(tmp_path, shell, monkeypatch):
+    """Each run of a study had a line, of any number."""
+    monkeypatch.setattr(cli, "MOST_DAMAGES", 2)
+    path = make(tmp_path / "s.h5")
+    with h5py.File(path, "r+") as file:
+        file["gini"][...] += 1
+    code, _, err = shell("info", str(path), "--check")
+    first, second, more, good = err.splitlines()
+    assert code == 4 and first.endswith("run 0, its results.") and "run 1" in second
+    assert more == f"{path}: damaged: {RUNS - 2} more places." and good.startswith("Still good")
 
 
 def test_a_part_that_is_named_twice_is_refused(tmp_path):

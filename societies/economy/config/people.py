@@ -77,11 +77,15 @@ def _rows(
         lines = rows_of(shown(name), read_text(name, LONGEST_TABLE))
     except ConfigError as error:
         raise _wrong(f"agents: {error}; {looked_up}") from None
-    head = lines[0][1] if lines else []
-    cells = [_cell(name, place, column, resources) for place, column in enumerate(head, 1)]
+    first, head = lines[0] if lines else (1, [])
+    cells = [
+        _cell(f"{name}:{first}:{place}", column, resources) for place, column in enumerate(head, 1)
+    ]
     for place, column in enumerate(head, 1):
         if column in head[: place - 1]:
-            raise _wrong(f"agents: {name}:1:{place}  {quoted(column)}: there are two such columns")
+            raise _wrong(
+                f"agents: {name}:{first}:{place}  {quoted(column)}: there are two such columns"
+            )
     for agent, (line, row) in enumerate(lines[1:]):
         if not any(row):
             raise _wrong(f"agents: {name}:{line}  is empty; every line is an agent")
@@ -117,9 +121,9 @@ def _rows(
         yield found
 
 
-def _cell(name: str, place: int, column: str, resources: int) -> Cell:
-    """Return what a column is about."""
-    where = f"agents: {name}:1:{place}  {quoted(column)}"
+def _cell(place: str, column: str, resources: int) -> Cell:
+    """Return what a column is about; ``place`` is that of its name, in messages."""
+    where = f"agents: {place}  {quoted(column)}"
     if column in (NAME, AGENT):
         return "", column, None
     section, _, rest = column.partition(".")

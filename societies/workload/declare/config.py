@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, model_validator
 
 from reference_py.primitives.rng import RANDOM_STREAMS, STREAM_GAP, stream_base
 from societies.config.model import (
@@ -67,7 +67,10 @@ def changed_copies(copies: str) -> Any:
 
 
 class InterventionConfig(Section):
-    """Values that are changed, for good or for some time; models add the tick, and the copies."""
+    """Values that are changed, for good or for some time.
+
+    Models add the tick at whose end they change, first of all, and the copies.
+    """
 
     set: dict[str, Any] = key(
         {},
@@ -84,11 +87,18 @@ class InterventionConfig(Section):
     )
     label: Label | None = key(None, "Name of the intervention in figures and tables")
 
-    @field_validator("set")
-    @classmethod
-    def _with_series(cls, values: dict[str, Any]) -> dict[str, Any]:
+    @model_validator(mode="after")
+    def _with_series(self) -> Self:
         """Read series from files, so that the configuration of a result has their values."""
-        return {key: series.read(key, one) for key, one in values.items()}
+        clock = next(one for one in type(self).model_fields if one not in IN_ALL_WORKLOADS)
+        first = getattr(self, clock) + 1
+        for key, one in self.set.items():
+            self.set[key] = series.read(key, one, clock, first)
+        return self
+
+
+IN_ALL_WORKLOADS = frozenset(InterventionConfig.model_fields)
+"""Keys of every intervention."""
 
 
 Numbers = ListOf[From0]

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic_core import PydanticCustomError
 
-from societies.config.columns import key_shown, read_columns
+from societies.config.columns import Columns, key_shown, read_columns
 from societies.config.problems import described, suggestion
 from societies.errors import ConfigError
 from societies.numbers import is_finite
@@ -18,10 +18,11 @@ from societies.workload.declare.varying import field_of
 VALUES, FILE, COLUMN = "values", "file", "column"
 
 
-def read(key: str, value: Any) -> Any:
+def read(key: str, value: Any, clock: str, first: int) -> Any:
     """Return the value that an intervention sets; a column of a file is replaced by its numbers.
 
-    It becomes ``{values: [...]}``, so that a result holds the numbers and needs no file.
+    It becomes ``{values: [...]}``, so that a result holds the numbers and needs no file. A file may
+    number its rows in a column of the clock's name; the first is then that of tick ``first``.
 
     Raises
     ------
@@ -47,9 +48,23 @@ def read(key: str, value: Any) -> Any:
                     f"{table.name}:{line}  {key_shown(column)}: expected a finite number, "
                     f"got {described(row[place])}"
                 )
+        _require_ticks(table, clock, first)
     except ConfigError as error:
         raise _wrong(key, str(error)) from None
     return {VALUES: [row[place] for row in table.rows]}
+
+
+def _require_ticks(table: Columns, clock: str, first: int) -> None:
+    """Raise ConfigError if a column of the ticks is there and a row of it is not in its place."""
+    if clock not in table.keys:
+        return
+    place = table.keys.index(clock)
+    for tick, (row, line) in enumerate(zip(table.rows, table.lines, strict=True), first):
+        if row[place] != tick:
+            raise ConfigError(
+                f"{table.name}:{line}  {clock}: expected {tick}, got {described(row[place])}; the "
+                f"first value is that of {clock} {first}, and a row of each {clock} follows"
+            )
 
 
 def _wrong(key: str, message: str) -> PydanticCustomError:

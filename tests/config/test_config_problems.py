@@ -35,7 +35,8 @@ ONE_PROBLEM = [
     ("agents: 3\nagents: 4", "3:1  agents: is given twice, first on line 2; keep one of the two"),
     ("agents: 2.5", "2:9  agents: expected a whole number, got 2.5"),
     ("agents: 1e3", "2:9  agents: expected a whole number, got 1e3"),
-    ("agents: 010", "2:9  agents: 010: programs differ on numbers that begin with 0 (octal?)"),
+    ("agents: 010", "2:9  agents: 010: programs differ on numbers that begin with 0 (octal?); "
+     "write 10"),
     ("agents: true", "2:9  agents: expected a whole number, got true"),
     ("agents: '5'", "2:9  agents: expected a whole number, got '5' (text; remove the quotes)"),
     ("agents: 1_000", "2:9  agents: expected a whole number, got '1_000' (write digits only)"),

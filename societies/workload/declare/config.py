@@ -92,8 +92,8 @@ class InterventionConfig(Section):
         """Read series from files, so that the configuration of a result has their values."""
         clock = next(one for one in type(self).model_fields if one not in IN_ALL_WORKLOADS)
         first = getattr(self, clock) + 1
-        for key, one in self.set.items():
-            self.set[key] = series.read(key, one, clock, first)
+        for name, one in self.set.items():
+            self.set[name] = series.read(name, one, clock, first)
         return self
 
 

@@ -193,10 +193,21 @@ def initial(default: Any, meaning: str, unit: str | None = None, **limits: Any) 
 def accepts(model: type[BaseModel], name: str, value: Any) -> bool:
     """Return whether a value is valid for a key alone, so that a message may suggest it."""
     try:
-        _strict(model, name).validate_python(value)
+        in_type(model, name, value)
     except ValidationError:
         return False
     return True
+
+
+def in_type(model: type[BaseModel], name: str, value: Any) -> Any:
+    """Return a value in the type of a key: 1.0 for 1 if the key is a real number.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If the value is not valid for the key alone.
+    """
+    return _strict(model, name).validate_python(value)
 
 
 @cache

@@ -25,7 +25,7 @@ from societies.economy.config.policies import in_use
 from societies.economy.config.rules import RulesConfig
 from societies.economy.curves import EffortTables, UtilityTables
 from societies.economy.curves_of_rules import Curves, Key
-from societies.workload.declare.keys import VALUE_TABLE, shapes, table_lookups, table_row, values
+from societies.workload.declare.keys import VALUE_TABLE, shapes, table_lookups, table_rows, values
 from societies.workload.running.ensembles import Points, once
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class Ensemble(Parameters):
         """Tables that have a part for each point."""
         configs = self.points.configs
         found: dict[str, NDArray[Any]] = {
-            VALUE_TABLE: np.array([table_row(values(config)) for config in configs]),
+            VALUE_TABLE: np.array(table_rows(configs), np.float64).reshape(len(configs), -1),
             "utility_curve_table": self._utility_keys[1],
             "effort_curve_table": self._effort_keys[1],
             "consumption_threshold_table": np.array(

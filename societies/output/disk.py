@@ -23,6 +23,8 @@ Selection = Sequence[int | slice]
 
 SPAN = 1 << 20
 """Most bytes that are read, changed and written back at once to change many small pieces."""
+BETWEEN = 1 << 14
+"""Most bytes between two rows that are written at once."""
 AT_ONCE = 1 << 24
 """Most bytes that one system call reads."""
 FEW_PIECES = 32
@@ -85,6 +87,41 @@ class Disk:
         """Write values of a dataset: all, or those at positions of its leading dimensions."""
         extent = self.extents[name]
         self._write(extent, selection, np.asarray(values).astype(extent.dtype, copy=False))
+
+    def read_rows(self, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the values at positions of the first dimension, at least one."""
+        groups = self._groups(self.extents[name], rows)
+        parts = [self.read(name, slice(one[0], one[-1] + 1))[one - one[0]] for one in groups]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def write_rows(self, name: str, rows: NDArray[np.intp], values: NDArray[Any]) -> None:
+        """Write values at positions of the first dimension, (row, ...).
+
+        Values of other dimensions may be fewer than the dataset has. Where the rows between are
+        small, they are read and written again with the same bytes: one call does for many rows.
+        """
+        inner, first = [slice(0, length) for length in values.shape[1:]], 0
+        for one in self._groups(self.extents[name], rows):
+            part, at = values[first : first + len(one)], slice(one[0], one[-1] + 1)
+            first += len(one)
+            if len(one) < at.stop - at.start:
+                whole = self.read(name, at)
+                whole[(one - one[0], *inner)] = part
+                self.write(name, whole, at)
+            else:
+                self.write(name, part, at, *inner)
+
+    @staticmethod
+    def _groups(extent: Extent, rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        """Divide rows into those that are read or written at once."""
+        if not len(rows):
+            return []
+        each = max(1, extent.rows(0, 1).nbytes)
+        span = max(1, SPAN // each)
+        apart = np.diff(rows)
+        breaks = (apart < 1) | ((apart - 1) * each > BETWEEN)
+        breaks |= np.diff((rows - rows[0]) // span) > 0
+        return np.split(rows, np.flatnonzero(breaks) + 1)
 
     def sync(self) -> None:
         """Flush everything written so far to the disk; on return it survives a power cut.

@@ -66,9 +66,8 @@ class RunEvents:
                 inner = [slice(0, length) for length in values.shape[1:]]
                 self._disk.write(f"{self.table.place}/{column.name}", values, events, *inner)
         self.places[list(rows)] = np.stack([first, count], axis=1)
-        for start, stop in stretches(rows):
-            there = slice(rows[start], rows[start] + stop - start)
-            self._disk.write(PLACES.format(self.table.name), self.places[there], there)
+        at = np.array(rows, np.intp)
+        self._disk.write_rows(PLACES.format(self.table.name), at, self.places[at])
         self.used = events.stop
 
     def take_over(self, other: RunEvents, rows: Mapping[int, int]) -> None:
@@ -82,7 +81,7 @@ class RunEvents:
         }
         self.add(list(rows.values()), columns | {RUN: run})
 
-    def checksums(self, rows: slice, sums: Sequence[int]) -> list[int]:
+    def checksums(self, rows: slice | NDArray[np.intp], sums: Sequence[int]) -> list[int]:
         """Return the CRC-32 of the events of each run in ``rows``, continued from ``sums``."""
         places = self.places[rows]
         found = [

@@ -33,7 +33,7 @@ from societies.output.files import (
 )
 from societies.output.layout import nothing
 from societies.output.making import locked_target, made_study
-from societies.output.run_events import Columns, RunEvents, stretches
+from societies.output.run_events import Columns, RunEvents
 from societies.output.stored_seal import StudySeal
 from societies.output.study_checks import DAMAGED, Checker, pending
 from societies.output.study_layout import (
@@ -251,16 +251,14 @@ class StudyFile:
             self._withdraw(rows)
             for name, columns in found.items():
                 self.events[name].add(rows, columns)
-            for first, stop in stretches(rows):
-                at = slice(rows[first], rows[first] + stop - first)
-                for name, given in values.items():
-                    inner = [slice(0, length) for length in given.shape[1:]]
-                    part, dtype = given[first:stop], self._disk.extents[name].dtype
-                    if dtype.kind in "iu" and part.dtype.kind == "f":  # only some runs have NaN
-                        part = np.where(np.isnan(part), nothing(dtype), part)
-                    self._disk.write(name, part, at, *inner)
-                self._disk.write(ERROR, np.zeros(stop - first, f"S{ERROR_BYTES}"), at)
-                self._disk.write(WALL_TIME, np.full(stop - first, seconds), at)
+            at = np.array(rows, np.intp)
+            for name, given in values.items():
+                dtype = self._disk.extents[name].dtype
+                if dtype.kind in "iu" and given.dtype.kind == "f":  # only some runs have NaN
+                    given = np.where(np.isnan(given), nothing(dtype), given)
+                self._disk.write_rows(name, at, given)
+            self._disk.write_rows(ERROR, at, np.zeros(len(at), f"S{ERROR_BYTES}"))
+            self._disk.write_rows(WALL_TIME, at, np.full(len(at), seconds))
             self._conclude(rows, DONE)
 
     def copy(self, other: StudyFile, rows: Mapping[int, int]) -> None:
@@ -352,8 +350,7 @@ class StudyFile:
         if over:
             self._mark(over, PENDING)
             sums = pending(self._disk, self.runs[over])
-            for row, one in zip(over, sums, strict=True):
-                self._disk.write(CHECKSUM, one, row)
+            self._disk.write_rows(CHECKSUM, np.array(over, np.intp), sums)
             self._disk.sync()
 
     def _conclude(self, rows: Sequence[int], state: int) -> None:
@@ -364,16 +361,13 @@ class StudyFile:
         self._mark(rows, state)
 
     def _mark(self, rows: Sequence[int], state: int) -> None:
-        for first, stop in stretches(rows):
-            at = slice(rows[first], rows[first] + stop - first)
-            self._disk.write(STATUS, np.full(stop - first, state, np.int8), at)
+        self._disk.write_rows(STATUS, np.array(rows, np.intp), np.full(len(rows), state, np.int8))
         self._disk.sync()
         self.status[list(rows)] = state
 
     def _sum(self, rows: Sequence[int], state: int) -> None:
-        for first, stop in stretches(rows):
-            at = slice(rows[first], rows[first] + stop - first)
-            self._disk.write(CHECKSUM, self._checker.sums(at, state), at)
+        at = np.array(rows, np.intp)
+        self._disk.write_rows(CHECKSUM, at, self._checker.sums(at, state))
 
 
 def _sealed(path: Path, descriptor: int) -> tuple[Disk, StudySeal]:

@@ -14,10 +14,12 @@ written: they are not valid, readers do not see them, and resuming overwrites th
 
 from __future__ import annotations
 
+import math
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,7 @@ from numpy.typing import NDArray
 from societies.output.checksums import LOOKS
 from societies.output.disk import Disk
 from societies.output.positions import beginnings
-from societies.output.run_events import RunEvents, stretches
+from societies.output.run_events import RunEvents
 from societies.output.seal import Damage, stretch
 from societies.output.study_layout import (
     CHECKSUM,
@@ -95,9 +97,28 @@ class Checker:
         empty = {WALL_TIME: np.float64(np.nan).tobytes(), ERROR: b""}
         return empty | {name: bytes.fromhex(self.fills[name]) for name in sorted(self.fills)}
 
-    def sums(self, rows: slice, state: int) -> NDArray[np.uint32]:
-        """Return the checksums of consecutive runs with their present values and this status."""
-        return _of_state(self._bytes(rows)[0], state)
+    def sums(self, rows: NDArray[np.intp], state: int) -> NDArray[np.uint32]:
+        """Return the checksums of runs with their present values and this status."""
+        found = np.empty(len(rows), np.uint32)
+        for part in self._at_once(len(rows)):
+            some = rows[part]
+            parts = [self.disk.read_rows(name, some) for name in self._parts]
+            found[part] = _of_state(self._sums(some, _joined(parts)), state)
+        return found
+
+    def _at_once(self, count: int) -> Iterator[slice]:
+        """Yield the parts of ``count`` runs that are read at once."""
+        each = sum(self.disk.extents[name].rows(0, 1).nbytes for name in self._parts)
+        step = max(1, min(1024, AT_ONCE // max(1, each)))
+        yield from (slice(low, min(low + step, count)) for low in range(0, count, step))
+
+    def _sums(self, rows: slice | NDArray[np.intp], block: NDArray[np.uint8]) -> list[int]:
+        """Return checksums of runs without their status; ``block`` has the bytes of their parts."""
+        starts = beginnings(self.disk, RUN, self.runs[rows].tolist())
+        sums = [zlib.crc32(row.data, start) for row, start in zip(block, starts, strict=True)]
+        for name in sorted(self.events):
+            sums = self.events[name].checksums(rows, sums)
+        return sums
 
     def look(self, *, live: bool = False) -> Rows:
         """Compare all runs with their checksums.
@@ -125,9 +146,7 @@ class Checker:
         for events in self.events.values():
             events.reload()
         state, half = np.full(count, DAMAGED, np.int8), np.zeros(count, bool)
-        each = sum(self.disk.extents[name].rows(0, 1).nbytes for name in self._parts)
-        for first, stop in stretches(range(count), longest=max(1, min(1024, AT_ONCE // each))):
-            rows = slice(first, stop)
+        for rows in self._at_once(count):
             sums, empty = self._bytes(rows)
             state[rows][given[rows] == pending(self.disk, self.runs[rows])] = PENDING
             for one in (DONE, FAILED):
@@ -158,21 +177,22 @@ class Checker:
 
     def _bytes(self, rows: slice) -> tuple[list[int], NDArray[np.bool_]]:
         """Return checksums of consecutive runs without their status, and which runs are empty."""
-        count = rows.stop - rows.start
-        blocks, nothing = [], []
-        for name, fill in self._parts.items():
-            values = np.ascontiguousarray(self.disk.read(name, rows)).reshape(count, -1)
-            blocks.append(values.view(np.uint8))
-            each = fill.ljust(values.dtype.itemsize, b"\0")
-            nothing.append(np.frombuffer(each * values.shape[1], np.uint8))
-        block, fill_row = np.concatenate(blocks, axis=1), np.concatenate(nothing)
-        starts = beginnings(self.disk, RUN, self.runs[rows].tolist())
-        sums = [zlib.crc32(row.data, start) for row, start in zip(block, starts, strict=True)]
-        empty = (block == fill_row).all(axis=1)
+        parts = {name: self.disk.read(name, rows) for name in self._parts}
+        block = _joined(parts.values())
+        nothing = []
+        for name, values in parts.items():
+            each = self._parts[name].ljust(values.dtype.itemsize, b"\0")
+            nothing.append(np.frombuffer(each * math.prod(values.shape[1:]), np.uint8))
+        empty = (block == np.concatenate(nothing)).all(axis=1)
         for name in sorted(self.events):
             empty &= ~self.events[name].places[rows].any(axis=1)
-            sums = self.events[name].checksums(rows, sums)
-        return sums, empty
+        return self._sums(rows, block), empty
+
+
+def _joined(parts: Iterable[NDArray[Any]]) -> NDArray[np.uint8]:
+    """Return the bytes of the same runs in several arrays, (run, byte)."""
+    each = [np.ascontiguousarray(one).reshape(len(one), -1).view(np.uint8) for one in parts]
+    return np.concatenate(each, axis=1)
 
 
 def pending(disk: Disk, runs: NDArray[np.int64]) -> NDArray[np.uint32]:

@@ -174,7 +174,7 @@ def launch_config(
     config: WorkloadConfig = changed(base, data, paths | own)
     if not repeated:
         return config
-    table = ValueTable(columns, "point") if columns else None
+    table = ValueTable(columns, "point", checked=True) if columns else None
     contiguous = np.array_equal(numbers, np.arange(len(numbers)) + numbers[0])
     found: WorkloadConfig = with_rows(config, table, numbers)
     if contiguous:

@@ -20,8 +20,10 @@ from reference_py.economy.tables import (
 from societies import config_from_dict
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
-from societies.workload.declare.varying import coordinates
-from societies.workload.running.ensembles import plain_number
+from societies.workload.declare.keys import table_row, table_rows
+from societies.workload.declare.keys import values as values_of
+from societies.workload.declare.varying import changed, coordinates, copied
+from societies.workload.running.ensembles import plain_data, plain_number
 from societies.workload.running.points import points_of, with_rows, with_table
 from societies.workload.running.tables import ValueTable, table_of
 
@@ -342,7 +344,7 @@ def test_limits_at_their_ends():
 
 
 def test_kernels_find_each_value_in_its_column():
-    from societies.workload.declare.keys import table_columns, table_lookups, table_row
+    from societies.workload.declare.keys import table_columns, table_lookups
 
     values = {"real": 2.5, "row": (1.0, 3.0, 4.0), "whole": 7, "last": 0.5}
     assert table_row(values) == [2.5, 1.0, 3.0, 4.0, 7.0, 0.5]
@@ -491,3 +493,41 @@ def test_interventions_that_are_none(changes, message):
     last = {"day": 29, "set": {"day_length": 5.0}, "societies": [3, 5]}
     config = economy(interventions=[last], replicates=3, first_society=3)
     assert [one.day_length for one in at(config, 30)] == [5.0, config.day_length, 5.0]
+
+
+# -- values that were checked before ---------------------------------------------------------------
+
+
+def test_values_that_were_checked_are_set_with_the_type_of_their_key_and_nothing_is_lost():
+    groups = [
+        {"name": "a", "share": 0.5, "utility": {"exponent": 2.5}},
+        {"name": "b", "share": 0.5},
+    ]
+    config = economy(groups=groups, extraction={"max_effort": [9, 8, 7, 6]})
+    settings = {
+        ("day_length",): 500,
+        ("utility", "exponent"): 2,
+        ("groups", 0, "utility", "exponent"): 3,
+        ("extraction", "max_effort", 2): 10,
+        ("device", "max_experience"): 30,
+    }
+    expected, found = changed(config, plain_data(config), settings), copied(config, settings)
+    assert found == expected
+    assert repr(found) == repr(expected)
+    assert isinstance(found.day_length, float)
+    assert isinstance(found.device.max_experience, type(expected.device.max_experience))
+    assert config.day_length != 500
+
+
+def test_rows_of_checked_points_are_not_checked_again(monkeypatch):
+    table = ValueTable({"day_length": np.array([500.0, 600.0, 500.0])}, checked=True)
+    config = with_rows(economy(), table, None)
+    monkeypatch.setattr(type(config), "conflicts", None)  # must not be called
+    found = points_of(config)
+    assert [one.day_length for one in found.configs] == [500.0, 600.0]
+    assert [one.table for one in found.configs] == [None, None]
+
+
+def test_the_rows_of_many_configurations_are_those_of_each():
+    configs = [economy(day_length=day, trading={"min_surplus": day / 1e3}) for day in (500, 600.5)]
+    assert np.array_equal(table_rows(configs), [table_row(values_of(one)) for one in configs])

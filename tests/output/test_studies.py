@@ -3,6 +3,7 @@
 The studies here are written by hand: no run is computed.
 """
 
+import os
 import shutil
 from pathlib import Path
 
@@ -15,7 +16,8 @@ import yaml
 from societies import analysis, cli, sweep
 from societies.errors import ConfigError, OutputError
 from societies.output import Column, Coordinate, EventTable, Variable, inspect, open_results
-from societies.output.disk import Disk
+from societies.output import disk as disk_module
+from societies.output.disk import Disk, Extent
 from societies.output.study import StudyFile
 from societies.output.study_layout import DONE, PENDING, StudyLayout
 
@@ -33,7 +35,7 @@ POINTS = [{"seed": int(one), "name": f"n{i}"} for i, one in enumerate(SEEDS)]
 def layout(runs=range(RUNS), **attributes):
     """Return three points with two replicates, or some of these runs."""
     runs = np.array(runs)
-    point, run = runs // 2, ("run",)
+    point, run = runs // 2 % len(POINTS), ("run",)
     names = np.array([one["name"] for one in POINTS])
     along = [
         Coordinate("point", point, "", "number of the point", run),
@@ -417,3 +419,47 @@ def test_lists_of_many_values_are_named_by_their_range(tmp_path):
     assert _values([1.5, 1, 2, 3, 4, 5, 6, 9]) == "1 to 9, 8 values"
     assert _values([2**64 - 1, 2**64 - 2]) == "18446744073709551615, 18446744073709551614"
     assert _values([f"x{i}" for i in range(9)]) == "x0, x1 and 7 more"
+
+
+# -- many runs in few calls ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [[0, 3, 6], [1, 2, 9, 10], [5], [0, 4000], [7, 2], []])
+@pytest.mark.parametrize("each", [(), (3,), (5000,)])
+def test_rows_apart_are_written_and_those_between_stay(tmp_path, rows, each):
+    path, shape = tmp_path / "raw", (4001, *each)
+    before = np.arange(np.prod(shape), dtype=np.int16).reshape(shape)
+    path.write_bytes(before.tobytes())
+    descriptor = os.open(path, os.O_RDWR)
+    disk = Disk(descriptor, {"one": Extent(0, before.dtype, shape)})
+    values = np.full((len(rows), *(length - 1 for length in each)), -9, np.int16)
+    disk.write_rows("one", np.array(rows, np.intp), values)
+    expected = before.copy()
+    expected[(rows, *(slice(0, length - 1) for length in each))] = values
+    assert np.array_equal(np.frombuffer(path.read_bytes(), np.int16).reshape(shape), expected)
+    if rows:
+        assert np.array_equal(disk.read_rows("one", np.array(rows)), expected[rows])
+    os.close(descriptor)
+
+
+def test_a_batch_of_runs_that_lie_apart_takes_few_calls(tmp_path, monkeypatch):
+    """Replicate 0 of all points comes first, so the runs of a batch are never neighbours."""
+    calls = []
+    monkeypatch.setattr(disk_module, "_pwrite", counting(disk_module._pwrite, calls))
+    monkeypatch.setattr(disk_module, "_pread", counting(disk_module._pread, calls))
+    path, runs = tmp_path / "many.h5", range(600)
+    with StudyFile.create(path, layout(runs)) as file:
+        calls.clear()
+        compute(file, list(runs)[::2])
+        assert len(calls) < 120  # ten for each of 300 runs before
+    with StudyFile.resume(path) as file:
+        assert np.flatnonzero(file.status == DONE).tolist() == list(runs)[::2]
+        assert not file.damaged
+
+
+def counting(function, calls):
+    def call(*given):
+        calls.append(given)
+        return function(*given)
+
+    return call

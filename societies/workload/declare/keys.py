@@ -6,9 +6,10 @@ the attribute for the reference follow from the declaration.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -131,6 +132,27 @@ def table_row(values: Mapping[str, Number | Row]) -> list[float]:
     """
     rows = (one if isinstance(one, tuple) else (one,) for one in values.values())
     return [float(number) for row in rows for number in row]
+
+
+def table_rows(configs: Sequence[Section]) -> list[Any]:
+    """Return `table_row` of the values of each configuration; all have the same keys.
+
+    Only the first configuration is searched for its keys: there may be a hundred thousand.
+    """
+    read = attrgetter(*_leaves(configs[0]))
+    return [read(config) for config in configs]
+
+
+def _leaves(section: Section, above: str = "") -> Iterator[str]:
+    """Yield the dotted name of every number of a value, in the order of `table_row`."""
+    for name, (_, extra) in _fields(type(section)).items():
+        content, path = getattr(section, name), f"{above}{name}"
+        if extra.get("kind") == VALUE and isinstance(content, Section):
+            yield from (f"{path}.{one}" for one in type(content).model_fields)
+        elif extra.get("kind") == VALUE:
+            yield path
+        elif isinstance(content, Section) and extra.get("kind") != SHAPE:
+            yield from _leaves(content, f"{path}.")
 
 
 def table_lookups(values: Mapping[str, Number | Row], copy: str) -> list[str]:

@@ -17,6 +17,7 @@ from societies.config.model import (
     VALUE,
     Section,
     WorkloadConfig,
+    in_type,
 )
 from societies.config.problems import Path, dotted, plain_words, quoted, suggestion
 from societies.inputs import whole_number
@@ -209,6 +210,32 @@ def changed(config: Any, base: Mapping[str, Any], settings: Mapping[Path, Any]) 
     if lines:
         raise ValueError("\n".join(lines))
     return found
+
+
+def copied(config: Any, settings: Mapping[Path, Any]) -> Any:
+    """Return what `changed` returns for values that it has accepted before, some ten times faster.
+
+    Numbers still get the type of their key. The sections on the way must be present.
+    """
+    for path, value in settings.items():
+        config = _with(config, path, value)
+    return config
+
+
+def _with(content: Any, path: Path, value: Any) -> Any:
+    """Return a section, a list or a value with the value at a path below it."""
+    if not path:
+        return value
+    part, below = path[0], path[1:]
+    if not isinstance(content, Section):
+        entries, at = list(content), int(part)
+        entries[at] = _with(entries[at], below, value)
+        return tuple(entries)
+    name = str(part)
+    inner = _with(getattr(content, name), below, value)
+    if not isinstance(inner, Section):
+        inner = in_type(type(content), name, inner)
+    return content.model_copy(update={name: inner})
 
 
 def _put(data: Any, path: Path, value: Any) -> None:

@@ -20,7 +20,7 @@ from societies.config.problems import Path, dotted, quoted, suggestion
 from societies.errors import ConfigError
 from societies.lazily import np
 from societies.workload.declare.series import series_of
-from societies.workload.declare.varying import NotVarying, changed, varying
+from societies.workload.declare.varying import NotVarying, changed, copied, varying
 from societies.workload.running.tables import ValueTable
 
 if TYPE_CHECKING:
@@ -100,9 +100,11 @@ def _points(chosen: Any, config: Any) -> Points:
     columns = table.columns.items() if table else ()
     settings = [{paths[key]: plain_number(column[row]) for key, column in columns} for row in rows]
     made: dict[str, Any] = {}
+    alone = bare(config)
     for row, setting in zip(rows, settings, strict=True) if table else ():
         try:
-            made[_name(setting)] = changed(config, base, setting)
+            one = copied(alone, setting) if table.checked else changed(config, base, setting)
+            made[_name(setting)] = one
         except ValueError as error:
             number = chosen.first(config) + row
             copy = "" if number == row else f" ({chosen.copies} {number})"
@@ -290,6 +292,14 @@ def plain_data(config: Any) -> dict[str, Any]:
     data: dict[str, Any] = config.model_dump()
     data.pop("interventions", None)
     return data
+
+
+def bare(config: Any) -> Any:
+    """Return the configuration without a table, numbers of copies and interventions."""
+    without = {"interventions": ()} if "interventions" in type(config).model_fields else {}
+    found = config.model_copy(update=without)
+    found._table = found._numbers = None
+    return found
 
 
 def plain_number(value: Any) -> Any:

@@ -30,11 +30,13 @@ class ValueTable:
     columns : dotted key -> float64 (copy,), or (copy, resource) for a key with a value per resource
     name : name in messages: "table", or the name of its file
     lines : line number of each row in the file; None if the table was not read from a file
+    checked : whether the configuration of every row was checked before
     """
 
     columns: Mapping[str, NDArray[np.float64]]
     name: str = "table"
     lines: Sequence[int] | None = None
+    checked: bool = False
 
     @property
     def rows(self) -> int:

@@ -27,6 +27,7 @@ from societies.workload.declare.contents import contents_of
 from societies.workload.declare.fields import file_values
 from societies.workload.declare.protocol import Contents, Setup
 from societies.workload.declare.registry import workload, workload_of_file
+from societies.workload.running.batches import OwnCopies
 from societies.workload.running.blocks import Simulation
 from societies.workload.running.interrupts import interrupts
 from societies.workload.running.programs import allowed
@@ -56,6 +57,7 @@ class Batch:
     allow_programs : as for `societies.run`
     sources : hashes of the model's sources at the process that made the batch, by name
     failed_on : number of the executor's device that failed to compute it; None: none has
+    sharing : number of processes that divide the memory of the device
     """
 
     name: str
@@ -70,6 +72,7 @@ class Batch:
     allow_programs: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
     failed_on: int | None = None
+    sharing: int = 1
 
     def part(self, first: int, stop: int) -> Batch:
         """Return the batch of some of these runs, which no device has failed to compute."""
@@ -78,9 +81,9 @@ class Batch:
         one = replace(self, columns=columns, numbers=self.numbers[some], rows=self.rows[some])
         return replace(one, failed_on=None)
 
-    def on(self, device: str) -> Batch:
-        """Return the same batch on another device."""
-        return replace(self, device=device)
+    def on(self, device: str, sharing: int = 1) -> Batch:
+        """Return the same batch on another device, which ``sharing`` processes use."""
+        return replace(self, device=device, sharing=sharing)
 
 
 @dataclass(frozen=True)
@@ -113,12 +116,14 @@ class Result:
     events : columns by table, in the order of the runs; ``run`` is the index within the batch
     seconds : wall time of the batch
     device : description of the device that computed it
+    computing : seconds of it in which the device had something to do
     """
 
     values: Mapping[str, NDArray[Any]]
     events: Mapping[str, Columns]
     seconds: float
     device: str
+    computing: float = 0.0
 
 
 class WrongVersion(SocietiesError):
@@ -230,12 +235,11 @@ def run_batch(batch: Batch) -> Result:
             PROGRAMS.borrow(batch.device, program_of(batch.settings)) as loan,
             allowed(batch.allow_programs),
         ):
-            path = Path(folder) / "run.h5"
-            values, events, device = computed(Setup(chosen, config), batch.keep, loan, path)
+            setup, path = Setup(chosen, config), Path(folder) / "run.h5"
+            return computed(setup, batch.keep, loan, path, batch.sharing, began)
     except BaseException as error:
         drop_arrays(error)
         raise
-    return Result(values, events, time.perf_counter() - began, device)
 
 
 def drop_arrays(error: BaseException | None) -> None:
@@ -250,30 +254,29 @@ def drop_arrays(error: BaseException | None) -> None:
 
 
 def computed(
-    setup: Setup[Any, Any], keep: Keep, loan: Loan, path: Path
-) -> tuple[dict[str, NDArray[Any]], dict[str, Columns], str]:
-    """Run a configuration without a file.
-
-    Returns
-    -------
-    values : dict of (run, ...) by variable
-    events : dict of columns by table
-    device : str
-    """
+    setup: Setup[Any, Any], keep: Keep, loan: Loan, path: Path, sharing: int, began: float
+) -> Result:
+    """Run a configuration without a file; ``began`` is the time at which its batch began."""
     chosen, contents = setup.workload, contents_of(setup)
     file: Any = InMemory(contents, path, keep)
     with interrupts() as stop:
         with stop.building():
-            engine, _, facts = engine_of(setup, loan.device, batch=LARGEST_INTEGER, like=loan.built)
+            of: dict[str, Any] = {"part": OwnCopies(0, setup.copies, sharing, sharing)}
+            of |= {"batch": LARGEST_INTEGER, "like": loan.built}
+            engine, _, facts = engine_of(setup, loan.device, **of)
             loan.take(engine)
+        started = time.perf_counter()
         engine.start()
         simulation = Simulation(setup, engine, file, contents, stop, hashed=False)
         for _ in simulation.blocks(0, setup.ticks):
             pass
-    clock, copies = chosen.clock, setup.copies
+        fields = setup.fields
+        flags = [fields[name].present for name in keep.final]
+        last = engine.arrays(*dict.fromkeys([*keep.final, *filter(None, flags)]))
+        computing = time.perf_counter() - started
+    clock, copies, found = chosen.clock, setup.copies, {}
     named = {one.name: one.values for one in contents.coordinates()}
     ticks = named.get(clock, np.empty(0, np.int64))
-    found = {}
     for name, variable in file.variables.items():
         values = file.values[name]
         if clock in variable.dims and keep.ticks is not None:
@@ -282,9 +285,6 @@ def computed(
         if values.dtype.kind in "iu" and variable.fill != nothing(values.dtype):
             values = np.where(values == variable.fill, nothing(values.dtype), values)
         found[name] = of_runs(values, variable.dims, chosen.copies, copies, whole=keep.copies)
-    fields = setup.fields
-    flags = [fields[name].present for name in keep.final]
-    last = engine.arrays(*dict.fromkeys([*keep.final, *filter(None, flags)]))
     for name in keep.final:
         values, dims = file_values(fields, name, last), (chosen.copies,)
         found[FINAL.format(name)] = of_runs(values, dims, chosen.copies, copies, whole=keep.copies)
@@ -293,7 +293,7 @@ def computed(
         for name, blocks in file.events.items()
         if blocks
     }
-    return found, events, facts["device"]
+    return Result(found, events, time.perf_counter() - began, facts["device"], computing)
 
 
 def events_of_runs(

@@ -151,7 +151,8 @@ def run(
         if not goes_on:  # first make sure that something can be computed, then replace a file
             require_target(path, 0, overwrite=overwrite)
             if executor is None:
-                executor = executor_of(device, workers, scheduler, len(plan.buckets))
+                runs = len(plan.runs.number)
+                executor = executor_of(device, workers, scheduler, len(plan.buckets), runs)
                 stack.callback(executor.close)
         file, ready = stack.enter_context(
             opened_study(plan, path, goes_on, overwrite=overwrite, grow=add_points)
@@ -164,7 +165,7 @@ def run(
         rows = np.flatnonzero(file.status == (FAILED if retry_failed else PENDING)).tolist()
         session = _Session(ready, file, rows, progress, batch, allow_programs)
         if rows and executor is None:
-            executor = executor_of(device, workers, scheduler, session.programs)
+            executor = executor_of(device, workers, scheduler, session.programs, len(rows))
             stack.callback(executor.close)
         try:
             if executor is not None:

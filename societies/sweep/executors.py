@@ -14,14 +14,17 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from societies.errors import DeviceError, SocietiesError, option
+from societies.opencl import choose_device
 from societies.sweep.batch import Batch, Result, run_batch
-from societies.sweep.lanes import RENEW_AFTER, Lost, Processes
+from societies.sweep.lanes import MOST_OF_GPU, RENEW_AFTER, Lost, Processes
 from societies.sweep.program_cache import clear_programs
 from societies.version import package_version
-from societies.workload.running.devices import local_devices
+from societies.workload.running.devices import listed_devices, local_devices
 
 SCHEDULER_SECONDS = 15.0
 """Longest wait for an answer of a scheduler."""
+MANY_RUNS = 2048
+"""Runs from which on a single GPU computes in another process than the one that writes."""
 LOUD = ("distributed", "tornado", "asyncio")
 """Loggers that are silenced while Dask computes, together with their child loggers."""
 WORKERS_SECONDS = 2.0
@@ -279,21 +282,36 @@ def begun_early(device: str, workers: int, scheduler: str) -> Processes | None:
         return None
     with suppress(DeviceError):  # `executor_of` reports it, after mistakes in the sweep
         devices = local_devices(device)
-        return Processes(devices) if len(devices) > 1 else None
+        return Processes(devices, _most(device)) if len(devices) > 1 else None
     return None
 
 
-def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Executor:
+def _most(device: str) -> int:
+    """Return the most processes that a device gets: a list names each, and one is enough on a CPU.
+
+    On a CPU a process uses all cores.
+    """
+    if listed_devices(device):
+        return 1
+    return MOST_OF_GPU if choose_device(device).kind == "gpu" else 1
+
+
+def executor_of(
+    device: str, workers: int, scheduler: str, programs: int, runs: int = 0
+) -> Executor:
     """Return the executor that computes the batches of a sweep.
 
-    This process itself uses a single device with few programs. Several devices, or many programs,
-    get processes of their own, because programs fill the memory of the process that builds them.
+    This process itself uses a single device with few programs. Several devices, many programs, or
+    ``runs`` for which a GPU may need several processes, get processes of their own: programs fill
+    the memory of the process that builds them.
     """
     if workers:
         local_devices(device)  # reports an error of this machine once, not from every worker
     if workers or scheduler:
         return Dask(scheduler, workers, device)
     devices = local_devices(device)
-    if len(devices) == 1 and (programs <= RENEW_AFTER or devices == ["reference"]):
+    if devices == ["reference"]:
         return Here(devices[0])
-    return Processes(devices)
+    most = _most(device)
+    many = programs > RENEW_AFTER or (most > 1 and runs >= MANY_RUNS)
+    return Processes(devices, most) if len(devices) > 1 or many else Here(devices[0])

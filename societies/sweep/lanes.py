@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
+import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -20,6 +22,11 @@ from societies.workload.running.devices import chosen_device
 RENEW_AFTER = 16
 """Number of programs after which a process is replaced. Compilers never free some host memory for
 each program (NVIDIA's about 100 MiB), so a process that is not replaced would fill the machine."""
+MOST_OF_GPU = 3
+"""Most processes that a GPU gets without being asked for: it computes for one while others prepare
+a batch or sort its results."""
+MOST_IDLE = 0.15
+"""Share of its time for which a GPU may have nothing to do before it gets another process."""
 MOST_FAILURES = 2
 """Failures in succession after which a device is left out: a new process may mend the first one."""
 
@@ -38,16 +45,18 @@ class Processes:
     Parameters
     ----------
     devices : names, one for each process
+    most : most processes of a device; those beyond ``devices`` start once it was seen to be idle
     """
 
-    def __init__(self, devices: Sequence[str]) -> None:
+    def __init__(self, devices: Sequence[str], most: int = 1) -> None:
         self._lanes = {number: _Lane(device) for number, device in enumerate(devices)}
+        self._most = most
         self._computing: dict[Future[Result], int] = {}
         self.notes: list[str] = []
 
     @property
     def slots(self) -> int:
-        """Number of devices that are not left out."""
+        """Number of processes whose devices are not left out."""
         return len(self._lanes)
 
     def has_room(self, batch: Batch | None = None) -> bool:
@@ -74,9 +83,31 @@ class Processes:
         """Begin to compute a batch in a process that is idle; `settled` must follow."""
         number = self._lane_for(batch)
         assert number is not None
-        future = self._lanes[number].submit(batch)
+        lane = self._lanes[number]
+        future = lane.submit(batch, len(self._of(lane.device)))
         self._computing[future] = number
         return future
+
+    def _of(self, device: str) -> list[_Lane]:
+        return [lane for lane in self._lanes.values() if lane.device == device]
+
+    def _grow(self, device: str) -> None:
+        """Give a device another process if it was idle while those that it has were at work.
+
+        Only while none of them computes: what they compute may take all of its memory.
+        """
+        own = self._of(device)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        computing = {id(self._lanes[number]) for number in self._computing.values()}
+        if (
+            len(own) < self._most
+            and len(self._lanes) + 1 < cores  # one is for this process
+            and not any(id(lane) in computing for lane in own)
+            and math.prod(lane.idle_share for lane in own) > MOST_IDLE
+        ):
+            for lane in own:
+                lane.idle_share = 0.0  # until it is measured with the new one
+            self._lanes[max(self._lanes) + 1] = _Lane(device)
 
     def settled(self, batch: Batch, future: Future[Result]) -> Batch | None:
         """Take note of how a batch has ended; return it if another device is to compute it."""
@@ -84,9 +115,11 @@ class Processes:
         error = future.exception()
         of_device = isinstance(error, DeviceError | Lost) and not isinstance(error, BuildError)
         if error is None:
-            self._lanes[number].failures = 0
+            self._lanes[number].ended(future.result())
         if batch.failed_on is not None:
             self._judge(batch.failed_on, guilty=error is None)
+        elif error is None:
+            self._grow(self._lanes[number].device)
         elif of_device and len(self._lanes) > 1:
             self._lanes[number].fail(error)
             return replace(batch, failed_on=number)
@@ -127,6 +160,8 @@ class _Lane:
     program : the program of the last batch, see `program_of`
     suspect : whether another device has yet to show why a batch failed
     failures, error : number of failures in succession that were the device's; the last error
+    idle_share : share of its last batch's time in which it gave the device nothing to do; 0 of its
+        first batch, which builds kernels
     """
 
     def __init__(self, device: str) -> None:
@@ -136,22 +171,32 @@ class _Lane:
         self._running: Future[Any] = self._pool.submit(_load, device)
         self.suspect, self.failures = False, 0
         self.error: BaseException | None = None
+        self.idle_share, self._ended = 0.0, 0.0
 
     @property
     def idle(self) -> bool:
         return self._running.done()
 
-    def submit(self, batch: Batch) -> Future[Result]:
+    def ended(self, result: Result) -> None:
+        """Take note of a batch that was computed."""
+        now, before = time.monotonic(), self._ended
+        self.failures, self._ended = 0, now
+        if before:
+            self.idle_share = max(0.0, 1.0 - result.computing / (now - before))
+
+    def submit(self, batch: Batch, sharing: int) -> Future[Result]:
+        """Begin to compute a batch in one of ``sharing`` processes of the device."""
+        given = batch.on(self.device, sharing)
         self.program = program_of(batch.settings)
         if self.program not in self._seen and len(self._seen) >= RENEW_AFTER:
             self._renew()
         self._seen.add(self.program)
         outer: Future[Result] = Future()
         try:
-            inner = self._pool.submit(run_batch, batch.on(self.device))
+            inner = self._pool.submit(run_batch, given)
         except BrokenProcessPool:
             self._renew()
-            inner = self._pool.submit(run_batch, batch.on(self.device))
+            inner = self._pool.submit(run_batch, given)
 
         def over(done: Future[Result]) -> None:
             error = done.exception() if not done.cancelled() else CancelledError()

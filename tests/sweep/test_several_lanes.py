@@ -3,16 +3,20 @@
 Processes that pretend to have a device of their own compute in plain Python.
 """
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from studies import SWEEP, same
 
-from societies import sweep
+from societies import config_from_dict, sweep
 from societies.errors import BuildError, DeviceError
+from societies.sweep import batch as batch_module
 from societies.sweep import conduct, lanes
-from societies.sweep.batch import run_batch
+from societies.sweep.batch import Batch, Keep, Result, run_batch
 from societies.sweep.lanes import Lost, Processes
+from societies.workload.running.batches import OwnCopies
 
 pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("sweeps")]
 
@@ -122,3 +126,50 @@ def test_devices_divide_buckets_and_end_at_the_same_time(tmp_path, straight, dev
     assert len(first["0:0"] | first["0:1"]) == 2
     sizes = sorted((len(rows) for _, rows in calls), reverse=True)
     assert sizes[0] == 12 and sizes[1] == 6 and sum(sizes) == 24
+
+
+def grown(monkeypatch, computing, most=3, cores=8):
+    """Return how many processes a GPU has after each of some batches that took a second."""
+    monkeypatch.setattr(lanes, "_pool", Pool)
+    monkeypatch.setattr(lanes.os, "sched_getaffinity", lambda _: range(cores), raising=False)
+    clock = itertools.count(1)
+    monkeypatch.setattr(lanes.time, "monotonic", lambda: float(next(clock)))
+    result = Result({}, {}, 1.0, "a GPU", computing)
+    monkeypatch.setattr(lanes, "run_batch", lambda batch: shares.append(batch.sharing) or result)
+    batch, shares, found = Batch("none", {}, {}, {}, np.arange(2), [0, 1], Keep()), [], []
+    processes = Processes(["0:0"], most)
+    for _ in range(6):
+        running = [processes.submit(batch) for _ in range(processes.slots)]
+        for future in running:
+            future.result()
+            processes.settled(batch, future)
+        found.append(processes.slots)
+    processes.close()
+    return found, shares
+
+
+def test_a_gpu_that_is_idle_half_of_the_time_gets_a_second_process_and_a_third(monkeypatch):
+    """Not after the first batch, which builds; and each knows of how many it is one."""
+    found, shares = grown(monkeypatch, 0.4)
+    assert found[:3] == [1, 2, 2]
+    assert found[-1] == 3
+    assert shares[:4] == [1, 1, 2, 2] and shares[-1] == 3
+
+
+@pytest.mark.parametrize("case", [{"computing": 0.9}, {"most": 1}, {"cores": 2}])
+def test_a_gpu_gets_no_process_that_would_not_help(monkeypatch, case):
+    found, shares = grown(monkeypatch, **{"computing": 0.4, **case})
+    assert set(found) == set(shares) == {1}
+
+
+def test_processes_of_a_device_divide_its_memory(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        batch_module, "engine_of", lambda *_, **of: seen.append(of["part"]) or 1 / 0
+    )
+    base = config_from_dict({"workload": "economy", "agents": 4, "resources": 4, "days": 2})
+    columns = {"day_length": np.array([500.0, 600.0])}
+    one = Batch("economy", base.model_dump(), {}, columns, np.arange(2), [0, 1], Keep())
+    with pytest.raises(ZeroDivisionError):
+        run_batch(one.on("cpu", 3))
+    assert seen == [OwnCopies(0, 2, 3, 3)]

@@ -48,8 +48,8 @@ def filtered(x: Reals, ticks: Reals, name: str, options: Mapping[str, Any]) -> R
     with np.errstate(all="ignore"):
         if of not in WHOLE:
             return of(x, **own)
-        found, whole = np.full_like(x, np.nan), np.isfinite(x).all(-1)
-        if whole.any() and x.shape[-1]:
+        found, whole = np.full_like(x, np.nan), np.isfinite(x).all(1)
+        if whole.any() and x.shape[1]:
             found[whole] = of(x[whole], **own)
         return found
 
@@ -75,8 +75,8 @@ def relative_change(x: Reals) -> Reals:
 @series_filter
 def detrend(x: Reals) -> Reals:
     """Deviation from the least-squares line."""
-    t, far = np.arange(x.shape[-1]) - (x.shape[-1] - 1) / 2, deviations(x)
-    slope = (far * t).sum(-1, keepdims=True) / max((t**2).sum(), 1.0)
+    t, far = np.arange(x.shape[1]) - (x.shape[1] - 1) / 2, deviations(x)
+    slope = (far * t).sum(1, keepdims=True) / max((t**2).sum(), 1.0)
     found: Reals = far - slope * t
     return found
 
@@ -85,10 +85,10 @@ def detrend(x: Reals) -> Reals:
 def smooth(x: Reals, *, window: Annotated[int, Field(gt=0)] = WINDOW) -> Reals:
     """Centred mean of an odd number of ticks; the ends remain as they are."""
     half, found = window // 2, x.copy()
-    if x.shape[-1] < window:
+    if x.shape[1] < window:
         return np.full_like(x, np.nan)
     if half:
-        found[..., half:-half] = np.lib.stride_tricks.sliding_window_view(x, window, -1).mean(-1)
+        found[..., half:-half] = np.lib.stride_tricks.sliding_window_view(x, window, 1).mean(2)
     return found
 
 
@@ -96,7 +96,7 @@ def _trend_of(x: Reals, smoothing: float) -> Reals:
     """Solve (1 + smoothing K'K) trend = x for second differences K (Hodrick and Prescott, 1997)."""
     from scipy.linalg import solveh_banded
 
-    n = x.shape[-1]
+    n = x.shape[1]
     if n < 3:
         return x
     second = np.diff(np.eye(3), 2, axis=0)[0]

@@ -29,7 +29,6 @@ GROUP = "societies.statistics"
 SAME, ONE, CLOCK, RATE, PER = "same", "1", "clock", "1/clock", "same/clock"
 """Units: of the series, none, ticks, per tick, and of the series per tick."""
 INPUTS = ("x", "ticks", "other", "data")
-Count = Annotated[int, Field(gt=0)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Part = Annotated[float, Field(gt=0, le=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -68,7 +67,7 @@ class Statistic:
         given = {name: inputs[name] for name in self.takes}
         both = [x, given["other"]] if "other" in given else [x]
         there = np.all([np.isfinite(one) for one in both], axis=0)
-        found, whole = np.full(len(x), np.nan), there.all(-1)
+        found, whole = np.full(len(x), np.nan), there.all(1)
 
         def of(rows: Any, entries: Any = slice(None)) -> Any:
             along = {"other": lambda one: one[rows][:, entries], "ticks": lambda one: one[entries]}
@@ -76,10 +75,10 @@ class Statistic:
             return self.of(x[rows][:, entries], **inputs, **options)
 
         with np.errstate(all="ignore"):
-            if whole.any() and x.shape[-1]:
+            if whole.any() and x.shape[1]:
                 found[whole] = of(whole)
             holes = (
-                there.any(-1) & ~whole & ~np.any([np.isinf(one).any(-1) for one in both], axis=0)
+                there.any(1) & ~whole & ~np.any([np.isinf(one).any(1) for one in both], axis=0)
             )
             for row in np.flatnonzero(holes) if sample else ():
                 found[row] = of([row], there[row])[0]
@@ -190,7 +189,7 @@ def mean(x: Reals) -> Any:
 @statistic(SAME)
 def sd(x: Reals) -> Any:
     """Standard deviation, divided by n."""
-    return np.sqrt((deviations(x) ** 2).mean(-1))
+    return np.sqrt((deviations(x) ** 2).mean(1))
 
 
 @statistic(ONE)
@@ -202,13 +201,13 @@ def variation(x: Reals) -> Any:
 @statistic(SAME)
 def minimum(x: Reals) -> Any:
     """Least value."""
-    return x.min(-1)
+    return x.min(1)
 
 
 @statistic(SAME)
 def maximum(x: Reals) -> Any:
     """Largest value: the peak."""
-    return x.max(-1)
+    return x.max(1)
 
 
 @statistic(SAME)
@@ -220,27 +219,27 @@ def last(x: Reals) -> Any:
 @statistic(SAME)
 def quantile(x: Reals, *, q: Probability) -> Any:
     """Quantile q, interpolated linearly."""
-    return np.quantile(x, q, axis=-1)
+    return np.quantile(x, q, axis=1)
 
 
 @statistic(ONE)
 def share(x: Reals, *, above: float = -np.inf, below: float = np.inf) -> Any:
     """Share of the entries from ``above`` to ``below``, ends included."""
-    return ((x >= above) & (x <= below)).mean(-1)
+    return ((x >= above) & (x <= below)).mean(1)
 
 
 @statistic(ONE)
 def skewness(x: Reals) -> Any:
     """Third central moment over the 3/2 power of the second, both divided by n."""
     far = deviations(x)
-    return (far**3).mean(-1) / (far**2).mean(-1) ** 1.5
+    return (far**3).mean(1) / (far**2).mean(1) ** 1.5
 
 
 @statistic(ONE)
 def kurtosis(x: Reals) -> Any:
     """Excess kurtosis: fourth central moment over the square of the second, less 3."""
     far = deviations(x)
-    return (far**4).mean(-1) / (far**2).mean(-1) ** 2 - 3
+    return (far**4).mean(1) / (far**2).mean(1) ** 2 - 3
 
 
 # -------------------------------------------------------------------------------- course over time
@@ -250,7 +249,7 @@ def kurtosis(x: Reals) -> Any:
 def trend(x: Reals, ticks: Reals) -> Any:
     """Slope of the least-squares line over the ticks."""
     t = ticks - ticks.mean()
-    return (deviations(x) * t).sum(-1) / (t**2).sum()
+    return (deviations(x) * t).sum(1) / (t**2).sum()
 
 
 @statistic(RATE)
@@ -304,10 +303,10 @@ def entries_of(name: str, number: int, ticks: Reals) -> int:
 def autocorrelation(x: Reals, ticks: Reals, *, lag: Lag = 1) -> Any:
     """Sum of products of deviations ``lag`` ticks apart, over the sum of their squares."""
     lag = entries_of("autocorrelation: lag", lag, ticks)
-    if lag >= x.shape[-1]:
+    if lag >= x.shape[1]:
         return np.full(len(x), np.nan)
     far = deviations(x)
-    return (far[..., lag:] * far[..., : far.shape[-1] - lag]).sum(-1) / (far**2).sum(-1)
+    return (far[..., lag:] * far[..., : far.shape[1] - lag]).sum(1) / (far**2).sum(1)
 
 
 @statistic(ONE)
@@ -319,13 +318,13 @@ def correlation(
     Pairs of which either value is ``outliers`` quartile ranges outside its quartiles are left out.
     """
     lag = entries_of("correlation: lag", lag, ticks)
-    n = x.shape[-1] - abs(lag)
+    n = x.shape[1] - abs(lag)
     if n < 2:
         return np.full(len(x), np.nan)
     x, other = x[..., max(0, -lag) :][..., :n], other[..., max(0, lag) :][..., :n]
     there = np.ones(x.shape, bool)
     for one in (x, other) if np.isfinite(outliers) else ():
-        low, high = np.quantile(one, [0.25, 0.75], axis=-1)[..., None]
+        low, high = np.quantile(one, [0.25, 0.75], axis=1)[..., None]
         wide = outliers * (high - low)
         there &= (one >= low - wide) & (one <= high + wide)
     return [_pearson(a[pairs], b[pairs]) for a, b, pairs in zip(x, other, there, strict=True)]
@@ -343,28 +342,28 @@ def _pearson(a: Reals, b: Reals) -> float:
 def first(x: Reals, ticks: Reals, *, above: float = -np.inf, below: float = np.inf) -> Any:
     """First tick on which x lies from ``above`` to ``below``; none if it never does."""
     there = (x >= above) & (x <= below)
-    return np.where(there.any(-1), ticks[there.argmax(-1)], np.nan)
+    return np.where(there.any(1), ticks[there.argmax(1)], np.nan)
 
 
 @statistic(CLOCK)
 def peak_tick(x: Reals, ticks: Reals) -> Any:
     """First tick of the largest value."""
-    return ticks[x.argmax(-1)]
+    return ticks[x.argmax(1)]
 
 
 @statistic(CLOCK)
 def trough_tick(x: Reals, ticks: Reals) -> Any:
     """First tick of the least value."""
-    return ticks[x.argmin(-1)]
+    return ticks[x.argmin(1)]
 
 
 @statistic(CLOCK)
 def half_life(x: Reals, ticks: Reals) -> Any:
     """Ticks from the peak until x is at most half of it; none if it never is."""
-    at = x.argmax(-1)[..., None]
-    later = np.arange(x.shape[-1]) > at
-    there = later & (x <= np.take_along_axis(x, at, -1) / 2)
-    return np.where(there.any(-1), ticks[there.argmax(-1)] - ticks[at[..., 0]], np.nan)
+    at = x.argmax(1)[..., None]
+    later = np.arange(x.shape[1]) > at
+    there = later & (x <= np.take_along_axis(x, at, 1) / 2)
+    return np.where(there.any(1), ticks[there.argmax(1)] - ticks[at[..., 0]], np.nan)
 
 
 # ----------------------------------------------------------------------------------- distributions
@@ -373,11 +372,11 @@ def half_life(x: Reals, ticks: Reals) -> Any:
 @statistic(ONE)
 def tail_exponent(x: Reals, *, top: Part = 0.1) -> Any:
     """Hill's exponent of the ``top`` part of the values, which must be positive."""
-    ordered = np.sort(x, -1)[..., ::-1]
-    k = max(1, int(top * x.shape[-1] + 1e-9))  # 0.29 * 100 is 28.999999999999996
-    if k >= x.shape[-1]:
+    ordered = np.sort(x, 1)[..., ::-1]
+    k = max(1, int(top * x.shape[1] + 1e-9))  # 0.29 * 100 is 28.999999999999996
+    if k >= x.shape[1]:
         return np.full(len(x), np.nan)
-    found = 1 / np.log(ordered[..., :k] / ordered[..., k : k + 1]).mean(-1)
+    found = 1 / np.log(ordered[..., :k] / ordered[..., k : k + 1]).mean(1)
     return np.where(ordered[..., k] > 0, found, np.nan)
 
 
@@ -392,15 +391,15 @@ def gini(x: Reals) -> Any:
 @statistic(ONE)
 def top_share(x: Reals, *, top: Part = 0.1) -> Any:
     """Share of the total that the largest ``top`` part of the values has, to a whole number."""
-    k = max(1, round(top * x.shape[-1]))
-    ordered = np.sort(x, -1)
-    return ordered[..., -k:].sum(-1) / ordered.sum(-1)
+    k = max(1, round(top * x.shape[1]))
+    ordered = np.sort(x, 1)
+    return ordered[..., -k:].sum(1) / ordered.sum(1)
 
 
 @statistic(ONE)
 def hhi(x: Reals) -> Any:
     """Herfindahl-Hirschman index: sum of squared shares."""
-    return ((x / x.sum(-1, keepdims=True)) ** 2).sum(-1)
+    return ((x / x.sum(1, keepdims=True)) ** 2).sum(1)
 
 
 @statistic(ONE)
@@ -422,6 +421,6 @@ def wasserstein(x: Reals, data: Reals) -> Any:
 @statistic(SAME)
 def rmse(x: Reals, data: Reals) -> Any:
     """Root of the mean squared difference between the series and the data, tick by tick."""
-    if x.shape[-1] != len(data):
-        raise ConfigError(f"rmse: the series has {x.shape[-1]} ticks, the data {len(data)} values")
-    return np.sqrt(((x - data) ** 2).mean(-1))
+    if x.shape[1] != len(data):
+        raise ConfigError(f"rmse: the series has {x.shape[1]} ticks, the data {len(data)} values")
+    return np.sqrt(((x - data) ** 2).mean(1))

@@ -464,3 +464,160 @@ def test_diebold_and_mariano_at_every_horizon(horizon):
     factor = (n + 1 - 2 * horizon + horizon * (horizon - 1) / n) / n
     expected = 2 * scipy.stats.t.sf(abs(m / np.sqrt(variance) * np.sqrt(factor)), n - 1)
     assert forecasts.diebold_mariano(a, b, horizon) == pytest.approx(expected)
+
+
+# ------------------------------------------------------------------------- by hand, at the ends
+
+NONE = np.nan
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "options", "expected"),
+    [
+        ("share", [1, 2, 3, 4], {"above": 2, "below": 3}, 0.5),
+        ("share", [1, 2, 3, 4], {}, 1),
+        ("last", [1, 2, 5], {}, 5),
+        ("growth", [2], {}, NONE),
+        ("growth", [2, 3], {}, 0.5),
+        ("total_growth", [2, 9, 3], {}, 0.5),
+        ("autocorrelation", [1, 2, 4], {"lag": 0}, 1),
+        ("autocorrelation", [1, 2, 6], {"lag": 2}, -6 / 14),  # deviations -2, -1, 3
+        ("autocorrelation", [1, 2, 6], {"lag": 3}, NONE),
+        ("autocorrelation", [1, 2, 6], {"lag": 4}, NONE),
+        ("first", [1, 5, 7], {"above": 5, "below": 5}, 1),
+        ("first", [1, 5, 7], {"above": 6, "below": 6}, NONE),
+        ("peak_tick", [1, 5, 5], {}, 1),
+        ("trough_tick", [1, 5, 1], {}, 0),
+        ("half_life", [1, 8, 5, 4, 1], {}, 2),
+        ("half_life", [3, 1, 8, 5], {}, NONE),
+        ("half_life", [-1, -2], {}, 1),
+        ("half_life", [0, 0], {}, 1),
+        ("tail_exponent", [1, 2, 3, 4, 5], {}, 1 / np.log(5 / 4)),  # a value at least
+        ("tail_exponent", [1, 2, 4], {"top": 0.9}, 1 / np.mean(np.log([4, 2]))),
+        ("tail_exponent", [1, 2, 4], {"top": 1.0}, NONE),
+        ("tail_exponent", [0, 2, 4], {"top": 0.9}, NONE),
+        ("top_share", [1, 2, 5], {}, 5 / 8),
+        ("top_share", [1, 2, 5], {"top": 0.5}, 7 / 8),  # 1.5 values, to the even number
+        ("top_share", [1, 2, 5], {"top": 1.0}, 1),
+        ("hhi", [1, 3], {}, 10 / 16),
+        ("mean", [1, np.inf], {}, NONE),
+    ],
+)
+def test_a_statistic_of_few_values(name, x, options, expected):
+    """Beside another copy, whose values must not count."""
+    ticks = np.arange(float(len(x)))
+    found = of(name, [x, [7.0, *x[:-1]]], ticks=ticks, **options)
+    assert found.shape == (2,)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-12)
+
+
+def test_correlation_of_few_pairs():
+    x, y = [1.0, 2, 4], [3.0, 5, 6]
+    line = np.corrcoef(x, y)[0, 1]
+    for lag, expected in ((0, line), (1, 1), (-1, 1), (2, NONE), (-2, NONE), (7, NONE)):
+        found = of("correlation", x, other=np.array([y]), ticks=np.arange(3.0), lag=lag)
+        np.testing.assert_allclose(found, [expected], err_msg=f"lag {lag}")
+    apart = np.array([0.0, 1, 7])  # which a lag of 0 does not look at
+    assert of("correlation", x, other=np.array([y]), ticks=apart)[0] == pytest.approx(line)
+    assert of("autocorrelation", x, ticks=apart, lag=0)[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(("outliers", "end"), [(0.5, 8.0), (1.0, 10.0), (3.0, 18.0)])
+def test_outliers_are_so_many_quartile_ranges_outside_the_quartiles(outliers, end, sign):
+    """The quartiles of 0 to 8 are 2 and 6, wherever the last one is: their range is 4."""
+    y = np.array([3.0, 1, 4, 0, 5, 8, 2, 6, 7])
+    for last, pairs in ((end, 9), (np.nextafter(end, 99), 8)):
+        x = sign * np.array([0.0, 1, 2, 3, 4, 5, 6, 7, last])
+        exact = np.corrcoef(x[:pairs], y[:pairs])[0, 1]
+        for one, other in ((x, y), (y, x)):
+            options = {"other": other[None], "ticks": np.arange(9.0), "outliers": outliers}
+            assert of("correlation", one, **options)[0] == pytest.approx(exact)
+
+
+def test_ticks_have_a_distance():
+    assert statistics.spacing(np.array([4.0])) == statistics.spacing(np.array([])) == 1
+    assert statistics.spacing(np.array([4.0, 7, 10])) == 3
+    with pytest.raises(ConfigError, match="they are 1 to 4 apart"):
+        statistics.spacing(np.array([1.0, 2, 6]))
+    with pytest.raises(ConfigError, match="they are 1 to 4 apart"):
+        statistics.spacing(np.array([1.0, 5, 6]))
+    assert statistics.entries_of("lag", 0, np.array([1.0, 2, 6])) == 0
+    assert statistics.entries_of("lag", -6, np.array([1.0, 4, 7])) == -2
+    with pytest.raises(ConfigError, match="lag: 4 ticks, but the series has every 3th tick only"):
+        statistics.entries_of("lag", 4, np.array([1.0, 4, 7]))
+
+
+def test_missing_values_of_a_second_series():
+    """A series that lacks a tick has no statistic; without any entry there is none."""
+    y = Y.copy()
+    y[0, 3], y[2, 4] = np.nan, np.inf
+    found = of("correlation", other=y)
+    assert np.isnan(found).tolist() == [True, False, True]
+    assert found[1] == of("correlation", X[1], other=Y[1:2])[0]
+    nothing = np.full((1, 4), np.nan)
+    assert np.isnan(of("mean", nothing, sample=True)).all()
+    x = np.array([[np.nan, 2.0, 3.0], [1.0, 2.0, np.nan]])
+    np.testing.assert_array_equal(of("last", x, sample=True), [3, 2])
+    np.testing.assert_array_equal(of("first", x, sample=True, ticks=np.arange(3.0)), [1, 0])
+    assert np.isnan(of("variation", [[-1.0, 1.0]])[0])  # infinite
+
+
+def test_options_of_the_vocabulary_have_ends():
+    for name, option, refused, allowed in (
+        ("quantile", "q", (-0.1, 1.1), (0.0, 1.0)),
+        ("top_share", "top", (0.0, -0.5, 1.1), (1e-9, 1.0)),
+        ("autocorrelation", "lag", (-1,), (0, 1)),
+        ("correlation", "outliers", (0.0, -1.0, np.inf), (1e-9,)),
+        ("share", "above", (np.nan,), (-np.inf, 0, 3.0)),
+    ):
+        given = named(name).given
+        for value in allowed:
+            statistics.checked_options(name, {option: value}, given)
+        for value in refused:
+            with pytest.raises(ConfigError, match=f"option '{option}'"):
+                statistics.checked_options(name, {option: value}, given)
+    with pytest.raises(ConfigError, match="quantile: needs the option 'q'"):
+        statistics.checked_options("quantile", {}, named("quantile").given)
+    with pytest.raises(ConfigError, match="unknown option 'z'; it has q"):
+        statistics.checked_options("quantile", {"z": 1}, named("quantile").given)
+    with pytest.raises(ConfigError, match="unknown option 'z'; it has none"):
+        statistics.checked_options("mean", {"z": 1}, named("mean").given)
+    with pytest.raises(ConfigError, match="option 'times' expected a number"):
+        statistics.checked_options("spread", {"times": "twice"}, spread)
+
+
+def test_inputs_and_units_of_the_vocabulary():
+    takes = {name: one.takes for name, one in STATISTICS.items() if one.takes}
+    assert takes == {
+        **dict.fromkeys(("trend", "growth", "autocorrelation", "first"), ("ticks",)),
+        **dict.fromkeys(("peak_tick", "trough_tick", "half_life"), ("ticks",)),
+        **{"correlation": ("ticks", "other")},
+        **dict.fromkeys(("kolmogorov_smirnov", "wasserstein", "rmse"), ("data",)),
+    }
+    units = {name: named(name).unit_of("units", "day") for name in STATISTICS}
+    assert {units[name] for name in ("gini", "hhi", "correlation", "share", "skewness")} == {"1"}
+    assert {units[name] for name in ("mean", "sd", "quantile", "rmse")} == {"units"}
+    assert (units["trend"], units["growth"], units["half_life"]) == ("units/day", "1/day", "day")
+
+
+def lagged(x, ticks, other):
+    """Return what one copy has of a second series."""
+    return other[-1] - x[0]
+
+
+class Second:
+    name = "lagged"
+
+    def load(self):
+        return lagged
+
+
+def test_a_function_of_another_package_with_a_second_series(monkeypatch):
+    monkeypatch.setattr(statistics, "entry_points", lambda group: [Second()])
+    named.cache_clear()
+    assert named("lagged").takes == ("ticks", "other") and named("lagged").unit == "same"
+    np.testing.assert_array_equal(of("lagged", other=Y), Y[:, -1] - X[:, 0])
+    with pytest.raises(ConfigError, match=r"unknown statistic 'xyz'; there are mean, .*, lagged$"):
+        named("xyz")
+    named.cache_clear()

@@ -36,7 +36,7 @@ from societies.output.trailing import (
     require_hash,
 )
 from societies.signals import number_of
-from societies.study.bands import ends_of
+from societies.study.bands import distances, ends_of
 from societies.study.calibration.document import Calibration, load_calibration
 from societies.study.calibration.methods import METHODS, Answer, Found, require_scipy
 from societies.study.simulate import MOST_OF_BATCH, Simulator
@@ -347,11 +347,11 @@ def notes(own: Calibration, done: Trials, answer: Answer, found: Found | None) -
     failed = int(np.isinf(answer.distance).sum())
     if failed:
         said.append(f"{failed} of {len(done)} trials failed: a statistic had no number in any seed")
+    far = np.nan_to_num(distances(own.targets.statistics, answer.statistics), nan=np.inf)
     for i, (name, target) in enumerate(own.targets.statistics.items()):
-        away = np.abs(np.nan_to_num(answer.residuals[:, i], nan=np.inf))
-        nearest = int(np.argmin(away)) if len(away) else 0
-        if not len(away) or not np.isfinite(away[nearest]) or away[nearest] < 1:
+        if not 1 <= far[:, i].min(initial=np.inf) < np.inf:
             continue
+        nearest = int(np.argmin(far[:, i]))
         low, high = ends_of(target)
         ends = [
             key

@@ -109,9 +109,10 @@ def answer_of(statistics: Reals, aim: Targets) -> Answer:
     away = residuals(aim.statistics, statistics)
     weights = np.array([one.weight for one in own])
     with np.errstate(invalid="ignore"):
-        square = np.where(weights > 0, weights * away**2, 0).sum(1) / (weights.sum() or 1.0)
+        away = np.where(weights > 0, np.sqrt(weights) * away, 0)
+        square = (away**2).sum(1) / weights.sum()
         scales = np.array([scale_of(one) for one in own])
-        cells = np.floor(np.nan_to_num(statistics) / scales).astype(np.int64)
+        cells = np.floor(statistics / scales).astype(np.int64)
     distance = np.where(np.isnan(square), np.inf, np.sqrt(square))
     return Answer(distance, away, statistics, cells)
 

@@ -30,7 +30,8 @@ class Answer:
     Attributes
     ----------
     distance : (n,) weighted root mean square of the residuals; infinite if a statistic failed
-    residuals : (n, statistic) signed distances from the targets, in units of their scale
+    residuals : (n, statistic) signed distances from the targets, in units of their scale, times the
+        root of their weight; 0 for a statistic without weight
     statistics : (n, statistic)
     cells : (n, statistic) int64, the statistics in whole units of their scale
     """
@@ -74,8 +75,12 @@ def _spread(random: np.random.Generator, count: int, dims: int) -> Reals:
 
 def _reflected(x: Reals) -> Reals:
     """Return points that left the unit cube, reflected at its faces."""
-    x = np.abs(x) % 2
-    return np.clip(np.where(x > 1, 2 - x, x), 1e-9, 1 - 1e-9)
+    return np.clip(1 - np.abs(1 - np.abs(x) % 2), 1e-9, 1 - 1e-9)
+
+
+def _inside(x: Reals) -> NDArray[np.bool_]:
+    """Return which points lie within the unit cube, beyond which a prior is 0."""
+    return ((x > 0) & (x < 1)).all(1)
 
 
 def abc_smc(
@@ -96,7 +101,6 @@ def abc_smc(
     are adjusted by a local linear regression on the residuals (Beaumont et al., 2002).
     """
     random, notes, trace = np.random.default_rng(seed), [], []
-    asked = 0
     points = _spread(random, 2 * population, dims)
     answer = yield points
     order = np.argsort(answer.distance, kind="stable")[:population]
@@ -109,7 +113,7 @@ def abc_smc(
     rate = 0.5
     for _ in range(generations - 1):
         tolerance = float(np.quantile(distance, quantile, method="lower"))
-        if not np.isfinite(tolerance) or ((distance <= tolerance).all() and tolerance == 0):
+        if distance.max() in (0, np.inf):  # nothing is nearer than all, or all failed
             break
         if len(x) < dims + 2:
             notes.append(f"only {len(x)} of the first {len(points)} trials did not fail")
@@ -121,18 +125,15 @@ def abc_smc(
             if tried and accepted / tried < least_accepted:
                 break
             size = int(np.clip((population - accepted) / rate, population / 2, 4 * population))
-            parents = x[random.choice(len(x), size, p=weights)]
-            moved = parents + random.normal(size=(size, dims)) @ root.T
-            bad = ((moved <= 0) | (moved >= 1)).any(1)
-            while bad.any():  # the prior is 0 outside of the cube
-                again = random.choice(len(x), int(bad.sum()), p=weights)
-                moved[bad] = x[again] + random.normal(size=(int(bad.sum()), dims)) @ root.T
-                bad = ((moved <= 0) | (moved >= 1)).any(1)
+            moved = np.full((size, dims), np.nan)
+            while len(out := np.flatnonzero(~_inside(moved))):
+                parents = x[random.choice(len(x), len(out), p=weights)]
+                moved[out] = parents + random.normal(size=(len(out), dims)) @ root.T
             answer = yield moved
             good = np.flatnonzero(answer.distance <= tolerance)
             got.append((moved[good], answer.distance[good], answer.residuals[good], asked + good))
             asked, tried, accepted = asked + size, tried + size, accepted + len(good)
-            rate = max(accepted / tried, 0.02)
+            rate = accepted / tried
         if accepted < population:
             notes.append(f"stopped at the tolerance {trace[-1]:.3g}: fewer trials than "
                          f"{100 * least_accepted:g} % came nearer")  # fmt: skip
@@ -140,15 +141,13 @@ def abc_smc(
         new, distance, residuals, trials = (
             np.concatenate(parts)[:population] for parts in zip(*got, strict=True)
         )
-        density = _kernel(new, x, root) @ weights
-        x, weights = new, 1 / density
-        weights = weights / weights.sum()
+        weights = np.reciprocal(_kernel(new, x, root) @ weights)
+        x, weights = new, weights / weights.sum()
         trace.append(tolerance)
     chosen = random.choice(len(x), draws, p=weights)
     found = x[chosen]
     # Where nothing came near, a linear model would lead far away from all trials.
-    near = np.isfinite(residuals).all() and float(distance.max()) <= 1
-    if regression and near and population > 3 * dims:
+    if regression and 0 < distance.max() <= 1 and len(x) > 3 * dims:
         found = adjusted(x, residuals, distance, weights)[chosen]
     return Found(found, trace, NO_DRAWS, trials.astype(np.int64), notes)
 
@@ -170,7 +169,7 @@ def adjusted(x: Reals, residuals: Reals, distance: Reals, weights: Reals) -> Rea
 
     The regression is that of the logits, so that points remain in the cube.
     """
-    near = weights * np.maximum(1 - (distance / (distance.max() * 1.001 + 1e-300)) ** 2, 0)
+    near = weights * (1 - (distance / (distance.max() * 1.001)) ** 2)
     logit = np.log(x / (1 - x))
     design = np.column_stack([np.ones(len(x)), residuals])
     root = np.sqrt(near)[:, None]
@@ -225,6 +224,11 @@ def surrogate(
     return Found(NO_DRAWS, trace, NO_DRAWS, nearest, [])
 
 
+def _finite(residuals: Reals) -> Reals:
+    """Return residuals, with large ones in the place of those of failed statistics."""
+    return np.nan_to_num(residuals, nan=1e3)
+
+
 def least_squares(
     dims: int, *, starts: Count = 8, iterations: Count = 10, step: Share = 0.02, seed: Seed = 1
 ) -> Method:
@@ -236,24 +240,24 @@ def least_squares(
     x = _spread(random, starts, dims)
     damping = np.full(starts, 1e-2)
     answer = yield x
-    r, best = np.nan_to_num(answer.residuals, nan=1e3), answer.distance
+    r, best = _finite(answer.residuals), answer.distance
     trace = [float(best.min())]
     for _ in range(iterations):
         steps = np.where(x + step < 1, step, -step)
         moved = x[:, None, :] + steps[:, :, None] * np.eye(dims)
         answer = yield moved.reshape(-1, dims)
-        changed = np.nan_to_num(answer.residuals, nan=1e3).reshape(starts, dims, -1)
+        changed = _finite(answer.residuals).reshape(starts, dims, -1)
         slopes = (changed - r[:, None, :]) / steps[:, :, None]
         tried = np.empty_like(x)
         for k in range(starts):
             normal = slopes[k] @ slopes[k].T
-            diagonal = damping[k] * np.diag(np.diag(normal) + 1e-9)
-            move = np.linalg.lstsq(normal + diagonal, slopes[k] @ r[k], rcond=None)[0]
+            normal += damping[k] * np.diag(np.diag(normal))
+            move = np.linalg.lstsq(normal, slopes[k] @ r[k], rcond=None)[0]
             tried[k] = np.clip(x[k] - move, 1e-6, 1 - 1e-6)
         answer = yield tried
         better = answer.distance < best
         x, best = np.where(better[:, None], tried, x), np.where(better, answer.distance, best)
-        r = np.where(better[:, None], np.nan_to_num(answer.residuals, nan=1e3), r)
+        r = np.where(better[:, None], _finite(answer.residuals), r)
         damping = np.where(better, damping / 3, damping * 4)
         trace.append(float(best.min()))
     return Found(NO_DRAWS, trace, NO_DRAWS, NO_TRIALS, [])
@@ -269,9 +273,9 @@ def profiles(
     """
     random = np.random.default_rng(seed)
     least, where = np.full((dims, bins), np.inf), np.full((dims, bins, dims), np.nan)
-    best_trial, asked, trace = np.full((dims, bins), -1, np.int64), 0, []
+    best_trial, asked, trace = np.zeros((dims, bins), np.int64), 0, []
     x = _spread(random, max(batch, bins), dims)
-    for turn in range(rounds):
+    for _ in range(rounds):
         answer = yield x
         for trial, (point, distance) in enumerate(zip(x, answer.distance, strict=True), asked):
             for i, place in enumerate(np.minimum((point * bins).astype(int), bins - 1)):
@@ -281,7 +285,7 @@ def profiles(
         asked += len(x)
         trace.append(float(np.where(np.isfinite(least), least, 0).mean()))
         known = where[np.isfinite(least)]
-        if not len(known) or turn + 1 == rounds:
+        if not len(known):
             x = random.random((batch, dims))
             continue
         mothers, fathers = (known[random.integers(len(known), size=batch)] for _ in range(2))
@@ -289,8 +293,7 @@ def profiles(
         x = _reflected(mixed + 0.08 * random.normal(size=(batch, dims)))
         which, place = random.integers(dims, size=batch), random.integers(bins, size=batch)
         x[np.arange(batch), which] = (place + random.random(batch)) / bins
-    used = best_trial[best_trial >= 0]
-    return Found(NO_DRAWS, trace, least, np.unique(used), [])
+    return Found(NO_DRAWS, trace, least, np.unique(best_trial[np.isfinite(least)]), [])
 
 
 def pattern_space(dims: int, *, batch: Count = 100, rounds: Count = 20, seed: Seed = 1) -> Method:
@@ -300,30 +303,23 @@ def pattern_space(dims: int, *, batch: Count = 100, rounds: Count = 20, seed: Se
     cells that few trials have hit.
     """
     random = np.random.default_rng(seed)
-    hits: dict[tuple[int, ...], int] = {}
-    example: dict[tuple[int, ...], tuple[Reals, int]] = {}
-    trace: list[float] = []
-    asked, x = 0, _spread(random, batch, dims)
+    trials: dict[tuple[int, ...], list[int]] = {}  # of each cell
+    first, trace = NO_TRIALS, []
+    asked, x = np.empty((0, dims)), _spread(random, batch, dims)
     for _ in range(rounds):
         answer = yield x
-        for trial, (point, cell) in enumerate(zip(x, answer.cells, strict=True), asked):
-            if not np.isfinite(answer.statistics[trial - asked]).all():
-                continue
-            name = tuple(int(one) for one in cell)
-            hits[name] = hits.get(name, 0) + 1
-            example.setdefault(name, (point, trial))
-        asked += len(x)
-        trace.append(float(len(hits)))
-        if not hits:
+        for i in np.flatnonzero(np.isfinite(answer.statistics).all(1)):
+            trials.setdefault(tuple(answer.cells[i].tolist()), []).append(len(asked) + i)
+        asked = np.concatenate([asked, x])
+        trace.append(float(len(trials)))
+        if not trials:
             x = random.random((batch, dims))
             continue
-        names = list(hits)
-        rare = 1 / np.array([hits[name] for name in names], float)
-        chosen = random.choice(len(names), batch, p=rare / rare.sum())
-        parents = np.array([example[names[k]][0] for k in chosen])
+        first = np.array([one[0] for one in trials.values()], np.int64)
+        rare = np.reciprocal([float(len(one)) for one in trials.values()])
+        parents = asked[random.choice(first, batch, p=rare / rare.sum())]
         x = _reflected(parents + 0.15 * random.normal(size=(batch, dims)))
-    trials = np.array(sorted(trial for _, trial in example.values()), np.int64)
-    return Found(NO_DRAWS, trace, NO_DRAWS, trials, [f"{len(hits)} patterns were found"])
+    return Found(NO_DRAWS, trace, NO_DRAWS, first, [f"{len(trials)} patterns were found"])
 
 
 METHODS: Mapping[str, Callable[..., Method]] = {

@@ -80,7 +80,7 @@ def assumptions(series: Reals, statistics: Reals, ticks: Reals) -> Assumptions |
         step = spacing(ticks)
     except ConfigError:
         return None
-    rows = series[np.isfinite(series).all(1)] if series.size else series
+    rows = series[np.isfinite(series).all(1)]
     if not len(rows) or rows.shape[1] < LEAST_TICKS:
         return None
     means = window_means(rows)
@@ -114,8 +114,6 @@ def runs_test(x: Reals) -> float:
 
     above = x > np.median(x)
     n, m = int(above.sum()), int((~above).sum())
-    if n == 0 or m == 0:
-        return 1.0
     runs = 1 + int((above[1:] != above[:-1]).sum())
     expected = 2 * n * m / (n + m) + 1
     variance = (expected - 1) * (expected - 2) / (n + m - 1)
@@ -128,12 +126,9 @@ def _ergodic(means: Reals) -> float:
 
     if len(means) < 5:
         return np.nan
-    found = []
-    for k, row in enumerate(means):
-        others = np.delete(means[:, -1], k)
-        if np.ptp(np.concatenate([row, others])) > 0:
-            found.append(float(ks_2samp(row, others).pvalue < LEVEL))
-    return float(np.mean(found)) if found else 0.0
+    last = means[:, -1]
+    p = [ks_2samp(row, np.delete(last, k)).pvalue for k, row in enumerate(means)]
+    return float(np.mean(np.array(p) < LEVEL))
 
 
 def _unit_roots(x: Reals) -> tuple[float, float]:
@@ -158,12 +153,12 @@ def mser5(x: Reals) -> int:
     of the rest least: the sum of its squared deviations over the square of its number. At most
     half of the series is left out, and nothing of one that is constant.
     """
-    if not len(x) or np.ptp(x) == 0:
-        return 0
     batches = x[: len(x) // BATCH * BATCH].reshape(-1, BATCH).mean(1)
+    if not len(batches) or np.ptp(x) == 0:
+        return 0
     half = len(batches) // 2
     errors = [float(np.var(batches[d:]) / len(batches[d:])) for d in range(half + 1)]
-    return BATCH * int(np.argmin(errors)) if errors else 0
+    return BATCH * int(np.argmin(errors))
 
 
 def modes_p(x: Reals, resamples: int = 200, seed: int = 0) -> float:

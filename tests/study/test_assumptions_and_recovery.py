@@ -4,8 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.stats
 
+from societies.study import assumptions as tests
 from societies.study.assumptions import Assumptions, assumptions, modes_p, runs_test, window_means
 from societies.study.calibration.recover import recovered
 
@@ -86,6 +88,86 @@ def test_modes_do_not_depend_on_place_and_scale():
     x = np.random.default_rng(6).normal(size=40)
     x[20:] += 2.5
     assert modes_p(x) == modes_p(1000 + 64 * x) == modes_p(x - 500)
+
+
+def modes_by_hand(x, width):
+    """Return the number of local maxima of a normal kernel estimate."""
+    x = np.asarray(x, float)
+    grid = np.linspace(min(x) - 3 * width, max(x) + 3 * width, 256)
+    density = scipy.stats.norm.pdf(grid[:, None], x, width).sum(1)
+    return sum(density[1:-1][(density[1:-1] > density[:-2]) & (density[1:-1] > density[2:])] > 0)
+
+
+def test_two_normals_have_two_modes_if_they_are_more_than_two_widths_apart():
+    for apart, expected in ((1.9, 1), (2.1, 2), (40.0, 2)):
+        assert tests._modes(np.array([3.0, 3 + apart]), 1.0) == expected
+    assert tests._critical_width(np.array([-1.0, 1])) == pytest.approx(1, abs=0.01)
+    assert tests._critical_width(np.array([4.0, 11])) == pytest.approx(3.5, abs=0.03)
+    x = np.random.default_rng(2).normal(size=30)
+    width = tests._critical_width(x)
+    assert (tests._modes(x, width), modes_by_hand(x, 0.99 * width) > 1) == (1, True)
+
+
+@pytest.mark.parametrize("apart", [0, 2.5, 4])
+@pytest.mark.parametrize("size", [10, 31])
+def test_silvermans_test_by_hand(size, apart):
+    """Samples of the estimate with the least width, shrunk to the variance of the data."""
+    x = np.random.default_rng(5).normal(size=size) + apart * (np.arange(size) % 2)
+    z = scipy.stats.zscore(x)
+    several = scipy.optimize.bisect(lambda w: modes_by_hand(z, w) - 1.5, 0.1, 4, xtol=1e-8)
+    random = np.random.default_rng(0)
+    parents, noise = random.choice(z, (200, size)), random.normal(size=(200, size))
+    width = several + 1e-8
+    drawn = (parents + width * noise) / np.sqrt(np.var(z) + width**2)
+    assert modes_p(x) == np.mean([modes_by_hand(row, width) > 1 for row in drawn])
+
+
+def test_windows_are_compared_with_the_last_ones_of_the_other_seeds():
+    means = np.random.default_rng(3).normal(size=(6, 20))
+    means[:, -1] += 9
+    means[:2, :-1] += 9
+    rest = [np.delete(means[:, -1], k) for k in range(6)]
+    p = [scipy.stats.ks_2samp(*both).pvalue for both in zip(means, rest, strict=True)]
+    assert tests._ergodic(means) == np.mean(np.less(p, 0.05)) == 4 / 6
+    assert np.isnan(tests._ergodic(means[:4])) and not np.isnan(tests._ergodic(means[:5]))
+    means[4] = means[:, -1] = 1.0  # one seed in which nothing happens is a seed, too
+    p = [scipy.stats.ks_2samp(row, np.ones(5)).pvalue for row in means]
+    assert tests._ergodic(means) == np.mean(np.less(p, 0.05)) == 5 / 6
+
+
+@pytest.mark.parametrize(
+    ("level", "wide", "constant"),
+    [
+        *((0.0, 1e-12, True), (0.0, 1.5e-12, False), (0.0, 1e-13, True), (0.5, 0.5e-12, True)),
+        *((-1e6, 0.5e-6, True), (1e6, 0.5e-6, True), (1e6, 2e-6, False), (1e-3, 1e-3, False)),
+    ],
+)
+def test_what_differs_by_rounding_errors_is_constant(level, wide, constant):
+    """A trillionth of the largest size, or of 1."""
+    from statsmodels.tsa.stattools import adfuller, kpss
+
+    x = level + wide * np.random.default_rng(1).integers(0, 2, 120)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exact = (adfuller(x)[1], kpss(x, nlags="auto")[1])
+    assert tests._unit_roots(x) == ((0.0, 1.0) if constant else exact)
+    assert exact != (0.0, 1.0)
+
+
+def test_unit_roots_are_looked_for_in_the_first_twenty_seeds(monkeypatch):
+    seen = []
+    monkeypatch.setattr(tests, "_unit_roots", lambda x: seen.append(x[0]) or (x[0] > 18.5, 0.5))
+    x = np.arange(25.0)[:, None] + np.random.default_rng(1).normal(size=(25, 100)) / 100
+    x[:, 0] = np.arange(25)
+    found = assumptions(x, x.mean(1), np.arange(100.0))
+    assert seen == [*range(20)] and found.unit_root == 0.05
+
+
+@pytest.mark.parametrize(("level", "expected"), [(40, 40), (60, 60), (65, 60)])
+def test_at_most_half_of_a_series_is_warm_up(level, expected):
+    x = np.random.default_rng(7).normal(size=122) / 10 + 50 * (np.arange(122) < level)
+    assert tests.mser5(x) == expected
+    assert tests.mser5(np.arange(4.0)) == tests.mser5(np.arange(5.0)) == 0
 
 
 def test_ranks_and_coverage_by_hand():

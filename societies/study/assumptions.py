@@ -171,7 +171,7 @@ def modes_p(x: Reals, resamples: int = 200, seed: int = 0) -> float:
         return np.nan
     if np.ptp(x) == 0:
         return 1.0
-    x = (x - x.mean()) / x.std()
+    x = x / x.std()
     width = _critical_width(x)
     random = np.random.default_rng(seed)
     drawn = random.choice(x, (resamples, len(x))) + width * random.normal(size=(resamples, len(x)))

@@ -75,13 +75,11 @@ class Statistic:
             return self.of(x[rows][:, entries], **inputs, **options)
 
         with np.errstate(all="ignore"):
-            if whole.any() and x.shape[1]:
+            if x.shape[1]:
                 found[whole] = of(whole)
-            holes = (
-                there.any(1) & ~whole & ~np.any([np.isinf(one).any(1) for one in both], axis=0)
-            )
+            holes = there.any(1) & ~whole & ~np.any([np.isinf(one).any(1) for one in both], axis=0)
             for row in np.flatnonzero(holes) if sample else ():
-                found[row] = of([row], there[row])[0]
+                found[[row]] = of([row], there[row])
         found[~np.isfinite(found)] = np.nan
         return found
 
@@ -153,7 +151,7 @@ def checked_options(what: str, options: Mapping[str, Any], of: Callable[..., Any
         try:
             TypeAdapter(allowed).validate_python(value, strict=True)
         except ValidationError as error:
-            why = plain_words(error.errors(include_url=False)[0])
+            why = plain_words(next(iter(error.errors())))
             raise ConfigError(f"{what}: option '{name}' {why}") from None
         if isinstance(value, float) and np.isnan(value):
             raise ConfigError(f"{what}: option '{name}' expected a number, got nan")
@@ -255,9 +253,8 @@ def trend(x: Reals, ticks: Reals) -> Any:
 @statistic(RATE)
 def growth(x: Reals, ticks: Reals) -> Any:
     """Constant growth rate that leads from the first to the last value."""
-    if len(ticks) < 2:
-        return np.full(len(x), np.nan)
-    return (x[..., -1] / x[..., 0]) ** (1 / (ticks[-1] - ticks[0])) - 1
+    span = ticks[-1] - ticks[0]
+    return np.where(span > 0, (x[..., -1] / x[..., 0]) ** (1 / span) - 1, np.nan)
 
 
 @statistic(ONE)
@@ -279,7 +276,7 @@ def spacing(ticks: Reals) -> int:
         raise ConfigError(
             f"needs equally spaced ticks, but they are {steps[0]} to {steps[-1]} apart"
         )
-    return int(steps[0]) if len(steps) else 1
+    return int((*steps, 1)[0])
 
 
 def entries_of(name: str, number: int, ticks: Reals) -> int:
@@ -290,7 +287,9 @@ def entries_of(name: str, number: int, ticks: Reals) -> int:
     ConfigError
         If the ticks are not equally spaced, or the number is no multiple of their distance.
     """
-    step = spacing(ticks) if number else 1
+    if number == 0:
+        return 0
+    step = spacing(ticks)
     if number % step:
         raise ConfigError(
             f"{name}: {number} ticks, but the series has every {step}th tick only; take a multiple "
@@ -318,22 +317,19 @@ def correlation(
     Pairs of which either value is ``outliers`` quartile ranges outside its quartiles are left out.
     """
     lag = entries_of("correlation: lag", lag, ticks)
-    n = x.shape[1] - abs(lag)
-    if n < 2:
-        return np.full(len(x), np.nan)
+    n = max(x.shape[1] - abs(lag), 0)
     x, other = x[..., max(0, -lag) :][..., :n], other[..., max(0, lag) :][..., :n]
     there = np.ones(x.shape, bool)
     for one in (x, other) if np.isfinite(outliers) else ():
         low, high = np.quantile(one, [0.25, 0.75], axis=1)[..., None]
         wide = outliers * (high - low)
         there &= (one >= low - wide) & (one <= high + wide)
-    return [_pearson(a[pairs], b[pairs]) for a, b, pairs in zip(x, other, there, strict=True)]
+    rows = zip(x, other, there, strict=True)
+    return [_pearson(a[pairs], b[pairs]) if pairs.any() else np.nan for a, b, pairs in rows]
 
 
 def _pearson(a: Reals, b: Reals) -> float:
     """Return the correlation of two series, from -1 to 1 in spite of rounding."""
-    if len(a) < 2:
-        return np.nan
     a, b = deviations(a), deviations(b)
     return float(np.clip((a @ b) / np.sqrt((a @ a) * (b @ b)), -1, 1))
 
@@ -360,10 +356,10 @@ def trough_tick(x: Reals, ticks: Reals) -> Any:
 @statistic(CLOCK)
 def half_life(x: Reals, ticks: Reals) -> Any:
     """Ticks from the peak until x is at most half of it; none if it never is."""
-    at = x.argmax(1)[..., None]
-    later = np.arange(x.shape[1]) > at
-    there = later & (x <= np.take_along_axis(x, at, 1) / 2)
-    return np.where(there.any(1), ticks[there.argmax(1)] - ticks[at[..., 0]], np.nan)
+    at = x.argmax(1)
+    later = np.arange(x.shape[1]) > at[:, None]
+    there = later & (x <= x.max(1, keepdims=True) / 2)
+    return np.where(there.any(1), ticks[there.argmax(1)] - ticks[at], np.nan)
 
 
 # ----------------------------------------------------------------------------------- distributions

@@ -167,6 +167,8 @@ def test_unit_roots_are_looked_for_in_the_first_twenty_seeds(monkeypatch):
 def test_at_most_half_of_a_series_is_warm_up(level, expected):
     x = np.random.default_rng(7).normal(size=122) / 10 + 50 * (np.arange(122) < level)
     assert tests.mser5(x) == expected
+    found = assumptions(np.tile(x, (3, 1)), x[:3], np.arange(0.0, 244, 2))
+    assert found.warm_up == 2 * expected
     assert tests.mser5(np.arange(4.0)) == tests.mser5(np.arange(5.0)) == 0
 
 

@@ -366,6 +366,8 @@ def test_shares_and_correlations_stay_in_their_ranges(x):
     correlations = of("correlation", x, ticks=np.arange(float(x.shape[1])), other=3 * x)
     assert (np.isnan(correlations) | (correlations <= 1)).all()
     assert (of("top_share", x, top=1.0) == 1).all()
+    correlations = of("correlation", x, ticks=np.arange(float(x.shape[1])), other=-3 * x)
+    assert (np.isnan(correlations) | (correlations >= -1)).all()
     for name in ("gini", "hhi", "top_share"):
         found = of(name, x)
         assert ((found >= 0) & (found <= 1)).all(), name
@@ -514,7 +516,16 @@ def test_a_statistic_of_few_values(name, x, options, expected):
 def test_correlation_of_few_pairs():
     x, y = [1.0, 2, 4], [3.0, 5, 6]
     line = np.corrcoef(x, y)[0, 1]
-    for lag, expected in ((0, line), (1, 1), (-1, 1), (2, NONE), (-2, NONE), (7, NONE)):
+    for lag, expected in (
+        (0, line),
+        (1, 1),
+        (-1, 1),
+        (2, NONE),
+        (-2, NONE),
+        (3, NONE),
+        (4, NONE),
+        (-7, NONE),
+    ):
         found = of("correlation", x, other=np.array([y]), ticks=np.arange(3.0), lag=lag)
         np.testing.assert_allclose(found, [expected], err_msg=f"lag {lag}")
     apart = np.array([0.0, 1, 7])  # which a lag of 0 does not look at
@@ -533,6 +544,17 @@ def test_outliers_are_so_many_quartile_ranges_outside_the_quartiles(outliers, en
         for one, other in ((x, y), (y, x)):
             options = {"other": other[None], "ticks": np.arange(9.0), "outliers": outliers}
             assert of("correlation", one, **options)[0] == pytest.approx(exact)
+
+
+def test_without_a_bound_there_are_no_outliers():
+    """Not even where both quartiles are equal."""
+    x, y = np.array([0.0, 0, 0, 0, 0, 0, 0, 1, 5]), np.array([3.0, 1, 4, 0, 5, 8, 2, 6, 7])
+    found = of("correlation", x, other=y[None], ticks=np.arange(9.0))
+    assert found[0] == pytest.approx(np.corrcoef(x, y)[0, 1])
+    apart = {"other": -x[None], "ticks": np.arange(9.0), "outliers": 1.5}
+    assert np.isnan(of("correlation", x[::-1], **apart))[0]  # the rest are zeros
+    nothing = {"other": np.array([[0.0, 9, 1, 2]]), "ticks": np.arange(4.0), "outliers": 1e-9}
+    assert np.isnan(of("correlation", [1.0, 2, 0, 9], **nothing))[0]  # no pair remains
 
 
 def test_ticks_have_a_distance():
@@ -583,8 +605,16 @@ def test_options_of_the_vocabulary_have_ends():
         statistics.checked_options("quantile", {"z": 1}, named("quantile").given)
     with pytest.raises(ConfigError, match="unknown option 'z'; it has none"):
         statistics.checked_options("mean", {"z": 1}, named("mean").given)
+    with pytest.raises(ConfigError, match="unknown option 'lagg'; did you mean 'lag'"):
+        statistics.checked_options("correlation", {"lagg": 1}, named("correlation").given)
+    statistics.checked_options("worded", {"word": "a"}, worded)
     with pytest.raises(ConfigError, match="option 'times' expected a number"):
         statistics.checked_options("spread", {"times": "twice"}, spread)
+
+
+def worded(x, ticks, *, word: str = "b"):
+    """Return a number of one copy, as a word says."""
+    return float(len(word))
 
 
 def test_inputs_and_units_of_the_vocabulary():
@@ -595,6 +625,8 @@ def test_inputs_and_units_of_the_vocabulary():
         **{"correlation": ("ticks", "other")},
         **dict.fromkeys(("kolmogorov_smirnov", "wasserstein", "rmse"), ("data",)),
     }
+    for name, one in STATISTICS.items():
+        assert statistics._declared(name, one.of, one.unit).takes == takes.get(name, ())
     units = {name: named(name).unit_of("units", "day") for name in STATISTICS}
     assert {units[name] for name in ("gini", "hhi", "correlation", "share", "skewness")} == {"1"}
     assert {units[name] for name in ("mean", "sd", "quantile", "rmse")} == {"units"}

@@ -38,7 +38,14 @@ from societies.output.trailing import (
 from societies.signals import number_of
 from societies.study.bands import distances, ends_of
 from societies.study.calibration.document import Calibration, load_calibration
-from societies.study.calibration.methods import METHODS, Answer, Found, require_scipy
+from societies.study.calibration.methods import (
+    METHODS,
+    NO_DRAWS,
+    NO_TRIALS,
+    Answer,
+    Found,
+    require_scipy,
+)
 from societies.study.simulate import MOST_OF_BATCH, Simulator
 from societies.study.statistics import Reals
 from societies.version import package_version
@@ -280,25 +287,22 @@ def _dataset(own: Calibration, done: Trials, found: Found | None) -> xr.Dataset:
     answer = own.answer(done.runs)
     names, statistics = list(own.priors), list(own.targets.statistics)
     ends = np.array([ends_of(one) for one in own.targets.statistics.values()])
-    draws = found.draws if found is not None else np.empty((0, 0))
-    profile = found.profile if found is not None else np.empty((0, 0))
-    found_trials = found.trials if found is not None else np.empty(0, np.int64)
+    result = found or Found(NO_DRAWS, [], NO_DRAWS, NO_TRIALS, [])
     data: dict[str, Any] = {
         "unit": (("trial", "parameter"), done.unit, {"long_name": "point of the unit cube"}),
         "runs": (("trial", "replicate", "statistic"), done.runs),
         "statistics": (("trial", "statistic"), answer.statistics),
         "distance": ("trial", answer.distance, {"units": "1", "long_name": "from the targets"}),
-        "trace": ("batch", np.array(found.trace if found is not None else [])),
-        "profile": (("parameter", "bin"), profile if profile.size else np.empty((len(names), 0))),
-        "chosen": ("choice", found_trials, {"long_name": "trials that the result is made of"}),
+        "trace": ("batch", np.array(result.trace)),
+        "profile": (("parameter", "bin"), result.profile.reshape(len(names), -1)),
+        "chosen": ("choice", result.trials, {"long_name": "trials that the result is made of"}),
     }
-    for rows, dim, word in ((done.unit, "trial", "value"), (draws, "draw", "draw")):
+    for rows, dim, word in ((done.unit, "trial", "value"), (result.draws, "draw", "draw")):
         values = own.values(rows) if rows.size else []
         for i, name in enumerate(names):
             unit, meaning = unit_and_meaning(type(own.sweep.base), name)
             column = np.array([row[i] for row in values])
             column = column if column.dtype.kind in "iuf" else column.astype(str).astype(object)
-            column = column if len(values) else np.empty(0)
             data[f"{word}_{name}"] = (dim, column, {"units": unit, "long_name": meaning})
     units = [own.targets.units.get(name, "") for name in statistics]
     coords = {
@@ -314,7 +318,7 @@ def _dataset(own: Calibration, done: Trials, found: Found | None) -> xr.Dataset:
         **{"git_commit": git_commit(), SOURCES: text_of(_sources(own))},
         **{
             "command": command(own, done, answer),
-            "notes": json.dumps(notes(own, done, answer, found)),
+            "notes": json.dumps(notes(own, done, answer, result)),
         },
     }
     return xr.Dataset(data, coords, attrs)
@@ -338,9 +342,9 @@ def command(own: Calibration, done: Trials, answer: Answer) -> str:
     return " ".join(["societies run", shlex.quote(str(said)), *words])
 
 
-def notes(own: Calibration, done: Trials, answer: Answer, found: Found | None) -> list[str]:
+def notes(own: Calibration, done: Trials, answer: Answer, found: Found) -> list[str]:
     """Return what the user should know, one sentence each."""
-    said = list(found.notes) if found is not None else []
+    said = list(found.notes)
     if own.shapes:
         keys = ", ".join(own.shapes)
         said.append(f"{keys}: each value is a program to compile, and a launch of its own")
@@ -366,7 +370,7 @@ def notes(own: Calibration, done: Trials, answer: Answer, found: Found | None) -
             f"{name}: no trial came near {low:g} to {high:g}; the nearest has {value:.4g} (trial "
             f"{nearest}); {help_}"
         )
-    if found is not None and found.draws.size:
+    if found.draws.size:
         wide = found.draws.std(0) / np.sqrt(1 / 12)
         said += [
             f"{key}: its posterior is as wide as its prior, so the targets do not identify it"

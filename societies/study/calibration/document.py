@@ -27,6 +27,8 @@ from societies.sweep.ranges import Range, Wrong, range_of
 
 FAR = 0.001
 """Probability at whose quantiles a prior without ends is compared with the range of its key."""
+FIRST_TRIALS = ("population", "points", "batch")
+"""Options that say with how many trials a method begins."""
 
 
 class CalibrationConfig(WorkloadConfig):
@@ -153,7 +155,7 @@ def load_calibration(source: str | os.PathLike[str] | Mapping[str, Any]) -> Cali
         raise _refused(document, "replicates", f"{sweep.base.workload} has no random draws")
     common = config.common_random_numbers
     common = method in COMMON if common is None else common
-    trials = options.get("population", options.get("points", options.get("batch", 1 << 30)))
+    trials = next((options[one] for one in FIRST_TRIALS if one in options), np.inf)
     if trials <= len(priors):
         message = f"{method} begins with {trials} trials, fewer than needed for {len(priors)}"
         raise _refused(document, "method", f"{message} parameters")
@@ -202,16 +204,13 @@ def _priors(document: Document, config: CalibrationConfig, sweep: Sweep) -> dict
             if why := unusable(model, data, str(name), lambda _: ""):
                 raise Wrong(why)
             found[name] = range_of(said)
-            ends = np.array(
-                [0.0, 1 - 1e-12] if "low" in said and "high" in said else [FAR, 1 - FAR]
-            )
-            for value in found[name].values(ends):
+            for value in _extremes(found[name]):
                 checked_points(sweep, [{name: value}])
         except Wrong as error:
             path = ("parameters", name, *([error.key] if error.key else []))
             problems.append(Problem(document.place(path), path, str(error)))
         except ConfigError as error:
-            message = str(error).split("\n", 1)[0].rpartition("  ")[2].removeprefix(f"{name}: ")
+            message = str(error).partition("\n")[0].rpartition("  ")[2].removeprefix(f"{name}: ")
             problems.append(Problem(place, ("parameters", name), message))
     if not config.parameters:
         problems.append(
@@ -220,3 +219,11 @@ def _priors(document: Document, config: CalibrationConfig, sweep: Sweep) -> dict
     if problems:
         raise config_error(problems)
     return found
+
+
+def _extremes(prior: Range) -> list[Any]:
+    """Return values of a prior that must be allowed: each of a choice, else the ends."""
+    if prior.distribution == "choice":
+        return list(prior.given["values"])
+    ends = [0.0, 1 - 1e-12] if {"low", "high"} <= prior.given.keys() else [FAR, 1 - FAR]
+    return prior.values(np.array(ends))

@@ -75,12 +75,13 @@ def _spread(random: np.random.Generator, count: int, dims: int) -> Reals:
 
 def _reflected(x: Reals) -> Reals:
     """Return points that left the unit cube, reflected at its faces."""
-    return np.clip(1 - np.abs(1 - np.abs(x) % 2), 1e-9, 1 - 1e-9)
+    found: Reals = np.clip(1 - np.abs(1 - np.abs(x) % 2), 1e-9, 1 - 1e-9)
+    return found
 
 
-def _inside(x: Reals) -> NDArray[np.bool_]:
+def _inside(x: Reals) -> Any:
     """Return which points lie within the unit cube, beyond which a prior is 0."""
-    return ((x > 0) & (x < 1)).all(1)
+    return np.all((x > 0) & (x < 1), axis=1)
 
 
 def abc_smc(
@@ -308,7 +309,7 @@ def pattern_space(dims: int, *, batch: Count = 100, rounds: Count = 20, seed: Se
     asked, x = np.empty((0, dims)), _spread(random, batch, dims)
     for _ in range(rounds):
         answer = yield x
-        for i in np.flatnonzero(np.isfinite(answer.statistics).all(1)):
+        for i in np.flatnonzero(np.isfinite(answer.statistics).all(1)).tolist():
             trials.setdefault(tuple(answer.cells[i].tolist()), []).append(len(asked) + i)
         asked = np.concatenate([asked, x])
         trace.append(float(len(trials)))

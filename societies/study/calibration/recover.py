@@ -107,11 +107,9 @@ def recover(
         first = 1 << 24
         numbers = first + np.arange(points * own.replicates).reshape(points, -1)
         data = mean_of(simulate.runs(own.values(truth), numbers))
-        spread = np.nanstd(data, axis=0)
-        if not np.isfinite(data).all():
-            bad = int((~np.isfinite(data).all(1)).sum())
+        if bad := int((~np.isfinite(data).all(1)).sum()):
             raise ConfigError(f"{option('recover')}: {bad} true points have no statistics")
-        aims = [_aimed(own.targets, row, spread) for row in data]
+        aims = [_aimed(own.targets, row, data.std(0)) for row in data]
         methods = [
             METHODS[own.method](dims, **{**own.options, "seed": seed + 1 + k})
             for k in range(points)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
@@ -96,7 +95,7 @@ class Targets:
                 raise self.refused(name, "of", str(error)) from None
             self.units[name] = unit
             columns.append(values)
-        return np.stack(columns, -1) if columns else np.empty((data.sizes[copies_of(data)], 0))
+        return np.stack(columns, 1) if columns else np.empty((data.sizes[copies_of(data)], 0))
 
     def series(self, name: str, data: xr.Dataset, *, ticks: bool = True) -> Any:
         """Return the series of a target: (copy, entry) values, (entry,) ticks, unit, is a sample.
@@ -170,7 +169,7 @@ class Targets:
         for said in filters:
             name, options = chosen(said)
             x = filtered(x, at, name, options)
-            at = at[len(at) - x.shape[-1] :]
+            at = at[len(at) - x.shape[1] :]
             unit = unit if name in _SAME_UNIT else "1"
         if ticks and target.ticks is not None:
             there = _among(at, target.ticks)
@@ -218,8 +217,8 @@ def _entry(values: xr.DataArray, dim: str, entry: Any) -> xr.DataArray:
             listed = ", ".join(map(str, known[:12]))
             raise ConfigError(f"at.{dim}: there is no {described(one)}; there are {listed}")
         places.append(int(np.argmax(same)))
-    found: xr.DataArray = values.isel({dim: places if isinstance(entry, list) else places[0]})
-    return found
+    found = values.isel({dim: places})
+    return found if isinstance(entry, list) else found.squeeze(dim)
 
 
 def _reduced(values: xr.DataArray, dim: str, said: Choice, of_clock: bool) -> xr.DataArray:
@@ -260,13 +259,13 @@ def load_targets(
         raise config_error([Problem(document.place(("statistics",)), ("statistics",), message)])
     found = []
     for place, case in config.places():
-        own = str(place[-1]) if place else ""
+        _, own = place or ("", "")
         observed = {
             key: _observed(one.data, folder, document, (*place, "statistics", key, "data"))
             for key, one in case.statistics.items()
             if one.data is not None
         }
-        found.append(Targets(own, name, case, observed, folder, document, place))
+        found.append(Targets(str(own), name, case, observed, folder, document, place))
     if only is None:
         return found
     names = [one.name for one in found]
@@ -280,7 +279,7 @@ def _file(source: str | os.PathLike[str]) -> FilePath:
     """Return the file of targets: on disk or, failing that, among the shipped ones."""
     name = os.fspath(source)
     shipped = data_directory("configs") / TARGETS / f"{name.removesuffix('.yaml')}.yaml"
-    if not os.path.lexists(name) and shlex.quote(name) == name and shipped.is_file():
+    if not os.path.lexists(name) and shipped.is_file():
         return shipped
     return find_config(source)
 

@@ -218,10 +218,9 @@ def _cases_of(results: str | PathLike[str] | xr.Dataset) -> Iterator[tuple[str, 
             return
         done = runs_done(data)
         labels = point_labels(done)
-        for point, label in labels.items() if len(labels) > 1 else ():
-            yield label, done.isel({RUN: np.flatnonzero(done["point"].values == point)})
-        if len(labels) == 1:
-            yield "", done
+        for point, label in labels.items():
+            own = done.isel({RUN: np.flatnonzero(done["point"].values == point)})
+            yield label if len(labels) > 1 else "", own
     finally:
         if opened is not None:
             opened.close()
@@ -253,7 +252,7 @@ def _computed(
             why = next(iter(simulate.failures), "no run was done")
             raise SocietiesError(f"no seed could be run: {why}")
         data = xr.concat([one for _, one in sorted(parts, key=lambda p: p[0])], RUN)
-        return data.assign_attrs(parts[0][1].attrs), simulate.failures
+        return data, simulate.failures
 
 
 def judged(
@@ -315,7 +314,7 @@ def verdict_on(
         verdict = FAIL
     else:
         verdict = PASS if low <= mean <= high and inside >= needed else WARN
-    distance = float(distances({name: target}, np.array([[mean]]))[0, 0])
+    distance = distances({name: target}, np.array([mean])).item()
     numbers = (mean, sd, begin, end, inside, failed, distance)
     return Verdict(case, name, unit, target, verdict, values, *numbers, **more)
 

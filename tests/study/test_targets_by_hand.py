@@ -1,0 +1,390 @@
+"""What does a target select, and what is said of a verdict? By hand, at the ends."""
+
+import dataclasses
+import json
+import types
+
+import numpy as np
+import pytest
+import xarray as xr
+from rich.console import Console
+from test_validate import DATA, DAYS, of
+
+from societies.errors import ConfigError, SocietiesError
+from societies.study import load_targets, statistics, validation
+from societies.study.assumptions import Assumptions
+from societies.study.forecasts import Forecast
+from societies.study.validation import FAIL, PASS, WARN, Validation, judged, validate, verdict_on
+
+NOISE = DATA.noise.values
+X = {"of": "level", "band": [0, 3]}
+
+
+def given(**target):
+    return load_targets({"statistics": {"x": {"of": "level", **target}}})[0]
+
+
+# ----------------------------------------------------------------------------------------- targets
+
+
+def test_variables_and_series_of_targets():
+    found = given(of="line / level", against="noise", statistic="correlation", ticks="3:5")
+    assert found.variables == ("line", "level", "noise")
+    x, at, _, sample = found.series("x", DATA)
+    np.testing.assert_allclose(x, np.tile(DAYS[2:5], (5, 1)))
+    assert (at.tolist(), sample) == ([3, 4, 5], False)
+    assert found.series("x", DATA, ticks=False)[1].tolist() == DAYS.tolist()
+    nothing = load_targets({"cases": {"a": {"base": "economy/quickstart"}, "b": {}}})
+    assert [one.name for one in nothing] == ["a", "b"]
+    assert nothing[0].evaluate(DATA).shape == (5, 0)
+
+
+@pytest.mark.parametrize(
+    ("target", "unit"),
+    [
+        ({}, "units"),
+        ({"filter": ["difference"]}, "units"),
+        ({"filter": ["log"]}, "1"),
+        ({"filter": ["log", "detrend"]}, "1"),
+        ({"filter": ["relative_change"]}, "1"),
+        ({"relative_to": "3:3"}, "1"),
+        ({"statistic": "trend"}, "units/day"),
+        ({"statistic": "peak_tick"}, "day"),
+    ],
+)
+def test_units_of_targets(target, unit):
+    found = given(**target)
+    found.evaluate(DATA)
+    assert found.units == {"x": unit}
+
+
+def test_copies_may_come_last_and_must_be_there():
+    turned = DATA.transpose("day", ...)
+    np.testing.assert_array_equal(given(of="noise").evaluate(turned)[:, 0], NOISE.mean(1))
+    for name, dims in (("shared", "has the dimensions day; leave"), ("one", "dimensions no other")):
+        own = DATA.level[0] if name == "shared" else DATA.level[:, 0]
+        data = DATA.assign({name: own.drop_vars("day", errors="ignore")})
+        with pytest.raises(ConfigError, match=dims):
+            given(of=name).evaluate(data)
+
+
+def test_entries_of_dimensions():
+    shares, by_level = DATA.share.values, DATA.level_of.values
+    np.testing.assert_allclose(
+        of(of="share", at={"source": ["tool", "hand"]}, reduce={"source": "last"}),
+        shares[:, :, 0].mean(1),
+    )
+    np.testing.assert_allclose(
+        of(of="share", at={"source": ["tool"]}, reduce={"source": "sd"}), 0, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        of(of="level_of", at={"quantile": 0.1 + 0.2 + 0.2}), by_level[:, :, 1].mean(1)
+    )
+    for target, match in (
+        ({"of": "share", "at": {"source": 1}}, r"at\.source: there is no 1; there are hand, tool"),
+        ({"of": "level_of", "at": {"quantile": "x"}}, r"at\.quantile: there is no 'x'; there are"),
+        ({"of": "noise", "at": {"day": 500}}, r"there are 1, 2, .*, 11, 12$"),
+    ):
+        with pytest.raises(ConfigError, match=match):
+            of(**target)
+
+
+def test_agents_of_a_sample_keep_their_order_and_may_be_missing():
+    wealth = DATA.wealth.values.copy()
+    wealth[0, 1, :3] = np.nan
+    names = [f"agent {i}" for i in range(30)][::-1]
+    data = DATA.assign(wealth=(("society", "agent_day", "agent"), wealth))
+    data = data.assign_coords(agent=names)
+    day = {"of": "wealth", "at": {"agent_day": 120}}
+    np.testing.assert_array_equal(given(**day, statistic="last").evaluate(data)[:, 0],
+                                  wealth[:, 1, -1])  # fmt: skip
+    np.testing.assert_allclose(given(**day).evaluate(data)[:, 0], np.nanmean(wealth[:, 1], 1))
+    assert given(**day).series("x", data)[3] is True
+    over = {"of": "wealth", "reduce": {"agent": "mean"}, "statistic": "maximum"}
+    means = np.nanmean(wealth, 2)
+    np.testing.assert_allclose(given(**over).evaluate(data)[:, 0], means.max(1))
+    first = wealth[:, :1]
+    one = data.isel(agent_day=[0])
+    np.testing.assert_allclose(given(**over).evaluate(one)[:, 0], first.mean(2)[:, 0])
+
+
+def test_filters_of_a_series_against_itself():
+    lag = {"of": "noise", "against": "noise", "statistic": {"correlation": {"lag": 1}}}
+    change = np.diff(NOISE)
+    exact = [np.corrcoef(one[:-1], one[1:])[0, 1] for one in change]
+    np.testing.assert_allclose(of(**lag, filter=["difference"]), exact)
+
+
+def test_reductions_of_other_packages_get_as_many_ticks_as_entries(monkeypatch):
+    def counted(x, ticks):
+        assert x.shape == ticks.shape
+        return len(x)
+
+    entry = types.SimpleNamespace(name="counted", load=lambda: counted)
+    monkeypatch.setattr(statistics, "entry_points", lambda group: [entry])
+    statistics.named.cache_clear()
+    assert of(of="share", reduce={"source": "counted"}).tolist() == [2] * 5
+    statistics.named.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("target", "match"),
+    [
+        ({"filter": ["zzz"]}, r"unknown filter 'zzz'; there are log, difference, "),
+        ({"filter": ["detrent"]}, r"unknown filter 'detrent'; did you mean 'detrend'\?"),
+        ({"statistic": {}}, "expected NAME or"),
+        ({"statistic": {"mean": 3}}, "expected NAME or"),
+        ({"statistic": "rmse", "data": {}}, "needs a file and a column, or values"),
+        ({"statistic": "rmse", "data": {"file": "s.csv", "column": "rat"}}, "did you mean 'rate'"),
+    ],
+)
+def test_mistakes(target, match, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.csv").write_text("rate,wage\n1,3\n2,5\n")
+    with pytest.raises(ConfigError, match=match):
+        given(**target)
+
+
+def test_observations_and_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.csv").write_text("rate,wage\n1,3\n2,5\n")
+    for more, values in (({}, [1, 2]), ({"column": "wage"}, [3, 5])):
+        own = given(statistic="rmse", data={"file": "s.csv", **more})
+        assert own.observed["x"].tolist() == values
+    assert of(of="level", statistic={"share": {"above": 1.1, "below": 1.1}}).tolist() == [
+        *(0, 1, 0, 0, 0)
+    ]
+    assert len(load_targets("economy")) > 1
+    (tmp_path / "economy").write_text("statistics: {a: {of: gini, band: [0, 1]}}\n")
+    (only,) = load_targets("economy")  # the file of the user comes first
+    assert list(only.statistics) == ["a"]
+    with pytest.raises(ConfigError, match="no such file"):
+        load_targets("not there")
+
+
+# ---------------------------------------------------------------------------------------- verdicts
+
+
+def verdict(values, **target):
+    own = given(**target).statistics["x"]
+    return verdict_on("", "x", "1", own, np.array(values, float), 0.6)
+
+
+def test_one_seed_has_no_interval():
+    one, none = verdict([1.5], band=[1, 2]), verdict([np.nan], band=[1, 2])
+    assert (one.verdict, one.mean, one.low, one.high, one.share) == (PASS, 1.5, 1.5, 1.5, 1)
+    assert np.isnan(one.sd) and one.distance == 0 and one.failed == 0
+    assert (none.verdict, none.failed, none.share) == (FAIL, 1, 0)
+    two = verdict([1.0, 4.0], band=[1, 2])
+    half = 12.706204736 * np.std([1, 4], ddof=1) / np.sqrt(2)
+    assert (two.low, two.high) == pytest.approx((2.5 - half, 2.5 + half))
+    assert (two.verdict, two.distance) == (WARN, 1)  # half a unit beyond a band of 1
+    assert two.share == 0.5
+
+
+def test_a_verdict_as_plain_data():
+    plain = verdict([1.5, np.nan], band=[1, None]).as_dict()
+    assert plain == {
+        **{"name": "x", "verdict": WARN, "unit": "1", "mean": 1.5, "sd": None, "low": 1.5},
+        **{"high": 1.5, "share": 0.5, "distance": 0.0, "seeds": 2, "failed": 1},
+        **{"band": [1, None], "target": None, "weight": 1.0},
+    }
+    tests = Assumptions(0.5, 0, 0, 0, 12, np.nan)
+    errors = [Forecast(1, 2.0, 3.0, 4.0, 0.5, 0.25)]
+    own = verdict([1.5], band=[1, 2], target=1.5, source="a book")
+    found = dataclasses.replace(own, case="c", tests=tests, errors=errors).as_dict()
+    assert (found["case"], found["source"], found["target"]) == ("c", "a book", 1.5)
+    assert found["tests"]["problems"] == ["not stationary", "warm-up 12"]
+    assert (found["tests"]["runs_rejected"], found["tests"]["modes_p"]) == (0.5, None)
+    assert found["forecasts"] == [dataclasses.asdict(errors[0])]
+
+
+def some(case, word, weight=1.0):
+    own = verdict([1.5], band=[1, 2], weight=weight)
+    return dataclasses.replace(own, case=case, verdict=word)
+
+
+def test_scores_of_cases():
+    verdicts = [some("a", PASS), some("b", WARN), some("b", FAIL, 3)]
+    found = Validation(verdicts, 0.9, {"why": 2})
+    assert (found.score, found.passed, found.cases) == (0.3, False, ["a", "b"])
+    said = found.as_dict()
+    assert said["scores"] == {"a": 1, "b": 0.125} and said["failures"] == {"why": 2}
+    assert said["counts"] == {PASS: 1, WARN: 1, FAIL: 1} and said["level"] == 0.9
+    assert [one["name"] for one in said["statistics"]] == ["x"] * 3
+    alone = Validation([some("a", WARN)], 0.9)
+    assert alone.passed is True and "scores" not in alone.as_dict() and alone.score == 0.5
+    assert Validation([some("a", FAIL, 0)], 0.9).score == 1
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, 1.5])
+def test_a_level_is_between_0_and_1(level):
+    with pytest.raises(ConfigError, match="level"):
+        validate({"statistics": {"x": X}}, DATA, level=level)
+
+
+def test_targets_and_results_in_other_forms(tmp_path):
+    own = load_targets({"statistics": {"x": X}})
+    assert [one.mean for one in validate(own, DATA).verdicts] == [pytest.approx(1.32)]
+    assert [one.mean for one in validate(tuple(own), DATA).verdicts] == [pytest.approx(1.32)]
+    two = load_targets({"cases": {"a": {"statistics": {"x": X}}, "b": {"statistics": {"x": X}}}})
+    with pytest.raises(ConfigError, match="have the cases a, b; choose one"):
+        validate(two, DATA)
+    with pytest.raises(ConfigError, match=r"x\.band: is missing"):
+        validate({"statistics": {"x": {"of": "level", "band": [None, None]}}}, DATA)
+    assert validate({"statistics": {"x": {"of": "level", "target": 1.3}}}, DATA).verdicts
+    wide = {"statistics": {"x": {**X, "band": [0, 1.25], "share": 0.5}}, "share": 0.9}
+    assert validate(wide, DATA).verdicts[0].verdict == WARN  # of the mean; 3 of 5 are inside
+    near = {"statistics": {"x": {**X, "band": [0, 1.5], "share": 0.8}}, "share": 0.9}
+    assert validate(near, DATA).verdicts[0].verdict == PASS
+    with pytest.raises(ConfigError, match="names no base; give a result to validate, or a base"):
+        validate({"statistics": {"x": X}})
+
+
+class Ran:
+    """A simulator that returns made-up parts, the last seeds first."""
+
+    def __init__(self, sweep, keys, targets, count, device):
+        self.sweep, self.count, self.failures = sweep, count, {}
+        Ran.made.append(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def require_statistics(self):
+        pass
+
+    def computed(self, points, numbers, progress):
+        assert points == [[]] and numbers.tolist() == [[*range(self.count)]]
+        self.failures = {"broken": 2}
+        for row in range(0 if Ran.fails else self.count)[::-1]:
+            level = xr.DataArray([[float(row)]], dims=("run", "day"))
+            yield row, xr.Dataset({"level": level}, {"day": [1]}, DATA.attrs | {"copies": "run"})
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    Ran.made, Ran.fails = [], False
+    monkeypatch.setattr(validation, "Simulator", Ran)
+    return Ran
+
+
+def test_a_configuration_is_run_with_many_seeds(ran):
+    own = {"base": "economy/quickstart", "set": {"days": 3}, "statistics": {"x": X}}
+    found = validate(own)
+    assert found.verdicts[0].values.tolist() == [*range(20)] and found.failures == {"broken": 2}
+    for more, count in (({"replicates": 4}, 4), ({}, 7)):
+        found = validate({**own, "replicates": 7}, **more, set={"agents": 5})
+        assert len(found.verdicts[0].values) == count
+        base = ran.made[-1].sweep.base
+        assert (base.days, base.agents) == (3, 5)
+    validate(own, base={"workload": "economy", "agents": 9})
+    assert ran.made[-1].sweep.base.agents == 9
+    two = {"cases": {"a": own, "b": own}}
+    assert validate(two).failures == {"broken": 4}
+    assert validate(two).cases == ["a", "b"] and validate(two, case="b").cases == ["b"]
+    ran.fails = True
+    with pytest.raises(SocietiesError, match="no seed could be run: broken"):
+        validate(own)
+
+
+def test_a_model_without_draws_has_one_seed(ran):
+    own = {"base": {"workload": "matmul"}, "statistics": {"x": X}}
+    assert len(validate(own, replicates=5).verdicts[0].values) == 1
+
+
+def test_the_points_of_a_study_and_the_end_of_a_file(tmp_path, monkeypatch):
+    closed = []
+    study = DATA.rename(society="run").assign_coords(point=("run", [3, 3, 3, 8, 8]))
+    study = study.assign_coords(tax=("run", [0.1, 0.1, 0.1, 0.2, 0.2]))
+    monkeypatch.setattr(validation, "open_results", lambda _: study)
+    monkeypatch.setattr(xr.Dataset, "close", lambda self: closed.append(self))
+    found = validate({"statistics": {"x": X}}, "a.nc")
+    assert [len(one.values) for one in found.verdicts] == [3, 2] and closed == [study]
+    assert [one.mean for one in found.verdicts] == pytest.approx([1.1, 1.65])
+    validate({"statistics": {"x": X}}, study)
+    assert len(closed) == 1  # what the caller opened is the caller's
+
+
+def test_what_is_tested_and_forecast(monkeypatch):
+    zeros = {"statistic": "rmse", "data": {"values": [0.0] * 120}, "band": [0, 9]}
+    targets = load_targets(
+        {
+            "statistics": {
+                "a": {"of": "noise", **zeros},
+                "b": {"of": "noise", "band": [0, 1]},
+                "c": {"of": "wealth", "at": {"agent_day": 60}, "band": [0, 1]},
+                "d": {
+                    "of": "noise",
+                    "statistic": "wasserstein",
+                    "data": zeros["data"],
+                    "target": 0,
+                },
+            }
+        }
+    )[0]
+    found = judged(targets, DATA, "", 0.9)
+    assert [one.tests for one in found] == [None] * 4
+    assert [bool(one.errors) for one in found] == [True, False, False, False]
+    found = judged(targets, DATA, "", 0.9, tests=True)
+    assert [one.tests is not None for one in found] == [True, True, False, True]
+
+
+def text(found):
+    console = Console(width=200, no_color=True)
+    with console.capture() as said:
+        console.print(validation.table(found))
+    return [" ".join(line.split()) for line in said.get().splitlines() if line.strip(" ─╷╵│")]
+
+
+def test_the_table_of_verdicts():
+    tests = Assumptions(0.5, 0, 0, 0, 0, 1)
+    first = dataclasses.replace(
+        some("", PASS), unit="units", values=np.ones(4), failed=2, share=0.5
+    )
+    lines = text(Validation([first], 0.9))
+    assert lines == [
+        "score 1.00",
+        "statistic mean 90 % interval band in band seeds failed",
+        "PASS x [units] 1.5 1.5 to 1.5 1 to 2 50 % 4 2",
+    ]
+    errors = [Forecast(3, 1.0, 2.0, 4.0, 0.5, 0.25)]
+    parts = [
+        dataclasses.replace(some("a", WARN), tests=tests),
+        some("a", FAIL),
+        dataclasses.replace(some("[b]", PASS), errors=errors),
+        dataclasses.replace(some("c", PASS), tests=dataclasses.replace(tests, runs_rejected=0)),
+    ]
+    lines = text(Validation(parts, 0.95))
+    assert lines == [
+        "a: score 0.25",
+        "statistic mean 95 % interval band in band seeds failed tests",
+        "WARN x 1.5 1.5 to 1.5 1 to 2 100 % 1 not stationary",
+        "FAIL x 1.5 1.5 to 1.5 1 to 2 100 % 1",
+        "[b]: score 1.00",
+        "statistic mean 95 % interval band in band seeds failed",
+        "PASS x 1.5 1.5 to 1.5 1 to 2 100 % 1",
+        "errors of forecasts: x",
+        "ahead model AR random walk p (AR) p (walk)",
+        "3 1 2 4 0.5 0.25",
+        "c: score 1.00",
+        "statistic mean 95 % interval band in band seeds failed tests",
+        "PASS x 1.5 1.5 to 1.5 1 to 2 100 % 1 none",
+        "score of all: 0.62",
+    ]
+
+
+def test_bands_in_words():
+    for target, words in (
+        ({"band": [0.04, 0.09]}, "0.04 to 0.09"),
+        ({"band": [None, 0.2]}, "at most 0.2"),
+        ({"band": [0.2, None]}, "at least 0.2"),
+        ({"target": 0.34}, "0.34"),
+        ({"target": 0.5, "scale": 0.25}, "0.25 to 0.75"),
+        ({}, "any"),
+    ):
+        assert validation.band_text(given(**target).statistics["x"]) == words
+    json.dumps(Validation([some("a", PASS)], 0.9).as_dict(), allow_nan=False)

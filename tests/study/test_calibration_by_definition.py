@@ -155,7 +155,7 @@ def test_a_method_begins_with_more_trials_than_parameters(method):
     fewer = {name: {**given, next(iter(given)): 2}}
     with pytest.raises(ConfigError, match=f"{name} begins with 2 trials, fewer than needed for 2"):
         calibration(method=fewer)
-    calibration(method=LEAST)  # which begins with as many as it is told
+    calibration(method=LEAST)  # which begins with as many as the file says
 
 
 def test_replicates_need_random_draws():
@@ -220,7 +220,7 @@ def test_the_file_is_written_after_each_part_once_the_time_has_come(monkeypatch,
     more = {"progress": lambda *one: told.append(one)}
     found = calibrate(calibration(method=LEAST), out=tmp_path / "a.nc", **more)
     # Two starts, four derivatives and two more, a clock call each; after 6 s, 3 parts, all is saved
-    # and the clock is asked once more.
+    # and the clock is asked again.
     assert [(count, whole) for _, count, whole in wrote] == [(3, 0), (6, 0), (8, 1)]
     assert [count for count, _ in told] == [2, 6, 8]
     distance = found.data["distance"].values

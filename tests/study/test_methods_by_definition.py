@@ -93,7 +93,7 @@ def one_in_four(unit, first):
 
 
 def only(count):
-    """Return a model that fails in the first batch, except for so many trials."""
+    """Return a model that fails in the first batch, except for a number of trials."""
 
     def model(unit, first):
         found = bowl(unit, 0).residuals

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from societies.errors import ConfigError
-from societies.study import assumptions, forecasts, statistics
+from societies.study import assumptions, filters, forecasts, statistics
 from societies.study.expressions import parsed, quantity
 from societies.study.filters import FILTERS, filtered
 from societies.study.statistics import STATISTICS, named, options_of
@@ -506,7 +506,7 @@ NONE = np.nan
     ],
 )
 def test_a_statistic_of_few_values(name, x, options, expected):
-    """Beside another copy, whose values must not count."""
+    """Next to another copy, whose values must not count."""
     ticks = np.arange(float(len(x)))
     found = of(name, [x, [7.0, *x[:-1]]], ticks=ticks, **options)
     assert found.shape == (2,)
@@ -653,3 +653,15 @@ def test_a_function_of_another_package_with_a_second_series(monkeypatch):
     with pytest.raises(ConfigError, match=r"unknown statistic 'xyz'; there are mean, .*, lagged$"):
         named("xyz")
     named.cache_clear()
+
+
+def test_a_function_joins_the_vocabulary_under_its_own_name(monkeypatch):
+    def twice(x):
+        return 2 * x
+
+    monkeypatch.setattr(statistics, "STATISTICS", dict(STATISTICS))
+    assert statistics.statistic("same")(twice) is twice
+    assert statistics.STATISTICS["twice"].of is twice
+    assert statistics.STATISTICS["twice"].unit == "same"
+    monkeypatch.setattr(filters, "FILTERS", dict(FILTERS))
+    assert filters.series_filter(twice) is twice is filters.FILTERS["twice"]

@@ -4,7 +4,7 @@ A thin layer over pyopencl that does not depend on any model.
 """
 
 import societies.opencl.fused  # noqa: F401  (registers a macro that kernels may use)
-from societies.opencl.array import Counters, DeviceArray, In, InOut, Local, Out, get_all
+from societies.opencl.array import Counters, DeviceArray, In, InOut, Local, Out, get_all, get_each
 from societies.opencl.device import Device
 from societies.opencl.kernel import BoundKernel, Kernel
 from societies.opencl.launch import EnqueuedKernel
@@ -28,6 +28,7 @@ __all__ = [
     "Recording",
     "choose_device",
     "get_all",
+    "get_each",
     "list_all_devices",
     "list_devices",
     "recorded",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -19,6 +19,8 @@ PATTERN_BYTES = 4
 """Least bytes of the pattern by which an array is filled: with a pattern of one byte, NVIDIA's
 OpenCL writes outside of the array from byte 2**31 on, and the device is lost (an H100, driver 580;
 also pyopencl's issue 395)."""
+
+K = TypeVar("K")
 
 
 @dataclass
@@ -85,12 +87,17 @@ class Local:
         return int(np.dtype(self.dtype).itemsize) * max(int(self.n), 1)
 
 
-def get_all(arrays: Mapping[str, DeviceArray]) -> dict[str, NDArray[Any]]:
+def get_all(arrays: Mapping[K, DeviceArray]) -> dict[K, NDArray[Any]]:
     """Copy several arrays of one device to the host, waiting once for all of them."""
+    return get_each({name: (array, 0, len(array)) for name, array in arrays.items()})
+
+
+def get_each(parts: Mapping[K, tuple[DeviceArray, int, int]]) -> dict[K, NDArray[Any]]:
+    """Copy rows of arrays (array, first row, rows) of one device, waiting once for all of them."""
     with translated_errors("reading arrays"):
-        copies = {name: array._begin_get() for name, array in arrays.items()}
-        for array in arrays.values():
-            array.device.queue.finish()
+        copies = {name: one._begin_get(first, rows) for name, (one, first, rows) in parts.items()}
+        for one, _, _ in parts.values():
+            one.device.queue.finish()
             break
     return {name: host for name, (host, _) in copies.items()}
 
@@ -131,13 +138,18 @@ class DeviceArray:
             self.device.counters.downloads += 1
         return host
 
-    def _begin_get(self) -> tuple[NDArray[Any], Any]:
-        """Begin to copy to the host; return the array, and an object to hold until that is done."""
-        host: NDArray[Any] = np.empty(self.shape, self.dtype)
-        if not self.nbytes:
+    def _begin_get(self, first: int, rows: int) -> tuple[NDArray[Any], Any]:
+        """Begin to copy rows to the host; return them, and an object to hold until that is done."""
+        if not 0 <= first <= first + rows <= self.shape[0]:
+            raise DeviceError(f"{self!r} has no rows {first} to {first + rows - 1}")
+        host: NDArray[Any] = np.empty((rows, *self.shape[1:]), self.dtype)
+        if not host.nbytes:
             return host, None
         self.device.counters.downloads += 1
-        copy = self.device.api.enqueue_copy(self.device.queue, host, self.buffer, is_blocking=False)
+        offset = first * (self.nbytes // self.shape[0])
+        copy = self.device.api.enqueue_copy(
+            self.device.queue, host, self.buffer, src_offset=offset, is_blocking=False
+        )
         return host, copy
 
     def set(self, values: ArrayLike) -> None:
@@ -173,11 +185,6 @@ class DeviceArray:
                 )
             self.device.counters.downloads += 1
         return host
-
-    def get_rows(self, first: int, count: int) -> NDArray[Any]:
-        """Copy ``count`` rows from ``first`` on to the host; waits as `get`."""
-        each = self.size // max(1, self.shape[0])
-        return self.get_part(first * each, count * each).reshape(count, *self.shape[1:])
 
     def set_part(self, first: int, values: NDArray[Any]) -> None:
         """Overwrite the elements from ``first`` on, in C order, with values of the same dtype.

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from societies.config.problems import Path
 from societies.errors import DeviceError
@@ -64,6 +65,7 @@ class Course:
     Attributes
     ----------
     tick : tick of the present state
+    ended : whether no tick follows it
     heading : the last of the ticks that are being computed, or the present one
     changes : what was changed on the way
     """
@@ -82,11 +84,13 @@ class Course:
         self.changes: tuple[Change, ...] = ()
         self.ticks = setup.ticks
         self._setup, self._engine = self._made((), None)
-        self.history = self._empty()
+        self._history = self._empty()
+        self._waiting: list[tuple[int, NDArray[Any]]] = []  # first tick, series that it lacks
         self._engine.start()
-        self.tick = self.heading = 0
+        self._arrived(0)
+        self._began: float | None = None  # when the ticks after the present one were begun
         self._snapshots: dict[int, Mapping[str, Any]] = {}
-        self._every, self._most, self._next = EVERY, MOST, 0.0
+        self._every, self._most, self._next = EVERY, MOST, 0.0  # `_next`: earliest time of one
         self._chunk = 1  # ticks that take about `BLOCK` seconds
         self._until = 0  # tick to which a change has to be computed again
         self._begun = 0  # tick after which the engine has computed all ticks up to the present one
@@ -145,13 +149,13 @@ class Course:
         past = {} if again else {k: v for k, v in self._snapshots.items() if k <= at}
         self.changes, self._until = changes, at
         self._snapshots = {tick: one for tick, one in past.items() if self._fits(one)}
-        self.history = self.history.before(at, self._empty().lines)
-        self._links, self._begun, self.tick = {}, 0, 0
+        self._history = self.history.before(at, self._empty().lines)
+        self._links, self._begun, now = {}, 0, 0
         if at and not again:  # what only the new changes need has its value before the first tick
             self._engine.adopt(before, self._common(before))
-            self._links, self._begun, self.tick = links, at, at
-            self._snapshot()
-        self.heading = self.tick
+            self._links, self._begun, now = links, at, at
+        self._arrived(now)
+        self._snapshot()
 
     def _fits(self, snapshot: Mapping[str, Any]) -> bool:
         """Whether the engine has the arrays of a snapshot that was made before the last change."""
@@ -188,14 +192,18 @@ class Course:
         self._snapshots[self.tick] = now
         while len(self._snapshots) > self._most:
             self._every *= 2
-            later = {at: one for at, one in self._snapshots.items() if at % self._every == 0}
-            self._snapshots = later if len(later) < len(self._snapshots) else {self.tick: now}
+            apart: dict[int, Mapping[str, Any]] = {}
+            for at, one in sorted(self._snapshots.items()):
+                if at >= max(apart, default=0) + self._every:
+                    apart[at] = one
+            self._snapshots = apart or {self.tick: now}
 
     def branch(self) -> Course:
         """Return another course with the same past."""
         made = object.__new__(Course)
         made.__dict__.update(self.__dict__)
-        made.history = self.history.before(self.history.rows, self.history.lines)
+        made._history = self.history.before(self.history.rows, self.history.lines)
+        made._waiting = []
         made._snapshots = dict(self._snapshots)
         made._links, made._begun = self.links(0, self._setup.copies), self.tick
         made._setup, made._engine = made._made(made.changes, self._engine.built)
@@ -203,27 +211,49 @@ class Course:
         return made
 
     @property
-    def ended(self) -> bool:
-        """Whether no tick follows the present one."""
-        return self.tick >= self.ticks or self._engine.ended() is not None
+    def history(self) -> History:
+        """The series of all ticks that were computed, up to the present one or a later one."""
+        self._record()
+        return self._history
 
-    def advance(self, last: int) -> None:
-        """Compute the next ticks up to ``last``, or as many as take about `BLOCK` seconds.
+    def _record(self) -> None:
+        """Add the series that were computed to the history."""
+        for first, series in self._waiting:
+            for tick in range(max(first, self._history.rows + 1), first + series.shape[1]):
+                self._history.add(series[:, tick - first])
+        self._waiting.clear()
 
-        The host waits for a block of ticks only once. A block ends where a snapshot is due.
+    def _arrived(self, tick: int) -> None:
+        """Note that the engine has the state of a tick, or of an earlier one if it ended there."""
+        ended = self._engine.ended()
+        self.tick = self.heading = tick if ended is None else ended
+        self.ended = tick >= self.ticks or ended is not None
+
+    def begin(self, last: int) -> None:
+        """Begin to compute the next ticks up to ``last``, or as many as take `BLOCK` seconds.
+
+        Until `finish`, the state must not be read, but the rest is that of the present tick. The
+        host waits for a block of ticks only once; while a device computes it, the series of the
+        block before are added to the history.
         """
-        first, rows = self.tick + 1, self.history.rows
-        boundary = self.tick - self.tick % self._every + self._every
-        self.heading = end = max(first, min(last, self.ticks, self.tick + self._chunk, boundary))
-        began = time.perf_counter()
-        self._engine.run_ticks(first, end)
-        series, ended = self._engine.log(SERIES), self._engine.ended()
+        first, began = self.tick + 1, time.perf_counter()
+        self.heading = max(first, min(last, self.ticks, self.tick + self._chunk))
+        self._engine.run_ticks(first, self.heading)
+        self._began = began
+        self._record()
+
+    def finish(self) -> None:
+        """Wait for the ticks that were begun, if any; make a snapshot if one is due."""
+        if self._began is None:
+            return
+        began, self._began = self._began, None
+        first, rows = self.tick + 1, self._history.rows
+        series = self._engine.log(SERIES)
         took = time.perf_counter() - began
-        self._chunk = paced(end - self.tick, took, BLOCK, LOG_TICKS, faster=2)
-        self.tick = self.heading = end if ended is None else ended
-        for tick in range(max(first, rows + 1), self.tick + 1):
-            self.history.add(series[:, tick - first])
-        due = self.tick > rows and self.tick % self._every == 0
+        self._chunk = paced(self.heading - self.tick, took, BLOCK, LOG_TICKS, faster=2)
+        self._arrived(self.heading)
+        self._waiting.append((first, series[:, : self.tick - first + 1]))
+        due = self.tick > rows and self.tick >= max(self._snapshots, default=0) + self._every
         if due and time.perf_counter() >= self._next:
             self._snapshot()
 
@@ -234,7 +264,8 @@ class Course:
             wanted = max(0, tick - (WEEK if self._linked else 1))
             self._load(max((one for one in self._snapshots if one <= wanted), default=0))
         while self.tick < tick and not self.ended:
-            self.advance(tick)
+            self.begin(tick)
+            self.finish()
             yield
 
     def _load(self, tick: int) -> None:
@@ -243,7 +274,7 @@ class Course:
         else:
             self._engine.start()
         self._links, self._begun = {}, tick
-        self.tick = self.heading = tick
+        self._arrived(tick)
 
     def arrays(self, names: Collection[str], copy: int) -> State:
         """Return some arrays of the present state of one copy: (1, ...)."""
@@ -260,14 +291,14 @@ class Course:
         """Return the links of some copies by tick, of the last ticks up to the present one."""
         if not self._linked:
             return {}
-        found = {}
-        for tick in range(max(1, self.tick - ticks + 1), self.tick + 1):
-            if tick > self._begun:
-                found[tick] = self._engine.remembered(tick, first, copies)
-            elif tick in self._links:
-                of = self._links[tick].items()
-                found[tick] = {name: array[first : first + copies] for name, array in of}
-        return found
+        wanted = range(max(1, self.tick - ticks + 1), self.tick + 1)
+        earlier = {
+            tick: {name: array[first : first + copies] for name, array in state.items()}
+            for tick, state in self._links.items()
+            if tick in wanted and tick <= self._begun
+        }
+        later = [tick for tick in wanted if tick > self._begun]
+        return earlier | self._engine.remembered(later, first, copies)
 
     def sha256(self) -> str:
         """Return the hash of the present state, as `run` reports it."""

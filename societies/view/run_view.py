@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from societies.errors import ConfigError
 from societies.opencl import Device
@@ -25,13 +24,12 @@ from societies.view.controls import (
     steerable,
     windows,
 )
-from societies.view.course import REMOVE, WEEK, Change, Course, with_changes
+from societies.view.course import REMOVE, Change, Course, with_changes
+from societies.view.drawing import Drawing, Seen
 from societies.view.lives import Lives
-from societies.view.networks import largest, network, network_facts, summed
-from societies.view.shots import MOST_BYTES, NO_PIXELS, History, Pane, Shot, evenly
+from societies.view.shots import MOST_BYTES, NO_PIXELS, History, Shot
 from societies.workload import Setup
-from societies.workload.declare.fields import State, file_values
-from societies.workload.declare.scene import Grid, Links, as_numbers, spread_fields
+from societies.workload.declare.scene import spread_fields
 from societies.workload.declare.varying import unit_and_meaning, value_at
 from societies.workload.declare.view import Button, Choice, Control, Press, Slider
 from societies.workload.declare.view import Change as Moved
@@ -110,11 +108,12 @@ class RunView:
         linked = (net.taker, *net.weights.values()) if net else ()
         ready = first or tuple(self._keys)
         self._course = Course(self._setup, device, ready=ready, linked=linked)
-        if net:
-            self._agents = self._setup.sizes[fields[net.taker].dims[0]]
         self._other: Course | None = None
         self.ticks, self._copies = setup.ticks, setup.copies
         self._lives = Lives(setup, device) if net and Lives.supported(workload) else None
+        self._agents = self._setup.sizes[fields[net.taker].dims[0]] if net else 0
+        words = workload.clock, self._copies, self._agents
+        self._drawing = Drawing(self._scene, *words, self._lives)
         self._checked: tuple[int, int, int, int | None] = (-1, -1, 0, None)
 
     @property
@@ -254,25 +253,45 @@ class RunView:
             for course in courses:
                 yield from self._lives.computed(course, state.agent, state.copy)
             yield self._shot(state, courses)
+        if state.playing:
+            try:
+                yield from self._played(state, courses)
+            finally:
+                for course in courses:
+                    course.finish()
+
+    def _played(self, state: Panes, courses: Sequence[Course]) -> Iterator[Shot | None]:
+        """Yield scenes one after another, until all courses end.
+
+        As fast as possible the next ticks are begun before a scene is drawn and sent.
+        """
         fast, pace = np.isinf(PACES[state.pace]), Speed(PACES[state.pace])
         shown, apart = time.perf_counter(), SELDOM if fast else FRAME
         most = max(1, MOST_BYTES // sum(course.history.row_bytes for course in courses))
         until = courses[0].tick + most
-        while going := [course for course in courses if state.playing and not course.ended]:
+        going = _begun(courses, until if fast else courses[0].tick + 1)
+        while going:
             before = going[0].tick
-            going[0].advance(until if fast else before + 1)
-            for course in going[1:]:
+            for course in going:
+                course.finish()
                 yield from course.steps_to(going[0].tick)
             pace.done(going[0].tick - before)
             yield None
             while (left := pace.left) > 0:
                 time.sleep(min(0.01, left))
                 yield None
-            now = time.perf_counter()
-            full = going[0].tick >= until
-            if full or now - shown >= apart or all(course.ended for course in courses):
-                yield self._shot(state, courses)
-                shown, until = time.perf_counter(), going[0].tick + most
+            now, tick = time.perf_counter(), going[0].tick
+            drawn = tick >= until or now - shown >= apart or all(one.ended for one in courses)
+            seen = [self._drawing.seen(state, one) for one in courses] if drawn else []
+            if drawn:
+                until = tick + most
+            if fast:
+                going = _begun(courses, until)
+            if drawn:
+                yield self._drawn(state, courses, seen)
+                shown = time.perf_counter()
+            if not fast:
+                going = _begun(courses, tick + 1)
 
     def _prepared(self, state: Panes) -> Generator[None, None, list[Course]]:
         """Return the courses of a state, with its changes; yield after each computed tick."""
@@ -287,7 +306,12 @@ class RunView:
         return [self._course, self._other]
 
     def _shot(self, state: Panes, courses: Sequence[Course], *, hashed: bool = True) -> Shot:
-        panes = tuple(self._pane(state, course, hashed) for course in courses)
+        seen = [self._drawing.seen(state, one, hashed=hashed) for one in courses]
+        return self._drawn(state, courses, seen)
+
+    def _drawn(self, state: Panes, courses: Sequence[Course], seen: Sequence[Seen]) -> Shot:
+        """Return a scene of what was read of each course."""
+        panes = tuple(self._drawing.pane(state, *both) for both in zip(courses, seen, strict=True))
         clock = self._setup.workload.clock
         facts: dict[str, Any] = {
             "clock": clock,
@@ -314,63 +338,14 @@ class RunView:
         self._checked = (one.serial, other.serial, min(one.rows, other.rows), found)
         return found
 
-    def _pane(self, state: Panes, course: Course, hashed: bool) -> Pane:
-        """Return what is shown of a course now; the whole state is read only where it stops."""
-        fields, scene, copy = course.setup.fields, self._scene, min(state.copy, self._copies - 1)
-        wanted = {state.spread, scene.alive, *self._network_fields(state)} - {""}
-        wanted |= {scene.grid.field} if scene.grid else set()
-        wanted |= {fields[one].present for one in wanted} - {""}
-        found = course.arrays(sorted(wanted), copy)
-        facts: dict[str, Any] = {
-            "sha256": course.sha256() if hashed and (not state.playing or course.ended) else "",
-            "ended": course.ended,
-            "changes": [[tick, key, value] for tick, key, value in course.changes],
-        }
-        numbers: dict[str, NDArray[Any]] = {}
-        if state.spread:
-            about = fields[state.spread]
-            facts["spread"] = {"name": state.spread, "unit": about.unit, "meaning": about.meaning}
-            values = as_numbers(about, file_values(fields, state.spread, found)[0])
-            if scene.alive and about.dims == fields[scene.alive].dims:
-                values = values[found[scene.alive][0] != 0]
-            numbers["spread"] = evenly(values)
-        if scene.grid:
-            facts["grid"], numbers["grid"] = self._cells(scene.grid, found)
-        if scene.network:
-            drawn = self._network(scene.network, state, course, found, copy)
-            facts["network"] = network_facts(scene.network, state, self._agents, drawn)
-            numbers |= drawn
-        if self._lives and state.agent >= 0:
-            facts["life"] = self._lives.text(course, state.agent, state.copy)
-        return Pane(course.history, course.history.rows, facts, numbers)
 
-    def _cells(self, grid: Grid, found: State) -> tuple[dict[str, Any], NDArray[Any]]:
-        cells = np.asarray(found[grid.field][0], np.float64)
-        columns = grid.columns or cells.shape[1]
-        cells = cells.reshape(len(cells), -1).sum(1) if grid.columns else cells.reshape(-1)
-        return {"title": grid.title, "columns": columns}, cells.astype(np.float32)
-
-    def _network_fields(self, state: Panes) -> set[str]:
-        """Return the fields from which circles of the network are drawn."""
-        net = self._scene.network
-        colour = net.colours[state.colour] if net else ""
-        return ({net.size} if net else set()) | ({colour} if isinstance(colour, str) else set())
-
-    def _network(
-        self, net: Links, state: Panes, course: Course, found: State, copy: int
-    ) -> dict[str, NDArray[Any]]:
-        """Return circles and lines of the network of a copy."""
-        colour = net.colours[state.colour]
-        values = found[colour][0] if isinstance(colour, str) else np.asarray(colour)
-        alive = found[self._scene.alive][0] if self._scene.alive else np.ones(self._agents)
-        ticks = 1 if state.window == windows(self._setup.workload.clock)[0] else WEEK
-        links = []
-        for one in course.links(copy, 1, ticks).values():
-            takers, weights = one[net.taker][0], one[net.weights[state.links]][0]
-            givers = np.broadcast_to(np.arange(len(takers))[:, None], takers.shape)
-            real = takers >= 0
-            links.append((givers[real], takers[real], weights[real]))
-        return network(links, summed(found[net.size][0]), largest(values), alive)
+def _begun(courses: Sequence[Course], last: int) -> list[Course]:
+    """Begin to compute the next ticks up to ``last``; return the courses that have not ended."""
+    going = [course for course in courses if not course.ended]
+    for course in going:
+        course.begin(last)
+        last = going[0].heading
+    return going
 
 
 def _steered(state: Panes) -> tuple[Change, ...]:

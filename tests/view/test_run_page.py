@@ -342,11 +342,23 @@ def test_as_fast_as_possible_every_day_is_computed_and_few_are_drawn(slowly):
     view, state = made(days=30)
     slowly(view)
     fast = replace(state, playing=True, pace="as fast as possible")
-    assert [one.tick for one in view.frames(fast) if one is not None] == [0, 15, 30]
+    assert [one.tick for one in view.frames(fast) if one is not None] == [0, 12, 30]
     list(view._course.steps_to(0))
     assert view._course.tick == 0
     one_by_one = view.frames(replace(fast, pace="20 a second"))
     assert [one.tick for one in one_by_one if one is not None] == list(range(31))
+
+
+def test_the_next_days_are_computed_while_a_picture_is_drawn(slowly):
+    view, state = made(days=30)
+    computed = []
+    slowly(view, lambda first, last: computed.append(last))
+    frames = view.frames(replace(state, playing=True, pace="as fast as possible"))
+    first, second = (next(one for one in frames if one is not None) for _ in range(2))
+    assert first.tick == 0 < second.tick < computed[-1] == view._course.heading
+    assert second.panes[0].rows == second.tick
+    frames.close()
+    assert view._course.tick == view._course.history.rows == computed[-1]
 
 
 def test_days_that_a_long_one_has_delayed_are_not_rushed_through(slowly):
@@ -392,7 +404,7 @@ def test_snapshots_that_take_long_are_made_less_often(slowly, monkeypatch):
 
     monkeypatch.setattr(view._course._engine, "snapshot", slowly_made)
     list(view._course.steps_to(80))
-    assert sorted(view._course._snapshots) == [10, 60]
+    assert sorted(view._course._snapshots) == [12, 57]
 
 
 @pytest.mark.parametrize("device", ["reference", pytest.param("cpu", marks=pytest.mark.ci)])

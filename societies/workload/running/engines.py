@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from reference_py.copies import Copy
 from societies.errors import SocietiesError
 from societies.kerneltext.source import AmalgamatedText, amalgamate
-from societies.opencl import Device, DeviceArray, Program, get_all
+from societies.opencl import Device, DeviceArray, Program, get_all, get_each
 from societies.workload.declare.fields import (
     SERIES,
     State,
@@ -294,8 +294,8 @@ class Engine:
         """Store from now on what some arrays are after each of the last ``ticks`` ticks."""
         raise NotImplementedError
 
-    def remembered(self, tick: int, first: int, copies: int) -> State:
-        """Return what these arrays of some copies were after one of the last ticks: (copy, ...)."""
+    def remembered(self, ticks: Sequence[int], first: int, copies: int) -> dict[int, State]:
+        """Return what these arrays of some copies were after some of the last ticks, by tick."""
         raise NotImplementedError
 
     def steps(self, tick: int) -> Iterator[Step]:
@@ -570,7 +570,7 @@ class DeviceEngine(Engine):
 
     def part(self, names: Collection[str], first: int, copies: int) -> State:
         """As `Engine.part`; only this part is read from the device."""
-        return {name: self._state[name].get_rows(first, copies) for name in names}
+        return get_each({name: (self._state[name], first, copies) for name in names})
 
     def snapshot(self) -> Mapping[str, DeviceArray]:
         """As `Engine.snapshot`; the host does not wait, and nothing is read from the device."""
@@ -597,10 +597,10 @@ class DeviceEngine(Engine):
         """As `Engine.remember`, on the device."""
         self._recent = Recent(self.device, {name: self._state[name] for name in names}, ticks)
 
-    def remembered(self, tick: int, first: int, copies: int) -> State:
+    def remembered(self, ticks: Sequence[int], first: int, copies: int) -> dict[int, State]:
         """As `Engine.remembered`."""
         assert self._recent is not None
-        return self._recent.of(tick, first, copies)
+        return self._recent.of(ticks, first, copies)
 
     def events(self) -> dict[str, NDArray[np.int32]]:
         """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
@@ -724,10 +724,13 @@ class ReferenceEngine(Engine):
         """As `Engine.remember`."""
         self._recent = tuple(names), ticks
 
-    def remembered(self, tick: int, first: int, copies: int) -> State:
+    def remembered(self, ticks: Sequence[int], first: int, copies: int) -> dict[int, State]:
         """As `Engine.remembered`."""
-        found = self._remembered[tick % self._recent[1]]
-        return {name: array[first : first + copies] for name, array in found.items()}
+        found = {tick: self._remembered[tick % self._recent[1]] for tick in ticks}
+        return {
+            tick: {name: array[first : first + copies] for name, array in state.items()}
+            for tick, state in found.items()
+        }
 
     def wait(self) -> None:
         """Return at once: plain Python runs synchronously."""

@@ -5,9 +5,9 @@ The copies stay on the device until the host needs them, so the host does not wa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from societies.opencl import Device, DeviceArray
+from societies.opencl import Device, DeviceArray, get_each
 from societies.opencl.debug import translated_errors
 from societies.workload.declare.fields import State
 
@@ -36,12 +36,15 @@ class Recent:
                 with translated_errors(f"keeping {name} of a tick"):
                     self._rows[name].set_row(tick % self._ticks, array)
 
-    def of(self, tick: int, first: int, copies: int) -> State:
-        """Return the arrays of some copies (copy, ...) after a tick; waits for the device."""
-        return {
-            name: self._rows[name].get_rows(tick % self._ticks * array.shape[0] + first, copies)
-            for name, array in self._arrays.items()
+    def of(self, ticks: Sequence[int], first: int, copies: int) -> dict[int, State]:
+        """Return the arrays of some copies (copy, ...) after ticks; waits for the device once."""
+        parts = {
+            (tick, name): (rows, tick % self._ticks * len(self._arrays[name]) + first, copies)
+            for tick in ticks
+            for name, rows in self._rows.items()
         }
+        found = get_each(parts)
+        return {tick: {name: found[tick, name] for name in self._rows} for tick in ticks}
 
 
 def copy_each(arrays: Mapping[str, DeviceArray], to: Mapping[str, DeviceArray]) -> None:

@@ -92,6 +92,8 @@ class Rng:
         """An integer in 0 .. n-1 without bias; n <= 1 gives 0 and draws nothing."""
         if n <= 1:
             return 0
+        if n >= WORD:
+            raise ValueError(f"a draw below more than 2**32 - 1: {n}")
         smallest_accepted = (WORD - n) % n
         while True:
             m = self.next() * n

@@ -12,6 +12,7 @@ from reference_py.copies import Copy
 from societies.config.problems import suggestion
 from societies.translate import Declared, RuleError
 from societies.workload import Field
+from societies.workload.declare.fields import array_of
 
 NUMBER = "python_number"
 """Field with the number of a society, for phases that plain Python carries out."""
@@ -95,8 +96,10 @@ def on_host(
         if "ended" in state and state["ended"][place] not in (-1, tick):
             continue
         function(p, copy, tick, **arguments)
+        where = f"tick {tick}, phase {function.__name__}"
         for name, values in state.items():
             made = getattr(copy, name)
-            values[place] = list(made.values()) if isinstance(made, dict) else made
+            made = list(made.values()) if isinstance(made, dict) else made
+            values[place] = array_of(made, name, values.dtype, values.shape[1:], where)
     for name, values in state.items():
         arrays[name].set(values)

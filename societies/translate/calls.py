@@ -150,7 +150,25 @@ def _defaults(
         found = dict(zip(names[len(names) - len(positional) :], positional, strict=True))
         return {k: known(v) for k, v in {**found, **(function.__kwdefaults__ or {})}.items()}
     nodes = dict(zip(names[len(names) - len(given.defaults) :], given.defaults, strict=True))
+    for node in nodes.values():
+        _require_constant(function.owner, node)
     return {name: function.owner.expression(one) for name, one in nodes.items()}
+
+
+def _require_constant(f: Function, default: ast.expr) -> None:
+    """Raise an error if a default may change between the definition of a function and its calls."""
+    for node in ast.walk(default):
+        if isinstance(node, ast.Name):
+            value = f.expression(node)
+            if isinstance(value, Known | Settings) or (isinstance(value, Number) and value.literal):
+                continue
+        elif not isinstance(node, ast.Call):
+            continue
+        f.error(
+            default,
+            "a default that is not constant: Python computes it where the function is defined",
+            "Hand it on as an argument, or read the name inside the function.",
+        )
 
 
 def _key(f: Function, value: Value, exact: bool) -> Any:

@@ -76,8 +76,11 @@ def draw(f: Function, rng: Stream, name: str, node: ast.Call) -> Value:
         f.require(within, node, "a number of trials or a threshold that is not allowed")
         text = f"stream_binomial({a}, {texts[0]}, {texts[1]})"
         return f.kept(Number(text, INT, READ, 0, values[0].high))
+    too_much = "a draw below more than 2**32 - 1"
+    if values[0].low is not None and values[0].low > 2**32 - 1:
+        f.error(node, too_much, "Draw twice: rng.below(a) * b + rng.below(b) is below a * b.")
     if values[0].high is None or values[0].high > 2**32 - 1:
-        f.require(f"{texts[0]} <= 4294967295L", node, "a draw below more than 2**32 - 1")
+        f.require(f"{texts[0]} <= 4294967295L", node, too_much)
     high = None if values[0].high is None else max(values[0].high - 1, 0)
     return f.kept(Number(f"stream_below({a}, {texts[0]})", INT, READ, 0, high))
 

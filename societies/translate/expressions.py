@@ -227,9 +227,7 @@ def _subscript(f: Function, node: ast.Subscript, name: str) -> Value:
         f.error(node, "only lists have entries", f"Write {ast.unparse(node.value)}.{i.value}.")
     hint = "A dictionary is a field or a list, by numbers."
     where = f.listed(where, node, "only lists have entries", hint)
-    if isinstance(i, tuple):
-        f.error(node, "two indices of a list", "Write x[i][k].")
-    return lists.entry(f, where, f.number(i, node), node)
+    return lists.entry(f, where, lists.position(f, i, node), node)
 
 
 def _of_tuple(

@@ -133,6 +133,13 @@ def loaded(where: List, i: str, k: int) -> Number:
     return Number(text, column.kind, READ, *bounds)
 
 
+def position(f: Function, i: Value, node: ast.AST) -> Number:
+    """Return the number of an index as written: x[i][k] has two of them, and x[i, k] a tuple."""
+    if isinstance(i, tuple):
+        f.error(node, "two indices of a list", "Write x[i][k].")
+    return f.number(i, node)
+
+
 def index(f: Function, where: List, i: Number, node: ast.AST) -> str:
     """Return the text of an index of Python, which may be negative."""
     i = f.whole(i, node, "an index is {}", "Write int(...).")

@@ -163,9 +163,9 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
             f.splice(lines)
         where = f.listed(where, target, *ONLY_ENTRIES)
         if isinstance(value, List):
-            storing.store_row(f, where, f.number(place, target), value, target)
+            storing.store_row(f, where, lists.position(f, place, target), value, target)
         else:
-            storing.put(f, where, f.number(place, target), value, target)
+            storing.put(f, where, lists.position(f, place, target), value, target)
     elif isinstance(target, ast.Attribute):
         _require_society(f, target)
         storing.store_field(f, target.attr, value, target)
@@ -277,7 +277,7 @@ def _augmented(f: Function, node: ast.AugAssign) -> None:
     else:
         found, at = f.ordered([target.value, target.slice])
         where = f.listed(found, target, *ONLY_ENTRIES)
-        place = f.number(at, target)
+        place = lists.position(f, at, target)
         if place.life != FIXED and not place.text.isidentifier():
             place = f.kept(place)
         entry = lists.entry(f, where, place, target)

@@ -326,6 +326,8 @@ def test_nothing_to_choose_draws_nothing():
     rng = Rng.seed(3, 0, 0)
     before = rng.pack()
     assert rng.below(0) == rng.below(1) == 0
+    with pytest.raises(ValueError, match=r"more than 2\*\*32 - 1"):
+        rng.below(2**32)
     for n in (0, 3, 8, 9, 1000):
         assert rng.binomial(n, 0) == 0
         assert rng.binomial(n, 2**32) == n

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tallies
 
-from societies.errors import DeviceError
+from societies.errors import DeviceError, SocietiesError
 from societies.workload.declare.fields import Field
 from societies.workload.running import batches
 from societies.workload.running.engines import FINISH, Engine, ReferenceEngine
@@ -163,6 +163,19 @@ def test_a_copy_that_ended_is_left_alone_from_the_next_tick_on():
     calls.clear()
     one.finish()
     assert calls == [(i, FINISH) for i in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [(2**40, "out of bounds for int32"), (None, "NoneType"), ([1, 2], "shape")],
+)
+def test_what_a_field_cannot_hold_is_named_with_tick_and_phase(values, said):
+    one = engine(ensemble=5)
+    one.start()
+    one.step(next(iter(one.steps(2))), 2)
+    one.copies_now[1].count = values
+    with pytest.raises(SocietiesError, match=rf"2, phase \w+: the field 'count' .*{said}"):
+        one.state()
 
 
 def test_new_parameters_change_constant_arrays_and_no_others():

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
+from societies.errors import SocietiesError
 from societies.lazily import np
 from societies.workload.declare.copies import initial_of
 
@@ -25,6 +26,22 @@ State = dict[str, "NDArray[Any]"]
 
 SERIES = "series"
 """Name of the array that holds the series of a tick, and of its dimension."""
+
+
+def array_of(values: Any, name: str, dtype: Any, shape: Sequence[int], where: str) -> NDArray[Any]:
+    """Return values of the reference as an array of the state.
+
+    Raises
+    ------
+    SocietiesError
+        If one does not fit the type, or there are more or fewer.
+    """
+    try:
+        return np.array(values, dtype).reshape(shape)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise SocietiesError(
+            f"{where}: the field '{name}' ({np.dtype(dtype)}) cannot hold what was written: {error}"
+        ) from error
 
 
 @dataclass(frozen=True)

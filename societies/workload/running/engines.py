@@ -23,6 +23,7 @@ from societies.opencl import Device, DeviceArray, Program, get_all, get_each
 from societies.workload.declare.fields import (
     SERIES,
     State,
+    array_of,
     initial_state,
     initial_values,
     kept,
@@ -669,6 +670,7 @@ class ReferenceEngine(Engine):
         self._parameters_changed()
         self._series = tuple(chain.from_iterable(workload.columns(p).values()))
         self._set_series = "its reference"  # the function that has set the series last
+        self._last_step = "at the beginning"
         self.copies_now = self._unpack(self.initial())
         self._logged: dict[str, list[Any]] = {}
         self._recent: tuple[tuple[str, ...], int] = (), 0
@@ -677,6 +679,7 @@ class ReferenceEngine(Engine):
     def step(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
         self._enter(tick)
+        self._last_step = f"{self.workload.clock} {tick}, phase {step}"
         function = self._functions.get(step.phase)
         if function is None:
             known = ", ".join(self._functions)
@@ -752,12 +755,12 @@ class ReferenceEngine(Engine):
         return found
 
     def _arrays(self, names: tuple[str, ...]) -> State:
-        return {
-            name: np.array(
-                [self._value(copy, name) for copy in self.copies_now], self.fields[name].dtype
-            ).reshape((self.copies, *self.fields[name].shape(self.sizes)))
-            for name in names
-        }
+        found = {}
+        for name in names:
+            values = [self._value(copy, name) for copy in self.copies_now]
+            shape = self.copies, *self.fields[name].shape(self.sizes)
+            found[name] = array_of(values, name, self.fields[name].dtype, shape, self._last_step)
+        return found
 
     def _value(self, copy: Copy, name: str) -> Any:
         value = getattr(copy, name)

@@ -136,11 +136,8 @@ class Model(Workload[C, P]):
         return rules_sha256(self.rules().values(), [type(self)])
 
     def translated_sha256(self, config: C) -> str:
-        """Return the hash of all rules, which are translated; "" for models of this package.
-
-        Its tests compare their translation with Python.
-        """
-        ours = type(self).__module__.split(".")[0] == __name__.split(".")[0]
+        """Return the hash of all rules; "" for models of this package, which its tests compare."""
+        ours = type(self).__module__.startswith("societies.")
         return "" if ours else self.rules_sha256()
 
     def origin(self, config: C) -> Mapping[str, str]:
@@ -192,11 +189,10 @@ class Model(Workload[C, P]):
             first, *others = unit.joined.phases
             lists = [found[name].launches[0].scratch for name in unit.joined.phases]
             launch = Launch(
-                file, copies, unit.joined.name, 32, alone_on_cpu=True,
+                file, copies, unit.joined.name, unit.joined.items, alone_on_cpu=True,
                 scratch=max(lists, key=len), arguments={"copies": copies},
             )  # fmt: skip
-            where = None if unit.short else True
-            joined = Joined(tuple(others), launch, on_cpu=where, logged=unit.joined.logged)
+            joined = Joined(tuple(others), launch, None if unit.short else True, unit.joined.logged)
             found[first] = replace(found[first], joined=joined)
         return found
 
@@ -218,7 +214,7 @@ class Model(Workload[C, P]):
         if kernel.words:  # lists of a phase do not outlive it
             words = max(one.words * items_of(one) for one in unit.kernels.values())
             scratch["scratch"] = Scratch((words,), "int64", shared="lists")
-        return Launch(
+        launch = Launch(
             file,
             kernel=kernel.name,
             global_size=items,
@@ -228,10 +224,14 @@ class Model(Workload[C, P]):
             scratch=scratch,
             arguments={"copies": copies},
         )
+        if (one := unit.sorting.get(name)) is None:
+            return launch
+        few = Launch(file, copies, one.name, one.items, scratch=scratch, arguments=launch.arguments)
+        return replace(launch, together=few)
 
     def _in_python(self, p: P, name: str, copies: int, file: Generated) -> Phase:
         """Return a phase that plain Python carries out for every society."""
-        reason = str(_translated(self, p)[1][name])
+        reason = str(self.untranslated(p)[name])
         if reason not in _WARNED:
             _WARNED.add(reason)
             warnings.warn(

@@ -48,12 +48,14 @@ class JoinedPhases:
     phases : the phases in order
     logged : fields that it also writes into the logs, of the first tick in row ``log_row``
     words : entries of scratch memory for each copy
+    items : work-items of a workgroup, one on a CPU
     """
 
     name: str
     phases: tuple[str, ...]
     logged: tuple[str, ...]
     words: int
+    items: int = 32
 
 
 def kernel_of_phase(kernel: TranslatedPhase, declared: Declared) -> str:

@@ -34,6 +34,9 @@ SHORT = 50_000
 """Characters of functions from which on whole ticks are not one launch on GPUs: there they take
 longer than a launch for each phase (docs/design/translated-rules.md)."""
 
+SORTERS = 128
+"""Work-items that sort together the numbers of a copy in a phase that is launched by itself."""
+
 MOST_WORDS = 2**31 // 8
 """Largest number of entries of the lists of a phase, of 8 bytes each, for one work-item."""
 
@@ -266,6 +269,20 @@ class TranslatedProgram:
         return sum(len(line.text) for one in self.finished for line in one.lines) < SHORT
 
     @property
+    def sorting(self) -> dict[str, JoinedPhases]:
+        """Kernels by phase whose work-items sort together, a copy in each workgroup.
+
+        Only of programs of which GPUs launch each phase by itself.
+        """
+        if self.checked or self.short:
+            return {}
+        return {
+            name: JoinedPhases(f"{name}_together_kernel", (name,), (), one.words, SORTERS)
+            for name, one in self.kernels.items()
+            if one.sorts
+        }
+
+    @property
     def name(self) -> str:
         """Name of the text, which includes its hash: other text, other name."""
         return f"<rules {hashlib.sha256(self.text.encode()).hexdigest()[:12]}>"
@@ -305,10 +322,15 @@ class TranslatedProgram:
         for one in reversed(order):
             parts.append(_with_lines(one))
         parts += [kernel_of_phase(one, self.declared) for one in kernels]
+        for staged in filter(None, (in_stages(one.instance) for one in kernels if one.sorts)):
+            parts.append(f"#if !DEVICE_IS_CPU\n{_with_lines(staged)}\n#endif")
+        for name, together in self.sorting.items():
+            if name not in phases:
+                continue
+            alone = kernel_of_several(together, [self.kernels[name]], self.declared)
+            parts.append(f"#if !DEVICE_IS_CPU\n{alone}\n#endif")
         if self.joined is not None and set(self.joined.phases) <= set(phases):
             several = [self.kernels[name] for name in self.joined.phases]
-            for staged in filter(None, (in_stages(one.instance) for one in several if one.sorts)):
-                parts.append(f"#if !DEVICE_IS_CPU\n{_with_lines(staged)}\n#endif")
             whole = kernel_of_several(self.joined, several, self.declared)
             parts.append(whole if self.short else f"#if DEVICE_IS_CPU\n{whole}\n#endif")
         text = _WORD.sub(position, "\n\n".join(parts)) + "\n"

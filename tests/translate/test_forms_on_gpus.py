@@ -140,6 +140,22 @@ def test_a_workgroup_that_carries_out_whole_days_has_the_bits_of_python(monkeypa
     require_same(engine, reference)
 
 
+@pytest.mark.ci
+def test_phases_of_long_programs_that_sort_have_a_workgroup_for_each_society(monkeypatch):
+    """The others keep their work-items, and more societies have the usual launch."""
+    monkeypatch.setattr(unit, "SHORT", 0)
+    one, p, reference = results()
+    monkeypatch.setattr(bound, "items_of_long", lambda *_: 1)
+    for most, kernel in ((COPIES, "draw_together_kernel"), (0, "draw_kernel")):
+        monkeypatch.setattr(phases, "GROUPS_A_UNIT", most)
+        engine = DeviceEngine(one, p, choose_device("auto"), copies=COPIES)
+        names = [engine.run_step._phases[name].launches[0].kernel for name in ("draw", "age")]
+        assert names == [kernel, "age_kernel"]
+        engine.start()
+        engine.run_ticks(1, 9)
+        require_same(engine, reference)
+
+
 def guarded(config, society, day):
     """Sort on some days only."""
     if day > 2:

@@ -17,10 +17,10 @@ from societies.model import Field, Model, Scene, Series
 from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.config import BamConfig
 from societies.models.bam.credit import credit  # noqa: F401
-from societies.models.bam.firms import begin, enter, leave, plan, produce, settle, target  # noqa: F401
+from societies.models.bam.firms import begin, enter, leave, make, plan, produce, settle, target  # noqa: F401
 from societies.models.bam.flows import FLOWS, SECTORS, TALLIES
-from societies.models.bam.goods import budget, goods, look  # noqa: F401
-from societies.models.bam.labour import draw_lot, labour, offer, revise, search  # noqa: F401
+from societies.models.bam.goods import budget, goods, look, save, shopping  # noqa: F401
+from societies.models.bam.labour import draw_lot, labour, offer, pay, revise, search  # noqa: F401
 from societies.models.bam.statistics import measure, statistics  # noqa: F401
 from societies.words import counted
 from societies.workload.declare.protocol import Setup
@@ -73,8 +73,8 @@ class Bam(Model[BamConfig, Any]):
     day = (
         *("draw_lot", "target", "plan"),
         *("revise", "offer", "search", "labour"),
-        *("draw_lot", "credit", "produce"),
-        *("budget", "look", "goods", "measure"),
+        *("draw_lot", "credit", "make", "pay", "produce"),
+        *("budget", "look", "shopping", "save", "goods", "measure"),
         *("settle", "leave", "enter", "statistics"),
     )
 

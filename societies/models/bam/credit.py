@@ -26,15 +26,10 @@ def credit(config, economy, quarter):
 
 
 def demand_credit(config, economy, asked):
-    """Let firms ask banks for the amount by which their payroll exceeds their cash.
+    """Let firms ask banks for what their cash lacks, and return (rank, firm) of those that ask.
 
-    Parameters
-    ----------
-    asked : rows that get the banks of each firm, the cheapest first
-
-    Returns
-    -------
-    (rank, firm) of all that ask, in the order in which banks serve them
+    They come in the order in which banks serve them; the row of a firm in ``asked`` gets its banks,
+    the cheapest first.
     """
     borrowers: list[tuple[float, int]] = Bounded(config.firms)
     lenders = [bank for bank in range(config.banks) if economy.supply[bank] > 0]

@@ -89,13 +89,16 @@ def workers_for(config, planned, skill, made):
     return wanted
 
 
+def make(config, economy, quarter, firm):
+    """Let a firm pay wages and make goods."""
+    economy.cash[firm] -= economy.payroll[firm]
+    economy.made[firm] = economy.skill[firm] * economy.staff[firm]
+    economy.value[firm] = int(min(economy.price[firm] * economy.made[firm], config.top))
+    economy.stock[firm] = economy.value[firm]
+
+
 def produce(config, economy, quarter):
-    """Pay wages, make goods, measure the average price, and let contracts run out."""
-    for firm in range(config.firms):
-        economy.cash[firm] -= economy.payroll[firm]
-        economy.made[firm] = economy.skill[firm] * economy.staff[firm]
-        economy.value[firm] = int(min(economy.price[firm] * economy.made[firm], config.top))
-        economy.stock[firm] = economy.value[firm]
+    """Measure the average price, and let contracts run out."""
     value, made = sum(economy.value), sum(economy.made)
     for k in range(4, 0, -1):
         economy.prices[k] = economy.prices[k - 1]
@@ -103,15 +106,10 @@ def produce(config, economy, quarter):
         economy.prices[0] = reduce_sum(economy.price) / float(config.firms)
     elif value > 0 and made > 0:
         economy.prices[0] = float(value) / float(made)
+    economy.flow[flows.WAGES] = sum(economy.paid)
+    economy.tally[flows.WORKERS] = sum(int(firm >= 0) for firm in economy.employer)
     for household in range(config.households):
-        economy.paid[household] = economy.wage[household]
-        economy.income[household] += economy.wage[household]
-        economy.flow[flows.WAGES] += economy.wage[household]
-        if economy.employer[household] < 0:
-            continue
-        economy.tally[flows.WORKERS] += 1
-        economy.left[household] -= 1
-        if economy.left[household] == 0:
+        if economy.employer[household] >= 0 and economy.left[household] == 0:
             dismiss(economy, household, 1)
             economy.tally[flows.EXPIRED] += 1
     economy.mean_savings = float(sum(economy.savings)) / float(config.households)
@@ -222,8 +220,7 @@ def measure_productivity(config, economy):
     """Measure the goods that a worker makes, weighted by output, after research."""
     made = sum(economy.made)
     economy.tally[flows.OUTPUT] = made
-    skill = economy.skill
-    weighted = reduce_sum([float(skill[i]) * float(x) for i, x in enumerate(economy.made)])
+    weighted = reduce_sum([float(economy.skill[i]) * float(x) for i, x in enumerate(economy.made)])
     economy.mean_skill = weighted / float(made) if made > 0 else 0.0
 
 
@@ -260,12 +257,17 @@ def leave(config, economy, quarter):
 
 def enter(config, economy, quarter):
     """Replace failed firms by small ones and failed banks by copies of others; ask for the end."""
-    if economy.tally[flows.FAILED_FIRMS] == config.firms:
-        economy.cause = 1
-    elif economy.tally[flows.FAILED_FIRMS] > 0:
-        enter_firms(config, economy)
+    gone = economy.tally[flows.FAILED_FIRMS]
+    some = 0 < gone < config.firms
+    stay = [firm for firm in range(config.firms) if some and economy.failed[firm] == 0]
+    worths = sorted([economy.worth[firm] for firm in stay])
+    outputs = sorted([economy.made[firm] for firm in stay])
+    work = economy.employer
+    wages = sorted([wage for j, wage in enumerate(economy.wage) if some and work[j] >= 0])
+    if some:
+        enter_firms(config, economy, stay, worths, outputs, wages)
     sound = [bank for bank in range(config.banks) if economy.equity[bank] > 0]
-    if len(sound) == 0:
+    if gone == config.firms or len(sound) == 0:
         economy.cause = 1
     for bank in range(config.banks):
         word = draw_word(economy.stream, config.firms + config.households + bank)
@@ -281,21 +283,14 @@ def enter(config, economy, quarter):
         economy.cause = 2
 
 
-def typical(values, firms):
-    """Return the mean of values over some firms, without the extremes."""
-    return trimmed_mean(sorted([values[firm] for firm in firms]), 20)
-
-
-def enter_firms(config, economy):
+def enter_firms(config, economy, stay, worths, outputs, wages):
     """Put a small firm in the place of each that failed; means are over the firms that stay."""
-    stay = [firm for firm in range(config.firms) if economy.failed[firm] == 0]
-    worth = int(min(config.entry_size * typical(economy.worth, stay), config.top))
-    made = int(min(config.entry_production * typical(economy.made, stay), MOST_OUTPUT))
-    wages = [economy.wage[j] for j in range(config.households) if economy.employer[j] >= 0]
-    offer = int(min(config.entry_wage * trimmed_mean(sorted(wages), 20), config.top))
+    worth = int(min(config.entry_size * trimmed_mean(worths, 20), config.top))
+    made = int(min(config.entry_production * trimmed_mean(outputs, 20), MOST_OUTPUT))
+    offer = int(min(config.entry_wage * trimmed_mean(wages, 20), config.top))
     skill = 0
     if config.entry_productivity == "mean":
-        skill = int(typical(economy.skill, stay))
+        skill = int(trimmed_mean(sorted([economy.skill[firm] for firm in stay]), 20))
     for firm in range(config.firms):
         if economy.failed[firm] == 0:
             continue

@@ -7,8 +7,8 @@ from societies.model.markets import choose, draw_words, placed, visit_in_order
 from societies.models.bam import flows
 
 
-def goods(config, economy, quarter):
-    """Let households shop in a drawn order; what is left of a budget returns to savings."""
+def shopping(config, economy, quarter):
+    """Let households shop in a drawn order."""
     economy.tally[flows.BUDGET] = sum(economy.budget)
     order = [placed(lot, j) for j, lot in enumerate(economy.lot) if economy.budget[j] > 0]
     order.sort()
@@ -18,14 +18,19 @@ def goods(config, economy, quarter):
     else:
         for k in range(most):
             visit_in_order(order, shops, k, k + 1, economy.budget, economy.stock)
-    for household in range(config.households):
-        economy.savings[household] += economy.budget[household]
-        economy.budget[household] = 0
-    for firm in range(config.firms):
-        economy.cash[firm] += economy.value[firm] - economy.stock[firm]
-        economy.flow[flows.PURCHASES] += economy.value[firm] - economy.stock[firm]
     if config.mean_price == "sales":
         measure_price(config, economy)
+
+
+def save(config, economy, quarter, household):
+    """Let a household save what is left of its budget."""
+    economy.savings[household] += economy.budget[household]
+    economy.budget[household] = 0
+
+
+def goods(config, economy, quarter, firm):
+    """Let a firm take what it has sold."""
+    economy.cash[firm] += economy.value[firm] - economy.stock[firm]
 
 
 def budget(config, economy, quarter, household):

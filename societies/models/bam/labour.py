@@ -41,9 +41,8 @@ def lay_off(config, economy, unpaid):
         firm = economy.employer[household]
         if firm >= 0 and too_many(firm):
             dearest = unpaid and config.layoff == "dearest"
-            order.append(
-                (-economy.wage[household] if dearest else economy.lot[household], household)
-            )
+            key = -economy.wage[household] if dearest else economy.lot[household]
+            order.append((key, household))
     for _, household in sorted(order):
         firm = economy.employer[household]
         if too_many(firm):
@@ -134,6 +133,13 @@ def labour(config, economy, quarter):
     for household in range(config.households):
         if economy.employer[household] >= 0:
             economy.payroll[economy.employer[household]] += economy.wage[household]
+
+
+def pay(config, economy, quarter, household):
+    """Let a household earn its wage, and its contract last a quarter less."""
+    economy.paid[household] = economy.wage[household]
+    economy.income[household] += economy.wage[household]
+    economy.left[household] -= int(economy.employer[household] >= 0)
 
 
 def hire(config, economy, household, firm):

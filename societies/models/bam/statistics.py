@@ -9,6 +9,7 @@ from societies.models.bam.config import GRAINS
 
 def measure(config, economy, quarter):
     """Measure how firms differ after the goods market, before they pay their debts."""
+    economy.flow[flows.PURCHASES] = sum(economy.value) - sum(economy.stock)
     total = float(sum(economy.made))
     economy.price_cv = dispersion_of_prices(config, economy)
     economy.hhi = 0.0
@@ -17,20 +18,23 @@ def measure(config, economy, quarter):
     economy.worth_cv = dispersion([float(x) for x in economy.worth])
     sales = [float(economy.value[i] - economy.stock[i]) for i in range(config.firms)]
     economy.sales_cv = dispersion(sales)
-    tally = economy.tally
+    hedge, ponzi, hedge_first, ponzi_first, hedge_flow, soldout = 0, 0, 0, 0, 0, 0
     lent, weighted = 0, 0.0
     for i in range(config.firms):
         owed, due = sum(economy.loan[i]), sum(economy.loan_interest[i])
-        tally[flows.HEDGE] += int(economy.cash[i] >= owed + due)
-        tally[flows.PONZI] += int(economy.cash[i] < due)
+        hedge += int(economy.cash[i] >= owed + due)
+        ponzi += int(economy.cash[i] < due)
         loan, interest = economy.loan[i][0], economy.loan_interest[i][0]
-        tally[flows.HEDGE_FIRST] += int(economy.cash[i] >= loan + interest)
-        tally[flows.PONZI_FIRST] += int(economy.cash[i] < interest)
+        hedge_first += int(economy.cash[i] >= loan + interest)
+        ponzi_first += int(economy.cash[i] < interest)
         lent += loan
         weighted += economy.loan_rate[i][0] * float(loan)
         gross = economy.value[i] - economy.stock[i] - economy.payroll[i]
-        tally[flows.HEDGE_FLOW] += int(gross >= due)
-        tally[flows.SOLDOUT] += int(economy.stock[i] == 0)
+        hedge_flow += int(gross >= due)
+        soldout += int(economy.stock[i] == 0)
+    counted = [hedge, ponzi, hedge_first, ponzi_first, hedge_flow, soldout]
+    for k, count in enumerate(counted):
+        economy.tally[flows.HEDGE + k] = count
     economy.rate_first = config.policy_rate
     if lent > 0:
         economy.rate_first = weighted / float(lent)

@@ -138,8 +138,7 @@ class Joined:
     def pays(self, on_cpu: bool, units: int) -> bool:
         """Return True if steps are joined on a CPU, or another device of that many units."""
         if self.on_cpu is None:
-            groups = self.launch.groups
-            return on_cpu or (isinstance(groups, int) and groups <= GROUPS_A_UNIT * units)
+            return on_cpu or _few(self.launch.groups, units)
         return self.on_cpu == on_cpu
 
 
@@ -197,6 +196,8 @@ class Launch:
     rounds : how a CPU carries out several steps in one launch; None: not at all. Results do not
         depend on it
     on_cpu : True: launched only on CPUs; False: only on other devices; None: on all
+    together : launch that replaces this one on other devices than CPUs, while no compute unit has
+        more than `GROUPS_A_UNIT` of its workgroups, whose work-items share work; None: nothing does
     """
 
     file: str
@@ -212,6 +213,12 @@ class Launch:
     slices: Slices | None = None
     rounds: Rounds | None = None
     on_cpu: bool | None = None
+    together: Launch | None = None
+
+    def on(self, on_cpu: bool, units: int = 0) -> Launch:
+        """Return the launch for CPUs, or for other devices with these compute units."""
+        few = self.together
+        return few if few is not None and not on_cpu and _few(few.groups, units) else self
 
     def count(self, tick: int, arguments: Mapping[str, int] | None = None) -> int:
         """Return the number of launches in a step of this tick with these arguments."""
@@ -247,7 +254,8 @@ class Phase:
 
     def on(self, on_cpu: bool, units: int = 0) -> Phase:
         """Return the phase with only what is launched on CPUs, or on others with these units."""
-        launches = tuple(one for one in self.launches if one.on_cpu in (None, on_cpu))
+        usual = [one for one in self.launches if one.on_cpu in (None, on_cpu)]
+        launches = tuple([one.on(on_cpu, units) for one in usual])
         joined = self.joined if self.joined and self.joined.pays(on_cpu, units) else None
         return replace(self, launches=launches, joined=joined)
 
@@ -295,6 +303,12 @@ def scratch_name(phase: str, launch: Launch, parameter: str) -> str:
 
 GROUPS_A_UNIT = 8
 """Workgroups of long work-items that each compute unit of a GPU has before they become larger."""
+
+
+def _few(groups: Groups, units: int) -> bool:
+    """Return True if each of so many compute units has at most `GROUPS_A_UNIT` workgroups."""
+    return isinstance(groups, int) and groups <= GROUPS_A_UNIT * units
+
 
 FEW_ITEMS = 4
 """Largest workgroup of long work-items that is smaller than others; above it has no advantage."""

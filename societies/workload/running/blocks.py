@@ -145,12 +145,10 @@ class Simulation:
         while computed < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
             end = block_end(computed, length, last, self.stops, self.every)
-            self.engine.throttled = self._writing is not None
-            with self.keeping(last), self.stop.at_once():
-                self.engine.run_ticks(computed + 1, end)
             behind = bool(self._waiting)
-            with self.keeping(last), self.stop.at_once():
-                self._waiting.gather(last)  # while the device continues
+            self.engine.throttled = behind or self._writing is not None
+            with self.keeping(last), self._gathering(last), self.stop.at_once():
+                self.engine.run_ticks(computed + 1, end)
             if self._writing is not None and self._writing.done():
                 self._written()
             if self._enough_waits():
@@ -199,6 +197,18 @@ class Simulation:
                 self.file.rewind(self.tick)  # events may have been written, and not committed
                 self._write_waiting()
             raise
+
+    @contextmanager
+    def _gathering(self, last: int) -> Iterator[None]:
+        """Gather the waiting blocks in another thread while the body runs."""
+        if not self._waiting:
+            yield
+            return
+        gathering = in_background(self._waiting.gather, last)
+        try:
+            yield
+        finally:
+            gathering.result()
 
     def _can_wait(self, end: int, last: int, ended: int | None) -> bool:
         """Return True if the block up to ``end`` may be written after the engine has gone on."""

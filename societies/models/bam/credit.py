@@ -26,7 +26,7 @@ def credit(config, economy, quarter):
 
 
 def demand_credit(config, economy, asked):
-    """Let firms ask banks for what their cash lacks, and return (rank, firm) of those that ask.
+    """Let firms ask banks for what their cash lacks, and return (rank, firm) of the firms that ask.
 
     They come in the order in which banks serve them; the row of a firm in ``asked`` gets its banks,
     the cheapest first.

@@ -306,7 +306,7 @@ GROUPS_A_UNIT = 8
 
 
 def _few(groups: Groups, units: int) -> bool:
-    """Return True if each of so many compute units has at most `GROUPS_A_UNIT` workgroups."""
+    """Return True if each of ``units`` compute units has at most `GROUPS_A_UNIT` workgroups."""
     return isinstance(groups, int) and groups <= GROUPS_A_UNIT * units
 
 

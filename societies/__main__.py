@@ -13,6 +13,15 @@ from societies.errors import interruption
 
 def command() -> None:
     """Run the command line in this process and end it with the exit code."""
+    try:
+        _command()
+    except SystemExit as end:
+        signals.leave(end.code)
+        raise
+    signals.leave(0)
+
+
+def _command() -> None:
     signals.handle()
     _open_standard_streams()
     # To find plug-ins of its own, pydantic would read the data of all installed packages.

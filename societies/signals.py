@@ -31,6 +31,9 @@ its jobs, the kernel to the same processes, and systemd sends it right after SIG
 AGAIN = 0.01
 """Seconds until a signal is sent again that arrived where Python ignores exceptions."""
 
+COMPUTING = "renderer"
+"""Name of the thread that computes what a page shows, which a signal does not interrupt."""
+
 _newest = -float("inf")
 _last = 0
 """Time of the last of these signals, by `time.monotonic`; number of the last one that counts."""
@@ -162,6 +165,18 @@ def end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def leave(code: object) -> None:
+    """End the process now, if a thread that was to end still builds kernels or computes a long day.
+
+    Python would end first what the driver of the device needs, so that the process crashes.
+    """
+    if any(one.name == COMPUTING for one in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def say(text: str) -> None:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from societies.signals import COMPUTING
 from societies.view import messages
 from societies.view.renderer import Mailbox, Numbered, Renderer
 from societies.workload.declare.view import Control, View
@@ -78,7 +79,7 @@ class Session(Generic[S]):
         self._viewers: list[Viewer[S]] = []
         self._states, self._closed = 0, False
         renderer = Renderer(view, self._mailbox, self._deliver, self._failed)
-        self._thread = threading.Thread(target=renderer.run, name="renderer", daemon=True)
+        self._thread = threading.Thread(target=renderer.run, name=COMPUTING, daemon=True)
 
     def start(self) -> None:
         """Begin to render."""

@@ -285,3 +285,20 @@ def test_closed_streams_are_opened_again(tmp_path):
     )
     assert done.returncode == 4
     assert done.stderr == "the output cannot be printed: the standard output is closed\n"
+
+
+def test_a_process_ends_at_once_while_a_thread_computes():
+    """Python would end what drivers need first: a page that built kernels died by a segfault."""
+    text = """
+        import atexit, threading, time
+        from societies import signals
+        atexit.register(print, "Python ends")
+        computing = threading.Thread(target=time.sleep, args=(60,), name=signals.COMPUTING)
+        computing.daemon = True
+        computing.start()
+        print("last words")
+        signals.leave(143)
+        """
+    words = [sys.executable, "-c", textwrap.dedent(text)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (143, "last words\n")

@@ -81,6 +81,7 @@ def _explained(
 
 def on_host(
     function: Callable[..., None],
+    clock: str,
     p: Any,
     fields: Mapping[str, Field],
     arrays: Mapping[str, Any],
@@ -96,7 +97,7 @@ def on_host(
         if "ended" in state and state["ended"][place] not in (-1, tick):
             continue
         function(p, copy, tick, **arguments)
-        where = f"tick {tick}, phase {function.__name__}"
+        where = f"{clock} {tick}, phase {function.__name__}"
         for name, values in state.items():
             made = getattr(copy, name)
             made = list(made.values()) if isinstance(made, dict) else made

@@ -246,7 +246,7 @@ class Model(Workload[C, P]):
             )
         note = self._launch(self.unit(p), note_number.__name__, copies, file)
         function = self.reference(p)[name]
-        return Phase((note,), host=partial(on_host, function, p, self.fields(p)))
+        return Phase((note,), host=partial(on_host, function, self.clock, p, self.fields(p)))
 
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
         """Return for every phase the function of the module, called for every entry."""

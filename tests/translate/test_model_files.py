@@ -92,12 +92,13 @@ def test_a_model_beside_its_yaml_runs_and_is_resumed(folder, capsys):
     assert shell("info", "walk.h5") == 0  # reading a file of results executes nothing
 
 
-def test_plain_python_on_a_device_writes_what_fits_its_fields(folder, capsys):
+@pytest.mark.parametrize("device", [(), ON])
+def test_plain_python_writes_what_fits_its_fields(folder, capsys, device):
     line = "society.place = int(str(2**40))"  # a text: not translated
     text = SOURCE.replace("NAME", "walk_alone").replace("society.place += config.step", line)
     (folder / "walk.py").write_text(text)
-    assert shell("run", "walk.yaml", *ON) == 1
-    said = "tick 1, phase walk: the field 'place' (int32) cannot hold what was written"
+    assert shell("run", "walk.yaml", *device) == 1
+    said = "phase walk: the field 'place' (int32) cannot hold what was written"
     assert said in capsys.readouterr().err
 
 

@@ -679,7 +679,7 @@ class ReferenceEngine(Engine):
     def step(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
         self._enter(tick)
-        self._last_step = f"{self.workload.clock} {tick}, phase {step}"
+        self._last_step = f"after {self.workload.clock} {tick}, phase {step}"
         function = self._functions.get(step.phase)
         if function is None:
             known = ", ".join(self._functions)

@@ -189,7 +189,9 @@ def _insert(
                 f"{result.shown(name)}:{number}: include file '{wanted}' not found\n"
                 f"    looked in {folder} and {kernels}"
             )
-        _expand(found.resolve(), kernels, seen, result)
+        if found not in seen:  # to resolve a path asks the system about every folder above it
+            _expand(found.resolve(), kernels, seen, result)
+            seen.add(found)
         result.text += _line_directive(number + 1, name)
     result.text += "".join(f"{row}\n" for row in rows[begin:])
 
@@ -211,7 +213,7 @@ def without_comments(text: str, *, keep_strings: bool = False) -> str:
         token = match[0]
         if token[0] in "\"'" and keep_strings:
             return token
-        return re.sub(r"[^\n]", " ", token)
+        return "\n".join(" " * len(row) for row in token.split("\n"))
 
     return _TOKENS.sub(blank, text)
 

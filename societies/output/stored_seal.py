@@ -8,6 +8,7 @@ import mmap
 import os
 import zlib
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -197,7 +198,7 @@ _NumberType = Annotated[str, Field(pattern=r"^([|<>][iufb][1-8]|\|S[1-9]\d{0,3})
 class _Stored(BaseModel):
     """A seal as it is stored in a file, which may be of unknown origin."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = ConfigDict(strict=True, extra="forbid", defer_build=True)
 
     layout: int
     size: _Count
@@ -221,12 +222,15 @@ class _StoredOfStudy(_Stored):
     variables: dict[str, str]
 
 
-_EITHER: TypeAdapter[_StoredOfRun | _StoredOfStudy] = TypeAdapter(_StoredOfRun | _StoredOfStudy)
+@cache
+def _stored() -> TypeAdapter[_StoredOfRun | _StoredOfStudy]:
+    """Return what reads a stored seal; building it takes as long as importing this module."""
+    return TypeAdapter(_StoredOfRun | _StoredOfStudy)
 
 
 def _understood(packed: bytes | bytearray) -> Seal | StudySeal | None:
     decompressor = zlib.decompressobj()
-    stored = _EITHER.validate_json(decompressor.decompress(packed, _LARGEST))
+    stored = _stored().validate_json(decompressor.decompress(packed, _LARGEST))
     study = isinstance(stored, _StoredOfStudy)
     kind: type[Seal | StudySeal] = StudySeal if study else Seal
     data = {name: getattr(stored, name) for name in kind.__dataclass_fields__}

@@ -66,10 +66,11 @@ OF_OURS = {"societies.opencl", "societies.translate", "societies.localmem", "soc
             {*HEAVY, *OF_OURS, "yaml", "markdown_it"},
         ),  # typer reads options by pydantic
         (["schema", "economy"], {*HEAVY, *OF_OURS}),
+        (["run", "economy/quickstart", "--device", "reference", "--ticks", "1", "-q"], {"rich"}),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
-def test_imports_only_what_it_needs(words, without):
+def test_imports_only_what_it_needs(words, without, tmp_path):
     """Modules are counted, as a limit of time would fail on a busy machine."""
     code = (
         "import sys\n"
@@ -80,7 +81,11 @@ def test_imports_only_what_it_needs(words, without):
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(societies.__file__).parents[1])}
     done = subprocess.run(
-        [sys.executable, "-c", code, *words], env=environment, capture_output=True, text=True
+        [sys.executable, "-c", code, *words],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout

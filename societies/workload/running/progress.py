@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.markup import escape
-
+from societies.terminal import open_console
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.request import Config, setup_of
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
 
 Advance = Callable[[int, int], None]
@@ -31,7 +30,10 @@ def progress_bar(
 
     With ``notebook`` they are shown below the cell if this runs in a notebook.
     """
-    console = Console(stderr=True)
+    if notebook and "IPython" not in sys.modules:
+        yield None  # without importing rich, a twentieth of the time until the first tick
+        return
+    console = open_console(stderr=True)
     if notebook:
         if not console.is_jupyter:
             yield None
@@ -108,7 +110,7 @@ SECONDS_BETWEEN_LINES = 30.0
 @contextmanager
 def sweep_progress() -> Iterator[Callable[[Any], None]]:
     """Show the progress of a sweep on stderr: a bar, or occasional lines if not a terminal."""
-    console = Console(stderr=True)
+    console = open_console(stderr=True)
     if not console.is_terminal:
         said = time.monotonic()
 
@@ -120,6 +122,7 @@ def sweep_progress() -> Iterator[Callable[[Any], None]]:
 
         yield line
         return
+    from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn
 
     columns = (BarColumn(), TextColumn("{task.description}"))

@@ -160,7 +160,12 @@ def _file_of(module: str) -> Path | None:
         with suppress(ImportError):  # the name of a function or class
             found = import_module(module)
     file = getattr(found, "__file__", None)
-    return Path(file).resolve() if file else None
+    return _resolved(file) if file else None
+
+
+@lru_cache(maxsize=1024)
+def _resolved(file: str) -> Path:
+    return Path(file).resolve()  # asks the system about every folder above the file
 
 
 @lru_cache(maxsize=64)
@@ -184,7 +189,7 @@ def _twins(modules: Iterable[str]) -> list[str]:
 
 def _name(path: Path) -> str:
     """Return the name of a source, the same in every installation."""
-    if path.is_relative_to(kernels := data_directory("kernels").resolve()):
+    if path.is_relative_to(kernels := _resolved(str(data_directory("kernels")))):
         return f"{KERNELS}{path.relative_to(kernels).as_posix()}"
     package = path.parent
     while (package.parent / "__init__.py").is_file():

@@ -130,7 +130,7 @@ def test_nothing_said_on_the_way_has_the_bound(tmp_path, monkeypatch):
     path, most = tmp_path / "run.h5", workload("tictactoe").ticks(CONFIG)
     original, shown = ReferenceEngine.run_ticks, io.StringIO()
     console = Console(file=shown, force_terminal=True, width=120)
-    monkeypatch.setattr(progress, "Console", lambda **given: console)
+    monkeypatch.setattr(progress, "open_console", lambda **given: console)
 
     def failing(engine, first, last):
         if last >= 7:
@@ -152,7 +152,7 @@ def test_nothing_said_on_the_way_has_the_bound(tmp_path, monkeypatch):
 def test_where_the_end_is_known_it_is_said(monkeypatch):
     shown = io.StringIO()
     console = Console(file=shown, force_terminal=True, width=120)
-    monkeypatch.setattr(progress, "Console", lambda **given: console)
+    monkeypatch.setattr(progress, "open_console", lambda **given: console)
     config = config_from_dict({"workload": "laplace", "steps": 30})
     with progress.progress_bar(config, "reference") as advance:
         for step in (0, 10, 20):

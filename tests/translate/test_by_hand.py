@@ -149,3 +149,5 @@ def test_what_is_worth_a_kernel_follows_from_its_share():
     ]
     assert [line.split(" takes ")[0] for line in lines] == ["a", "b"]
     assert worth_a_kernel(profile, ["b"])[0].startswith("b takes 20% of")
+    profile._phases = {"a": PhaseTimes("a", 1, 2.0)}  # which took 1000.0 times as long as nothing
+    assert worth_a_kernel(profile, ["a"]) == ["a takes 100% of the kernels' time"]

@@ -261,11 +261,11 @@ def worth_a_kernel(profile: Profile, translated: Sequence[str]) -> list[str]:
     for one in sorted(profile.phases, key=lambda one: -one.seconds):
         share = one.seconds / total if total else 0.0
         if one.phase in translated and share >= MUCH:
-            most = 1.0 / max(1.0 - share, 1e-3)
-            lines.append(
-                f"{one.phase} takes {share:.0%} of the kernels' time: if a kernel written by hand "
-                f"took none, they would be {most:.1f} times as fast"
-            )
+            line = f"{one.phase} takes {share:.0%} of the kernels' time"
+            if share < 0.995:  # else there is nothing to compare with
+                most = f"{1.0 / (1.0 - share):.1f} times as fast"
+                line += f": if a kernel written by hand took none, they would be {most}"
+            lines.append(line)
     return lines
 
 

@@ -1569,8 +1569,13 @@ def _report(error: Exception, words: Sequence[str]) -> NoReturn:
     if "--debug" in words:
         signals.say(printable("".join(traceback.format_exception(error))).rstrip("\n"))
     else:
-        signals.say(printable(str(reported)))
+        lines = str(reported).split("\n")
+        signals.say("\n".join(shortened(line, LONGEST_LINE) for line in lines))
     sys.exit(reported.exit_code)
+
+
+LONGEST_LINE = 2000
+"""Most characters of a line of an error, which may name what the user's file has."""
 
 
 LOST = {

@@ -60,9 +60,12 @@ def over_replicates(data: xr.DataArray, dim: str = "run") -> xr.DataArray:
     Raises
     ------
     ConfigError
-        If runs of one point have different parameters, or a replicate occurs twice.
+        If there is no run, if runs of one point have different parameters, or if a replicate occurs
+        twice.
     """
     require_dims(data, dim)
+    if not data.sizes[dim]:
+        raise ConfigError(f"'{data.name}' has no {dim}")
     if "point" in data.coords:
         return _over_points(data, dim, data["point"].values)
     if "replicate" not in data.coords:

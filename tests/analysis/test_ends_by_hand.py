@@ -112,6 +112,8 @@ def test_the_point_whose_runs_differ_is_named():
 def test_points_need_no_numbers_of_replicates():
     data = runs([1, 2, 3, 5], a=[5, 5, 6, 6], point=[0, 0, 1, 1])
     assert analysis.over_replicates(data).values.tolist() == [1.5, 4.0]
+    with pytest.raises(ConfigError, match="has no run"):
+        analysis.over_replicates(data[:0])
 
 
 @pytest.mark.parametrize("of", [analysis.over_replicates, analysis.sobol, analysis.morris])

@@ -72,3 +72,11 @@ def test_other_streams_may_be_closed_or_full(redirected):
 def test_nobody_needs_to_read_all_of_it():
     code, said = ended("schema economy", "| head -1")
     assert (code, said) == (0, "{\n")
+
+
+def test_a_word_of_any_length_makes_no_long_error(tmp_path, shell):
+    """A workload of four million letters was repeated in the error."""
+    path = tmp_path / "long.yaml"
+    path.write_text(f"workload: {'a' * 100_000}\n")
+    code, _, err = shell("check", str(path))
+    assert code == 2 and "unknown workload 'aaa" in err and len(err) <= cli.LONGEST_LINE + 1

@@ -340,6 +340,8 @@ def sweep(
             )
     if quiet:
         print(report.path)
+        for note in report.notes:
+            warn(note)
     else:
         print_rows(report.rows, console)
     if report.failures:
@@ -1282,6 +1284,8 @@ def _study_of_shocks(
         target = out or Path(f"{path.stem}-irf.h5")
     places: dict[str, Any] = {"out": target, "device": device, "replicates": replicates}
     report = studies.run(source, **places, resume=resume, overwrite=overwrite)
+    for note in report.notes:
+        warn(note)
     if report.failures:
         raise SocietiesError(f"{target}: {len(report.failures)} runs failed; see societies info")
     return target

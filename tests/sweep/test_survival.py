@@ -172,7 +172,7 @@ def test_parts_are_merged(tmp_path, straight):
         sweep.merge([parts[0], straight], tmp_path / "twice.h5")
 
 
-def test_what_is_damaged_is_computed_again(tmp_path, straight):
+def test_what_is_damaged_is_computed_again(tmp_path, straight, shell):
     study = tmp_path / "s.h5"
     study.write_bytes(straight.read_bytes())
     assert not inspect(study, check=True).damages
@@ -185,6 +185,12 @@ def test_what_is_damaged_is_computed_again(tmp_path, straight):
         "1 run was damaged and is computed again"
     ]
     same(study, straight)
+    with h5py.File(study, "r+") as file:
+        file["gini"][3, 1] += 1
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(SWEEP, sort_keys=False))
+    words = [str(tmp_path / "s.yaml"), "--out", str(study), "--device", "reference"]
+    code, _, err = shell("sweep", *words, "--resume", "-q")  # which printed nothing of it
+    assert (err, code) == ("warning: 1 run was damaged and is computed again\n", 0)
 
 
 def test_events_of_a_run_that_are_damaged_are_found_and_computed_again(tmp_path, straight):

@@ -27,14 +27,9 @@ OF_GROWTH = (
     *("rnd_money", "rnd_fragility", "entry_productivity"),
 )
 OF_MINIMUM = ("min_wage_every", "raise_contracts")
-START = tuple(
-    (name,)
-    for name in (
-        *("firms", "households", "banks", "productivity", "price0"),
-        *("wage0_ratio", "net_worth_ratio", "equity0", "savings0"),
-    )
-)
-"""Keys from which the amounts before the first quarter follow."""
+OF_MONEY = ("savings0",), ("equity0",), ("banks",)
+OF_FIRMS = ("firms",), ("households",), ("productivity",), ("price0",)
+"""Keys from which the money before the first quarter, and what firms have then, follow."""
 
 
 def _share(default: float, meaning: str, unit: str = "1") -> Any:
@@ -173,16 +168,17 @@ class BamConfig(QuarterlyConfig):
                 "policy_rate (1 + h_phi leverage_cap)",
                 (("h_phi",), ("leverage_cap",)),
             )
-        yield from self._first_amounts()
+        wrong = list(self._first_amounts())
+        yield from wrong
         made = self.productivity * self.households / self.firms
         money = self.firms * self.net_worth_ratio * self.price0 * made
         money += self.households * self.savings0 + self.banks * self.equity0
-        if money * GRAINS > MOST_MONEY:
+        if not wrong and money * GRAINS > MOST_MONEY:
             yield Conflict(
                 ("net_worth_ratio",),
                 f"{money:g} units of currency at the start are more than can be counted "
                 f"({MOST_MONEY / GRAINS:g})",
-                START,
+                (*OF_FIRMS, *OF_MONEY),
             )
 
     def _first_amounts(self) -> Iterator[Conflict]:
@@ -206,7 +202,8 @@ class BamConfig(QuarterlyConfig):
                 wrong = f", {amount / GRAINS:g}, is more than can be counted ({most / GRAINS:g})"
             else:
                 continue
-            yield Conflict((name,), f"{what} at the start{wrong}", START)
+            needs = (*OF_FIRMS, ("wage0_ratio",)) if "wage" in what else OF_FIRMS
+            yield Conflict((name,), f"{what} at the start{wrong}", needs)
             return  # the others follow from it
 
     def warnings(self) -> Iterator[Conflict]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import combinations_with_replacement
 from typing import Annotated, Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def filtered(x: Reals, ticks: Reals, name: str, options: Mapping[str, Any]) -> R
         if of not in WHOLE:
             return of(x, **own)
         found, whole = np.full_like(x, np.nan), np.isfinite(x).all(1)
-        if whole.any() and x.shape[1]:
+        if x.shape[1]:
             found[whole] = of(x[whole], **own)
         return found
 
@@ -76,7 +77,7 @@ def relative_change(x: Reals) -> Reals:
 def detrend(x: Reals) -> Reals:
     """Deviation from the least-squares line."""
     t, far = np.arange(x.shape[1]) - (x.shape[1] - 1) / 2, deviations(x)
-    slope = (far * t).sum(1, keepdims=True) / max((t**2).sum(), 1.0)
+    slope = (far * t).sum(1, keepdims=True) / max((t**2).sum(), 0.5)  # of two ticks
     found: Reals = far - slope * t
     return found
 
@@ -99,12 +100,11 @@ def _trend_of(x: Reals, smoothing: float) -> Reals:
     n = x.shape[1]
     if n < 3:
         return x
-    second = np.diff(np.eye(3), 2, axis=0)[0]
-    band = np.zeros((3, n))
+    second = (1, -2, 1)
+    band = np.zeros((len(second), n))
     band[0] = 1
-    for i in range(3):
-        for j in range(i, 3):
-            band[j - i, i : n - 2 + i] += smoothing * second[i] * second[j]
+    for i, j in combinations_with_replacement(range(len(second)), 2):
+        band[j - i, i : n - 2 + i] += smoothing * second[i] * second[j]
     found: Reals = solveh_banded(band, x.T, lower=True).T
     return found
 

@@ -665,3 +665,34 @@ def test_a_function_joins_the_vocabulary_under_its_own_name(monkeypatch):
     assert statistics.STATISTICS["twice"].unit == "same"
     monkeypatch.setattr(filters, "FILTERS", dict(FILTERS))
     assert filters.series_filter(twice) is twice is filters.FILTERS["twice"]
+
+
+def test_filters_of_few_ticks():
+    """A line through one or two ticks leaves nothing; a trend needs three."""
+    x = np.array([[3.0, 5, 4, 9, 1], [0, 2, 7, 1, 1]])
+    for n in range(1, 6):
+        ticks, few = np.arange(float(n)), x[:, :n]
+        second = np.diff(np.eye(n), 2, axis=0)  # no rows if n is less than 3
+        trend = np.linalg.solve(np.eye(n) + 7 * second.T @ second, few.T).T
+        np.testing.assert_allclose(filtered(few, ticks, "hp_trend", {"smoothing": 7}), trend)
+        cycle = filtered(few, ticks, "hp_cycle", {"smoothing": 7})
+        np.testing.assert_allclose(cycle, few - trend, atol=1e-12)
+        line = [np.polyval(np.polyfit(ticks, row, min(n - 1, 1)), ticks) for row in few]
+        np.testing.assert_allclose(filtered(few, ticks, "detrend", {}), few - line, atol=1e-12)
+    ticks = np.arange(5.0)
+    smoothed = filtered(x, ticks, "smooth", {})
+    assert smoothed[0].tolist() == [3, 5, 4.4, 9, 1]
+    np.testing.assert_array_equal(filtered(x, ticks, "smooth", {"window": 1}), x)
+    assert np.isnan(filtered(x[:, :4], ticks[:4], "smooth", {})).all()
+    np.testing.assert_array_equal(filtered(x[:, :3], np.array([1.0, 2, 9]), "log", {})[0],
+                                  np.log([3, 5, 4]))  # fmt: skip
+    missing = np.full((2, 5), np.nan)
+    for name in ("detrend", "hp_cycle", "hp_trend"):
+        assert np.isnan(filtered(missing, ticks, name, {})).all()
+    for value, allowed in ((0, 1), (0.5, 1), (1e12, 1), (-0.5, 0), (1e12 + 0.5, 0)):
+        options = "hp_trend", {"smoothing": value}, FILTERS["hp_trend"]
+        if allowed:
+            statistics.checked_options(*options)
+            continue
+        with pytest.raises(ConfigError, match="smoothing"):
+            statistics.checked_options(*options)

@@ -88,7 +88,10 @@ class TargetsConfig(WorkloadConfig, Case):
     cases: dict[str, Case] = key({}, "Cases by name, each with base and statistics")
 
     def conflicts(self) -> Any:
-        """Yield what is wrong with each target."""
+        """Yield what no case uses, and what is wrong with each target."""
+        unused = self.model_fields_set & Case.model_fields.keys() - {"statistics"}
+        for name in sorted(unused) if self.cases else ():
+            yield Conflict((name,), "has no use where there are cases; name it in each of them")
         for place, case in self.places():
             for name, target in case.statistics.items():
                 for path, message in wrong(target):

@@ -189,8 +189,9 @@ def validate(
         if len(own) > 1:
             names = ", ".join(one.name for one in own)
             raise ConfigError(f"{option('case')}: the targets have the cases {names}; choose one")
+        (only,) = own
         for name, data in _cases_of(results):
-            verdicts += judged(own[0], data, name, level, tests)
+            verdicts += judged(only, data, name, level, tests)
         return Validation(verdicts, level)
     for one in own:
         data, more = _computed(one, base, set or {}, replicates, device, progress)
@@ -336,8 +337,9 @@ def table(found: Validation) -> Any:
         interval_of = f"{100 * found.level:g} % interval"
         columns = ["", "statistic", "mean", interval_of, "band", "in band", "seeds", "failed"]
         tested = any(one.tests is not None for one in own)
-        for place, column in enumerate([*columns, *(["tests"] if tested else [])]):
-            rows.add_column(column, justify="right" if 1 < place < 8 else "left", no_wrap=place < 8)
+        for column in [*columns, *(["tests"] if tested else [])]:
+            left = column in ("", "statistic", "tests")
+            rows.add_column(column, justify="left" if left else "right", no_wrap=column != "tests")
         for one in own:
             unit = "" if one.unit == "1" else f" [{one.unit}]"
             ends = f"{digits(plain(one.low))} to {digits(plain(one.high))}"

@@ -170,6 +170,11 @@ def test_the_model_of_a_calibration():
     assert isinstance(found, Simulator)
     assert (found.keys, found.replicates) == (tuple(PRIORS), 2)
     assert (found.device, found.workers, found.scheduler) == ("cpu", 3, "there")
+    never = calibration(targets={"a": {"of": "gini", "ticks": "9000:9001", "target": 0}})
+    with pytest.raises(ConfigError, match="ticks 9000:9001"):
+        never.simulator("cpu", 0, "")
+    with pytest.raises(ConfigError, match="unknown method 'zzz'; there are abc_smc, surrogate, "):
+        calibration(method="zzz")
 
 
 # ------------------------------------------------------------------------------------------- trials

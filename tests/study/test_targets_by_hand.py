@@ -162,6 +162,14 @@ def test_observations_and_files(tmp_path, monkeypatch):
         load_targets("not there")
 
 
+def test_a_key_that_no_case_uses_is_refused():
+    own = {"cases": {"a": {"statistics": {"x": X}}}}
+    load_targets(own)
+    for key, value in (("base", "economy/trade"), ("burn_in", 5), ("set", {"days": 3})):
+        with pytest.raises(ConfigError, match=f"{key}: has no use where there are cases"):
+            load_targets({**own, key: value})
+
+
 # ---------------------------------------------------------------------------------------- verdicts
 
 
@@ -233,6 +241,8 @@ def test_targets_and_results_in_other_forms(tmp_path):
     with pytest.raises(ConfigError, match=r"x\.band: is missing"):
         validate({"statistics": {"x": {"of": "level", "band": [None, None]}}}, DATA)
     assert validate({"statistics": {"x": {"of": "level", "target": 1.3}}}, DATA).verdicts
+    free = {"of": "level", "target": 1.3, "band": [None, None]}
+    assert validate({"statistics": {"x": free}}, DATA).verdicts
     wide = {"statistics": {"x": {**X, "band": [0, 1.25], "share": 0.5}}, "share": 0.9}
     assert validate(wide, DATA).verdicts[0].verdict == WARN  # of the mean; 3 of 5 are inside
     near = {"statistics": {"x": {**X, "band": [0, 1.5], "share": 0.8}}, "share": 0.9}
@@ -242,7 +252,7 @@ def test_targets_and_results_in_other_forms(tmp_path):
 
 
 class Ran:
-    """A simulator that returns made-up parts, the last seeds first."""
+    """A simulator that returns made-up parts in any order."""
 
     def __init__(self, sweep, keys, targets, count, device):
         self.sweep, self.count, self.failures = sweep, count, {}
@@ -260,7 +270,8 @@ class Ran:
     def computed(self, points, numbers, progress):
         assert points == [[]] and numbers.tolist() == [[*range(self.count)]]
         self.failures = {"broken": 2}
-        for row in range(0 if Ran.fails else self.count)[::-1]:
+        rows = np.random.default_rng(3).permutation(0 if Ran.fails else self.count).tolist()
+        for row in rows:
             level = xr.DataArray([[float(row)]], dims=("run", "day"))
             yield row, xr.Dataset({"level": level}, {"day": [1]}, DATA.attrs | {"copies": "run"})
 
@@ -311,6 +322,7 @@ def test_the_points_of_a_study_and_the_end_of_a_file(tmp_path, monkeypatch):
 
 def test_what_is_tested_and_forecast(monkeypatch):
     zeros = {"statistic": "rmse", "data": {"values": [0.0] * 120}, "band": [0, 9]}
+    agents = {**zeros, "data": {"values": [0.0] * 30}}
     targets = load_targets(
         {
             "statistics": {
@@ -323,14 +335,15 @@ def test_what_is_tested_and_forecast(monkeypatch):
                     "data": zeros["data"],
                     "target": 0,
                 },
+                "e": {"of": "wealth", "at": {"agent_day": 60}, **agents},
             }
         }
     )[0]
     found = judged(targets, DATA, "", 0.9)
-    assert [one.tests for one in found] == [None] * 4
-    assert [bool(one.errors) for one in found] == [True, False, False, False]
+    assert [one.tests for one in found] == [None] * 5
+    assert [bool(one.errors) for one in found] == [True, False, False, False, False]
     found = judged(targets, DATA, "", 0.9, tests=True)
-    assert [one.tests is not None for one in found] == [True, True, False, True]
+    assert [one.tests is not None for one in found] == [True, True, False, True, False]
 
 
 def text(found):
@@ -375,6 +388,18 @@ def test_the_table_of_verdicts():
         "PASS x 1.5 1.5 to 1.5 1 to 2 100 % 1 none",
         "score of all: 0.62",
     ]
+
+
+def test_columns_of_the_table():
+    """Numbers end in the same place; only words of tests go on in the next line."""
+    tested = dataclasses.replace(some("a", PASS), tests=Assumptions(0, 0, 0, 0, 0, 1))
+    found = validation.table(Validation([tested, some("b", PASS)], 0.9)).renderables
+    first, second, score = found
+    assert score == "score of all: 1.00"
+    sides = ["left"] * 2 + ["right"] * 6
+    assert [one.justify for one in first.columns] == [*sides, "left"]
+    assert [one.justify for one in second.columns] == sides
+    assert [one.no_wrap for one in first.columns] == [True] * 8 + [False]
 
 
 def test_bands_in_words():

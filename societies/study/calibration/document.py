@@ -140,7 +140,7 @@ def load_calibration(source: str | os.PathLike[str] | Mapping[str, Any]) -> Cali
     if len(several) > 1:
         names = ", ".join(one.name for one in several)
         raise _refused(document, "case", f"the targets have the cases {names}; choose one")
-    targets = several[0]
+    (targets,) = several
     required([targets])
     if not sum(one.weight for one in targets.statistics.values()):
         raise _refused(document, "targets", "have no weight, so every trial is as good as another")

@@ -149,11 +149,9 @@ class Targets:
         at = np.arange(values.sizes[dim]) if sample else values[dim].values
         x, at = np.asarray(values.values, float), np.asarray(at, float)
         filters = target.filter if text == target.of else target.filter_against
-        if target.against == target.of:
-            filters = target.filter
         if sample:
-            keys = {"burn_in", "relative_to", "ticks"} - used
-            needless = [f"{key}: " for key in sorted(keys) if getattr(target, key) is not None]
+            keys = [key for key in ("burn_in", "relative_to", "ticks") if key not in used]
+            needless = [f"{key}: " for key in keys if getattr(target, key) is not None]
             needless += [f"filter {chosen(one)[0]}: " for one in filters if one != "log"]
             if needless:
                 raise ConfigError(f"{needless[0]}needs a series of ticks; this is one of {dim}")

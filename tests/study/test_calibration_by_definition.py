@@ -208,14 +208,14 @@ def test_trials_of_a_file_are_not_computed_again():
 
 def test_the_file_is_written_after_each_part_once_the_time_has_come(monkeypatch, tmp_path):
     put(monkeypatch, Made())
-    now, wrote, write = [0.0], [], conduct._write
+    now, step, wrote, write = [0.0], [2.5], [], conduct._write
 
     def written(path, data):
         wrote.append((now[0], data.sizes["trial"], data.attrs["complete"]))
         write(path, data)
 
     def clock():
-        now[0] += 2.0
+        now[0] += step[0]
         return now[0]
 
     monkeypatch.setattr(conduct, "_write", written)
@@ -224,14 +224,14 @@ def test_the_file_is_written_after_each_part_once_the_time_has_come(monkeypatch,
     told = []
     more = {"progress": lambda *one: told.append(one)}
     found = calibrate(calibration(method=LEAST), out=tmp_path / "a.nc", **more)
-    # Two starts, four derivatives and two more, a clock call each; after 6 s, 3 parts, all is saved
-    # and the clock is asked again.
+    # Eight trials, a call of the clock each; after 7.5 s, 3 parts, all is saved and it is called again.
     assert [(count, whole) for _, count, whole in wrote] == [(3, 0), (6, 0), (8, 1)]
     assert [count for count, _ in told] == [2, 6, 8]
     distance = found.data["distance"].values
     assert [least for _, least in told] == [distance[:n].min() for n in (2, 6, 8)]
     assert found.computed == 8
     wrote.clear()
+    step[0] = 9.0
     again = calibrate(calibration(method=LEAST), out=tmp_path / "a.nc", resume=True)
     assert again.computed == 0 and [one[1:] for one in wrote] == [(8, 1)]
 

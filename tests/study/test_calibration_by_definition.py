@@ -224,7 +224,7 @@ def test_the_file_is_written_after_each_part_once_the_time_has_come(monkeypatch,
     told = []
     more = {"progress": lambda *one: told.append(one)}
     found = calibrate(calibration(method=LEAST), out=tmp_path / "a.nc", **more)
-    # Eight trials, a call of the clock each; after 7.5 s, 3 parts, all is saved and it is called again.
+    # Eight trials, a call of the clock each: after 7.5 s, 3 parts, all is saved (another call).
     assert [(count, whole) for _, count, whole in wrote] == [(3, 0), (6, 0), (8, 1)]
     assert [count for count, _ in told] == [2, 6, 8]
     distance = found.data["distance"].values

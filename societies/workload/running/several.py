@@ -9,7 +9,6 @@ copy depends on no other.
 
 from __future__ import annotations
 
-import mmap
 import os
 import pickle
 import subprocess
@@ -32,7 +31,7 @@ from societies.workload.running.batches import OwnCopies
 from societies.workload.running.devices import listed_devices, local_devices
 from societies.workload.running.engines import Engine
 from societies.workload.running.logs import split_by_tick
-from societies.workload.running.shared import LOG_AREAS, Order, SharedArrays, nbytes_shared
+from societies.workload.running.shared import LOG_AREAS, Order, SharedArrays
 
 LEAST_COPIES = 32
 """Copies that a GPU must get for a run to be split without being asked for: fewer keep a GPU busy
@@ -102,10 +101,10 @@ class Several(Engine):
         self._area, self._ticks = 0, 0
         self._running = False
         self._processes: list[_Process] = []
+        self._memory = _shared_memory()
         try:
-            with _shared_memory(nbytes_shared(setup)) as memory:
-                self._shared = SharedArrays(memory.fileno(), setup)
-                self._begin(setup, devices, batch, memory.fileno())
+            self._shared = SharedArrays(self._memory.fileno(), setup)
+            self._begin(setup, devices, batch, self._memory.fileno())
         except BaseException:
             self.close()
             raise
@@ -172,10 +171,11 @@ class Several(Engine):
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Replace the checkpointed arrays of the state."""
+        self._wait()
+        area = self._shared.free_area()
         for name, array in kept(self.fields, state).items():
-            self._wait()
-            self._shared.state(name)[...] = array
-            self._ask("receive", name)
+            self._shared.state(name, area)[...] = array
+            self._ask("receive", name, area)
         self._ask("load")
 
     def run_ticks(self, first: int, last: int) -> None:
@@ -206,22 +206,38 @@ class Several(Engine):
         """Wait until all launches and copies have completed."""
         self._wait()
 
-    def _array(self, name: str) -> NDArray[Any]:
-        with self._lock:
-            self._ask("send", name)
-            return self._shared.state(name).copy()
-
     def _arrays(self, names: tuple[str, ...]) -> State:
-        return {name: self._array(name) for name in names}
+        return {name: array.copy() for name, array in self._sent(names)}
 
     def state(self) -> State:
         """Return a copy of every array of the state."""
         return dict(self.each())
 
     def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yield names and arrays of `state` in the table's order, each as soon as it is copied."""
-        for name in self.fields:
-            yield name, self._array(name)
+        """Yield names and arrays of `state` in the table's order, each as soon as it is copied.
+
+        The processes write them into an area of the shared memory that nothing else uses.
+        """
+        return self._sent(tuple(self.fields))
+
+    def _sent(self, names: tuple[str, ...]) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield arrays of the state while the processes copy those that follow."""
+        with self._lock:
+            self._wait()
+            area, left = self._shared.free_area(), len(names)
+            first = [self._shared.state(name, area) for name in names[:1]]  # keeps the area
+            for process in self._processes:
+                for name in names:
+                    process.ask("send", name, area)
+            try:
+                for name in names:
+                    left -= 1
+                    self._answers()
+                    yield name, self._shared.state(name, area)
+            finally:
+                del first
+                for process in self._processes * left:  # the caller wants no more
+                    process.answer()
 
     def close(self) -> None:
         """End the processes."""
@@ -229,6 +245,7 @@ class Several(Engine):
             process.end()
         for process in self._processes:
             process.wait()
+        self._memory.close()
 
 
 class _Process:
@@ -241,7 +258,7 @@ class _Process:
         program = (
             f"import sys; sys.path[:] = {sys.path!r}\nfrom {__package__}.worker import main\nmain()"
         )
-        self._waiting = False
+        self._waiting = 0  # answers that must follow
         self._process = subprocess.Popen(
             [sys.executable, "-c", program],
             stdin=subprocess.PIPE,
@@ -252,7 +269,7 @@ class _Process:
 
     def ask(self, name: str, *arguments: Any) -> None:
         """Let the process carry out a method of `Worker`; `answer` must follow."""
-        self._waiting = True
+        self._waiting += 1
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # `answer` reports it
             pickle.dump((name, arguments), self._process.stdin, pickle.HIGHEST_PROTOCOL)
@@ -268,7 +285,7 @@ class _Process:
             how = f"was ended by signal {-ended}" if ended < 0 else f"ended with exit code {ended}"
             found = DeviceError(f"its process {how}; is the host's memory full?")
         else:
-            self._waiting = False
+            self._waiting -= 1
         if type(found) is not DeviceError:
             return found
         others = [one for one in self._devices if one != self._device]
@@ -294,14 +311,11 @@ class _Process:
         self._process.stdout.close()
 
 
-def _shared_memory(nbytes: int) -> Any:
+def _shared_memory() -> Any:
     """Return an open file without a name, of which other processes can map the bytes.
 
     It is in memory where the system has such files (Linux), and counts as memory of the processes.
     """
     if hasattr(os, "memfd_create"):
-        file: Any = os.fdopen(os.memfd_create("societies"), "r+b")
-    else:
-        file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
-    file.truncate(-(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE)
-    return file
+        return os.fdopen(os.memfd_create("societies"), "r+b")
+    return tempfile.TemporaryFile()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Mapping
+import os
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.batches import OwnCopies
@@ -19,42 +20,63 @@ LOG_AREAS = 2
 
 
 class SharedArrays:
-    """Memory that several processes map: an array of the state, and the logs of two blocks.
+    """Memory that several processes map: the logs of two blocks, and areas with a whole state each.
+
+    An area is free again once nobody has an array in it, so its arrays need not be copied. Areas
+    are added to the file as they are needed.
 
     Parameters
     ----------
-    descriptor : open file of at least `nbytes` bytes
+    descriptor : open file
     setup : Setup
     """
 
     def __init__(self, descriptor: int, setup: Setup[Any, Any]) -> None:
-        self._copies, self._fields, self._sizes = setup.copies, setup.fields, setup.sizes
+        self._descriptor, self._copies = descriptor, setup.copies
+        self._fields, self._sizes = setup.fields, setup.sizes
         self.logged = logged_fields(setup)
-        self._memory = mmap.mmap(descriptor, nbytes_shared(setup))
+        self._starts, self._of_state = {}, 0
+        for name, field in self._fields.items():
+            self._starts[name] = self._of_state
+            self._of_state += _aligned(setup.copies * field.nbytes(setup.sizes))
+        self._of_state = _pages(self._of_state)
+        self._of_logs = _pages(LOG_AREAS * self._log_bytes(self.logged))
+        self._areas: dict[int, weakref.ref[mmap.mmap]] = {}
+        if os.fstat(descriptor).st_size < self._of_logs:
+            os.truncate(descriptor, self._of_logs)
+        self._memory = mmap.mmap(descriptor, self._of_logs)
 
-    def state(self, name: str) -> NDArray[Any]:
-        """Return the space for an array of the state, (copy, ...); all arrays have the same."""
+    def free_area(self) -> int:
+        """Return the number of an area for a state of which nobody has an array."""
+        for number, memory in self._areas.items():
+            if memory() is None:
+                return number
+        number = len(self._areas)
+        os.truncate(self._descriptor, self._of_logs + (number + 1) * self._of_state)
+        return number
+
+    def state(self, name: str, area: int) -> NDArray[Any]:
+        """Return the space for an array of the state, (copy, ...), in an area."""
+        memory = self._areas[area]() if area in self._areas else None
+        if memory is None:
+            start = self._of_logs + area * self._of_state
+            memory = mmap.mmap(self._descriptor, self._of_state, offset=start)
+            self._areas[area] = weakref.ref(memory)
         field = self._fields[name]
-        return self._array(0, (self._copies, *field.shape(self._sizes)), field.dtype)
+        shape = (self._copies, *field.shape(self._sizes))
+        return np.ndarray(shape, field.dtype, memory, self._starts[name])
 
     def log(self, name: str, area: int) -> NDArray[Any]:
         """Return the space for the log of a field in one of the areas, (tick, copy, ...)."""
-        field, start = self._fields[name], _state_bytes(self._fields, self._sizes, self._copies)
-        start += area * self._log_bytes(self.logged)
+        start = area * self._log_bytes(self.logged)
         start += self._log_bytes(self.logged[: self.logged.index(name)])
-        return self._array(start, (LOG_TICKS, self._copies, *field.shape(self._sizes)), field.dtype)
+        field = self._fields[name]
+        shape = (LOG_TICKS, self._copies, *field.shape(self._sizes))
+        return np.ndarray(shape, field.dtype, self._memory, start)
 
     def _log_bytes(self, names: list[str]) -> int:
-        return _log_bytes(self._fields, self._sizes, self._copies, names)
-
-    def _array(self, start: int, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        return np.ndarray(shape, dtype, self._memory, start)
-
-
-def nbytes_shared(setup: Setup[Any, Any]) -> int:
-    """Return the bytes of the memory that the processes of a run share."""
-    of = (setup.fields, setup.sizes, setup.copies)
-    return max(1, _state_bytes(*of) + LOG_AREAS * _log_bytes(*of, logged_fields(setup)))
+        each = (self._fields[name].nbytes(self._sizes) for name in names)
+        return sum(_aligned(LOG_TICKS * self._copies * one) for one in each)
 
 
 def logged_fields(setup: Setup[Any, Any]) -> list[str]:
@@ -63,18 +85,14 @@ def logged_fields(setup: Setup[Any, Any]) -> list[str]:
     return [name for name, one in fields.items() if one.logged and one.nbytes(sizes)]
 
 
-def _state_bytes(fields: Mapping[str, Any], sizes: Mapping[str, int], copies: int) -> int:
-    return _aligned(copies * max((one.nbytes(sizes) for one in fields.values()), default=0))
-
-
-def _log_bytes(
-    fields: Mapping[str, Any], sizes: Mapping[str, int], copies: int, names: list[str]
-) -> int:
-    return sum(_aligned(LOG_TICKS * copies * fields[name].nbytes(sizes)) for name in names)
-
-
 def _aligned(nbytes: int) -> int:
     return -(-nbytes // 64) * 64
+
+
+def _pages(nbytes: int) -> int:
+    """Return the bytes of the pages that hold ``nbytes``, at least one."""
+    each = mmap.ALLOCATIONGRANULARITY
+    return max(1, -(-nbytes // each)) * each
 
 
 @dataclass(frozen=True)

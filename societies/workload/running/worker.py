@@ -43,18 +43,18 @@ class Worker:
         """Set all copies to their state before the first tick."""
         self._engine.start()
 
-    def receive(self, name: str) -> None:
+    def receive(self, name: str, area: int) -> None:
         """Take an array of the state out of the shared memory, for `load`."""
-        self._received[name] = self._shared.state(name)[self._own].copy()
+        self._received[name] = self._shared.state(name, area)[self._own].copy()
 
     def load(self) -> None:
         """Replace the arrays of the state that were received."""
         self._engine.load(self._received)
         self._received = {}
 
-    def send(self, name: str) -> None:
-        """Copy an array of the state into the shared memory."""
-        self._shared.state(name)[self._own] = self._engine.arrays(name)[name]
+    def send(self, name: str, area: int) -> None:
+        """Copy an array of the state into an area of the shared memory."""
+        self._shared.state(name, area)[self._own] = self._engine.arrays(name)[name]
 
     def run(self, first: int, last: int, area: int) -> dict[str, NDArray[np.int32]]:
         """Run whole ticks, copy their logs into an area, and return their events."""

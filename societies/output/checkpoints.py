@@ -11,6 +11,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
+from functools import partial
+from threading import Condition
 from typing import Any
 
 import numpy as np
@@ -97,6 +99,54 @@ def ticks(disk: Disk, slots: int, committed: int) -> dict[int, int]:
         for slot, tick in sorted(found.items(), key=lambda one: one[1])
         if 0 <= tick <= committed
     }
+
+
+class Arriving(dict[str, NDArray[Any]]):
+    """Arrays of a state that is still being copied; `items` waits for those that follow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._change = Condition()
+        self._complete: bool | None = None  # False: no more will arrive, since copying failed
+
+    def add(self, name: str, array: NDArray[Any]) -> None:
+        """Add an array that has arrived."""
+        with self._change:
+            self[name] = array
+            self._change.notify_all()
+
+    def end(self, complete: bool) -> None:
+        """Say that no more arrays will arrive, and whether these are all."""
+        with self._change:
+            self._complete = complete
+            self._change.notify_all()
+
+    def items(self) -> Iterator[tuple[str, NDArray[Any]]]:  # type: ignore[override]
+        """Yield names and arrays as they arrive.
+
+        Raises
+        ------
+        Abandoned
+            If some will never arrive.
+        """
+        at = 0
+        while True:
+            with self._change:
+                self._change.wait_for(partial(self._goes_on, at))
+                there = list(super().items())[at:]
+                if not there and not self._complete:
+                    raise Abandoned
+            if not there:
+                return
+            yield from there
+            at += len(there)
+
+    def _goes_on(self, at: int) -> bool:
+        return self._complete is not None or len(self) > at
+
+
+class Abandoned(Exception):
+    """Raised if a state was not copied to its end: the slot that it was written to stays empty."""
 
 
 def damages(

@@ -631,7 +631,7 @@ class ResultFile:
 
         The checkpoint is valid only after :meth:`checkpoint` was called with the same tick, which
         then need not write the arrays. A call with another tick discards it. The arrays must not
-        change before that call.
+        change before that call; they may still be arriving (`checkpoints.Arriving`).
 
         Parameters
         ----------
@@ -643,7 +643,8 @@ class ResultFile:
         ValueError
             If the arrays are not those declared.
         """
-        self._require_declared(state)
+        if not isinstance(state, checkpoints.Arriving):
+            self._require_declared(state)
         with self._in_use:
             if not self._open or not self._layout.slots:
                 return
@@ -661,7 +662,10 @@ class ResultFile:
         of_tick, filling = self._begun[slot]
         wait([filling])
         del self._begun[slot]  # only now: if this wait is interrupted, a later one waits again
-        filling.result()
+        try:
+            filling.result()
+        except checkpoints.Abandoned:
+            return False
         return of_tick == tick
 
     def _let_begun_end(self) -> None:

@@ -244,6 +244,19 @@ def test_a_checkpoint_that_was_begun_early_counts_from_its_own_call_on(file, beg
         assert datasets(straight.path, nothing) == datasets(file.path, nothing)
 
 
+def test_a_checkpoint_of_a_state_that_did_not_arrive_is_written_as_if_none_was_begun(file):
+    arriving = checkpoints.Arriving()
+    file.begin_checkpoint(4, arriving, number=1)
+    name = next(iter(STATE))
+    arriving.add(name, state_of(4)[name])
+    arriving.end(complete=False)
+    file.commit(5)
+    assert file.latest_checkpoint() is None
+    file.checkpoint(5, state_of(5), number=1)
+    assert_latest(file, 5)
+    assert inspect(file.path, check=True).damages == []
+
+
 def test_no_checkpoint_is_begun_over_another_one(file):
     for day in (1, 2):
         file.commit(day)

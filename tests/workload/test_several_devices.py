@@ -20,6 +20,7 @@ from societies.workload.running import devices as of_name
 from societies.workload.running import several
 from societies.workload.running.batches import OwnCopies, Room
 from societies.workload.running.several import LEAST_COPIES, Several, devices_of
+from societies.workload.running.shared import SharedArrays
 
 
 def listed(count):
@@ -85,6 +86,40 @@ def test_a_device_that_fails_leaves_a_file_to_continue(alone, tmp_path, processe
     assert all(process._process.returncode is not None for process in processes)
     societies.run(config, table=TABLE, out=out, resume=True)
     assert datasets(out) == alone
+
+
+def test_an_area_for_a_state_is_used_again_once_nobody_has_its_arrays(tmp_path):
+    """Both processes map it; arrays that somebody still has keep their values."""
+    setup = Setup(workload("economy"), small("economy", replicates=3))
+    with (tmp_path / "shared").open("w+b") as file:
+        here, there = (SharedArrays(file.fileno(), setup) for _ in range(2))
+        first = here.free_area()
+        held = here.state("held", first)
+        there.state("held", first)[...] = 7
+        second = here.free_area()
+        there.state("held", second)[...] = 9
+        there.state("extracted", first)[...] = 5
+        other = here.state("held", second)
+        assert first != second and (held == 7).all() and (other == 9).all()
+        size = os.fstat(file.fileno()).st_size
+        del held
+        assert here.free_area() == first
+        assert os.fstat(file.fileno()).st_size == size
+
+
+@pytest.mark.ci
+def test_arrays_of_a_state_that_nobody_wants_are_not_taken_for_others():
+    setup = Setup(workload("economy"), small("economy", replicates=2))
+    engine = Several(setup, [choose_device("auto").index] * 2, 2)
+    engine.start()
+    names = iter(engine.each())
+    next(names)
+    names.close()
+    assert (engine.arrays("held")["held"] == engine.state()["held"]).all()
+    whole = engine.state()
+    engine.run_ticks(1, 2)
+    assert (engine.arrays("stream")["stream"] != whole["stream"]).any()
+    engine.close()
 
 
 @pytest.mark.ci

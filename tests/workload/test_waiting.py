@@ -1,6 +1,7 @@
 """Is what waits handed on as one block, and is a state summed up as it is?"""
 
 import contextlib
+import threading
 import time
 import zlib
 from concurrent.futures import Future
@@ -11,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from societies.background import in_background
 from societies.errors import DeviceError
+from societies.output.checkpoints import Abandoned
 from societies.workload.declare.fields import SERIES, Field, state_hash
 from societies.workload.declare.protocol import Block
 from societies.workload.running import waiting
@@ -193,3 +196,43 @@ def test_a_state_that_cannot_be_read_says_so_where_it_is_asked_for():
         state.read()
     with pytest.raises(DeviceError, match="the device is gone"):
         state()
+
+
+def test_an_array_is_saved_while_the_next_is_copied():
+    written = threading.Event()
+
+    class Waits(Slow):
+        def each(self):
+            for name, array in super().each():
+                if name == "two":
+                    assert written.wait(20)
+                yield name, array
+
+    def save(state, sums):
+        def writes():
+            for name, _ in state.items():
+                found.append(name)
+                written.set()
+            return sums()
+
+        saving.append(in_background(writes))
+
+    found, saving = [], []
+    read = SeenState(Waits(), FIELDS).begin(save).result()
+    assert saving[0].result() == read.sums.result() == SUMS
+    assert found == ["one", "two"]  # of three arrays one is not saved
+
+
+def test_whoever_saves_a_state_hears_that_it_was_not_copied_to_its_end():
+    heard = []
+
+    def save(state, sums):
+        heard.append(in_background(lambda: list(state.items())))
+        heard.append(in_background(sums))
+
+    state = SeenState(Slow(fails=True), FIELDS)
+    with pytest.raises(DeviceError, match="the device is gone"):
+        state.begin(save).result()
+    for one in heard:
+        with pytest.raises(Abandoned):
+            one.result()

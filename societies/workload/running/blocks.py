@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from societies.background import in_background
 from societies.output import ResultFile
-from societies.output.checkpoints import ROTATING
+from societies.output.checkpoints import ROTATING, Sums
 from societies.signals import Stopped
 from societies.workload.declare.config import kept_ticks, recorded
 from societies.workload.declare.fields import State, kept
@@ -248,7 +248,9 @@ class Simulation:
             self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
             self._due[last] = state.read(hashed=False)  # before the engine continues
             if self._writing is None and (self.sparing or not borrowed):
-                self._begin_to_save(last, self._due[last])
+                due = self._due[last]
+                if due.sums is not None:
+                    self._begin_to_save(last, kept(self.fields, due.state), due.sums.result)
             # A block holds no state while it waits.
             block = replace(block, state=self._seen())
             for tick in sorted(self._due)[:-ROTATING]:
@@ -347,11 +349,11 @@ class Simulation:
         for tick in list(due)[-ROTATING:]:
             self._save(tick, due[tick].state, due[tick].sums)
 
-    def _begin_to_save(self, tick: int, read: Read) -> None:
+    def _begin_to_save(self, tick: int, state: State, sums: Sums) -> None:
         """Begin to write a checkpoint in another thread, before its tick is committed."""
-        if self.every and read.sums is not None:
-            number, state = checkpoint_number(tick, self.every), kept(self.fields, read.state)
-            self.file.begin_checkpoint(tick, state, number, read.sums.result)
+        if self.every:
+            number = checkpoint_number(tick, self.every)
+            self.file.begin_checkpoint(tick, state, number, sums)
 
     def _save(
         self,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from societies.background import in_background
-from societies.output.checkpoints import array_sum
+from societies.output.checkpoints import Abandoned, Arriving, Sums, array_sum
 from societies.workload.declare.fields import Field, State, hash_array
 from societies.workload.running.engines import Engine
 
@@ -44,11 +45,12 @@ class SeenState:
             self._state = self._reading.result().state if self._reading else self._engine.state()
         return self._state
 
-    def begin(self, then: Callable[[Read], None] | None = None) -> Future[Read]:
+    def begin(self, then: Callable[[State, Sums], None] | None = None) -> Future[Read]:
         """Start copying the state and computing its hash and checksums, in another thread.
 
-        The engine must not go on before the result is available. The thread passes the copy to
-        ``then``, if given.
+        The engine must not go on before the result is available. If the state is to be saved, the
+        thread first calls ``then`` with the arrays to save, which arrive while they are used, and
+        with a function that waits for their checksums.
         """
         if self._reading is None:
             self._reading = in_background(self._read, True, then)
@@ -60,8 +62,30 @@ class SeenState:
         self._state = found.state
         return found
 
-    def _read(self, with_hash: bool, then: Callable[[Read], None] | None = None) -> Read:
+    def _read(self, with_hash: bool, then: Callable[[State, Sums], None] | None = None) -> Read:
         """Copy the arrays to the host; those that have arrived are hashed during the next copy."""
+        if then is None or not self._saved:
+            return self._copied(with_hash, lambda *_: None)
+        arriving, known = Arriving(), Future[Mapping[str, int]]()
+
+        def arrived(name: str, array: NDArray[Any]) -> None:
+            if self._fields[name].saved:
+                arriving.add(name, array)
+
+        then(arriving, known.result)
+        complete = False
+        try:
+            read = self._copied(with_hash, arrived)
+            complete = True
+        finally:
+            arriving.end(complete)
+            if not complete:
+                known.set_exception(Abandoned())
+        assert read.sums is not None
+        read.sums.add_done_callback(partial(_passed, known))
+        return read
+
+    def _copied(self, with_hash: bool, arrived: Callable[[str, NDArray[Any]], None]) -> Read:
         sha, sums = hashlib.sha256(), dict[str, int]()
 
         def hashed(name: str, array: NDArray[Any]) -> None:
@@ -81,13 +105,19 @@ class SeenState:
             arrays = self._engine.each() if hashing else iter(self._engine.state().items())
         for name, array in arrays:
             state[name] = array
+            arrived(name, array)
             for chain in chains:
                 chain.add(name, array)
         digest = hashing.end(sha.hexdigest) if hashing else None
-        read = Read(state, digest, summing.end(lambda: sums) if summing else None)
-        if then is not None:
-            then(read)
-        return read
+        return Read(state, digest, summing.end(lambda: sums) if summing else None)
+
+
+def _passed(to: Future[Mapping[str, int]], done: Future[dict[str, int]]) -> None:
+    """Give a future the result of another that is done."""
+    if error := done.exception():
+        to.set_exception(error)
+    else:
+        to.set_result(done.result())
 
 
 class _Chain:

@@ -88,8 +88,8 @@ def test_a_device_that_fails_leaves_a_file_to_continue(alone, tmp_path, processe
     assert datasets(out) == alone
 
 
-def test_an_area_for_a_state_is_used_again_once_nobody_has_its_arrays(tmp_path):
-    """Both processes map it; arrays that somebody still has keep their values."""
+def test_an_area_for_a_state_is_used_again_once_its_arrays_are_gone(tmp_path):
+    """Both processes map it; arrays that are still in use keep their values."""
     setup = Setup(workload("economy"), small("economy", replicates=3))
     with (tmp_path / "shared").open("w+b") as file:
         here, there = (SharedArrays(file.fileno(), setup) for _ in range(2))
@@ -108,7 +108,7 @@ def test_an_area_for_a_state_is_used_again_once_nobody_has_its_arrays(tmp_path):
 
 
 @pytest.mark.ci
-def test_arrays_of_a_state_that_nobody_wants_are_not_taken_for_others():
+def test_arrays_of_a_state_that_are_not_read_are_not_taken_for_others():
     setup = Setup(workload("economy"), small("economy", replicates=2))
     engine = Several(setup, [choose_device("auto").index] * 2, 2)
     engine.start()

@@ -22,8 +22,8 @@ LOG_AREAS = 2
 class SharedArrays:
     """Memory that several processes map: the logs of two blocks, and areas with a whole state each.
 
-    An area is free again once nobody has an array in it, so its arrays need not be copied. Areas
-    are added to the file as they are needed.
+    An area is free again once no array in it is in use, so its arrays need not be copied. Areas are
+    added to the file as they are needed.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class SharedArrays:
         self._memory = mmap.mmap(descriptor, self._of_logs)
 
     def free_area(self) -> int:
-        """Return the number of an area for a state of which nobody has an array."""
+        """Return the number of an area for a state of which no array is in use."""
         for number, memory in self._areas.items():
             if memory() is None:
                 return number

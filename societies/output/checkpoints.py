@@ -126,7 +126,7 @@ class Arriving(dict[str, NDArray[Any]]):
 
         Raises
         ------
-        Abandoned
+        NotArrived
             If some will never arrive.
         """
         at = 0
@@ -135,7 +135,7 @@ class Arriving(dict[str, NDArray[Any]]):
                 self._change.wait_for(partial(self._goes_on, at))
                 there = list(super().items())[at:]
                 if not there and not self._complete:
-                    raise Abandoned
+                    raise NotArrived
             if not there:
                 return
             yield from there
@@ -145,7 +145,7 @@ class Arriving(dict[str, NDArray[Any]]):
         return self._complete is not None or len(self) > at
 
 
-class Abandoned(Exception):
+class NotArrived(Exception):
     """Raised if a state was not copied to its end: the slot that it was written to stays empty."""
 
 

@@ -664,7 +664,7 @@ class ResultFile:
         del self._begun[slot]  # only now: if this wait is interrupted, a later one waits again
         try:
             filling.result()
-        except checkpoints.Abandoned:
+        except checkpoints.NotArrived:
             return False
         return of_tick == tick
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from societies.background import in_background
 from societies.errors import DeviceError
-from societies.output.checkpoints import Abandoned
+from societies.output.checkpoints import NotArrived
 from societies.workload.declare.fields import SERIES, Field, state_hash
 from societies.workload.declare.protocol import Block
 from societies.workload.running import waiting
@@ -234,5 +234,5 @@ def test_whoever_saves_a_state_hears_that_it_was_not_copied_to_its_end():
     with pytest.raises(DeviceError, match="the device is gone"):
         state.begin(save).result()
     for one in heard:
-        with pytest.raises(Abandoned):
+        with pytest.raises(NotArrived):
             one.result()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from societies.background import in_background
-from societies.output.checkpoints import Abandoned, Arriving, Sums, array_sum
+from societies.output.checkpoints import Arriving, NotArrived, Sums, array_sum
 from societies.workload.declare.fields import Field, State, hash_array
 from societies.workload.running.engines import Engine
 
@@ -80,7 +80,7 @@ class SeenState:
         finally:
             arriving.end(complete)
             if not complete:
-                known.set_exception(Abandoned())
+                known.set_exception(NotArrived())
         assert read.sums is not None
         read.sums.add_done_callback(partial(_passed, known))
         return read

@@ -394,6 +394,7 @@ def test_a_pause_shows_the_day_at_which_the_computed_block_ends(slowly):
 
 
 def test_snapshots_that_take_long_are_made_less_often(slowly, monkeypatch):
+    monkeypatch.setattr(course, "PAUSE", 10.0)
     view, _ = made(days=80)
     slowly(view)
     snapshot = view._course._engine.snapshot

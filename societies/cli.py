@@ -876,7 +876,7 @@ def effect(
         warn(text)
     _print_found(found.as_dict if as_json else None, lambda: table(found))
     if figure is not None:
-        given = {"base": base}
+        given = {"base": base, "level": level}
         _draw_found(files, figure, "effect", variables, given, sys.stderr if as_json else None)
 
 
@@ -1119,6 +1119,7 @@ def irf(
         number("Responses per unit of S; one for each shock also compares them.", real, "S"),
     ] = None,
     variables: Headlines = None,
+    level: Level = 0.95,
     as_json: AsJson = False,
     figure: Annotated[Path | None, option("WHERE", "Also draw the responses: irf.pdf.")] = None,
 ) -> None:
@@ -1137,7 +1138,8 @@ def irf(
             )
         print(study, file=sys.stderr)
         files = [study]
-    options = {"horizon": horizon, "by": by, "states": states, "size": size or [1.0]}
+    options: dict[str, Any] = {"horizon": horizon, "by": by, "states": states}
+    options |= {"size": size or [1.0], "level": level}
     found = response_table.responses_of(files, variables, base=base, after=after, **options)
     plain = (lambda: response_table.as_dict(found)) if as_json else None
     _print_found(plain, lambda: response_table.table(found))

@@ -17,16 +17,29 @@ from societies.analysis.drawing import (
     titled,
 )
 from societies.analysis.effects import cases_of_effects, effect
+from societies.analysis.intervals import require_level
 from societies.analysis.pairs import compared
 from societies.errors import EffectWarning
-from societies.workload.drawing.figure import INTERVAL, leave_out, line_with_band, meaning, words
+from societies.workload.drawing.figure import (
+    INTERVAL,
+    LEVEL,
+    leave_out,
+    line_with_band,
+    meaning,
+    words,
+)
 
 if TYPE_CHECKING:
     from societies.analysis.drawing import Cases
 
 
 def draw_effect(
-    cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL, base: str = ""
+    cases: Cases,
+    *,
+    variables: Sequence[str] = (),
+    bands: str = INTERVAL,
+    base: str = "",
+    level: float = LEVEL,
 ) -> Any:
     """Draw the differences between results and a base, society by society, over time.
 
@@ -36,7 +49,9 @@ def draw_effect(
     variables : default: the headline variables of the workload
     bands : of the mean difference over the pairs
     base : label of the result or point that is the base
+    level : of the intervals
     """
+    require_level(level)
     every = cases_of_effects(cases, base or None)
     name, first = next(iter(every.items()))
     others = {label: data for label, data in every.items() if label != name}
@@ -55,11 +70,14 @@ def draw_effect(
             own = found[label]
             if own.paired:
                 values = own.other[place] - own.base[place]
-                line_with_band(axes, own.ticks, values, colour, bands, label, pasts=own.pasts[0])
+                pasts = own.pasts[0]
+                line_with_band(
+                    axes, own.ticks, values, colour, bands, label, pasts=pasts, level=level
+                )
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", EffectWarning)
-                apart = effect(first, data, [labels[place].partition("[")[0]])
+                apart = effect(first, data, [labels[place].partition("[")[0]], level=level)
             one = apart.sel(variable=labels[place])
             axes.plot(own.ticks, one.effect, color=colour, label=label)
             axes.fill_between(own.ticks, one.low, one.high, color=colour, alpha=0.22, linewidth=0)
@@ -72,5 +90,6 @@ def draw_effect(
     for note in notes:
         leave_out(figure, note)
     pairs = [own.other.shape[1] for own in found.values() if own.paired]
-    explained = meaning("pair", range_of(pairs), bands) if max(pairs, default=0) > 1 else None
+    several = max(pairs, default=0) > 1
+    explained = meaning("pair", range_of(pairs), bands, level) if several else None
     return finished(figure, others, bands, explained=explained)

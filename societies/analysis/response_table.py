@@ -15,7 +15,7 @@ from societies.analysis.responses import LEVELS, NUMBERS, asymmetry, irf, shocks
 from societies.config.problems import quoted
 from societies.errors import ConfigError, option
 from societies.words import counted, plural
-from societies.workload.drawing.figure import leave_out, words
+from societies.workload.drawing.figure import LEVEL, leave_out, words
 from societies.workload.drawing.lettering import legend_above
 
 if TYPE_CHECKING:
@@ -153,6 +153,7 @@ def draw_irf(
     by: str = "",
     states: int = 2,
     size: list[float] | None = None,
+    level: float = LEVEL,
 ) -> Any:
     """Draw the impulse responses of a study of shocks: mean differences of twins with their bands.
 
@@ -167,13 +168,14 @@ def draw_irf(
     by : variable by whose value on the tick of the shock societies are divided into states
     states : number of states
     size : size of all shocks, or of each one; then differences of responses per unit are drawn, too
+    level : of the intervals
     """
     if response not in LEVELS:
         raise ConfigError(
             f"{option('response', response)}: choose one of {', '.join(map(quoted, LEVELS))}"
         )
     options: dict[str, Any] = {"horizon": horizon or None, "by": by or None, "states": states}
-    options |= {"size": size or 1.0, "after": None if after < 0 else after}
+    options |= {"size": size or 1.0, "after": None if after < 0 else after, "level": level}
     found = responses(cases, list(variables) or None, base=base or None, **options)
     lines = {
         f"{label}{f', {state}' if state != 'all' else ''}": data.sel(state=state)
@@ -197,10 +199,10 @@ def draw_irf(
         axes.set_ylabel(said if response == "relative" or not per else f"{said} per unit".strip())
         axes.set_xlabel(f"{plural(first.attrs['clock'])} after the shock")
     legend_above(figure, [panels[0].get_legend_handles_labels()[0]])
-    level = f"{100 * first.attrs['level']:g} %"
     pairs = {label: int(one.pairs) for label, one in lines.items()}
     twins = " or ".join(map(str, sorted(set(pairs.values()))))
     leave_out(
-        figure, f"{response} response{per}: mean of {twins} twins, {level} interval (bootstrap)"
+        figure,
+        f"{response} response{per}: mean of {twins} twins, {100 * level:g} % interval (bootstrap)",
     )
     return finished(figure, cases, "", legend=False, marks=False, along=False)

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.analysis.effects import bootstrap_weights, cases_of_effects, open_source
+from societies.analysis.intervals import require_level
 from societies.analysis.pairs import PAIR, by_draws
 from societies.analysis.twins import Twins, twins
-from societies.errors import ConfigError
+from societies.errors import ConfigError, option
 from societies.words import plural
 from societies.workload.drawing.bands import RESAMPLES, Reals
 from societies.workload.drawing.figure import clock_of, configuration_of
@@ -152,10 +153,12 @@ def _difference(base: Reals, shocked: Reals, size: float) -> Reals:
 
 
 def _require(states: int, level: float, *sizes: float) -> None:
-    if states < 1 or 0 in sizes or not np.isfinite(sizes).all() or not 0 < level < 1:
-        raise ConfigError(
-            "irf: states must be at least 1, size a number that is not 0, level between 0 and 1"
-        )
+    require_level(level)
+    if states < 1:
+        raise ConfigError(f"{option('states', states)}: at least 1 is needed")
+    for size in sizes:
+        if size == 0 or not np.isfinite(size):
+            raise ConfigError(f"{option('size', size)}: expected a finite number that is not 0")
 
 
 def _responses(

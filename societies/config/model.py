@@ -101,6 +101,7 @@ class WorkloadConfig(Section):
     label: Label | None = Field(None, description="Name of the run in figures and tables")
     _table: Any = PrivateAttr(default=None)
     _numbers: Any = PrivateAttr(default=None)
+    _applies: Any = PrivateAttr(default=None)
 
     @property
     def table(self) -> Any:
@@ -111,6 +112,11 @@ class WorkloadConfig(Section):
     def numbers(self) -> Any:
         """Number of each copy, (copy,) int64, if the numbers are not consecutive; else None."""
         return self._numbers
+
+    @property
+    def applies(self) -> Any:
+        """Whether an intervention concerns a copy: (intervention, copy) bool; None: they say it."""
+        return self._applies
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield every contradiction between keys that are each valid alone."""

@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from societies.config.model import LARGEST_INTEGER
+from societies.config.model import LARGEST_INTEGER, WorkloadConfig
 from societies.errors import SocietiesError
 from societies.output import Column, Coordinate, EventTable, Variable
 from societies.output.layout import is_clock, nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
-from societies.sweep.points import launch_config
+from societies.sweep.points import Policies, launch_config
 from societies.sweep.program_cache import PROGRAMS, Loan, program_of
 from societies.version import package_version
 from societies.workload.declare.contents import contents_of
@@ -29,7 +30,9 @@ from societies.workload.declare.protocol import Contents, Setup
 from societies.workload.declare.registry import workload, workload_of_file
 from societies.workload.running.batches import OwnCopies
 from societies.workload.running.blocks import Simulation
+from societies.workload.running.engines import Engine
 from societies.workload.running.interrupts import interrupts
+from societies.workload.running.pasts import SharedPasts, pasts_of
 from societies.workload.running.programs import allowed
 from societies.workload.running.run import engine_of
 from societies.workload.running.sources import sources_of
@@ -58,6 +61,7 @@ class Batch:
     sources : hashes of the model's sources at the process that made the batch, by name
     failed_on : number of the executor's device that failed to compute it; None: none has
     sharing : number of processes that divide the memory of the device
+    policies : interventions in which these runs differ
     """
 
     name: str
@@ -73,13 +77,21 @@ class Batch:
     sources: Mapping[str, str] = field(default_factory=dict)
     failed_on: int | None = None
     sharing: int = 1
+    policies: Policies | None = None
+
+    @property
+    def config(self) -> WorkloadConfig:
+        """Configuration of these runs."""
+        base = workload(self.name).config.model_validate(self.base)
+        return launch_config(base, self.settings, self.columns, self.numbers, self.policies)
 
     def part(self, first: int, stop: int) -> Batch:
         """Return the batch of some of these runs, which no device has failed to compute."""
         columns = {key: column[first:stop] for key, column in self.columns.items()}
         some = slice(first, stop)
         one = replace(self, columns=columns, numbers=self.numbers[some], rows=self.rows[some])
-        return replace(one, failed_on=None)
+        policies = self.policies and self.policies.part(first, stop)
+        return replace(one, failed_on=None, policies=policies)
 
     def on(self, device: str, sharing: int = 1) -> Batch:
         """Return the same batch on another device, which ``sharing`` processes use."""
@@ -225,21 +237,35 @@ def run_batch(batch: Batch) -> Result:
     try:
         if batch.base.get("model"):
             workload_of_file(str(batch.base["model"]))  # this may be another process
-        chosen = workload(batch.name)
-        base = chosen.config.model_validate(batch.base)
-        config = launch_config(base, batch.settings, batch.columns, batch.numbers)
-        _require_sources(batch, Setup(chosen, config))
+        setup = Setup(workload(batch.name), batch.config)
+        _require_sources(batch, setup)
         # A workload may write a picture next to its result file; here it is discarded.
         with (
             TemporaryDirectory(prefix="societies-") as folder,
             PROGRAMS.borrow(batch.device, program_of(batch.settings)) as loan,
             allowed(batch.allow_programs),
         ):
-            setup, path = Setup(chosen, config), Path(folder) / "run.h5"
-            return computed(setup, batch.keep, loan, path, batch.sharing, began)
+            path = Path(folder) / "run.h5"
+            found = computed(setup, batch.keep, loan, path, batch.sharing, began)
+            return found if batch.policies is None else _left_out(batch, batch.policies, found)
     except BaseException as error:
         drop_arrays(error)
         raise
+
+
+def _left_out(batch: Batch, policies: Policies, result: Result) -> Result:
+    """Return a result without what runs do not have in a launch of their own: no tax, no taxes."""
+    values = dict(result.values)
+    for number, row in zip(*np.unique(policies.of, return_index=True), strict=True):
+        own = Policies([policies.lists[number]], np.zeros(1, np.intp))
+        alone = replace(batch.part(row, row + 1), policies=own)
+        setup = Setup(workload(batch.name), alone.config)
+        known = {one.name for one in contents_of(setup).variables()}
+        known |= {FINAL.format(name) for name in setup.fields}
+        for name in values.keys() - known:
+            values[name] = values[name].copy()
+            values[name][policies.of == number] = nothing(values[name].dtype)
+    return replace(result, values=values)
 
 
 def drop_arrays(error: BaseException | None) -> None:
@@ -261,9 +287,7 @@ def computed(
     file: Any = InMemory(contents, path, keep)
     with interrupts() as stop:
         with stop.building():
-            of: dict[str, Any] = {"part": OwnCopies(0, setup.copies, sharing, sharing)}
-            of |= {"batch": LARGEST_INTEGER, "like": loan.built}
-            engine, _, facts = engine_of(setup, loan.device, **of)
+            engine, facts = _engine(setup, loan, sharing)
             loan.take(engine)
         started = time.perf_counter()
         engine.start()
@@ -294,6 +318,18 @@ def computed(
         if blocks
     }
     return Result(found, events, time.perf_counter() - began, facts["device"], computing)
+
+
+def _engine(setup: Setup[Any, Any], loan: Loan, sharing: int) -> tuple[Engine, dict[str, str]]:
+    """Return the engine of a batch, and attributes; it computes a past that runs share once."""
+    own = OwnCopies(0, setup.copies, sharing, sharing)
+    make = partial(engine_of, setup, loan.device, batch=LARGEST_INTEGER, part=own)
+    pasts = pasts_of(setup)
+    if not pasts:
+        engine, _, facts = make(like=loan.built)
+        return engine, facts
+    first, _, facts = make(like=loan.built, some=pasts[0].chosen)
+    return SharedPasts(first, lambda some, like: make(like=like, some=some)[0], pasts), facts
 
 
 def events_of_runs(

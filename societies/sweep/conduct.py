@@ -334,6 +334,10 @@ class _Session:
             return None
         place = self._place(*executor.programs())
         bucket, group = self._groups[place]
+        if bucket.policies:  # twins are computed together, so that their past is computed once
+            copies = self._copies[group]
+            while size < len(group) and copies[size] == copies[size - 1]:
+                size += 1
         if len(group) > size:
             self._groups[place] = bucket, group[size:]
         else:
@@ -359,10 +363,8 @@ class _Session:
 
     def _batch(self, bucket: Bucket, rows: list[int]) -> Batch:
         plan = self.plan
-        columns = {
-            key: np.array([plan.points[int(self.file.point[row])][key] for row in rows], np.float64)
-            for key in bucket.columns
-        }
+        points = [plan.points[int(self.file.point[row])] for row in rows]
+        columns, policies = bucket.values_of(points)
         return Batch(
             plan.sweep.workload.name,
             plan.base,
@@ -373,6 +375,7 @@ class _Session:
             plan.keep,
             allow_programs=self.allow_programs,
             sources=self._sources,
+            policies=policies,
         )
 
     def _settle(self, batch: Batch, future: Future[Result], elsewhere: Batch | None) -> float:

@@ -18,7 +18,7 @@ from societies.sweep.batch import Batch, run_batch
 from societies.sweep.batch_sizes import FIRST_BATCH
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.layout import layout_of
-from societies.sweep.points import Bucket, groups, launch_config
+from societies.sweep.points import Bucket, groups
 from societies.sweep.prepare import Prepared, prepared, programs_of, warnings_of
 from societies.sweep.program_cache import clear_programs
 from societies.words import counted
@@ -119,9 +119,7 @@ def _variables(layout: StudyLayout) -> str:
 def _of_bucket(ready: Prepared, bucket: Bucket, device: str) -> list[tuple[str, str]]:
     """Return the rows of `societies run --dry-run` on launches and memory, for one batch."""
     batch = _some(ready, bucket, device)
-    base = type(ready.sweep.base).model_validate(batch.base)
-    config = launch_config(base, batch.settings, batch.columns, batch.numbers)
-    found = dict(of_run.plan(Setup(ready.sweep.workload, config), device=device).rows)
+    found = dict(of_run.plan(Setup(ready.sweep.workload, batch.config), device=device).rows)
     clock = ready.sweep.workload.clock
     names = (f"launches per {clock}", "memory on the device", "memory of the state")
     runs = counted(len(batch.rows), "run")
@@ -135,10 +133,7 @@ def _some(ready: Prepared, bucket: Bucket, device: str) -> Batch:
     copies = runs.copies(ready.sweep)
     repeated = "replicates" in type(ready.sweep.base).model_fields
     group = next(groups(ready.sweep.workload, rows, copies, repeated), [])[:FIRST_BATCH]
-    columns = {
-        key: np.array([ready.points[int(runs.point[row])][key] for row in group], np.float64)
-        for key in bucket.columns
-    }
+    columns, policies = bucket.values_of([ready.points[int(runs.point[row])] for row in group])
     return Batch(
         ready.sweep.workload.name,
         ready.base,
@@ -148,6 +143,7 @@ def _some(ready: Prepared, bucket: Bucket, device: str) -> Batch:
         group,
         ready.keep,
         device,
+        policies=policies,
     )
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.config.model import WorkloadConfig
+from societies.config.model import CONFLICTS_LATER, WorkloadConfig
 from societies.config.problems import Origin, Problem, config_error
 from societies.errors import ConfigError
 from societies.sweep.designs import combined
@@ -28,8 +28,27 @@ from societies.workload.running.tables import ValueTable
 
 Point = Mapping[str, Any]
 _MOST_REPORTED = 8
+INTERVENTIONS = "interventions"
 LABEL = "label"
 """Key that names a point and has no effect on its results, so that it may differ in a launch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Policies:
+    """Interventions that differ among the runs of a launch.
+
+    Attributes
+    ----------
+    lists : different lists of interventions, as plain data; all remove the same
+    of : (run,) int, index into ``lists``
+    """
+
+    lists: Sequence[Sequence[Mapping[str, Any]]]
+    of: NDArray[np.intp]
+
+    def part(self, first: int, stop: int) -> Policies:
+        """Return those of some of these runs."""
+        return replace(self, of=self.of[first:stop])
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +58,29 @@ class Bucket:
     Attributes
     ----------
     settings : keys that have the same value in all of these points
-    config : configuration of the first point
+    config : configuration of the first point, with the interventions of all
     points : numbers of the points
     columns : keys that differ, in order
+    policies : the different lists of interventions, as text, and their index; {} if all have one
     """
 
     settings: dict[str, Any]
     config: WorkloadConfig
     points: list[int] = field(default_factory=list)
     columns: tuple[str, ...] = ()
+    policies: dict[str, int] = field(default_factory=dict)
+
+    def values_of(
+        self, points: Sequence[Point]
+    ) -> tuple[dict[str, NDArray[np.float64]], Policies | None]:
+        """Return columns and interventions of runs, given the point of each."""
+        columns = {
+            key: np.array([point[key] for point in points], np.float64) for key in self.columns
+        }
+        if not self.policies:
+            return columns, None
+        of = np.array([self.policies[json.dumps(point[INTERVENTIONS])] for point in points])
+        return columns, Policies([json.loads(text) for text in self.policies], of)
 
 
 def points_of(sweep: Sweep) -> tuple[list[Point], list[Mapping[str, Origin]]]:
@@ -83,8 +116,11 @@ def checked_points(
     base, data = sweep.base, data_of(sweep.base, copies)
     problems: list[Problem] = []
     shared = shared_keys(base, data, points) - {LABEL}
+    by_run = INTERVENTIONS in shared and "replicates" in data
+    by_run = by_run and sweep.workload.numbered and not sweep.workload.timed
     paths = {key: found_key(type(base), data, key)[0] for key in points[0]}
     buckets: dict[str, Bucket] = {}
+    policies: dict[str, list[Any]] = {}  # of a bucket, by its name
     for number, point in enumerate(points):
         settings = {paths[key]: value for key, value in point.items()}
         try:
@@ -101,11 +137,25 @@ def checked_points(
                 break
             continue
         own = {key: point[key] for key in shared}
+        if by_run:
+            own[INTERVENTIONS] = _removals(point[INTERVENTIONS])
         name = json.dumps(own, sort_keys=True)
         if name not in buckets:
-            columns = tuple(key for key in point if key not in shared and key != LABEL)
+            columns = tuple(key for key in point if key not in {*shared, LABEL, INTERVENTIONS})
             buckets[name] = Bucket(own, config, columns=columns)
-        buckets[name].points.append(number)
+        bucket = buckets[name]
+        bucket.points.append(number)
+        if by_run and (text := json.dumps(point[INTERVENTIONS])) not in bucket.policies:
+            bucket.policies[text] = len(bucket.policies)
+            policies.setdefault(name, []).append(config.interventions)
+    removing = any(one.settings.get(INTERVENTIONS) for one in buckets.values())
+    for name, each in policies.items() if not problems else ():
+        one = buckets[name]
+        every = together(one.config, each, np.zeros(data["replicates"], np.intp))
+        same = dict(one.settings)
+        if not removing:
+            del same[INTERVENTIONS]
+        buckets[name] = replace(one, config=every, settings=same)
     for bucket in buckets.values() if not problems else ():
         sweep.workload.plugged(bucket.config)  # loads the rules, so that a wrong one is said first
     if problems:
@@ -113,6 +163,27 @@ def checked_points(
         text = str(config_error(problems[:_MOST_REPORTED]))
         raise ConfigError(f"{text}\nand more problems like these" if more else text)
     return list(buckets.values())
+
+
+def _removals(interventions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the interventions that remove something, which is so for all runs of a launch."""
+    return [one for one in interventions if one.get("remove")]
+
+
+def together(config: Any, policies: Sequence[Any], of: NDArray[np.intp]) -> Any:
+    """Return the configuration whose copies have different interventions.
+
+    Parameters
+    ----------
+    policies : lists of checked interventions, which remove the same
+    of : (copy,) int, index into ``policies``
+    """
+    listed = [(one, of >= 0) for one in policies[0] if getattr(one, "remove", None)]
+    listed += [(one, of == k) for k, own in enumerate(policies) for one in own if one.set]
+    every = type(policies[0])(one for one, _ in listed)
+    found = config.model_copy(update={INTERVENTIONS: every})
+    found._applies = np.array([applies for _, applies in listed], bool).reshape(-1, len(of))
+    return found
 
 
 def data_of(base: WorkloadConfig, copies: int) -> dict[str, Any]:
@@ -152,6 +223,7 @@ def launch_config(
     settings: Mapping[str, Any],
     columns: Mapping[str, NDArray[np.float64]],
     numbers: NDArray[np.int64],
+    policies: Policies | None = None,
 ) -> WorkloadConfig:
     """Return the configuration of runs that share a launch.
 
@@ -160,6 +232,7 @@ def launch_config(
     settings : keys that have the same value in all of these runs
     columns : (run,) or (run, resource) values of each key that differs
     numbers : (run,) copy number of each run, which selects its random stream
+    policies : interventions in which these runs differ
     """
     repeated = "replicates" in type(base).model_fields
     first = next((getattr(base, k) for k in type(base).model_fields if k.startswith("first_")), 0)
@@ -171,7 +244,15 @@ def launch_config(
     own = {
         varying(type(base), data, key): plain_number(column[0]) for key, column in columns.items()
     }
+    if policies is not None:
+        paths = {(INTERVENTIONS,): [], **paths}  # at most those that remove something
     config: WorkloadConfig = changed(base, data, paths | own)
+    if policies is not None:
+        each = [
+            type(base).model_validate({**data, INTERVENTIONS: one}, context=CONFLICTS_LATER)
+            for one in policies.lists
+        ]
+        config = together(config, [getattr(one, INTERVENTIONS) for one in each], policies.of)
     if not repeated:
         return config
     table = ValueTable(columns, "point", checked=True) if columns else None

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import xarray as xr
+from matplotlib.text import Text
 
 from societies import analysis
 from societies.analysis import effects, make_figure
@@ -152,10 +153,21 @@ def test_a_figure_of_effects_is_a_line_of_differences_with_its_interval():
     (axes,) = make_figure([base, other], "effect", variables="x").axes
     np.testing.assert_allclose(axes.lines[0].get_ydata(), (other.x - base.x).mean("society"))
     expected = analysis.mean_interval(other.x - base.x)
-    corners = axes.collections[0].get_paths()[0].vertices
-    assert corners[:, 1].max() == pytest.approx(float(expected.high.max()))
+
+    def top(axes):
+        return axes.collections[0].get_paths()[0].vertices[:, 1].max()
+
+    assert top(axes) == pytest.approx(float(expected.high.max()))
     said = " ".join(axes.figure._supxlabel.get_text().split())
     assert "difference to base, society by society" in said
+    (narrower,) = make_figure([base, other], "effect", variables="x", level=0.5).axes
+    expected = analysis.mean_interval(other.x - base.x, level=0.5)
+    assert top(narrower) == pytest.approx(float(expected.high.max())) and top(narrower) < top(axes)
+    texts = [one.get_text() for one in narrower.figure.findobj(Text)]
+    assert "50 % interval of the mean (bootstrap)" in texts
+    assert "95 % interval of the mean (bootstrap)" not in texts
+    with pytest.raises(ConfigError, match="level=2: must be between 0 and 1"):
+        make_figure([base, other], "effect", variables="x", level=2)
     apart = make_figure([base, other.assign_attrs(seed=7)], "effect", variables="x")
     assert "have no pairs" in " ".join(apart._supxlabel.get_text().split())
 

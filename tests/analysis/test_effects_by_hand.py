@@ -147,7 +147,7 @@ def test_a_level_is_between_0_and_1(level):
     a, b = twins()
     with pytest.raises(ConfigError, match="must be between 0 and 1"):
         analysis.effect(result(x=a), result(x=b), level=level)
-    with pytest.raises(ConfigError, match="level between 0 and 1"):
+    with pytest.raises(ConfigError, match="must be between 0 and 1"):
         analysis.irf(result(x=a), result(x=b), after=1, level=level)
 
 
@@ -405,11 +405,18 @@ def test_a_state_is_a_series_of_the_base_recorded_at_the_shock():
 
 
 @pytest.mark.parametrize(
-    "options", [{"states": 0}, {"states": -1}, {"size": 0}, {"size": np.nan}, {"size": np.inf}]
+    ("options", "message"),
+    [
+        ({"states": 0}, "states=0: at least 1 is needed"),
+        ({"states": -1}, "states=-1: at least 1 is needed"),
+        *(({"size": s}, f"size={s}: expected a finite number that is not 0") for s in (0, np.inf)),
+        ({"size": np.nan}, "size=nan: expected a finite number that is not 0"),
+        ({"level": np.nan}, "level=nan: must be between 0 and 1"),
+    ],
 )
-def test_what_is_no_response_is_refused(options):
+def test_what_is_no_response_is_refused(options, message):
     a, b = twins()
-    with pytest.raises(ConfigError, match="states must be at least 1, size a number that is not 0"):
+    with pytest.raises(ConfigError, match=message):
         analysis.irf(result(x=a), result(x=b), after=1, **options)
 
 
@@ -517,7 +524,7 @@ def test_a_figure_of_responses_is_of_what_is_asked_for(monkeypatch, options, var
     monkeypatch.setattr(response_table, "responses", seen)
     with pytest.raises(Seen) as found:
         response_table.draw_irf({}, **options)
-    assert found.value.args == ({}, variables, asked)
+    assert found.value.args == ({}, variables, asked | {"level": 0.95})
 
 
 @pytest.mark.parametrize(("by", "states"), [("", [""]), ("y", [", y up to 2", ", y above 2"])])

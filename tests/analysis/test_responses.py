@@ -30,7 +30,7 @@ def decaying(half=3.9, scale=1.0):
 
 @pytest.mark.parametrize("size", [0, np.nan, np.inf, -np.inf])
 def test_a_response_is_per_a_finite_size_other_than_0(size):
-    with pytest.raises(ConfigError, match="size a number that is not 0"):
+    with pytest.raises(ConfigError, match="expected a finite number that is not 0"):
         analysis.irf(*decaying(), "x", after=AFTER, size=size)
 
 
@@ -94,7 +94,10 @@ def test_a_study_of_shocks_has_a_table_and_a_figure(shell, monkeypatch):
     figure = make_figure(data, "irf", variables="utility", horizon=10)
     (axes,) = figure.axes
     assert axes.lines[0].get_xdata().tolist() == [10] and axes.lines[0].get_ydata()[0] == 20
-    assert "level response: mean of 3 twins" in figure._supxlabel.get_text()
+    said = " ".join(figure._supxlabel.get_text().split())
+    assert "level response: mean of 3 twins, 95 % interval (bootstrap)" in said
+    lower = make_figure(data, "irf", variables="utility", level=0.8)
+    assert "80 % interval (bootstrap)" in " ".join(lower._supxlabel.get_text().split())
     relative = make_figure(data, "irf", variables="utility", response="relative")
     assert relative.axes[0].lines[0].get_ydata()[0] == pytest.approx(2)
     with pytest.raises(ConfigError, match="choose one of 'level'"):
@@ -106,7 +109,7 @@ def test_a_study_of_shocks_has_a_table_and_a_figure(shell, monkeypatch):
     (said,) = json.loads(out)
     assert (code, err) == (0, "")
     assert (said["shock"], said["peak"], said["peak_at"], said["pairs"]) == ("loss", 20, 10, 3)
-    code, out, _ = shell("irf", "s.h5", "--variables", "utility")
+    code, out, _ = shell("irf", "s.h5", "--variables", "utility", "--level", "0.8")
     assert code == 0 and "half-life" in out and "loss" in out
 
 

@@ -237,11 +237,13 @@ def test_initial_values_are_a_number_a_row_for_all_or_one_of_each_copy():
         "own": Field(("pair",), "int32", "", "", initial=lambda p: [[i, -i] for i in range(5)]),
     }
     for place, numbers in ((0, [0, 1, 2]), (2, [2, 3, 4]), (3, [3, 4, 4]), (9, [4, 4, 4])):
-        found = initial_state(fields, {"pair": 2}, 3, 7, place)
+        found = initial_state(fields, {"pair": 2}, 3, 7, np.arange(place, place + 3))
         assert found["number"].tolist() == [[2.5, 2.5]] * 3
         assert found["row"].tolist() == [[7, 8]] * 3
         assert found["own"].tolist() == [[i, -i] for i in numbers]
     assert initial_state(fields, {"pair": 2}, 1, 7)["own"].tolist() == [[0, 0]]
+    some = initial_state(fields, {"pair": 2}, 2, 7, np.array([3, 1]))["own"]
+    assert some.tolist() == [[3, -3], [1, -1]]
     assert Field((), "int32", "", "").initial == 0
     assert Field(("a", "pair"), "float64", "", "").shape({"pair": 2, "a": 3}) == (3, 2)
     assert Field(("a", "pair"), "float64", "", "").nbytes({"pair": 2, "a": 3}) == 48

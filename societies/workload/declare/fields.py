@@ -185,40 +185,42 @@ def initial_state(
     sizes: Mapping[str, int],
     copies: int,
     parameters: Any,
-    place: int = 0,
+    places: NDArray[np.intp] | None = None,
 ) -> State:
     """Return the initial value of every array, before the first phase: (copy, ...).
 
     Parameters
     ----------
-    place : index of the first copy in the whole ensemble
+    places : (copy,) index of each copy in the whole ensemble; None: they are its first ones
     """
     return {
         name: np.broadcast_to(value, (copies, *fields[name].shape(sizes))).copy()
-        for name, value in initial_values(fields, parameters, copies, place).items()
+        for name, value in initial_values(fields, parameters, copies, places).items()
     }
 
 
 def initial_values(
-    fields: Mapping[str, Field], parameters: Any, copies: int, place: int = 0
+    fields: Mapping[str, Field],
+    parameters: Any,
+    copies: int,
+    places: NDArray[np.intp] | None = None,
 ) -> State:
-    """Return the initial value of each array before broadcasting: a number or a smaller array."""
+    """Return the initial value of each array before broadcasting: a number or a smaller array.
+
+    The last row of an ensemble is repeated for copies beyond it.
+    """
+    rows = np.arange(copies) if places is None else places
     given = {
         name: initial_of(parameters, field.initial) if callable(field.initial) else field.initial
         for name, field in fields.items()
     }
     values = {name: np.asarray(value, fields[name].dtype) for name, value in given.items()}
     return {
-        name: _rows(value, copies, place) if value.ndim > len(fields[name].dims) else value
+        name: value[np.minimum(rows, len(value) - 1)]
+        if value.ndim > len(fields[name].dims)
+        else value
         for name, value in values.items()
     }
-
-
-def _rows(of_all: NDArray[Any], copies: int, place: int) -> NDArray[Any]:
-    """Return the rows of some copies; the last row is repeated for copies beyond it."""
-    if place + copies <= len(of_all):
-        return of_all[place : place + copies]
-    return of_all[np.minimum(np.arange(place, place + copies), len(of_all) - 1)]
 
 
 def kept(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> State:

@@ -280,6 +280,7 @@ def line_with_band(
     most: int = MOST_POINTS,
     padding: int = 0,
     pasts: NDArray[Any] | None = None,
+    level: float = LEVEL,
     **style: Any,
 ) -> None:
     """Draw a series of several copies: mean and interval, or median and quantiles.
@@ -295,11 +296,13 @@ def line_with_band(
     most : largest number of points; of more ticks, points are means of several
     padding : number of missing values that stand for no value
     pasts : `pasts_of` the copies
+    level : of the interval of the mean
     style : properties of the line in matplotlib
     """
     count_missing(axes, values, padding)
     ticks, values, _ = bands.thinned(ticks, values, most)
-    line, low, high = middle_and_band(values, shown if band or shown == QUANTILES else NONE, pasts)
+    shown = shown if band or shown == QUANTILES else NONE
+    line, low, high = middle_and_band(values, shown, pasts, level)
     if band and len(values) > 1 and shown != NONE:
         axes.fill_between(ticks, low, high, color=colour, alpha=0.22, linewidth=0)
     # Not clipped, so that a line along zero is visible on the axis.
@@ -308,7 +311,10 @@ def line_with_band(
 
 
 def middle_and_band(
-    values: NDArray[np.float64], shown: str, pasts: NDArray[Any] | None = None
+    values: NDArray[np.float64],
+    shown: str,
+    pasts: NDArray[Any] | None = None,
+    level: float = LEVEL,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the line over copies and the ends of its band, each (...) for (copy, ...)."""
     if shown == QUANTILES:
@@ -317,7 +323,7 @@ def middle_and_band(
             low, line, high = np.nanquantile(values, [(1 - PART) / 2, 0.5, (1 + PART) / 2], axis=0)
         return line, low, high
     line = bands.mean(values)
-    low, high = (line, line) if shown == NONE else bands.ends_of_mean(values, LEVEL, pasts=pasts)
+    low, high = (line, line) if shown == NONE else bands.ends_of_mean(values, level, pasts=pasts)
     return line, low, high
 
 
@@ -347,13 +353,13 @@ def of_pasts(results: xr.Dataset) -> str:
     )
 
 
-def meaning(copies: str, count: int | str, shown: str) -> tuple[str, str]:
+def meaning(copies: str, count: int | str, shown: str, level: float = LEVEL) -> tuple[str, str]:
     """Return descriptions of line and band for the legend."""
     several = f"{count} {plural(copies)}"
     if shown == QUANTILES:
         low, high = (f"{100 * end:g} %" for end in ((1 - PART) / 2, (1 + PART) / 2))
         return f"median of {several}", f"{low} to {high} quantile of the {plural(copies)}"
-    return f"mean of {several}", f"{100 * LEVEL:g} % interval of the mean (bootstrap)"
+    return f"mean of {several}", f"{100 * level:g} % interval of the mean (bootstrap)"
 
 
 def legend(figure: Any, count: int, copies: str, shown: str) -> None:

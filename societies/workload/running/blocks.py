@@ -90,7 +90,7 @@ class Simulation:
         self.every = file.checkpoint_interval(asked)
         self.keep = kept_ticks(self.config)
         self.p, self.fields = setup.p, setup.fields
-        self.stops = {*contents.stops(), *self.keep}
+        self.stops = {*contents.stops(), *self.keep, *engine.stops}
         # A run that may end at any tick does not know which checkpoints are its last two: it reads
         # all of them, and writes the newest two at a commit.
         self.sparing = asked == "auto" and ENDED not in self.fields

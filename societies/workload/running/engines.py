@@ -122,6 +122,8 @@ class Engine:
     numbers : (copy,) int, optional
         Number of each copy of the ensemble, if they are not consecutive. Copies with the same
         number have the same random draws.
+    chosen : (copy,) int, optional
+        Index in the ensemble of each copy to be run; default: all, in order.
 
     Attributes
     ----------
@@ -129,9 +131,11 @@ class Engine:
     block_seconds : intended duration of a block: an interruption loses at most one block
     throttled : whether launches pause for other threads, such as one that writes the file
     room : bytes that snapshots may have together
+    stops : ticks at which a block must end
     """
 
     room = 1 << 30
+    stops: Collection[int] = ()
 
     def __init__(
         self,
@@ -140,10 +144,11 @@ class Engine:
         first: int,
         copies: int,
         numbers: NDArray[Any] | None = None,
+        chosen: NDArray[np.intp] | None = None,
     ) -> None:
         require_allowed(workload.programs(p))  # checked here because every use needs an engine
         self.workload, self.parameters, self.first, self.copies = workload, p, first, copies
-        self._numbers_of_all = numbers
+        self._numbers_of_all, self._chosen = numbers, chosen
         self.block_seconds = BLOCK_SECONDS
         self.throttled = False
         self.built: Built | None = None
@@ -177,17 +182,23 @@ class Engine:
         self._place = place
         self._parameters_changed()
 
+    def _indices(self) -> NDArray[np.intp]:
+        """Return the index of each present copy in the ensemble; it may lie beyond its end."""
+        places = np.arange(self._place, self._place + self.copies)
+        if self._chosen is None:
+            return places
+        return self._chosen[np.minimum(places, len(self._chosen) - 1)]
+
     def copy_numbers(self) -> NDArray[np.uint32]:
         """Return the number of each present copy, which selects its random streams."""
         if self._numbers_of_all is None:
             return np.arange(self.first, self.first + self.copies, dtype=np.uint32)
-        places = np.arange(self._place, self._place + self.copies)
         last = len(self._numbers_of_all) - 1
-        return self._numbers_of_all[np.minimum(places, last)].astype(np.uint32)
+        return self._numbers_of_all[np.minimum(self._indices(), last)].astype(np.uint32)
 
     def _of_copies(self) -> dict[str, NDArray[Any]]:
         """Return the tables that have an entry for each present copy."""
-        places = np.arange(self._place, self._place + self.copies)
+        places = self._indices()
         tables = self.workload.parameters_of_copies(self.parameters, self._tick)
         numbers = {f"{self.workload.copies}_numbers": self.copy_numbers()}
         return numbers | {
@@ -201,7 +212,7 @@ class Engine:
 
     def initial(self) -> State:
         """Return the initial value of every array, before the first phase."""
-        return initial_state(self.fields, self.sizes, self.copies, self.parameters, self._place)
+        return initial_state(self.fields, self.sizes, self.copies, self.parameters, self._indices())
 
     def state(self) -> State:
         """Return a copy of every array of the state."""
@@ -327,8 +338,9 @@ class Engine:
         All other arrays keep their values; the caller sets those that the next tick reads.
         """
         fields = {name: field for name, field in self.fields.items() if field.constant}
-        before = initial_state(fields, self.sizes, self.copies, self.parameters, self._place)
-        after = initial_state(fields, self.sizes, self.copies, p, self._place)
+        places = self._indices()
+        before = initial_state(fields, self.sizes, self.copies, self.parameters, places)
+        after = initial_state(fields, self.sizes, self.copies, p, places)
         self.parameters = p
         self._parameters_changed()
         self._set({k: new for k, new in after.items() if not np.array_equal(new, before[k])})
@@ -388,7 +400,7 @@ class DeviceEngine(Engine):
 
     Parameters
     ----------
-    workload, p, first, copies, numbers
+    workload, p, first, copies, numbers, chosen
         As for `Engine`.
     device : Device
     work_items : work-items per workgroup; the results do not depend on it
@@ -412,11 +424,12 @@ class DeviceEngine(Engine):
         first: int = 0,
         copies: int = 1,
         numbers: NDArray[Any] | None = None,
+        chosen: NDArray[np.intp] | None = None,
         work_items: int | None = None,
         only: Collection[str] | None = None,
         like: Built | None = None,
     ) -> None:
-        super().__init__(workload, p, first, copies, numbers)
+        super().__init__(workload, p, first, copies, numbers, chosen)
         self.device, self.room = device, device.global_memory // SHARE
         self._together = workload.timed and workload.timed_together(p)
         self._state: dict[str, DeviceArray] = {
@@ -635,7 +648,7 @@ class DeviceEngine(Engine):
 
     def _initialise(self) -> None:
         """Set every array to its initial value; a single number is filled in on the device."""
-        values = initial_values(self.fields, self.parameters, self.copies, self._place)
+        values = initial_values(self.fields, self.parameters, self.copies, self._indices())
         for name, value in values.items():
             array = self._state[name]
             if value.ndim:
@@ -649,7 +662,7 @@ class ReferenceEngine(Engine):
 
     Parameters
     ----------
-    workload, p, first, copies, numbers
+    workload, p, first, copies, numbers, chosen
         As for `Engine`.
     ensemble : number of copies of the whole ensemble, if these are a batch of it; 0: ``copies``
     """
@@ -662,9 +675,10 @@ class ReferenceEngine(Engine):
         first: int = 0,
         copies: int = 1,
         numbers: NDArray[Any] | None = None,
+        chosen: NDArray[np.intp] | None = None,
         ensemble: int = 0,
     ) -> None:
-        super().__init__(workload, p, first, copies, numbers)
+        super().__init__(workload, p, first, copies, numbers, chosen)
         self._all = ensemble or copies
         self._functions = workload.reference(p)
         self._parameters_changed()
@@ -703,9 +717,10 @@ class ReferenceEngine(Engine):
             copy.index = number
 
     def _parameters_changed(self) -> None:
-        places = range(self._place, min(self._place + self.copies, self._all))
-        found = [self.workload.parameters_of_copy(self.parameters, i, self._tick) for i in places]
-        self._of_copy = found + found[-1:] * (self.copies - len(found))
+        places = np.minimum(self._indices(), self._all - 1).tolist()
+        of = self.workload.parameters_of_copy
+        found = {place: of(self.parameters, place, self._tick) for place in dict.fromkeys(places)}
+        self._of_copy = [found[place] for place in places]
 
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks and log them."""

@@ -156,9 +156,9 @@ def in_time(
     ValueError
         If values are not allowed; one line per problem.
     """
-    tick, some = attrgetter(chosen.clock), attrgetter(chosen.copies_plural)
-    changes = sorted(interventions(config), key=tick)  # stable: those of a tick stay in order
-    last = chosen.ticks(config)
+    tick, first, last = attrgetter(chosen.clock), chosen.first(config), chosen.ticks(config)
+    numbers = np.arange(first, first + len(row_of)) if config.numbers is None else config.numbers
+    changes, concerned = _concerned(chosen, config, numbers)
     sets = [_sets(config, base, one) for one in changes]
     after = tuple(
         sorted(
@@ -169,12 +169,6 @@ def in_time(
             }
         )
     )
-    first = chosen.first(config)
-    numbers = np.arange(first, first + len(row_of)) if config.numbers is None else config.numbers
-    concerned = np.array(
-        [np.isin(numbers, some(one)) if some(one) else numbers >= 0 for one in changes],
-        bool,
-    ).reshape(len(changes), len(numbers))
     known: dict[Any, int] = {}
     configs: list[Any] = []
     of = np.zeros((len(after) + 1, len(row_of)), np.intp)
@@ -209,6 +203,23 @@ def in_time(
         if lines:
             raise NotThen("\n".join(f"taken together, {line}" for line in lines), None)
     return Points(tuple(configs), of, after)
+
+
+def _concerned(
+    chosen: Any, config: Any, numbers: NDArray[Any]
+) -> tuple[list[Any], NDArray[np.bool_]]:
+    """Return the interventions that set values, by tick, and which copies each concerns."""
+    tick, some = attrgetter(chosen.clock), attrgetter(chosen.copies_plural)
+    found = []
+    for place, one in enumerate(getattr(config, "interventions", ())):
+        copies = np.isin(numbers, some(one)) if some(one) else numbers >= 0
+        if config.applies is not None:
+            copies = copies & config.applies[place]
+        if one.set and (config.applies is None or copies.any()):
+            found.append((one, copies))
+    found.sort(key=lambda pair: tick(pair[0]))  # stable: those of a tick stay in order
+    masks = np.array([copies for _, copies in found], bool).reshape(len(found), len(numbers))
+    return [one for one, _ in found], masks
 
 
 class _Series(tuple[Any, ...]):

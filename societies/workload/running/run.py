@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from societies.config.model import LARGEST_INTEGER
@@ -50,6 +51,7 @@ def engine_of(
     batch: int | None = None,
     like: Built | None = None,
     part: OwnCopies | None = None,
+    some: NDArray[np.intp] | None = None,
 ) -> tuple[Engine, str, dict[str, str]]:
     """Return an engine, the displayed name of its device, and attributes for the file.
 
@@ -61,6 +63,8 @@ def engine_of(
     like : program of another engine on the device, which is reused if its text is the same
     part : OwnCopies, optional
         The copies of this engine. Default: all.
+    some : (copy,) int, optional
+        Index of each copy of this engine, as for `Engine`; its program is that of all copies.
 
     Raises
     ------
@@ -71,12 +75,16 @@ def engine_of(
     setup = setup.on(chosen)
     workload, p = setup.workload, setup.p
     begin, copies = (0, setup.copies) if part is None else (part.first, part.copies)
+    copies = copies if some is None else len(some)
     size = copies if batch is None else batch_size(copies, _fit(setup, part), batch)
     of: dict[str, Any] = {"first": setup.first, "copies": size, "numbers": setup.config.numbers}
+    of |= {"chosen": some}
     inner: Engine
     if chosen is None:
         inner = ReferenceEngine(workload, p, ensemble=setup.copies, **of)
     else:
+        if some is not None:
+            of["work_items"] = workload.work_items(p, setup.copies, chosen)
         inner = DeviceEngine(workload, p, chosen, like=like, **of)
     if size < copies:
         return Batches(inner, copies, begin), name, facts

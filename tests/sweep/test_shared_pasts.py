@@ -1,0 +1,215 @@
+"""Is the past of a society and its twins computed once, with the same results as alone?"""
+
+import json
+
+import numpy as np
+import pytest
+import tallies
+
+from societies import open_results, sweep
+from societies.errors import Interrupted
+from societies.sweep.document import load_sweep
+from societies.sweep.prepare import prepared
+from societies.sweep.shocks import study_of_shocks
+from societies.workload import Setup
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.ensembles import Points
+from societies.workload.running.pasts import MOST_BRANCHES, _parted, pasts_of
+
+POLICIES = [
+    [],
+    [{"day": 5, "set": {"pace": 2.0}}],
+    [{"day": 3, "set": {"goal.bonus": 4.0}}, {"day": 6, "set": {"pace": 0.5}}],
+    [{"day": 4, "societies": [1], "set": {"pace": 3.0}}],
+    [{"day": 5, "set": {"pace": 2.0}}, {"day": 2, "remove": "cell"}],
+]
+BASE = {"workload": "tallies", "days": 8}
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Install the workload, and return the numbers of copies and ticks of all launches."""
+    tallies.install(monkeypatch)
+    found = []
+    for engine in (ReferenceEngine, DeviceEngine):
+        run = engine.run_ticks
+
+        def run_ticks(self, first, last, *, run=run):
+            found.append((self.copies, last - first + 1))
+            return run(self, first, last)
+
+        monkeypatch.setattr(engine, "run_ticks", run_ticks)
+    return found
+
+
+def study(policies, replicates, base=BASE, **more):
+    vary = {"grid": {"interventions": policies, **more}}
+    return {"base": base, "vary": vary, "replicates": replicates}
+
+
+def contents(path):
+    """Return all that a study holds of its runs, and the day and tally of the events of each."""
+    with sweep.open_study(path) as study:
+        own = {name: one for name, one in study.variables.items() if one.dims[:1] == ("run",)}
+        found = {name: one.values for name, one in own.items() if name != "wall_time"}
+        if study.attrs["workload"] != "tallies":
+            return found
+    with open_results(path, events="milestones") as log:
+        events = log.to_dataframe()[["run", "day", "tally"]]
+    each = [events[events.run == run].values[:, 1:].tolist() for run in found["run"].tolist()]
+    return found | {"events": np.array([json.dumps(one) for one in each])}
+
+
+def alike(path, parts):
+    """Assert that a study has the results of studies of its points alone, one after the other."""
+    whole = contents(path)
+    for number, part in enumerate(parts):
+        alone = contents(part)
+        count = len(alone["run"])
+        rows = slice(number * count, (number + 1) * count)
+        for name in alone.keys() - {"run", "point", "interventions"}:
+            said = f"{name} of point {number}"
+            np.testing.assert_array_equal(whole[name][rows], alone[name], err_msg=said)
+
+
+def test_twins_are_in_one_launch_and_begin_where_their_base_is(counted, tmp_path):
+    path = tmp_path / "s.h5"
+    sweep.run(study(POLICIES, 3), out=path, device="reference")
+    # 3 societies alone up to day 3; then 6, and 7 from day 4 on as society 1 has a policy of its
+    # own. Each time some part, those that part on the same or the next days go with them.
+    together = sum(copies * ticks for copies, ticks in counted)
+    counted.clear()
+    parts = []
+    for number, policy in enumerate(POLICIES):
+        parts.append(tmp_path / f"{number}.h5")
+        sweep.run(study([policy], 3), out=parts[-1], device="reference")
+    assert sum(copies * ticks for copies, ticks in counted) == len(POLICIES) * 3 * 8
+    assert together == 3 * 3 + 6 * 1 + 7 * 1 + 10 * 1 + 10 * 2 + 3 * 8
+    alike(path, parts)
+
+
+def test_the_past_of_an_impulse_response_is_computed_once(counted, tmp_path):
+    shock = {"day": 6, "set": {"pace": 5.0}}
+    config = tallies.config(replicates=4)
+    sweep.run(study_of_shocks(config, [shock], 4), out=tmp_path / "s.h5", device="reference")
+    assert {copies for copies, _ in counted} == {4, 8}
+    assert sum(ticks for copies, ticks in counted if copies == 4) == 6
+    assert sum(ticks for copies, ticks in counted if copies == 8) == 2
+    with sweep.open_study(tmp_path / "s.h5") as data:
+        total = data.total.values.reshape(2, 4, 8)
+    np.testing.assert_array_equal(total[0, :, :6], total[1, :, :6])
+    # A day at a pace of 5 instead of 1 adds 4 to the first cell and twice that to the second.
+    np.testing.assert_array_equal(total[1, :, 6:] - total[0, :, 6:], [[12.0, 24.0]] * 4)
+
+
+def test_an_interrupted_study_of_twins_goes_on_to_the_same_results(counted, tmp_path):
+    whole, parts = tmp_path / "whole.h5", tmp_path / "parts.h5"
+    given = {"device": "reference", "batch": 4}  # a batch has all runs of a society
+    sweep.run(study(POLICIES[:3], 4), out=whole, **given)
+
+    def stop(progress):
+        if progress.done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted):
+        sweep.run(study(POLICIES[:3], 4), out=parts, progress=stop, **given)
+    sweep.run(study(POLICIES[:3], 4), out=parts, resume=True, **given)
+    one, two = contents(whole), contents(parts)
+    assert one.keys() == two.keys()
+    for name in one:
+        np.testing.assert_array_equal(one[name], two[name], err_msg=name)
+
+
+def test_a_batch_has_all_twins_of_a_society(counted, tmp_path):
+    sweep.run(study(POLICIES[:2], 3), out=tmp_path / "s.h5", device="reference", batch=1)
+    assert [one for one in counted if one[0] == 1 and one[1] > 1]  # before they part
+    assert {copies for copies, _ in counted} == {1, 2}
+    assert sum(ticks for copies, ticks in counted if copies == 1) == 3 * 5
+
+
+def test_with_draws_of_their_own_runs_share_no_past(counted, tmp_path):
+    own = study(POLICIES[:2], 3) | {"common_random_numbers": False}
+    sweep.run(own, out=tmp_path / "s.h5", device="reference")
+    assert {copies for copies, _ in counted} == {6}
+    with sweep.open_study(tmp_path / "s.h5") as data:
+        first = [sum(tallies.tally(number, 1)) for number in range(6)]
+        assert data.total.values[:, 0].tolist() == first
+
+
+def test_an_economy_with_a_tax_and_its_twin_without_have_the_results_of_each_alone(
+    counted, tmp_path
+):
+    base = {"workload": "economy", "agents": 4, "resources": 3, "days": 6, "seed": 9}
+    base |= {"utility": {"min_marginal": 2.5}, "trading": {"rounds": 2, "menu_size": 2}}
+    policies = [
+        [],
+        [{"day": 4, "set": {"policies.holdings_tax.rate": 0.2, "policies.transfer.equal": 1}}],
+        [{"day": 4, "set": {"day_length": [500, 700]}}],
+    ]
+    record = {"record": {"final": ["held", "units_extracted"]}}
+    path, parts = tmp_path / "s.h5", [tmp_path / f"{i}.h5" for i in range(3)]
+    sweep.run(study(policies, 2, base) | record, out=path, device="cpu")
+    assert [copies for copies, _ in counted][-1] == 6
+    assert sum(ticks for copies, ticks in counted if copies == 2) == 4
+    for part, policy in zip(parts, policies, strict=True):
+        sweep.run(study([policy], 2, base) | record, out=part, device="cpu")
+    alike(path, parts)
+    with sweep.open_study(path) as data:  # societies without a tax have no number for it
+        assert (
+            np.isnan(data.units_taxed.values).any(1).tolist()
+            == [True] * 2 + [False] * 2 + [True] * 2
+        )
+
+
+def test_points_that_only_differ_in_interventions_are_one_bucket(counted):
+    ready = prepared(load_sweep(study(POLICIES, 2)))
+    assert [one.points for one in ready.buckets] == [[0, 1, 2, 3], [4]]
+    assert [one.settings for one in ready.buckets] == [
+        {"interventions": []},
+        {"interventions": [{"day": 2, "remove": "cell"}]},
+    ]
+    more = prepared(load_sweep(study(POLICIES[:2], 2, pace=[1.0, 1.5])))
+    (bucket,) = more.buckets
+    assert bucket.columns == ("pace",) and bucket.settings == {}
+    assert [json.loads(text) for text in bucket.policies] == POLICIES[:2]
+
+
+def histories(numbers, of, after, ticks):
+    points = Points((), np.array(of), tuple(after))
+    return [
+        (past.until, past.chosen.tolist(), past.of.tolist())
+        for past in _parted(points, np.array(numbers), ticks)
+    ]
+
+
+def test_copies_are_computed_apart_from_the_tick_on_after_which_they_may_differ():
+    assert histories([7, 8, 7, 8], [[0, 0, 0, 0], [0, 0, 1, 1]], [5], 9) == [
+        (5, [0, 1], [0, 1, 0, 1]),
+        (9, [0, 2, 1, 3], [0, 2, 1, 3]),
+    ]
+    assert histories([7, 8], [[0, 0], [1, 1]], [5], 9) == []  # all differ from the beginning
+    assert histories([7, 7], [[0, 1], [1, 1]], [5], 9) == []  # other parameters at the beginning
+    # A policy that ends is a difference for good, and copies that never differ are computed once.
+    three = [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+    assert histories([7, 7, 7], three, [2, 4], 9) == [(2, [0], [0, 0, 0]), (9, [0, 1], [0, 1, 0])]
+    assert histories([7, 7], [[0, 0], [0, 1]], [9], 9) == [(9, [0], [0, 0])]  # never within the run
+
+
+def test_shocks_of_many_days_move_states_a_few_times_only():
+    count = 100
+    of = np.zeros((count + 1, 2 * count), int)
+    for number in range(count):
+        of[number + 1 :, count + number] = 1
+    numbers = np.tile(np.arange(count), 2)
+    found = histories(numbers, of, range(10, 10 + count), 120)
+    ends = [until for until, _, _ in found]
+    assert len(ends) <= MOST_BRANCHES + 2 and ends[0] == 10 and ends[-1] == 120
+    for until, chosen, of_copies in found:
+        parted = {count + number for number in range(count) if 10 + number < until}
+        assert {*chosen} == {*range(count)} | parted
+        same = [i for i in range(count, 2 * count) if i not in parted]
+        assert all(of_copies[i] == of_copies[i - count] for i in same)
+
+
+def test_a_single_run_shares_nothing(counted):
+    assert pasts_of(Setup(tallies.WORKLOAD, tallies.config())) == []

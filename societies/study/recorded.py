@@ -10,7 +10,8 @@ from societies.config.problems import suggestion
 from societies.errors import ConfigError
 from societies.study.expressions import variables_in
 from societies.study.targets import Targets
-from societies.sweep.batch import Keep, Result, Shape, shape_of
+from societies.sweep.batch import Result, Shape, shape_of
+from societies.sweep.in_memory import Keep
 from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
 

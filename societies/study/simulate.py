@@ -22,9 +22,10 @@ from societies.config.model import LARGEST_INTEGER
 from societies.errors import BuildError, ConfigError, option
 from societies.study.recorded import dataset_of, require_recorded, require_statistics
 from societies.study.targets import Targets, load_targets
-from societies.sweep.batch import Batch, Keep, Result, shape_of
+from societies.sweep.batch import Batch, Result, shape_of
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import Executor, executor_of
+from societies.sweep.in_memory import Keep
 from societies.sweep.points import Bucket, checked_points, groups
 from societies.workload.declare.protocol import Setup
 from societies.workload.declare.varying import NotVarying, found_key, varying

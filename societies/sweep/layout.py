@@ -16,9 +16,10 @@ from societies.config.problems import Path, Problem, config_error, suggestion
 from societies.errors import ConfigError
 from societies.output import Column, Coordinate, EventTable, Variable
 from societies.output.study_layout import OWN, StudyLayout
-from societies.sweep.batch import Keep, Shape, shape_of
+from societies.sweep.batch import Shape, shape_of
 from societies.sweep.designs import described_factors
 from societies.sweep.document import Sweep, digest
+from societies.sweep.in_memory import Keep
 from societies.sweep.points import Bucket, Point
 from societies.version import package_version
 from societies.workload.declare.contents import contents_of

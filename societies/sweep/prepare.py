@@ -11,10 +11,11 @@ from typing import Any
 
 from societies.errors import ConfigError, OutputError, option
 from societies.output.study import StudyFile
-from societies.sweep.batch import Keep, Shape
+from societies.sweep.batch import Shape
 from societies.sweep.designs import identity
 from societies.sweep.document import Sweep, digest
 from societies.sweep.executors import is_address
+from societies.sweep.in_memory import Keep
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
 from societies.sweep.points import Bucket, Point, checked_points, points_of
 from societies.words import counted

@@ -14,7 +14,8 @@ from societies import config_from_dict, sweep
 from societies.errors import BuildError, DeviceError
 from societies.sweep import batch as batch_module
 from societies.sweep import conduct, lanes
-from societies.sweep.batch import Batch, Keep, Result, run_batch
+from societies.sweep.batch import Batch, Result, run_batch
+from societies.sweep.in_memory import Keep
 from societies.sweep.lanes import Lost, Processes
 from societies.workload.running.batches import OwnCopies
 

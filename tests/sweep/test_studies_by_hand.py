@@ -25,17 +25,15 @@ from societies.output.study_layout import PENDING
 from societies.sweep import batch as batches
 from societies.sweep.batch import (
     Batch,
-    InMemory,
-    Keep,
     WrongVersion,
     drop_arrays,
     events_of_runs,
-    kept_variables,
     of_runs,
     run_batch,
     shape_of,
 )
 from societies.sweep.document import load_sweep
+from societies.sweep.in_memory import InMemory, Keep, kept_variables
 from societies.sweep.layout import different_shapes, joined_shape, layout_of
 from societies.sweep.points import Bucket
 from societies.sweep.prepare import _first_difference, prepared, require_sense, warnings_of

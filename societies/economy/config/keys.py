@@ -297,13 +297,16 @@ class EconomyKeys(WorkloadConfig):
         NotVarying
             If there is none: parameters belong to groups.
         """
-        first = 0
+        numbers, first = sorted({*agents}), 0
         for group, size in zip(self.groups, self.group_sizes(), strict=False):
-            if {*agents} == {*range(first, first + size)}:
+            if numbers == [*range(first, first + size)]:
                 return group.name
             first += size
+        if numbers[-1] >= self.agents:
+            last = self.agents - 1
+            raise NotVarying(f"there is no agent {numbers[-1]}; they are numbered 0 to {last}")
         raise NotVarying(
-            f"{'agents' if len(agents) > 1 else 'agent'} {', '.join(map(str, sorted(agents)))}: "
+            f"{'agents' if len(numbers) > 1 else 'agent'} {', '.join(map(str, numbers))}: "
             "no group consists of them, and parameters belong to groups; give them a group of "
             "their own in groups"
         )

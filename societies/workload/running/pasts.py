@@ -74,7 +74,7 @@ def _parted(points: Points, numbers: NDArray[Any], ticks: int) -> list[Past]:
 
 
 class SharedPasts(Engine):
-    """An engine of all copies that computes one of those that have the same past.
+    """An engine of all copies that computes copies with the same past once.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class SharedPasts(Engine):
         self._inner.run_ticks(first, last)
 
     def _part(self) -> None:
-        """Go on with the copies of the next past, each from the state of the one that it equals."""
+        """Continue with the copies of the next past, each from the state of the one it equals."""
         before = self._pasts.pop(0)
         chosen = self._pasts[0].chosen
         state, rows = self._inner.kept(), before.of[chosen]

@@ -163,6 +163,8 @@ def test_replicates_need_random_draws():
     with pytest.raises(ConfigError, match="replicates: matmul has no random draws"):
         calibration(**more, replicates=2)
     calibration(**more, replicates=1)
+    with pytest.raises(ConfigError, match="replicates: must be at least 1"):
+        calibration(replicates=0)
 
 
 def test_the_model_of_a_calibration():

@@ -194,7 +194,7 @@ def test_limits_of_a_state_have_names():
     assert (found["cells - 1"], found["last state"], found["most"]) == (4, LAST_STATE, 1e6)
     fields = {"a": Field((), "int32", "", "", initial=lambda p: np.array([5, 6, 7]))}
     assert initial_values(fields, None, 2)["a"].tolist() == [5, 6]
-    assert initial_values(fields, None, 2, 1)["a"].tolist() == [6, 7]
+    assert initial_values(fields, None, 2, np.array([1, 2]))["a"].tolist() == [6, 7]
 
 
 # -- what is not declared -------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from functools import partial
-from threading import Condition
+from threading import Condition, get_ident
 from typing import Any
 
 import numpy as np
@@ -108,6 +108,8 @@ class Arriving(dict[str, NDArray[Any]]):
         super().__init__()
         self._change = Condition()
         self._complete: bool | None = None  # False: no more will arrive, since copying failed
+        self.copied_by = get_ident()
+        """Thread that copies them, which must not wait for itself."""
 
     def add(self, name: str, array: NDArray[Any]) -> None:
         """Add an array that has arrived."""
@@ -210,6 +212,8 @@ def fill(
     sums: Sums | None = None,
 ) -> None:
     """Write the state at the end of ``tick`` into an empty slot, without its tick (see `mark`)."""
+    if isinstance(state, Arriving) and state.copied_by == get_ident():
+        raise NotArrived  # the system had no thread left for this function
     place = f"checkpoint/{slot}"
     value = in_background(checksum, tick, state, sums, _before(disk, slot))
     begun: list[Future[None]] = []

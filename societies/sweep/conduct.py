@@ -324,7 +324,7 @@ class _Session:
     def _next(self, size: int, executor: Executor) -> Batch | None:
         """Return the next batch that the executor can take, None if there is none.
 
-        A new batch has at most ``size`` runs.
+        A new batch has at most ``size`` runs, or up to twice as many if they are twins.
         """
         for batch in self._again:
             if executor.has_room(batch):
@@ -335,8 +335,8 @@ class _Session:
         place = self._place(*executor.programs())
         bucket, group = self._groups[place]
         if bucket.policies:  # twins are computed together, so that their past is computed once
-            copies = self._copies[group]
-            while size < len(group) and copies[size] == copies[size - 1]:
+            copies = self._copies[group[: 2 * size]]
+            while size < len(copies) and copies[size] == copies[size - 1]:
                 size += 1
         if len(group) > size:
             self._groups[place] = bucket, group[size:]

@@ -141,8 +141,10 @@ class Processes:
             return
         del self._lanes[number]
         lane.close()
+        self._most = 1  # several processes may be why one fails
+        what = f"{'a process of ' if self._of(lane.device) else ''}device {lane.device}"
         why = " ".join(str(lane.error).split())
-        self.notes.append(f"device {lane.device} failed again and again and was left out: {why}")
+        self.notes.append(f"{what} failed again and again and was left out: {why}")
 
     def require_alive(self) -> None:
         """Do nothing: processes that died are replaced."""

@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 import time
-from concurrent.futures import wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Event, Timer
 
 import h5py
@@ -18,6 +18,7 @@ import pytest
 from datasets import datasets
 from numpy.testing import assert_array_equal
 
+from societies import background
 from societies.background import in_background
 from societies.errors import OutputError
 from societies.output import Column, Coordinate, EventTable, ResultFile, checkpoints, inspect
@@ -255,6 +256,31 @@ def test_a_checkpoint_of_a_state_that_did_not_arrive_is_written_as_if_none_was_b
     file.checkpoint(5, state_of(5), number=1)
     assert_latest(file, 5)
     assert inspect(file.path, check=True).damages == []
+
+
+def test_the_thread_that_copies_a_state_does_not_wait_for_itself_to_write_it(file, monkeypatch):
+    """It would write the state if the system had no thread left."""
+
+    class NoneLeft(ThreadPoolExecutor):
+        def submit(self, *_):
+            raise RuntimeError("can't start new thread")
+
+    arriving = []
+
+    def copy():
+        arriving.append(checkpoints.Arriving())
+        file.begin_checkpoint(5, arriving[0], number=1)
+
+    monkeypatch.setattr(background, "ThreadPoolExecutor", NoneLeft)
+    copying = threading.Thread(target=copy, daemon=True)
+    copying.start()
+    copying.join(10)
+    waits = copying.is_alive()
+    arriving[0].end(complete=False)
+    assert not waits
+    file.commit(5)
+    file.checkpoint(5, state_of(5), number=1)
+    assert_latest(file, 5)
 
 
 def test_no_checkpoint_is_begun_over_another_one(file):

@@ -163,6 +163,38 @@ def test_a_gpu_gets_no_process_that_would_not_help(monkeypatch, case):
     assert set(found) == set(shares) == {1}
 
 
+def test_a_gpu_whose_second_process_fails_goes_on_with_one(monkeypatch):
+    monkeypatch.setattr(lanes, "_pool", Pool)
+    monkeypatch.setattr(lanes.os, "sched_getaffinity", lambda _: range(8), raising=False)
+    result = Result({}, {}, 1.0, "a GPU", 0.0)
+    batch = Batch("none", {}, {}, {}, np.arange(1), [0], Keep())
+    processes = Processes(["0:0"], 2)
+
+    def compute(number, batch, error=None):
+        def run(_):
+            if error:
+                raise error
+            return result
+
+        monkeypatch.setattr(lanes, "run_batch", run)
+        monkeypatch.setattr(processes, "_lane_for", lambda _: number)
+        future = processes.submit(batch)
+        future.exception()
+        return processes.settled(batch, future)
+
+    for _ in range(3):
+        compute(0, batch)
+    assert processes.slots == 2
+    for _ in range(lanes.MOST_FAILURES):
+        compute(0, compute(1, batch, DeviceError("no memory")))
+    for _ in range(3):
+        compute(0, batch)
+    assert processes.slots == 1
+    (note,) = processes.notes
+    assert note.startswith("a process of device 0:0 failed again and again")
+    processes.close()
+
+
 def test_processes_of_a_device_divide_its_memory(monkeypatch):
     seen = []
     monkeypatch.setattr(

@@ -127,6 +127,13 @@ def test_a_batch_has_all_twins_of_a_society(counted, tmp_path):
     assert sum(ticks for copies, ticks in counted if copies == 1) == 3 * 5
 
 
+def test_a_batch_takes_at_most_as_many_twins_again(counted, tmp_path):
+    """Else all runs would be one batch, which a killed study loses and other devices wait for."""
+    policies = [[{"day": 5, "set": {"pace": 1.0 + number}}] for number in range(10)]
+    sweep.run(study(policies, 1), out=tmp_path / "s.h5", device="reference", batch=2)
+    assert {copies for copies, _ in counted} == {1, 4, 2}
+
+
 def test_with_draws_of_their_own_runs_share_no_past(counted, tmp_path):
     own = study(POLICIES[:2], 3) | {"common_random_numbers": False}
     sweep.run(own, out=tmp_path / "s.h5", device="reference")

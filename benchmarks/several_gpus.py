@@ -139,7 +139,7 @@ def study(job: Job, out: Path) -> dict[str, Any]:
     }
     report = sweep.run(said, device=job.devices, out=out, yes=True)
     assert not report.failures and not report.pending, report
-    # A device that several processes share is busy all the time, as far as can be told from outside.
+    # A device that several processes share is busy all the time, as far as one can tell outside.
     within = min(report.seconds, report.launch_seconds / job.count)
     digest = hashlib.sha256()
     with sweep.open_study(out) as found:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import platform
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -169,14 +169,16 @@ def run_batch(batch: Batch) -> Result:
             workload_of_file(str(batch.base["model"]))  # this may be another process
         setup = Setup(workload(batch.name), batch.config)
         _require_sources(batch, setup)
-        # A workload may write a picture next to its result file; here it is discarded.
         with (
-            TemporaryDirectory(prefix="societies-") as folder,
+            ExitStack() as stack,
             PROGRAMS.borrow(batch.device, program_of(batch.settings)) as loan,
             allowed(batch.allow_programs),
         ):
-            path = Path(folder) / "run.h5"
-            found = computed(setup, batch.keep, loan, path, batch.sharing, began)
+            # A workload may write a picture next to its result file; here it is discarded.
+            def folder() -> str:
+                return stack.enter_context(TemporaryDirectory(prefix="societies-"))
+
+            found = computed(setup, batch.keep, loan, folder, batch.sharing, began)
             return found if batch.policies is None else _left_out(batch, batch.policies, found)
     except BaseException as error:
         drop_arrays(error)
@@ -210,11 +212,16 @@ def drop_arrays(error: BaseException | None) -> None:
 
 
 def computed(
-    setup: Setup[Any, Any], keep: Keep, loan: Loan, path: Path, sharing: int, began: float
+    setup: Setup[Any, Any],
+    keep: Keep,
+    loan: Loan,
+    folder: Callable[[], str],
+    sharing: int,
+    began: float,
 ) -> Result:
     """Run a configuration without a file; ``began`` is the time at which its batch began."""
     chosen, contents = setup.workload, contents_of(setup)
-    file: Any = InMemory(contents, path, keep)
+    file: Any = InMemory(contents, folder, keep)
     with interrupts() as stop:
         with stop.building():
             engine, facts = _engine(setup, loan, sharing)

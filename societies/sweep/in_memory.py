@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,20 +40,26 @@ class InMemory:
     """Variables and events that a study records, in memory, with the methods of a `ResultFile`.
 
     Other variables are discarded, and methods that only concern a file, such as checkpoints, do
-    nothing.
+    nothing. A workload that writes pictures next to its file writes them into ``folder()``, which
+    is called for these alone: a process that is killed leaves its folder.
     """
 
     writable = True
 
-    def __init__(self, contents: Contents, path: Path, keep: Keep) -> None:
+    def __init__(self, contents: Contents, folder: Callable[[], str], keep: Keep) -> None:
         lengths = {one.name: len(one.values) for one in contents.coordinates() if not one.along}
-        self.path = path
+        self._folder = folder
         self.events: dict[str, list[Columns]] = {name: [] for name in keep.events}
         self.variables = kept_variables({one.name: one for one in contents.variables()}, keep)
         self.values = {
             name: np.full([lengths[dim] for dim in one.dims], one.fill, one.dtype)
             for name, one in self.variables.items()
         }
+
+    @cached_property
+    def path(self) -> Path:
+        """Path of a file that is not written."""
+        return Path(self._folder()) / "run.h5"
 
     def write(self, name: str, values: ArrayLike, **index: int | slice) -> None:
         """Write a block of one variable, if it is recorded."""

@@ -69,10 +69,17 @@ class Processes:
         busy = self._computing.values()
         idle = {number: lane for number, lane in self._lanes.items() if number not in busy}
         if batch is not None and batch.failed_on is not None and len(self._lanes) > 1:
-            idle.pop(batch.failed_on, None)
+            where = self._elsewhere(batch.failed_on)
+            idle = {number: lane for number, lane in idle.items() if number in where}
         elif len(self._lanes) > 1:
             idle = {number: lane for number, lane in idle.items() if not lane.suspect}
         return min(idle, key=lambda number: idle[number].suspect, default=None)
+
+    def _elsewhere(self, number: int) -> set[int]:
+        """Return the lanes of other devices than that of a lane; if there are none, other lanes."""
+        device = self._lanes[number].device if number in self._lanes else None
+        others = {one for one, lane in self._lanes.items() if lane.device != device}
+        return others or set(self._lanes) - {number}
 
     def programs(self) -> tuple[str, set[str]]:
         """Return the program of the device that is next to be used, and those of the others."""

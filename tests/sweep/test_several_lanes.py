@@ -37,7 +37,7 @@ pools = []
 def devices(monkeypatch):
     """Return a function that lets a study run on devices, of which some fail."""
 
-    def pretend(count, fails):
+    def pretend(count, fails, names=()):
         def compute(batch):
             calls.append((batch.device, list(batch.rows)))
             if error := fails(batch.device, batch, [name for name, _ in calls]):
@@ -45,7 +45,7 @@ def devices(monkeypatch):
             return run_batch(batch.on("reference"))
 
         calls = []
-        names = [f"0:{number}" for number in range(count)]
+        names = names or [f"0:{number}" for number in range(count)]
         monkeypatch.setattr(lanes, "_pool", Pool)
         monkeypatch.setattr(lanes, "run_batch", compute)
         monkeypatch.setattr(conduct, "executor_of", lambda *_: Processes(names))
@@ -86,6 +86,25 @@ def test_a_device_that_fails_once_goes_on_in_another_process(tmp_path, straight,
     same(tmp_path / "s.h5", straight)
     assert [name for name, _ in calls].count("0:1") > 3
     assert len(pools) - before == 3
+
+
+def test_what_a_device_fails_to_compute_is_not_tried_in_another_of_its_processes(
+    tmp_path, straight, devices
+):
+    """The device is broken for all of its processes, which are left out one after the other."""
+
+    def fails(device, _, calls):
+        return DeviceError("off") if device == "0:1" else None
+
+    calls = devices(4, fails, ["0:1", "0:1", "0:1", "0:0"])
+    report = sweep.run(SWEEP, out=tmp_path / "s.h5", batch=1)
+    assert not report.failures and not report.pending
+    same(tmp_path / "s.h5", straight)
+    assert [name for name, _ in calls].count("0:1") == 6
+    assert report.notes == [
+        f"{what} 0:1 failed again and again and was left out: off"
+        for what in ("a process of device", "a process of device", "device")
+    ]
 
 
 def test_a_run_that_fails_on_two_devices_is_the_cause(tmp_path, devices):
@@ -206,3 +225,16 @@ def test_processes_of_a_device_divide_its_memory(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         run_batch(one.on("cpu", 3))
     assert seen == [OwnCopies(0, 2, 3, 3)]
+
+
+def test_a_process_that_is_killed_leaves_no_folder(monkeypatch):
+    """Only a workload that writes pictures is given a folder, so others have none to leave."""
+    monkeypatch.setattr(batch_module, "TemporaryDirectory", lambda **_: 1 / 0)
+    base = config_from_dict({"workload": "economy", "agents": 4, "resources": 4, "days": 2})
+    columns = {"day_length": np.array([500.0, 600.0])}
+    one = Batch("economy", base.model_dump(), {}, columns, np.arange(2), [0, 1], Keep())
+    assert set(run_batch(one.on("reference")).values) >= {"gini"}
+    base = config_from_dict({"workload": "raytracer", "width": 4, "height": 4})
+    one = Batch("raytracer", base.model_dump(), {}, {}, np.arange(1), [0], Keep())
+    with pytest.raises(ZeroDivisionError):
+        run_batch(one.on("reference"))

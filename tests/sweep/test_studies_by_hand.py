@@ -346,7 +346,7 @@ def test_copies_are_runs_or_all_of_them_are_one():
 def test_what_a_run_writes_into_memory_is_what_is_kept(tmp_path):
     config = tallies.config(days=3)
     keep = Keep(variables=("total",), events=("milestones",))
-    file = InMemory(contents_of(Setup(tallies.WORKLOAD, config)), tmp_path / "run.h5", keep)
+    file = InMemory(contents_of(Setup(tallies.WORKLOAD, config)), lambda: str(tmp_path), keep)
     assert file.path == tmp_path / "run.h5" and file.writable
     file.write("total", [[1.0, 2.0], [3.0, 4.0]], day=slice(0, 2))
     file.write("count", [[1], [2]], day=slice(0, 1))

@@ -5,6 +5,7 @@ The devices are one device, listed several times: each time stands for a process
 
 import os
 import signal
+import threading
 
 import pytest
 from datasets import datasets
@@ -84,6 +85,35 @@ def test_a_device_that_fails_leaves_a_file_to_continue(alone, tmp_path, processe
     assert f"device {listed(1)}: its process was ended by signal 9" in said
     assert f"{out} holds all days up to" in said
     assert all(process._process.returncode is not None for process in processes)
+    societies.run(config, table=TABLE, out=out, resume=True)
+    assert datasets(out) == alone
+
+
+@pytest.mark.ci
+def test_a_second_ctrl_c_ends_a_run_whose_device_hangs(alone, tmp_path, processes):
+    """The process of the second device stops in mid-run; without the mend it had to go on first."""
+    timers = []
+
+    def hang(day, _):
+        if day >= 6 and not timers:
+            os.kill(processes[1]._process.pid, signal.SIGSTOP)
+            for seconds, pid, number in (
+                (0.5, os.getpid(), signal.SIGINT),
+                (1.0, os.getpid(), signal.SIGINT),
+                (8.0, processes[1]._process.pid, signal.SIGCONT),
+            ):
+                timers.append(threading.Timer(seconds, os.kill, (pid, number)))
+                timers[-1].start()
+
+    config, out = ensemble(replicates=7), tmp_path / "run.h5"
+    try:
+        with pytest.raises(Interrupted):
+            societies.run(config, table=TABLE, out=out, device=listed(2), progress=hang)
+        assert timers[-1].is_alive()
+    finally:
+        for timer in timers:
+            timer.cancel()
+    assert [process._process.returncode for process in processes][1] == -signal.SIGKILL
     societies.run(config, table=TABLE, out=out, resume=True)
     assert datasets(out) == alone
 

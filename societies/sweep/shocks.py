@@ -9,6 +9,7 @@ ticks in turn. ``lasts: 1`` is for how many ticks the values hold.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from societies.words import plural, worded
 from societies.workload.declare.registry import workload
 
 RANDOM, GIVEN, LASTS = "random", "given", "lasts"
+_OF_POINT = re.compile(r"interventions\.\d+(?:\.|: )(.*) \(point (\d+): interventions .*\)")
 
 
 def study_of_shocks(
@@ -39,6 +41,17 @@ def study_of_shocks(
     before = data["interventions"]
     policies = [before, *([*before, *_interventions(data, config, one)] for one in shocks)]
     return {"base": data, "vary": {"grid": {"interventions": policies}}}
+
+
+def of_shocks(error: ConfigError, count: int) -> ConfigError:
+    """Return an error about the points of such a study in words of its ``count`` shocks."""
+    lines = []
+    for line in str(error).split("\n"):
+        if found := _OF_POINT.fullmatch(line):
+            number = f" {found[2]}" if count > 1 else ""
+            line = f"{option('shock')}{number}: {found[1]}"
+        lines.append(line)
+    return ConfigError("\n".join(lines))
 
 
 def _wrong(text: str) -> ConfigError:

@@ -128,6 +128,20 @@ def test_a_configuration_and_its_shocks_become_one_study(tmp_path, shell):
     assert shell("irf", str(file), str(file), "--shock", shock)[0] == 2
 
 
+def test_mistakes_of_shocks_are_named_as_they_were_given(tmp_path, shell):
+    file, out = tmp_path / "tiny.yaml", tmp_path / "none.h5"
+    file.write_text("workload: boltzmann\nagents: 16\ndays: 12\n")
+    late, ends = "{day: 30, set: {amount: 4}}", "{day: 5, until: 3, set: {amount: 4}}"
+    unknown = "{day: 5, set: {amuont: 4}}"
+    asked = ("irf", str(file), "--replicates", "2", "--out", str(out))
+    code, _, error = shell(*asked, "--shock", late)
+    assert code == 2 and "--shock: day: must be before the last day, 12, got 30\n" in error
+    code, _, error = shell(*asked, "--shock", ends, "--shock", unknown)
+    assert code == 2 and "interventions" not in error and not out.exists()
+    assert "--shock 1: until: must be after day 5, on which it begins, got 3\n" in error
+    assert "--shock 2: set.amuont: unknown key; did you mean 'amount'?\n" in error
+
+
 def test_a_missing_response_is_no_response_of_0():
     base, other = decaying()
     other["x"][:, AFTER + 3] = np.nan  # the first day after the peak

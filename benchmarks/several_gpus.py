@@ -13,6 +13,9 @@ from the cache (two days before it build them), computing, and the complete file
     whole study  100,000 of the same, on all GPUs alone
     whole run    8192 societies of economy/devices, 500 days, on all GPUs alone; only if named
 
+A measurement on N GPUs sees only these (CUDA_VISIBLE_DEVICES) and has `--device gpu`, as most users
+have, so that a study gives a GPU as many processes as it needs; with --devices it has that list.
+
 None is begun that may not end within --seconds. Results must be the same on any number of devices:
 each has the hash of the state, or of the results, and the script fails if they differ. Rows of
 FOLDER/several-gpus.csv:
@@ -63,6 +66,7 @@ KEYS = {
     "day_length": {"low": 400.0, "high": 700.0},
 }
 REPLICATES = 5
+GPUS = " GPUs"
 WHOLE_STUDY, WHOLE_RUN = 100_000, 8192
 GUESSED = {"small run": 60, "large run": 120, "small study": 30, "large study": 90}
 """Seconds that the first measurement of each may take, on one GPU; later ones follow from it."""
@@ -76,10 +80,25 @@ class Job:
     copies: int
     days: int
     devices: str
+    """A list of devices, or "2 GPUs"."""
 
     @property
     def count(self) -> int:
-        return len(self.devices.split(","))
+        gpus = self.devices.removesuffix(GPUS)
+        return len(self.devices.split(",")) if gpus == self.devices else int(gpus)
+
+    @property
+    def device(self) -> str:
+        """The option ``--device``."""
+        return "gpu" if self.devices.endswith(GPUS) else self.devices
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of its process, with only its GPUs."""
+        if self.device != "gpu":
+            return dict(os.environ)
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(self.count)))
+        return os.environ | {"CUDA_VISIBLE_DEVICES": ",".join(visible.split(",")[: self.count])}
 
 
 def engine_seconds() -> list[float]:
@@ -115,7 +134,7 @@ def run(job: Job, out: Path) -> dict[str, Any]:
     waited = engine_seconds()
     overrides = [f"replicates={job.copies}", f"days={job.days}"]
     config = societies.load_config("economy/devices", overrides)
-    report = societies.run(config, device=job.devices, out=out)
+    report = societies.run(config, device=job.device, out=out)
     rest = report.wall_seconds - report.building_seconds
     return {
         "building": report.building_seconds,
@@ -137,7 +156,7 @@ def study(job: Job, out: Path) -> dict[str, Any]:
         "replicates": REPLICATES,
         "record": {"variables": ["gini", "utility", "units_traded"]},
     }
-    report = sweep.run(said, device=job.devices, out=out, yes=True)
+    report = sweep.run(said, device=job.device, out=out, yes=True)
     assert not report.failures and not report.pending, report
     # A device that several processes share is busy all the time, as far as one can tell outside.
     within = min(report.seconds, report.launch_seconds / job.count)
@@ -159,7 +178,9 @@ def measured(job: Job) -> dict[str, Any]:
         words = [job.what, str(job.copies), str(job.days), job.devices, f"{folder}/out.h5"]
         began = time.perf_counter()
         with subprocess.Popen(
-            [sys.executable, __file__, "--out", folder, "--one", *words], stdout=subprocess.PIPE
+            [sys.executable, __file__, "--out", folder, "--one", *words],
+            stdout=subprocess.PIPE,
+            env=job.environment,
         ) as process:
             assert process.stdout is not None
             said = process.stdout.read()
@@ -252,7 +273,7 @@ def main() -> int:
 
         there = local_devices("gpu")
         print(f"{len(there)} GPUs: {', '.join(there)}", flush=True)
-        options.devices = [",".join(there[:count]) for count in options.gpus if count <= len(there)]
+        options.devices = [f"{count}{GPUS}" for count in options.gpus if count <= len(there)]
     options.out.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
     wrong = 0

@@ -35,8 +35,8 @@ import numpy as np
 import societies
 from societies.models.zero_intelligence import MARKETS
 from societies.paths import data_directory
-from societies.workload.declare.registry import load_config, workload
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
+from societies.workload.running.registry import load_config, workload
 
 DAYS = {  # of our kernels, of plain Python, of NumPy, of Mesa
     "boltzmann": (100, 10, 100, 100),

@@ -44,8 +44,8 @@ from pathlib import Path
 from societies import load_config
 from societies.games.ngtsg.search import at_once
 from societies.opencl import choose_device
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import DeviceEngine
+from societies.workload.running.registry import workload
 
 SHOWN = ("search", "pruning", "batch", "value", "nodes", "serial_nodes", "launches", "seconds")
 SHOWN = (*SHOWN, "nodes_per_s", "ratio")

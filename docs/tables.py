@@ -42,7 +42,7 @@ from societies.economy.config import EconomyConfig
 from societies.economy.results import DayRecorder
 from societies.workload import Setup
 from societies.workload.declare.config import LARGEST_SEED
-from societies.workload.declare.registry import workload, workloads
+from societies.workload.running.registry import workload, workloads
 
 DOCS = Path(__file__).resolve().parent
 ROOMS = ("economy", "models", "games", "physics")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from societies.output import open_results
     from societies.workload.checking.bench import bench
     from societies.workload.checking.verify import verify
-    from societies.workload.declare.registry import config_from_dict, json_schema, load_config
     from societies.workload.running.plan import plan
+    from societies.workload.running.registry import config_from_dict, json_schema, load_config
     from societies.workload.running.run import run, steps
 
 __all__ = [
@@ -42,10 +42,10 @@ _HOME = {
     "SocietiesError": "societies.errors",
     "bench": "societies.workload.checking.bench",
     "choose_device": "societies.opencl",
-    "config_from_dict": "societies.workload.declare.registry",
-    "json_schema": "societies.workload.declare.registry",
+    "config_from_dict": "societies.workload.running.registry",
+    "json_schema": "societies.workload.running.registry",
     "list_devices": "societies.opencl",
-    "load_config": "societies.workload.declare.registry",
+    "load_config": "societies.workload.running.registry",
     "open_results": "societies.output",
     "plan": "societies.workload.running.plan",
     "plot_overview": "societies.analysis",

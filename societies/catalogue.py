@@ -5,7 +5,7 @@ from __future__ import annotations
 from societies.errors import ConfigError
 from societies.paths import data_directory, shipped_configurations, shipped_sweeps
 from societies.words import one_of
-from societies.workload.declare.registry import workload, workload_names
+from societies.workload.running.registry import workload, workload_names
 
 
 def rows() -> list[tuple[str, str]]:
@@ -42,7 +42,7 @@ def _room(module: str) -> str:
 
 
 def _workload(name: str) -> str | None:
-    from societies.workload.declare.registry import named_workload
+    from societies.workload.running.registry import named_workload
 
     return named_workload(data_directory("configs") / f"{name}.yaml")
 

@@ -171,9 +171,9 @@ def run(
     import societies
     from societies.view import following, require_packages
     from societies.workload import Setup
-    from societies.workload.declare.registry import workload
     from societies.workload.running.devices import is_reference
     from societies.workload.running.progress import progress_bar
+    from societies.workload.running.registry import workload
     from societies.workload.running.request import config_warnings
     from societies.workload.running.verified import never_verified
 
@@ -378,7 +378,7 @@ def verify(
 ) -> None:
     """Run CONFIG on the device and in plain Python, and compare every bit after every phase."""
     import societies
-    from societies.workload.declare.registry import workload
+    from societies.workload.running.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, replicates=replicates, table=table)
     clock = workload(settings.workload).clock
@@ -443,8 +443,8 @@ def trace(
     What can be asked for depends on the workload: societies trace CONFIG --help.
     """
     from societies.members import call, member_of
-    from societies.workload.declare.registry import workload
     from societies.workload.running.progress import progress_bar
+    from societies.workload.running.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, table=table)
     member = member_of(workload(settings.workload), "trace")
@@ -466,7 +466,7 @@ def play(
     How it is played depends on the workload: societies play CONFIG --help.
     """
     from societies.members import call, member_of
-    from societies.workload.declare.registry import workload
+    from societies.workload.running.registry import workload
 
     settings = _load(_find_config(config), override)
     member = member_of(workload(settings.workload), "play")
@@ -512,7 +512,7 @@ def view(
     from societies.config.load import is_result
     from societies.members import call, member_of
     from societies.view import listen, require_packages, show, show_file
-    from societies.workload.declare.registry import workload
+    from societies.workload.running.registry import workload
 
     if ends_with is not None:
         signals.end_with(ends_with)
@@ -581,7 +581,7 @@ def bench(
     import societies
     from societies.timings import measured
     from societies.timings import table as printed
-    from societies.workload.declare.registry import workload
+    from societies.workload.running.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, table=table)
     if phases:
@@ -617,7 +617,7 @@ def _bench_phases(
     from societies.timings import of_phases
     from societies.workload import Setup
     from societies.workload.checking.bench import bench_phases, worth_a_kernel
-    from societies.workload.declare.registry import workload
+    from societies.workload.running.registry import workload
 
     if out is not None:
         raise ConfigError("bench: --phases writes no table; leave --out away")
@@ -655,7 +655,7 @@ def cite(
     """Print BibTeX for the software and for the publication of a model."""
     from societies import citation
     from societies.config.load import is_result
-    from societies.workload.declare.registry import load_config, workload_names
+    from societies.workload.running.registry import load_config, workload_names
 
     if name not in workload_names():
         recorded = is_result(Path(name))
@@ -686,7 +686,7 @@ def check(
     """Check CONFIG: report every mistake in it at once, and which programs it names."""
     from societies.config import to_yaml
     from societies.workload import Setup, Workload
-    from societies.workload.declare.registry import workload
+    from societies.workload.running.registry import workload
 
     path = _find_config(config)
     settings = _load(path, override)
@@ -712,7 +712,7 @@ def kernel(
     """Print the OpenCL C that carries out CONFIG's phases, or one of them."""
     from societies.workload import Setup
     from societies.workload.checking.kernels import kernel_text
-    from societies.workload.declare.registry import workload
+    from societies.workload.running.registry import workload
 
     settings = _load(_find_config(config), override)
     print(kernel_text(Setup(workload(settings.workload), settings), phase), end="")
@@ -726,7 +726,7 @@ def rules(
     ],
 ) -> None:
     """List the rules of a workload that functions of your own may replace (--rule)."""
-    from societies.workload.declare.registry import workload
+    from societies.workload.running.registry import workload
 
     found = workload(name).replaceable()
     if not found:
@@ -742,7 +742,7 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON schema of a workload's configuration: keys, units, ranges, meanings."""
-    from societies.workload.declare.registry import json_schema, workload_names
+    from societies.workload.running.registry import json_schema, workload_names
 
     if workload is None:
         raise ConfigError(f"schema: name a workload: {', '.join(workload_names())}")
@@ -1633,7 +1633,7 @@ def _reported(error: Exception) -> SocietiesError:
 
 def _place_in_workload(error: Exception) -> str:
     """Return file and line where the code of a workload of another package failed; or nothing."""
-    from societies.workload.declare.registry import foreign_packages
+    from societies.workload.running.registry import foreign_packages
 
     packages, place = foreign_packages(), ""
     for frame, line in traceback.walk_tb(error.__traceback__):
@@ -1651,8 +1651,8 @@ def _find_config(path: Path) -> Path:
 
 def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], AmalgamatedText]:
     """Return what makes the text of all kernels of a configuration from further macros."""
-    from societies.workload.declare.registry import workload
     from societies.workload.running.engines import text
+    from societies.workload.running.registry import workload
 
     settings = _load(_find_config(config), None)
     return lambda macros: text(workload(settings.workload), settings, macros)
@@ -1661,7 +1661,7 @@ def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], AmalgamatedText]:
 def _of_branch(path: Path, overrides: Sequence[str] | None) -> tuple[list[str], dict[str, Any]]:
     """Divide --set of a branch into what concerns the whole run and values changed from then on."""
     from societies.config import read_text
-    from societies.workload.declare.registry import load_config, workload
+    from societies.workload.running.registry import load_config, workload
 
     whole = (workload(load_config(path).workload).ticks_key, "record", "label", "rules")
     kept, values = [], {}
@@ -1684,7 +1684,7 @@ def _load(
 ) -> WorkloadConfig:
     """Read the configuration with the overrides; `keys` are those that have a flag of their own."""
     from societies.config.problems import dotted
-    from societies.workload.declare.registry import load_config, named_workload, workload
+    from societies.workload.running.registry import load_config, named_workload, workload
 
     short = {key: value for key, value in keys.items() if value is not None}
     if short or ticks is not None:

@@ -54,7 +54,7 @@ def devices(beginning: str) -> list[tuple[str, str]]:
 
 def workloads(beginning: str) -> list[str]:
     """Return the names of all workloads."""
-    from societies.workload.declare.registry import workload_names
+    from societies.workload.running.registry import workload_names
 
     return [name for name in workload_names() if name.startswith(beginning)]
 
@@ -64,7 +64,7 @@ def overrides(config: Path | None, beginning: str) -> list[tuple[str, str]]:
     path = config if config is None or config.is_file() else shipped_configuration(config)
     if path is None:
         return []
-    from societies.workload.declare.registry import named_workload, workload
+    from societies.workload.running.registry import named_workload, workload
 
     try:
         known = named_workload(path)

@@ -38,7 +38,7 @@ def member_of(workload: Workload[Any, Any], name: str) -> Callable[..., Any]:
     ConfigError
         If the workload has none.
     """
-    from societies.workload.declare.registry import workloads
+    from societies.workload.running.registry import workloads
 
     member = getattr(workload, name, None)
     if member is None and name == "view":

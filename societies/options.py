@@ -158,7 +158,7 @@ class ConfigCommand(typer.core.TyperCommand):
         """Return the workload of the configuration on the line, or None."""
         if config is None:
             return None
-        from societies.workload.declare.registry import load_config, named_workload, workload
+        from societies.workload.running.registry import load_config, named_workload, workload
 
         return workload(named_workload(config) or load_config(config).workload)
 
@@ -314,7 +314,7 @@ def _file(word: str) -> Path | None:
 
 def _require_configuration(operands: Sequence[str]) -> None:
     """Raise ConfigError if the first operand is not a configuration, or has mistakes."""
-    from societies.workload.declare.registry import load_config
+    from societies.workload.running.registry import load_config
 
     for word in operands[:1]:
         load_config(word)
@@ -322,7 +322,7 @@ def _require_configuration(operands: Sequence[str]) -> None:
 
 def _clocks() -> dict[str, str]:
     """Return the general option that the name of each clock, as an option, stands for."""
-    from societies.workload.declare.registry import workload, workload_names
+    from societies.workload.running.registry import workload, workload_names
 
     found: dict[str, str] = {}
     for name in workload_names():

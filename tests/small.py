@@ -16,7 +16,7 @@ from societies import config_from_dict, load_config
 from societies.config.model import Section
 from societies.errors import ConfigError
 from societies.paths import shipped_configurations
-from societies.workload.declare.registry import workload, workload_names
+from societies.workload.running.registry import workload, workload_names
 
 TICKS, CHECKPOINT = 12, 4
 """Most ticks of a run that is derived from a quickstart, and those between its checkpoints."""

@@ -18,9 +18,9 @@ import pytest
 from societies.config.model import ListOf, Section, key, shape, value
 from societies.output import Column, EventTable
 from societies.workload import Events, Field, Phase, Series, Source, Step, Workload
-from societies.workload.declare import registry
 from societies.workload.declare.config import DailyConfig, RecordConfig
-from societies.workload.declare.contents import SeriesAndDetail
+from societies.workload.running import registry
+from societies.workload.running.contents import SeriesAndDetail
 from societies.workload.running.points import intervention_conflicts, points_of
 
 LIMIT = 1e6

@@ -15,10 +15,10 @@ from societies.errors import ConfigError, OutputError, option
 from societies.output import open_results
 from societies.words import plural
 from societies.workload.declare.accounts import Accounts
-from societies.workload.declare.registry import config_from_dict, workloads
 from societies.workload.drawing.figure import clock_and_copies, configuration_of
 from societies.workload.running.engines import ENDED, ReferenceEngine
 from societies.workload.running.provenance import VARIED
+from societies.workload.running.registry import config_from_dict, workloads
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -21,11 +21,11 @@ from societies.analysis.selecting import (
 )
 from societies.errors import ConfigError, EffectWarning, SocietiesError, option
 from societies.words import counted
-from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.registry import config_from_dict
 from societies.workload.drawing.bands import Reals
 from societies.workload.drawing.figure import clock_of, configuration_of, pasts_of, series_of
+from societies.workload.running.contents import contents_of
+from societies.workload.running.registry import config_from_dict
 
 if TYPE_CHECKING:
     import xarray as xr

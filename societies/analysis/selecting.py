@@ -12,8 +12,8 @@ from societies.config.problems import suggestion
 from societies.errors import ConfigError, option, shortened
 from societies.inputs import whole_number
 from societies.words import plural
-from societies.workload.declare.registry import named_in, workload, workloads
 from societies.workload.drawing.figure import clock_of
+from societies.workload.running.registry import named_in, workload, workloads
 
 if TYPE_CHECKING:
     import xarray as xr

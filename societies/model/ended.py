@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.output import ResultFile
-from societies.workload.declare.contents import SeriesAndDetail
 from societies.workload.declare.protocol import Block
+from societies.workload.running.contents import SeriesAndDetail
 
 
 class UntilTheEnd(SeriesAndDetail):

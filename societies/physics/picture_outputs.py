@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from societies.errors import OutputError, override
 from societies.output import ResultFile
 from societies.physics.picture_files import is_ours, unwritable
-from societies.workload.declare.contents import SeriesAndDetail
 from societies.workload.declare.fields import State
+from societies.workload.running.contents import SeriesAndDetail
 from societies.workload.running.report import RunReport
 
 

@@ -28,9 +28,9 @@ from societies.reproduce.claims import as_markdown, cells, measured, write_table
 from societies.reproduce.companions import COMPANIONS
 from societies.reproduce.drawing import FIGURES, Runs
 from societies.workload import Setup
-from societies.workload.declare.registry import load_config, workload
 from societies.workload.drawing.figure import STYLE
 from societies.workload.running.progress import progress_bar
+from societies.workload.running.registry import load_config, workload
 from societies.workload.running.run import run as run_config
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from societies.config.problems import described, suggestion
 from societies.errors import ConfigError, OutputError
-from societies.workload.declare.registry import workload_names
+from societies.workload.running.registry import workload_names
 
 TEMPLATE = Path(__file__).parent / "template"
 MODELS = Path(__file__).parent / "models"

@@ -19,9 +19,9 @@ from societies.study.targets import load_targets
 from societies.sweep.designs import unusable
 from societies.sweep.document import Sweep
 from societies.sweep.points import checked_points
-from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.varying import (
+from societies.workload.running.contents import contents_of
+from societies.workload.running.varying import (
     field_of,
     found_key,
     leaves,

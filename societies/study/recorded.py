@@ -12,8 +12,8 @@ from societies.study.expressions import variables_in
 from societies.study.targets import Targets
 from societies.sweep.batch import Result, Shape, shape_of
 from societies.sweep.in_memory import Keep
-from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
+from societies.workload.running.contents import contents_of
 
 if TYPE_CHECKING:
     import xarray as xr

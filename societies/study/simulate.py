@@ -28,7 +28,7 @@ from societies.sweep.executors import Executor, executor_of
 from societies.sweep.in_memory import Keep
 from societies.sweep.points import Bucket, checked_points, groups
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.varying import NotVarying, found_key, varying
+from societies.workload.running.varying import NotVarying, found_key, varying
 
 if TYPE_CHECKING:
     import xarray as xr

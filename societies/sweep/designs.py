@@ -27,7 +27,7 @@ from societies.sweep.factor import Factor, InvalidFactor, Row, Unknown, key_plac
 from societies.sweep.ranges import is_number
 from societies.sweep.sampling import SAMPLES, sample
 from societies.words import counted
-from societies.workload.declare.varying import NotVarying, found_key, value_at
+from societies.workload.running.varying import NotVarying, found_key, value_at
 
 MOST_STEPS = 1_000_000
 """Most values of a range with equal steps."""

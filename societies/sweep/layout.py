@@ -22,11 +22,11 @@ from societies.sweep.document import Sweep, digest
 from societies.sweep.in_memory import Keep
 from societies.sweep.points import Bucket, Point
 from societies.version import package_version
-from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
 from societies.workload.declare.rules import attributes_of
-from societies.workload.declare.varying import unit_and_meaning
+from societies.workload.running.contents import contents_of
 from societies.workload.running.provenance import git_commit, how_made, now
+from societies.workload.running.varying import unit_and_meaning
 
 MOST_SHAPES = 4
 """Most values of a non-numeric key whose configurations are examined for the longest dimensions; a

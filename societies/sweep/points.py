@@ -1,6 +1,6 @@
 """Which configurations does a sweep have, and which of them can share a launch?
 
-Points that differ only in values of the model (`societies.workload.declare.varying`) are rows of a
+Points that differ only in values of the model (`societies.workload.running.varying`) are rows of a
 table of parameters, so one program and one launch computes all of them. Points that differ in
 another key are in different buckets.
 """
@@ -21,10 +21,10 @@ from societies.errors import ConfigError
 from societies.sweep.designs import combined
 from societies.sweep.document import Sweep
 from societies.workload.declare.protocol import Workload
-from societies.workload.declare.varying import NotVarying, changed, found_key, varying
 from societies.workload.running.ensembles import plain_number
 from societies.workload.running.points import with_rows
 from societies.workload.running.tables import ValueTable
+from societies.workload.running.varying import NotVarying, changed, found_key, varying
 
 Point = Mapping[str, Any]
 _MOST_REPORTED = 8

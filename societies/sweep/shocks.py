@@ -17,7 +17,7 @@ import numpy as np
 
 from societies.errors import ConfigError, option
 from societies.words import plural, worded
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 
 RANDOM, GIVEN, LASTS = "random", "given", "lasts"
 _OF_POINT = re.compile(r"interventions\.\d+(?:\.|: )(.*) \(point (\d+): interventions .*\)")

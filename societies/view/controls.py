@@ -11,8 +11,8 @@ import numpy as np
 from societies.view.course import WEEK
 from societies.words import plural
 from societies.workload.declare.scene import Links, Scene
-from societies.workload.declare.varying import NotVarying, field_of, leaves, value_at, varying
 from societies.workload.declare.view import Button, Choice, Control, Slider
+from societies.workload.running.varying import NotVarying, field_of, leaves, value_at, varying
 
 LATE = 0.5
 """Seconds by which ticks may be late and are made up for; what a longer pause has cost is not."""

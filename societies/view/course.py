@@ -20,12 +20,12 @@ from societies.opencl import Device
 from societies.view.shots import History, Line
 from societies.workload import Setup
 from societies.workload.declare.fields import SERIES, State
-from societies.workload.declare.varying import changed, value_at
 from societies.workload.running.branch import with_intervention, with_values
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, Built, Engine
 from societies.workload.running.pace import paced
 from societies.workload.running.run import engine_of
+from societies.workload.running.varying import changed, value_at
 
 Change = tuple[int, str, Any]
 """A value that changes at the end of a tick: tick, key, value."""

@@ -147,7 +147,7 @@ class FileView:
         A file whose model is not on this machine has neither.
         """
         from societies.config import read_text
-        from societies.workload.declare.registry import config_from_dict, workload
+        from societies.workload.running.registry import config_from_dict, workload
 
         try:
             config = config_from_dict(read_text(configuration, "configuration").data)
@@ -222,7 +222,7 @@ class FileView:
             If the file does not hold it.
         """
         from societies.config import read_text
-        from societies.workload.declare.registry import config_from_dict
+        from societies.workload.running.registry import config_from_dict
 
         with open_results(self._path) as data:
             text = data.attrs.get("configuration")

@@ -30,9 +30,9 @@ from societies.view.lives import Lives
 from societies.view.shots import MOST_BYTES, NO_PIXELS, History, Shot
 from societies.workload import Setup
 from societies.workload.declare.scene import spread_fields
-from societies.workload.declare.varying import unit_and_meaning, value_at
 from societies.workload.declare.view import Button, Choice, Control, Press, Slider
 from societies.workload.declare.view import Change as Moved
+from societies.workload.running.varying import unit_and_meaning, value_at
 
 FRAME = 0.04
 """Seconds after which a picture is shown, if ticks are quicker than that."""

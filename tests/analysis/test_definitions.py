@@ -17,7 +17,7 @@ from SALib.sample import sobol as sobol_sample
 from societies import analysis
 from societies.analysis import selecting
 from societies.errors import ConfigError
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 
 NAMES = ["x1", "x2", "x3"]
 BOX = {"num_vars": 3, "names": NAMES, "bounds": [[-1, 1], [0, 10], [2, 3]]}

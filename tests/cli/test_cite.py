@@ -10,7 +10,7 @@ import yaml
 import societies
 from societies import citation
 from societies.errors import command_line, shell_words
-from societies.workload.declare.registry import workload_names
+from societies.workload.running.registry import workload_names
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"workload": "economy", "agents": 4, "resources": 7, "days": 2}

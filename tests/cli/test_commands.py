@@ -25,7 +25,7 @@ from societies.errors import BuildError, ConfigError, DeviceError, Interrupted, 
 from societies.paths import data_directory, shipped_configurations, shipped_sweeps
 from societies.workload.declare.fields import Field
 from societies.workload.declare.protocol import Workload
-from societies.workload.declare.registry import workload_names
+from societies.workload.running.registry import workload_names
 
 SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
 PLATE = "workload: laplace\nside: 8\nsteps: 40\nrecord: {series: 10}\n"
@@ -572,7 +572,7 @@ def test_an_error_for_people_is_its_message_and_its_exit_code(shell, monkeypatch
     def fail(*_, **__):
         raise error("what, where\nwhat to do")
 
-    monkeypatch.setattr("societies.workload.declare.registry.load_config", fail)
+    monkeypatch.setattr("societies.workload.running.registry.load_config", fail)
     assert shell("check", "small.yaml") == (code, "", "what, where\nwhat to do\n")
 
 
@@ -580,7 +580,7 @@ def test_a_defect_of_ours_is_one_line_that_asks_for_a_report(shell, monkeypatch)
     def fail(*_, **__):
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr("societies.workload.declare.registry.load_config", fail)
+    monkeypatch.setattr("societies.workload.running.registry.load_config", fail)
     code, out, err = shell("check", "small.yaml")
     assert (code, out) == (1, "")
     assert err == (
@@ -594,10 +594,10 @@ def test_a_mistake_in_the_code_of_a_workload_is_told_its_place(shell, monkeypatc
     (tmp_path / "own_model.py").write_text("def load_config(*_):\n    return {}['agnt']\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(
-        "societies.workload.declare.registry.foreign_packages", lambda: {"own_model"}
+        "societies.workload.running.registry.foreign_packages", lambda: {"own_model"}
     )
     own = importlib.import_module("own_model")
-    monkeypatch.setattr("societies.workload.declare.registry.load_config", own.load_config)
+    monkeypatch.setattr("societies.workload.running.registry.load_config", own.load_config)
     code, out, err = shell("check", "small.yaml")
     assert (code, out) == (1, "")
     assert err == (

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 from societies.paths import shipped_configurations, shipped_sweeps
-from societies.workload.declare.registry import workload_names
+from societies.workload.running.registry import workload_names
 
 ECONOMY = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
 PLATE = "workload: laplace\nside: 8\nsteps: 20\nrecord: {series: 5}\n"

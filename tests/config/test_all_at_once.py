@@ -4,7 +4,7 @@ import pytest
 
 from societies.config.check import _inner_section
 from societies.errors import ConfigError
-from societies.workload.declare.registry import config_from_dict, workloads
+from societies.workload.running.registry import config_from_dict, workloads
 
 SPHERE, PLANE = {"centre": [5, 0, 0], "radius": 1}, {"point": [0, 0, -1], "normal": [0, 0, 1]}
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from societies import config_from_dict, load_config
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError
-from societies.workload.declare.registry import workload_names
+from societies.workload.running.registry import workload_names
 
 
 def problems(tmp_path, text, overrides=()):

@@ -18,8 +18,8 @@ from societies.economy.state import ALIVE, state_fields
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.varying import NotVarying
 from societies.workload.running.points import with_table
+from societies.workload.running.varying import NotVarying
 
 SIZES = {"workload": "economy", "agents": 6, "resources": 5, "days": 12}
 GROUPS = [{"name": "x", "count": 2}, {"name": "y", "count": 4}]

@@ -32,8 +32,8 @@ from societies.output.study_layout import STUDY_VERSION
 from societies.physics.matmul.config import MatmulConfig
 from societies.sweep import load_sweep
 from societies.workload.checking.windows import ticks_to_verify
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import ReferenceEngine
+from societies.workload.running.registry import workload
 from societies.workload.running.tables import table_of
 
 HEAD = "workload: economy\n"

@@ -15,9 +15,10 @@ from pydantic_core import PydanticCustomError
 
 from societies.economy.config import EconomyConfig
 from societies.economy.config.keys import EconomyIntervention
-from societies.workload.declare import copies, series
+from societies.workload.declare import copies
 from societies.workload.declare.copies import Copies
 from societies.workload.declare.keys import table_row
+from societies.workload.running import series_files as series
 
 KEY = "trading.min_surplus"
 LIST_KEY = "utility.exponent"  # takes a number for each resource as well

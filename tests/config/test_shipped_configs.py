@@ -13,7 +13,7 @@ from societies import json_schema, load_config
 from societies.config.document import read_text
 from societies.economy.config import EconomyConfig
 from societies.paths import shipped_configuration, shipped_configurations
-from societies.workload.declare.registry import workload, workload_names
+from societies.workload.running.registry import workload, workload_names
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 FOLDER = CONFIGS / "economy"

@@ -10,10 +10,10 @@ import xarray as xr
 import societies
 from societies import SocietiesError, config_from_dict
 from societies.economy.config import EconomyConfig
-from societies.workload.declare.varying import NotVarying, varying
 from societies.workload.running.ensembles import _MADE
 from societies.workload.running.points import points_of, with_table
 from societies.workload.running.tables import table_of
+from societies.workload.running.varying import NotVarying, varying
 
 GROUPS = [{"name": "one", "share": 0.5}, {"name": "other", "share": 0.5}]
 

@@ -22,10 +22,10 @@ from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
 from societies.workload.declare.keys import table_row, table_rows
 from societies.workload.declare.keys import values as values_of
-from societies.workload.declare.varying import changed, coordinates, copied
 from societies.workload.running.ensembles import plain_data, plain_number
 from societies.workload.running.points import points_of, with_rows, with_table
 from societies.workload.running.tables import ValueTable, table_of
+from societies.workload.running.varying import changed, coordinates, copied
 
 SIZES = {"workload": "economy", "agents": 6, "resources": 4, "days": 30}
 

@@ -11,7 +11,7 @@ import pytest
 
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError
-from societies.workload.declare import registry as workloads
+from societies.workload.running import registry as workloads
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ import yaml
 import societies
 from societies.errors import ConfigError
 from societies.paths import data_directory
-from societies.workload.declare.registry import workloads
+from societies.workload.running.registry import workloads
 
 SECONDS = 1.0
 """Processor time above which a configuration is a failure."""

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import societies
 from societies.paths import shipped_configurations
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
+from societies.workload.running.registry import workload
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

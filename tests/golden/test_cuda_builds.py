@@ -10,8 +10,8 @@ from marks import thorough_but
 from test_golden import golden
 
 from societies.opencl.cuda import compiler
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import DeviceEngine
+from societies.workload.running.registry import workload
 
 QUICK = {"matmul quickstart", "havannah quickstart"}
 FUSING = {"matmul quickstart"}

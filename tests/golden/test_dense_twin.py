@@ -10,7 +10,7 @@ from marks import thorough_but
 from partners import hash_with_tables
 from test_golden import golden
 
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 
 BEFORE = {
     "tools": "8ccffdc0f5c0c07d56798cbc3b154c5ac1cf4c5c9383be35fd9be726ec5c65db",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from marks import thorough_but
 
-from societies.workload.declare.registry import workloads
+from societies.workload.running.registry import workloads
 
 _spec = importlib.util.spec_from_file_location("golden", Path(__file__).with_name("golden.py"))
 golden = importlib.util.module_from_spec(_spec)

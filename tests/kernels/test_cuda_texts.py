@@ -16,8 +16,8 @@ from small import forms, names, small
 from societies import config_from_dict
 from societies.kerneltext.source import AmalgamatedText, amalgamate
 from societies.workload.declare.phases import kernel_files
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import text
+from societies.workload.running.registry import workload
 
 FACTS = {"DEVICE_IS_CPU": False, "DEVICE_ROUNDS_SINGLES": True, "DEVICE_FUSES_MULADD": False}
 ECONOMY = {

@@ -15,8 +15,8 @@ from societies.opencl import Local, Program, choose_device
 from societies.opencl.device import PORTABLE_LOCAL_MEMORY, PORTABLE_WORKGROUP
 from societies.paths import shipped_configurations
 from societies.workload.declare.phases import WORKGROUP_LIMIT
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import DeviceEngine, text
+from societies.workload.running.registry import workload
 
 DEVICES = [
     SimpleNamespace(kind="cpu", warp=1, max_workgroup=4096, compute_units=2),

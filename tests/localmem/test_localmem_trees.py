@@ -7,8 +7,8 @@ from societies.kerneltext.source import AmalgamatedText
 from societies.localmem.clang import TranslationUnit
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import text
+from societies.workload.running.registry import workload
 
 STATEMENTS = """
 typedef struct { int a; float4 b[3]; } pair;

@@ -271,7 +271,7 @@ def test_a_parent_of_another_kind_is_refused(tmp_path, parent):
 
 def test_a_parent_of_another_version_is_refused(tmp_path, parent, monkeypatch):
     monkeypatch.setattr(
-        type(societies.workload.declare.registry.workload("economy")), "version", "2"
+        type(societies.workload.running.registry.workload("economy")), "version", "2"
     )
     with pytest.raises(SocietiesError, match="was made by model version 1, this is 2"):
         run(ensemble(), tmp_path / "branch.h5", start=parent, day=9)

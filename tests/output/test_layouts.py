@@ -9,7 +9,7 @@ import societies
 from societies.errors import OutputError
 from societies.output import ResultFile, inspect
 from societies.output.study import StudyFile
-from societies.workload.declare.registry import load_config
+from societies.workload.running.registry import load_config
 
 FILES = Path(__file__).resolve().parents[1] / "data" / "files"
 CONFIG = [

@@ -18,8 +18,8 @@ from societies.output import (
     open_results,
 )
 from societies.output.reading import event_tables
-from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
+from societies.workload.running.contents import contents_of
 
 CODED = {
     "chess_perft": {"root_moves"},

@@ -16,8 +16,8 @@ from societies.errors import OutputError
 from societies.output import ResultFile
 from societies.workload import Field, Phase, Series, Setup, Source, Step, Workload
 from societies.workload.declare.config import DailyConfig
-from societies.workload.declare.registry import workload
 from societies.workload.running.file import named_limits, require_checkpoint
+from societies.workload.running.registry import workload
 from societies.workload.running.run import run
 
 SETTINGS = {

@@ -6,7 +6,7 @@ import xarray as xr
 
 import societies
 from societies.errors import Interrupted
-from societies.workload.declare.registry import config_from_dict
+from societies.workload.running.registry import config_from_dict
 
 CONFIG = config_from_dict(
     {"workload": "economy", "agents": 4, "resources": 3, "days": 12, "devices": "tools"}

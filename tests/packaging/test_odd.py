@@ -15,7 +15,7 @@ from reference_py.economy import state
 from reference_py.economy.schedule import order
 from societies import config_from_dict
 from societies.config.model import Section
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PROTOCOL = """1 Purpose and patterns; 2 Entities, state variables, and scales;

@@ -26,7 +26,7 @@ def test_there_are_scripts():
 IN_TURN = """
 import os, runpy, sys, traceback
 import distributed, h5py, matplotlib.pyplot, scipy.stats, societies, xarray  # once for all scripts
-from societies.workload.declare.registry import workloads
+from societies.workload.running.registry import workloads
 workloads()
 for script in sys.argv[1:]:
     sys.stdout.flush()

@@ -15,8 +15,8 @@ from societies.economy import curves, curves_on_device, double_double, exact_sum
 from societies.economy.double_double import DoubleDouble, decided, exp, logarithms
 from societies.opencl import choose_device
 from societies.workload import Setup
-from societies.workload.declare.registry import workload
 from societies.workload.running.points import with_table
+from societies.workload.running.registry import workload
 
 ANY = 10**9  # a largest holding that never ends a table
 

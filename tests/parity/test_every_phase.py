@@ -11,8 +11,8 @@ from rooms import is_excluded
 from small import forms, names, small, tried
 
 from societies.opencl import choose_device
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import FINISH, DeviceEngine, ReferenceEngine
+from societies.workload.running.registry import workload
 
 FORMS = [
     (name, form)

@@ -16,9 +16,9 @@ from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.workload import Setup
 from societies.workload.declare.fields import state_hash
-from societies.workload.declare.varying import varying
 from societies.workload.running.points import points_of, with_table
 from societies.workload.running.run import engine_of
+from societies.workload.running.varying import varying
 
 VALUES = {
     "day_length": [600.0, 500.0, 650.0],

@@ -10,8 +10,8 @@ from small import forms, small
 
 from reference_py.economy.devices import TOOL, TYPES
 from societies.opencl import choose_device
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.registry import workload
 
 pytestmark = pytest.mark.xdist_group("phases of economy, form 1")  # its kernels
 

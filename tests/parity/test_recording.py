@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 from small import small, tried
 
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import ReferenceEngine
+from societies.workload.running.registry import workload
 
 NOT_RECORDED = {"checkpoint", "keep"}
 """Keys of the section record that say from where a run can go on."""

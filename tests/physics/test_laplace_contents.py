@@ -10,7 +10,7 @@ from societies.physics.laplace import WORKLOAD
 from societies.physics.laplace.config import LaplaceConfig
 from societies.physics.laplace.figure import figure
 from societies.workload import Block, Setup
-from societies.workload.declare.contents import contents_of
+from societies.workload.running.contents import contents_of
 from societies.workload.running.engines import ReferenceEngine
 
 

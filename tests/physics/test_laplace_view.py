@@ -8,7 +8,7 @@ import societies
 from societies.config import to_yaml
 from societies.physics.laplace.view import EDGES, coloured
 from societies.workload import Change, Drag, Press, Slider
-from societies.workload.declare.registry import load_config, workload
+from societies.workload.running.registry import load_config, workload
 
 
 @pytest.fixture

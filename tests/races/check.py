@@ -57,8 +57,8 @@ from societies.kerneltext import source as kernel_source  # noqa: E402
 from societies.kerneltext.source import without_comments  # noqa: E402
 from societies.opencl import Local, Program, choose_device, fused, race  # noqa: E402
 from societies.workload.declare.phases import kernel_files  # noqa: E402
-from societies.workload.declare.registry import workload  # noqa: E402
 from societies.workload.running import engines  # noqa: E402
+from societies.workload.running.registry import workload  # noqa: E402
 
 SERIES = columns(devices=False, groups=1)
 

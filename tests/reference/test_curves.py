@@ -19,8 +19,8 @@ from societies import config_from_dict
 from societies.economy.config import bounds
 from societies.economy.config.bounds import largest_holding
 from societies.economy.parameters import parameters
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import text
+from societies.workload.running.registry import workload
 
 ENOUGH = 10**9  # a largest holding that never ends a table
 DIGITS = 90

@@ -18,7 +18,7 @@ from societies.study.forecasts import forecasts
 from societies.study.simulate import Simulator, sweep_of
 from societies.study.statistics import STATISTICS, options_of
 from societies.study.validation import FAIL, PASS, WARN, judged, validate
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 
 DAYS = np.arange(1, 121)
 RANDOM = np.random.default_rng(11)

@@ -22,7 +22,7 @@ from societies.sweep.merge import _require_parts
 from societies.sweep.places import in_base, in_sweep
 from societies.sweep.points import data_of, launch_config, shared_keys
 from societies.sweep.prepare import _grown, _require_same, prepared, require_programs
-from societies.workload.declare.registry import MODELS
+from societies.workload.running.registry import MODELS
 from societies.workload.running.sources import SOURCES, text_of
 
 FIRST = 3

@@ -6,7 +6,7 @@ from small import SMALL, names, quickstart
 
 import societies
 from societies import config_from_dict, sweep
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 
 
 def numbers(data, path=()):

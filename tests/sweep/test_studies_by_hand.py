@@ -39,7 +39,7 @@ from societies.sweep.points import Bucket
 from societies.sweep.prepare import _first_difference, prepared, require_sense, warnings_of
 from societies.sweep.report import Failure, Progress, SweepReport
 from societies.workload import Setup
-from societies.workload.declare.contents import contents_of
+from societies.workload.running.contents import contents_of
 
 FIRST, PACES, DAYS = 3, (1.0, 2.5), (6, 4)
 POINTS = [(pace, days) for pace in PACES for days in DAYS]

@@ -11,7 +11,7 @@ from societies.errors import BuildError, ConfigError
 from societies.scaffold import write_workload
 from societies.workload import Setup
 from societies.workload.checking.bench import bench_phases, worth_a_kernel
-from societies.workload.declare import registry
+from societies.workload.running import registry
 from societies.workload.running.profile import PhaseTimes, Profile
 from societies.workload.running.request import setup_of as setup_with_table
 

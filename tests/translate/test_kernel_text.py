@@ -7,7 +7,7 @@ from pathlib import Path
 from societies import config_from_dict
 from societies.scaffold import write_workload
 from societies.workload import Setup
-from societies.workload.declare import registry
+from societies.workload.running import registry
 
 GOLDEN = Path(__file__).resolve().parents[1] / "data" / "translate" / "exchange.txt"
 NAME = "payments_of_a_test"

@@ -9,7 +9,7 @@ from societies.cli import main
 from societies.errors import ConfigError
 from societies.output import open_results
 from societies.paths import data_directory
-from societies.workload.declare import registry
+from societies.workload.running import registry
 
 SOURCE = '''"""A model for a test."""
 

@@ -21,7 +21,7 @@ from societies.opencl import choose_device
 from societies.translate import RuleError, TranslationError
 from societies.workload import Setup, Step
 from societies.workload.checking.verify import verify
-from societies.workload.declare import registry
+from societies.workload.running import registry
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from societies.model import Bounded, DailyConfig, Events, Field, Model, Rng, Series, value
 from societies.opencl import choose_device
-from societies.workload.declare import registry
+from societies.workload.running import registry
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 
 NUMBERS = 300

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from societies.config import to_yaml
-from societies.workload.declare.registry import load_config
+from societies.workload.running.registry import load_config
 from tests.view.browser import until
 from tests.view.serving import Served, Viewer, served
 from tests.view.slow import PreviewingView

@@ -17,10 +17,10 @@ from societies.view.file_view import FileView
 from societies.view.run_view import RunView
 from societies.view.shots import message
 from societies.workload import Setup
-from societies.workload.declare.registry import workload
-from societies.workload.declare.varying import value_at
 from societies.workload.declare.view import Change, Press, Slider
 from societies.workload.running.engines import Engine
+from societies.workload.running.registry import workload
+from societies.workload.running.varying import value_at
 from tests.small import small
 from tests.view.serving import served
 

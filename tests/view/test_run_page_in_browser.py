@@ -10,7 +10,7 @@ import pytest
 from societies.view.file_view import FileView
 from societies.view.run_view import RunView
 from societies.workload import Setup
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 from tests.small import small
 from tests.view.browser import until
 from tests.view.serving import Served, served

@@ -12,7 +12,7 @@ from PIL import Image
 import societies
 from societies import config_from_dict
 from societies.config import to_yaml
-from societies.workload.declare.registry import load_config, workload
+from societies.workload.running.registry import load_config, workload
 from tests.view.browser import until
 from tests.view.serving import served
 

@@ -17,9 +17,17 @@ from societies.errors import ConfigError, DeviceError
 from societies.translate.plugins import WORD
 from societies.workload import Setup
 from societies.workload.checking.kernels import kernel_text
-from societies.workload.declare import registry, rules
+from societies.workload.declare import rules
 from societies.workload.declare.fields import Field, hash_array
-from societies.workload.running import devices, programs, provenance, request, sources, verified
+from societies.workload.running import (
+    devices,
+    programs,
+    provenance,
+    registry,
+    request,
+    sources,
+    verified,
+)
 from societies.workload.running import seen as seeing
 from societies.workload.running.programs import NamedProgram, allowed, allowing, require_allowed
 from societies.workload.running.seen import SeenState

@@ -20,10 +20,10 @@ from societies.workload.declare.fields import (
     series_macros,
     state_hash,
 )
-from societies.workload.declare.registry import workload
 from societies.workload.running import batches
 from societies.workload.running.batches import Batches, Room
 from societies.workload.running.logs import split_by_tick
+from societies.workload.running.registry import workload
 
 FIELDS = {
     "number": Field((), "int32", "", "number of the copy"),

@@ -10,7 +10,7 @@ from small import names, small, tried
 
 from societies.errors import ConfigError
 from societies.workload.checking.capture import capture
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 
 
 def phases(name):

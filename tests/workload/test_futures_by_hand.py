@@ -12,10 +12,10 @@ from societies.errors import ConfigError, OutputError
 from societies.sweep.order import in_turn
 from societies.translate import RuleError
 from societies.workload import Setup
-from societies.workload.declare.registry import workload
 from societies.workload.running.fans import futures_of, of_futures, repeated, with_fan
 from societies.workload.running.faults import FAULT, require_no_fault
 from societies.workload.running.points import with_table
+from societies.workload.running.registry import workload
 
 ECONOMY = {"workload": "economy", "agents": 3, "resources": 3, "days": 9}
 

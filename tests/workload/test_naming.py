@@ -12,8 +12,8 @@ from societies.paths import data_directory
 from societies.workload import Phase, Workload, parameters_of, phase
 from societies.workload.declare.keys import words_of
 from societies.workload.declare.naming import twins_of
-from societies.workload.declare.registry import workload, workloads
-from societies.workload.declare.varying import field_of
+from societies.workload.running.registry import workload, workloads
+from societies.workload.running.varying import field_of
 
 LAPLACE = "reference_py.physics.laplace"
 

@@ -12,11 +12,11 @@ from societies.economy.state import initial_state
 from societies.economy.workload import WORKLOAD
 from societies.opencl import Device, choose_device
 from societies.workload import Setup
-from societies.workload.declare.registry import workload
 from societies.workload.running import engines
 from societies.workload.running.batches import Room
 from societies.workload.running.plan import state_bytes
 from societies.workload.running.points import with_table
+from societies.workload.running.registry import workload
 from societies.workload.running.sufficiency import byte_count
 
 GROUPS = [{"name": "one", "count": 2}, {"name": "other", "count": 3}]

@@ -9,7 +9,7 @@ import pytest
 import societies
 from societies.kerneltext.source import AmalgamatedText
 from societies.localmem.reached import arrays_used
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 
 PLATE = {"workload": "laplace", "rows": 8, "columns": 12, "steps": 40}
 SOCIETY = {"workload": "economy", "agents": 4, "resources": 5, "days": 6, "seed": 3}

@@ -12,7 +12,7 @@ from societies.opencl.debug import opencl
 from societies.opencl.device import Device
 from societies.paths import shipped_configurations
 from societies.workload import Setup
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 from societies.workload.running.run import engine_of
 
 PATIENCE = 20.0

@@ -16,13 +16,13 @@ import tallies
 import societies
 from societies import SocietiesError
 from societies.workload.declare.protocol import LeftOut, Setup, Workload
-from societies.workload.declare.varying import unit_and_meaning
 from societies.workload.running.batches import Batches
 from societies.workload.running.engines import FINISH, ReferenceEngine, ended_at
 from societies.workload.running.file import checkpoint_of, require_checkpoint
 from societies.workload.running.points import points_of, with_rows, with_table
 from societies.workload.running.run import engine_of
 from societies.workload.running.tables import ValueTable
+from societies.workload.running.varying import unit_and_meaning
 
 FIRST = 4
 

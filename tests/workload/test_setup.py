@@ -5,7 +5,7 @@ from small import small
 
 import societies
 from societies.workload import Setup
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 
 
 @pytest.mark.sample

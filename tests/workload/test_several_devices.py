@@ -16,10 +16,10 @@ import societies
 from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.opencl import choose_device
 from societies.workload import Setup
-from societies.workload.declare.registry import workload
 from societies.workload.running import devices as of_name
 from societies.workload.running import several
 from societies.workload.running.batches import OwnCopies, Room
+from societies.workload.running.registry import workload
 from societies.workload.running.several import LEAST_COPIES, Several, devices_of
 from societies.workload.running.shared import SharedArrays
 

@@ -14,8 +14,8 @@ from societies import paths, sweep
 from societies.errors import OriginWarning
 from societies.kerneltext import source
 from societies.workload import Setup
-from societies.workload.declare.registry import workload
 from societies.workload.running import sources
+from societies.workload.running.registry import workload
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 KERNEL, REFERENCE = "kernels/physics/laplace/rule.cl", "reference_py/physics/laplace/rule.py"

@@ -16,8 +16,10 @@ from societies.config.model import INITIAL, SHAPE, TABULATED, VALUE
 from societies.errors import ConfigError
 from societies.sweep.document import load_sweep
 from societies.sweep.points import checked_points, points_of
-from societies.workload.declare.registry import workload
-from societies.workload.declare.varying import (
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.points import with_table
+from societies.workload.running.registry import workload
+from societies.workload.running.varying import (
     ONLY_AT_FIRST,
     SHARED,
     SHARED_SHAPE,
@@ -25,8 +27,6 @@ from societies.workload.declare.varying import (
     found_key,
     varying,
 )
-from societies.workload.running.engines import DeviceEngine, ReferenceEngine
-from societies.workload.running.points import with_table
 
 FORMS = {
     ("bam", "buffer_h"): {"buffer": True, "seed": 2},

@@ -8,7 +8,7 @@ import xarray as xr
 import societies
 from societies.config.model import WorkloadConfig, key
 from societies.workload import Field, Source, Step, Workload, phase
-from societies.workload.declare import registry
+from societies.workload.running import registry
 
 
 class DecayConfig(WorkloadConfig):

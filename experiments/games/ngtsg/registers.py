@@ -73,8 +73,8 @@ def machine_code(settings):
 
     from societies import config_from_dict
     from societies.opencl.cuda import compiler
-    from societies.workload.declare.registry import workload
     from societies.workload.running.engines import DeviceEngine
+    from societies.workload.running.registry import workload
 
     made, compile_text = [], compiler.compile_text
 

@@ -50,8 +50,8 @@ from reference_py.games.connect6.search import GAME as CONNECT6
 from societies import config_from_dict
 from societies.errors import DeviceError
 from societies.games.ngtsg.search import at_once
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import DeviceEngine
+from societies.workload.running.registry import workload
 
 HERE = Path(__file__).resolve().parent
 GAMES = {

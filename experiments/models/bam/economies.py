@@ -12,8 +12,8 @@ import numpy as np
 
 import societies
 from societies.opencl import choose_device
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine
+from societies.workload.running.registry import workload
 
 BUILT = {}
 """The program of each configuration but for its seed, in a process."""

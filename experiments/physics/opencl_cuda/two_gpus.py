@@ -24,8 +24,8 @@ import yaml
 import societies
 from societies import config_from_dict
 from societies.opencl import list_devices
-from societies.workload.declare.registry import workload
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine
+from societies.workload.running.registry import workload
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]

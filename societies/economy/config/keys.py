@@ -67,7 +67,7 @@ from societies.workload.declare.config import (
     changed_after,
     changed_copies,
 )
-from societies.workload.declare.varying import NotVarying
+from societies.workload.running.varying import NotVarying
 
 
 def _only(own: str) -> BeforeValidator:

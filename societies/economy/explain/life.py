@@ -64,7 +64,7 @@ def resource_of(text: str, resources: int) -> int:
 
 def without_invention(config: EconomyConfig, resource: int) -> EconomyConfig:
     """Return the configuration in which no device of a resource is invented."""
-    from societies.workload.declare.registry import config_from_dict
+    from societies.workload.running.registry import config_from_dict
 
     if config.devices == "none":
         raise ConfigError(f"{option('without')}: nothing is invented without devices")

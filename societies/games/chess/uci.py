@@ -23,8 +23,8 @@ from societies.games.chess.searcher import MOST_DEPTH, PREPARED, ChessSearcher, 
 from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
 from societies.games.ngtsg.refinements import contradictions
 from societies.inputs import whole_number
-from societies.workload.declare.registry import config_from_dict
 from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.registry import config_from_dict
 
 if TYPE_CHECKING:
     from societies.games.chess.config import ChessConfig

@@ -8,7 +8,7 @@ import numpy as np
 
 from reference_py.games.havannah.board import board_of, name_of
 from societies.output import Coordinate
-from societies.workload.declare.contents import SeriesAndDetail
+from societies.workload.running.contents import SeriesAndDetail
 
 
 class RatingContents(SeriesAndDetail):

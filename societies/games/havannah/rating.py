@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from societies.errors import ConfigError, option
 from societies.games.havannah import WORKLOAD, names_of
-from societies.workload.declare.registry import config_from_dict
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.registry import config_from_dict
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from societies.workload.declare.contents import SeriesAndDetail
+from societies.workload.running.contents import SeriesAndDetail
 
 
 class MatchContents(SeriesAndDetail):

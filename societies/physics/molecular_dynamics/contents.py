@@ -13,9 +13,9 @@ from reference_py.physics.molecular_dynamics.parameters import NONE, Parameters
 from reference_py.primitives.fixed import fits
 from societies.errors import SocietiesError
 from societies.output import ResultFile
-from societies.workload.declare.contents import SeriesAndDetail
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
+from societies.workload.running.contents import SeriesAndDetail
 
 
 class AtomsInFile(SeriesAndDetail):

@@ -50,9 +50,9 @@ from societies.study.simulate import MOST_OF_BATCH, Simulator
 from societies.study.statistics import Reals
 from societies.version import package_version
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.varying import unit_and_meaning
 from societies.workload.running.provenance import git_commit
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
+from societies.workload.running.varying import unit_and_meaning
 
 if TYPE_CHECKING:
     import xarray as xr

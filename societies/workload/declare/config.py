@@ -21,7 +21,6 @@ from societies.config.model import (
 )
 from societies.config.problems import Path
 from societies.words import plural
-from societies.workload.declare import series
 
 LARGEST_SEED = 2**64 - 1
 MOST_TICKS = 10_000_000
@@ -90,10 +89,12 @@ class InterventionConfig(Section):
     @model_validator(mode="after")
     def _with_series(self) -> Self:
         """Read series from files, so that the configuration of a result has their values."""
+        from societies.workload.running import series_files
+
         clock = next(one for one in type(self).model_fields if one not in IN_ALL_WORKLOADS)
         first = getattr(self, clock) + 1
         for name, one in self.set.items():
-            self.set[name] = series.read(name, one, clock, first)
+            self.set[name] = series_files.read(name, one, clock, first)
         return self
 
 

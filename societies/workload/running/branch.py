@@ -30,10 +30,10 @@ from societies.words import one_of, plural
 from societies.workload.declare.config import kept_ticks, recorded
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.varying import SHARED, SHARED_SHAPE
 from societies.workload.running.fans import FAN, futures_of, of_futures, repeated
 from societies.workload.running.file import require_checkpoint
 from societies.workload.running.provenance import require_origin
+from societies.workload.running.varying import SHARED, SHARED_SHAPE
 
 PARENT, PARENT_TICK = "parent", "parent_tick"
 """Attributes of a branch: the parent's file, and the last tick of the common history."""
@@ -299,7 +299,7 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
         raise ConfigError(
             f"{config.workload} has no key interventions: its values cannot be changed on the way"
         )
-    from societies.workload.declare.registry import workload
+    from societies.workload.running.registry import workload
 
     if "interventions" in {key.partition(".")[0] for key in values}:
         raise ConfigError(
@@ -319,7 +319,7 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
 
 def with_intervention(config: Any, intervention: Mapping[str, Any]) -> Any:
     """Return the configuration with another intervention, given as plain data."""
-    from societies.workload.declare.registry import config_from_dict
+    from societies.workload.running.registry import config_from_dict
 
     data = config.model_dump(mode="json")
     data["interventions"] = [*data["interventions"], dict(intervention)]

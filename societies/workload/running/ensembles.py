@@ -19,9 +19,9 @@ from societies.config.columns import key_shown
 from societies.config.problems import Path, dotted, quoted, suggestion
 from societies.errors import ConfigError
 from societies.lazily import np
-from societies.workload.declare.series import series_of
-from societies.workload.declare.varying import NotVarying, changed, copied, varying
+from societies.workload.running.series_files import series_of
 from societies.workload.running.tables import ValueTable
+from societies.workload.running.varying import NotVarying, changed, copied, varying
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

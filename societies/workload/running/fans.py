@@ -72,7 +72,7 @@ def with_fan(config: Any, tick: int, futures: int) -> Any:
     ConfigError
         If the workload has no fans, or the configuration is one already.
     """
-    from societies.workload.declare.registry import config_from_dict, workload
+    from societies.workload.running.registry import config_from_dict, workload
 
     own = option(FAN, futures)
     if FAN not in type(config).model_fields:

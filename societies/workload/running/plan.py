@@ -15,10 +15,10 @@ from societies.opencl import Device
 from societies.output.checkpoints import interval
 from societies.words import plural
 from societies.workload.declare.config import recorded
-from societies.workload.declare.contents import contents_of
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.batches import OwnCopies, Room, batch_size
 from societies.workload.running.branch import parent_of
+from societies.workload.running.contents import contents_of
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.file import parts, require_room
 from societies.workload.running.launches import launches_of

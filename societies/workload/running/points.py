@@ -14,12 +14,12 @@ from societies.config.problems import Path, plain_words
 from societies.errors import ConfigError, override
 from societies.lazily import np
 from societies.words import counted
-from societies.workload.declare.registry import workload
-from societies.workload.declare.series import problem_of, series_of
-from societies.workload.declare.varying import NotVarying, varying
 from societies.workload.running import ensembles as points
 from societies.workload.running.ensembles import Points
+from societies.workload.running.registry import workload
+from societies.workload.running.series_files import problem_of, series_of
 from societies.workload.running.tables import ValueTable, table_of
+from societies.workload.running.varying import NotVarying, varying
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

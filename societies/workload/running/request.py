@@ -18,10 +18,10 @@ from societies.config.load import find_config
 from societies.config.problems import dotted
 from societies.errors import ConfigError, option
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.registry import load_config, workload
 from societies.workload.running.branch import last_tick, with_values
 from societies.workload.running.fans import with_fan
 from societies.workload.running.points import with_table
+from societies.workload.running.registry import load_config, workload
 
 Config = WorkloadConfig | Setup[Any, Any] | str | PathLike[str]
 

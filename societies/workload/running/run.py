@@ -16,12 +16,12 @@ from societies.config.model import LARGEST_INTEGER
 from societies.errors import ConfigError, DeviceError, OutputError, SocietiesWarning, option
 from societies.opencl import Device
 from societies.output import open_results
-from societies.workload.declare.contents import contents_of
 from societies.workload.declare.fields import SERIES, state_hash
 from societies.workload.declare.protocol import Contents, Setup
 from societies.workload.running.batches import Batches, OwnCopies, Room, batch_size, require_fit
 from societies.workload.running.blocks import Simulation
 from societies.workload.running.branch import Parent, copy_history, parent_of, require_other
+from societies.workload.running.contents import contents_of
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import Built, DeviceEngine, Engine, ReferenceEngine
 from societies.workload.running.file import create, require_checkpoint, require_room

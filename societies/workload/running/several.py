@@ -26,11 +26,11 @@ from societies.errors import DeviceError, option
 from societies.opencl import Device
 from societies.workload.declare.fields import State, kept
 from societies.workload.declare.protocol import Setup, Workload
-from societies.workload.declare.registry import installed
 from societies.workload.running.batches import OwnCopies
 from societies.workload.running.devices import listed_devices, local_devices
 from societies.workload.running.engines import Engine
 from societies.workload.running.logs import split_by_tick
+from societies.workload.running.registry import installed
 from societies.workload.running.shared import LOG_AREAS, Order, SharedArrays
 
 LEAST_COPIES = 32

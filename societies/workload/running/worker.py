@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from societies import signals
 from societies.errors import DeviceError
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.registry import workload, workload_of_file
+from societies.workload.running.registry import workload, workload_of_file
 from societies.workload.running.run import engine_of
 from societies.workload.running.shared import Order, SharedArrays
 

@@ -15,9 +15,9 @@ from rich.console import Console
 from societies import config_from_dict, open_results, plan, run, verify
 from societies.errors import ConfigError, Interrupted
 from societies.output import inspect
-from societies.workload.declare.registry import workload
 from societies.workload.running import blocks, progress
 from societies.workload.running.engines import ReferenceEngine
+from societies.workload.running.registry import workload
 
 TABLES = ("supersteps", "measured")
 ROOT = Path(__file__).resolve().parents[3]

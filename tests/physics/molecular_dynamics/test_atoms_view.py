@@ -11,7 +11,7 @@ from societies.config import to_yaml
 from societies.physics.molecular_dynamics.picture import EDGE, PAPER, SIDE, picture
 from societies.physics.molecular_dynamics.view import TURN
 from societies.workload import Change, Drag, Mouse, Press, Slider
-from societies.workload.declare.registry import load_config, workload
+from societies.workload.running.registry import load_config, workload
 
 
 @pytest.fixture

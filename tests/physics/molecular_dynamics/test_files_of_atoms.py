@@ -12,7 +12,7 @@ from md_boxes import after
 from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.physics.molecular_dynamics.atoms import read_atoms
-from societies.workload.declare.registry import load_config
+from societies.workload.running.registry import load_config
 
 DATA = Path(__file__).parents[2] / "data" / "companions"
 GOOD = '2\nLattice="8 0 0 0 8 0 0 0 8" Properties=species:S:1:pos:R:3\nAr 1 1.1 1\nAr 3 3 3\n'

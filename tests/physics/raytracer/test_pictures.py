@@ -12,7 +12,7 @@ import societies
 from societies import config_from_dict
 from societies.errors import ConfigError, DeviceError, OutputError
 from societies.physics.raytracer import WORKLOAD, rows_of_launch
-from societies.workload.declare.registry import load_config
+from societies.workload.running.registry import load_config
 
 SMALL = {"workload": "raytracer", "width": 16, "height": 9}
 

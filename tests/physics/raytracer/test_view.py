@@ -11,8 +11,8 @@ from societies import config_from_dict
 from societies.config import to_yaml
 from societies.physics.raytracer.view import ENGINES, PREVIEWS
 from societies.workload import Button, Change, Choice, Drag, Mouse, Press, Slider
-from societies.workload.declare.registry import load_config, workload
 from societies.workload.declare.view import Wheel
+from societies.workload.running.registry import load_config, workload
 
 TWO_LIGHTS = {
     "scene": {

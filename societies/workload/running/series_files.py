@@ -13,7 +13,7 @@ from societies.config.problems import described, suggestion
 from societies.errors import ConfigError
 from societies.numbers import is_finite
 from societies.words import counted, plural
-from societies.workload.declare.varying import field_of
+from societies.workload.running.varying import field_of
 
 VALUES, FILE, COLUMN = "values", "file", "column"
 

@@ -21,7 +21,7 @@ from societies.workload.declare.config import recorded
 from societies.workload.declare.fields import SERIES, Field, State, file_values
 from societies.workload.declare.measured import MEASURED
 from societies.workload.declare.protocol import Block, Contents, Setup
-from societies.workload.declare.varying import coordinates
+from societies.workload.running.varying import coordinates
 
 
 def contents_of(setup: Setup[Any, Any]) -> Contents:

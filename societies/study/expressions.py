@@ -72,7 +72,8 @@ def quantity(text: str, data: xr.Dataset) -> tuple[xr.DataArray, str]:
         values, unit = _value(parsed(text), data.data_vars)
     except ArithmeticError as error:  # of numbers alone
         raise ConfigError(f"'{text[:60]}': {error}") from None
-    return values, "1" if unit is None else unit
+    assert unit is not None, "a variable has a unit"
+    return values, unit
 
 
 def _value(node: ast.expr, data: Mapping[Any, Any]) -> tuple[Any, str | None]:
@@ -91,10 +92,14 @@ def _value(node: ast.expr, data: Mapping[Any, Any]) -> tuple[Any, str | None]:
 
 
 def _unit(a: str | None, b: str | None, sign: str) -> str | None:
-    if b is None or (b == "1" and sign in "*/"):
-        return a
-    if a is None or (a == "1" and sign == "*"):
-        return f"1/{b}" if sign == "/" and b != "1" else b
+    if a is None and b is not None and sign == "/":
+        a = "1"
+    if a is None or b is None:
+        return a or b
     if sign in "+-":
         return a if a == b else f"{a}, {b}"
+    if b == "1":
+        return a
+    if a == "1":
+        return b if sign == "*" else f"1/{b}"
     return "1" if a == b and sign == "/" else f"{a} {sign} {b}"

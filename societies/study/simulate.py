@@ -26,7 +26,7 @@ from societies.sweep.batch import Batch, Result, shape_of
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import Executor, executor_of
 from societies.sweep.in_memory import Keep
-from societies.sweep.points import Bucket, checked_points, groups
+from societies.sweep.points import Bucket, checked_points, data_of, groups
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.varying import NotVarying, found_key, varying
 
@@ -74,7 +74,6 @@ class Simulator:
         setup = Setup(chosen, base)
         require_recorded(self.targets, setup)
         self._keep = Keep(self.targets.variables)
-        self._data = base.model_dump(mode="json")
 
     def require_statistics(self) -> None:
         """Raise ConfigError if no run can have the statistics.
@@ -166,7 +165,7 @@ class Simulator:
         flat = numbers.reshape(-1) + self.sweep.workload.first(self.sweep.base)
         todo = self._batches(named, flat, numbers.shape[1])
         running: dict[Future[Result], tuple[Batch, Bucket]] = {}
-        executor, done, began = self._executing(len(todo)), 0, time.monotonic()
+        executor, done, began = self._executing(), 0, time.monotonic()
         while todo or running:
             signals.pass_on(began)
             while todo and len(running) < executor.slots and executor.has_room(todo[0][0]):
@@ -229,32 +228,29 @@ class Simulator:
         found: deque[tuple[Batch, Bucket]] = deque()
         if not points:
             return found
-        if self.keys:
-            buckets = self.checked(points, int(numbers.max()) + 1)
-        else:
-            buckets = [Bucket({}, self.sweep.base, list(range(len(points))))]
-        workload = self.sweep.workload
+        workload, base = self.sweep.workload, self.sweep.base
+        # As in a study, interventions may name copies that are in no launch.
+        copies = max(int(numbers.max()) + 1 - workload.first(base), self.sweep.replicates)
+        buckets, data = self.checked(points, copies), data_of(base, copies)
+        self._executing(len(buckets))
         for bucket in buckets:
             rows = [p * replicates + r for p in bucket.points for r in range(replicates)]
             for group in groups(workload, rows, numbers, self._repeated):
                 size = self._size(len(group))
                 for some in (group[i : i + size] for i in range(0, len(group), size)):
-                    columns = {
-                        key: np.array([points[row // replicates][key] for row in some], float)
-                        for key in bucket.columns
-                    }
+                    columns, _ = bucket.values_of([points[row // replicates] for row in some])
                     batch = Batch(
-                        *(workload.name, self._data, bucket.settings, columns),
+                        *(workload.name, data, bucket.settings, columns),
                         *(numbers[some], some, self._keep),
                     )
                     found.append((batch, bucket))
         return found
 
     def _size(self, runs: int) -> int:
-        slots = self._executing(1).slots
-        return max(1, min(MOST_OF_BATCH, -(-runs // (slots * (4 if self.workers else 1)))))
+        lanes = self._executing().slots * (4 if self.workers else 1)
+        return min(MOST_OF_BATCH, -(-runs // lanes))
 
-    def _executing(self, programs: int) -> Executor:
+    def _executing(self, programs: int = 1) -> Executor:
         if self._executor is None:
             self._executor = executor_of(self.device, self.workers, self.scheduler, programs)
         return self._executor

@@ -42,8 +42,6 @@ def read(
     else:
         path = find(source)
         name, document, folder = str(path), read_document(path, "base: CONFIG"), path.parent
-    if isinstance(document.data, dict):
-        document.data.setdefault("workload", kind)
     config = validated(document, model)
     assert isinstance(config, model)
     return name, folder, document, config

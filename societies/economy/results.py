@@ -228,7 +228,7 @@ class DayRecorder:
             self.trade_log.begin(day, state())
 
     def write(self, file: ResultFile, block: Block) -> None:
-        """Write a block of days, and those parts of the state that are recorded at its end.
+        """Write a block of days, and what is recorded of the states in it.
 
         Raises
         ------
@@ -239,10 +239,11 @@ class DayRecorder:
         if self.devices:
             self._write_inventions(file, block.events["inventions"])
             self._write_knowledge(file, block.first, block.logs["agents_knowing"])
-        if block.last in self.stops():
+        for day, recorded in block.detail.items():
+            self._write_detail(file, day, recorded)
+            write_network(file, self.config, day, recorded)
+        if block.last in self.pauses():
             state = block.state()
-            self._write_detail(file, block.last, state)
-            write_network(file, self.config, block.last, state)
             self.trade_log.write(file, self.p, block.last, state, block.interruption)
             self.trade_log.begin(block.last, state)
 
@@ -280,6 +281,19 @@ class DayRecorder:
         if self.config.record.agent_resource:
             days.update(self._days[self.resource_day].tolist())
         return days
+
+    def detail(self, day: int, state: State) -> State:
+        """Return the fields that are recorded on a day."""
+        kinds = [kind for every, _, kind in self._details if every and day % every == 0]
+        names = {field for kind in kinds for one in kind.values() for field in one.fields}
+        names |= {flags for name in names if (flags := self.fields[name].present)}
+        if day in self.config.record.network:
+            names.update(name for name in state if name.startswith("link_"))
+        return {name: state[name] for name in names}
+
+    def pauses(self) -> set[int]:
+        """Return the days whose trades are recorded, and those before them."""
+        return self.trade_log.stops()
 
     def _write_inventions(self, file: ResultFile, inventions: NDArray[np.int32]) -> None:
         """Append inventions, given as rows in the form of `Engine.events`."""

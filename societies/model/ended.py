@@ -22,7 +22,7 @@ class UntilTheEnd(SeriesAndDetail):
     """
 
     def write(self, file: ResultFile, block: Block) -> None:
-        """Write the series of a block, and the state at its end if it is recorded."""
+        """Write the series of a block, and the states in it that are recorded."""
         super().write(file, self._until_the_end(block))
 
     def means(self, block: Block) -> dict[str, float]:

@@ -211,7 +211,7 @@ def test_a_block_is_passed_on_to_what_records_it():
     for name in ("_write_inventions", "_write_knowledge", "_write_detail"):
         setattr(made, name, lambda file, *more, name=name: calls.append((name, more[0])))
     made.trade_log = SimpleNamespace(
-        stops=set,
+        stops=lambda: {4},
         write=lambda file, p, day, state, stop: calls.append(("log", day, state)),
         begin=lambda day, state: calls.append(("begin", day, state)),
         societies=lambda day: day == 4,
@@ -225,6 +225,7 @@ def test_a_block_is_passed_on_to_what_records_it():
         block = SimpleNamespace(
             first=2, last=last, events=events, logs=logs, state=lambda: state, interruption=None
         )
+        block.detail = {4: state} if last == 4 else {}
         made.write(file, block)
         assert calls[:3] == ["series", ("_write_inventions", "rows"), ("_write_knowledge", 2)]
         assert [one[0] for one in calls[3:]] == later
@@ -236,7 +237,7 @@ def test_a_block_is_passed_on_to_what_records_it():
     plain = recorder()
     plain.series = made.series
     calls.clear()
-    plain.write(file, SimpleNamespace(first=1, last=4, events={}, logs={}))
+    plain.write(file, SimpleNamespace(first=1, last=4, events={}, logs={}, detail={}))
     assert calls == ["series"]
     recipes = {name: np.zeros(3) for name in ("recipe", "recipe_day", "recipe_inventor")}
     for one, count in ((made, True), (plain, False)):

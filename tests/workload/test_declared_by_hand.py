@@ -110,14 +110,14 @@ def test_a_file_has_the_variables_of_what_it_records():
     assert bare.attributes() == {"title": "tallies"}
 
 
-def block(first, last, state=None, measured=()):
+def block(first, last, detail=(), measured=()):
     ticks = np.arange(first, last + 1, dtype=float)
     logs = {
         "series": np.stack([np.stack([ticks + 10 * c, -ticks], 1) for c in range(2)]),
         "count": np.stack([ticks * 100, ticks * 1000]),
     }
     return SimpleNamespace(
-        first=first, last=last, logs=logs, measured=dict(measured), state=lambda: state
+        first=first, last=last, logs=logs, measured=dict(measured), detail=dict(detail)
     )
 
 
@@ -135,10 +135,18 @@ def test_a_block_is_written_where_its_ticks_are_and_late_what_is_known_later():
     made.write(file, block(1, 1, measured={"seconds": seconds[:1]}))
     assert file.written == []  # no day of these is recorded
     detail = contents(record={"detail": 3, "series": 9})
-    state = {"tally": np.array([[1.0, 2.0], [3.0, 4.0]])}
-    detail.write(file, block(4, 6, state))
-    detail.write(file, block(7, 7, state))
-    assert file.written == [("detail_tally", [[1.0, 2.0], [3.0, 4.0]], {"detail_day": 1})]
+    state = {"tally": np.array([[1.0, 2.0], [3.0, 4.0]]), "count": np.array([1, 2])}
+    recorded = detail.detail(3, state)
+    assert list(recorded) == ["tally"] and recorded["tally"] is state["tally"]
+    detail.write(file, block(4, 6, {6: recorded}))
+    detail.write(file, block(7, 7))
+    detail.write(file, block(1, 7, {3: {"tally": -state["tally"]}, 6: recorded}))
+    both = [[[-1.0, -2.0], [1.0, 2.0]], [[-3.0, -4.0], [3.0, 4.0]]]
+    assert file.written == [
+        ("detail_tally", [[[1.0, 2.0]], [[3.0, 4.0]]], {"detail_day": slice(1, 2)}),
+        ("detail_tally", both, {"detail_day": slice(0, 2)}),
+    ]
+    assert list(detail.pauses()) == []
     file.written.clear()
     detail.finish(file, 7, lambda: state)
     assert file.written == [("tally", [[1.0, 2.0], [3.0, 4.0]], {})]

@@ -37,6 +37,7 @@ def block(first, ticks, numbers):
         {"invented": numbers.integers(0, 9, (int(numbers.integers(3)), 6), np.int32)},
         dict,
         None,
+        detail={first + ticks - 1: {"money": numbers.random((COPIES, 2))}},
     )
 
 
@@ -81,10 +82,13 @@ def test_blocks_that_waited_are_one_after_the_other(lengths, beyond, gathers, ad
                     assert np.array_equal(log, expected)
                 events = np.concatenate([part.events["invented"] for part in parts])
                 assert np.array_equal(whole.events["invented"], events)
+                assert list(whole.detail) == [part.last for part in parts]
+                assert all(whole.detail[part.last] is part.detail[part.last] for part in parts)
             kept = parts if added else parts[:-1]
             assert bool(found) == bool(kept)
             sizes = [array.nbytes for part in kept for array in part.logs.values()]
             sizes += [part.events["invented"].nbytes for part in kept]
+            sizes += [part.detail[part.last]["money"].nbytes for part in kept]
             assert found.nbytes == sum(sizes)
             found.clear()
             assert not found

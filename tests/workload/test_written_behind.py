@@ -83,9 +83,26 @@ def test_every_block_is_written_once_and_behind_the_next(calls, tmp_path):
     assert calls[-1] == ("written", *computed[-1])
 
 
+def test_recorded_states_do_not_divide_what_is_written(calls, monkeypatch, tmp_path):
+    """They are read where a block ends, and wait like its series: `record` costs no commits."""
+    days = {"agent": 2, "agent_resource": 3, "network": [7, 8]}
+    config = societies.config_from_dict({**CONFIG, "record": days})
+    found = []
+    for seconds in (1e9, 0.0):
+        calls.clear()
+        monkeypatch.setattr(core, "COMMIT_SECONDS", seconds)
+        monkeypatch.setattr(core, "RAREST_SECONDS", seconds)
+        run = societies.run(config, out=tmp_path / f"{seconds}.h5")
+        assert {2, 3, 4, 7, 8, 9} <= {last for _, last in blocks(calls, "computed")}
+        found.append((len(blocks(calls, "written")), datasets(run.path)))
+    (together, one), (apart, other) = found
+    assert together == 1 < apart and one == other
+
+
 @pytest.mark.ci
-def test_where_the_state_is_recorded_the_engine_waits(calls, tmp_path):
-    config = {**CONFIG, "record": {"agent": 20, "checkpoint": 30, "keep": [45]}}
+def test_where_a_state_is_stored_for_good_or_a_day_is_replayed_the_engine_waits(calls, tmp_path):
+    log = {"days": [20, 40], "societies": 1}
+    config = {**CONFIG, "record": {"trade_log": log, "checkpoint": 30, "keep": [45]}}
     societies.run(societies.config_from_dict(config), out=tmp_path / "run.h5")
     computed = blocks(calls, "computed")
     assert {20, 30, 40, 45, DAYS} <= {last for _, last in computed}

@@ -102,6 +102,7 @@ class Block:
     measured : times of each tick (`MEASURED`) if the workload is timed; they are no results
     ended : (copy,) the tick at which each copy ended, -1 while it continues; None if copies cannot
         end before the run
+    detail : what `Contents.detail` returned at each of `Contents.stops` in the block, by tick
     """
 
     first: int
@@ -112,6 +113,7 @@ class Block:
     interruption: Interruption
     measured: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     ended: NDArray[np.int32] | None = None
+    detail: Mapping[int, State] = field(default_factory=dict)
 
 
 class LeftOut(Exception):
@@ -141,7 +143,13 @@ class Contents(Protocol):
         """Return attributes that describe the run, including its ``title``."""
 
     def stops(self) -> Collection[int]:
-        """Return the ticks at which a block must end because their state is written."""
+        """Return the ticks at which a block must end because their state is recorded."""
+
+    def detail(self, tick: int, state: State) -> State:
+        """Return the arrays at one of `stops` that `write` needs, as `Block.detail`."""
+
+    def pauses(self) -> Collection[int]:
+        """Return those of `stops` at which the engine must wait until the block is written."""
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Prepare to go on after ``tick`` in this process."""
@@ -149,13 +157,13 @@ class Contents(Protocol):
     def write(self, file: ResultFile, block: Block) -> None:
         """Write a block, which is committed afterwards.
 
-        A block that does not end at one of `stops` may be written by another thread while the
-        engine continues, so its state must not be read.
+        A block that does not end at one of `pauses` may be written by another thread while the
+        engine continues, so its state must not be read. Several blocks may be joined to one.
 
         Raises
         ------
         LeftOut
-            If Ctrl-C was pressed during long work at one of `stops`.
+            If Ctrl-C was pressed during long work at one of `pauses`.
         """
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:

@@ -90,7 +90,9 @@ class Simulation:
         self.every = file.checkpoint_interval(asked)
         self.keep = kept_ticks(self.config)
         self.p, self.fields = setup.p, setup.fields
-        self.stops = {*contents.stops(), *self.keep, *engine.stops}
+        self._detail_ticks = {*contents.stops()}
+        self.stops = {*self._detail_ticks, *self.keep, *engine.stops}
+        self._pauses = {*contents.pauses(), *self.keep, *engine.stops}
         # A run that may end at any tick does not know which checkpoints are its last two: it reads
         # all of them, and writes the newest two at a commit.
         self.sparing = asked == "auto" and ENDED not in self.fields
@@ -161,13 +163,14 @@ class Simulation:
             with self.keeping(last):  # a failed device or `Workload.check` raises here
                 block = self._read(computed + 1, end, last, ends)
             if not self._can_wait(end, last, ended):
-                if end in self.stops:  # if `LeftOut` is raised, only this tick may be missing
+                if end in self._pauses:  # if `LeftOut` is raised, only this tick may be missing
                     self._write_waiting()
                 try:
                     with self.keeping(last):  # the end reads the device
                         if self._hashed and (end == last or ended is not None):
                             then = partial(self._begin_to_save, block.last)
                             cast(SeenState, block.state).begin(then)  # while the ticks are written
+                        block = self._detailed(block)
                         self._write(self._waiting.joined(block), block, last, ended)
                 except LeftOut as left:
                     self._save(self.tick, left.state)
@@ -212,7 +215,7 @@ class Simulation:
 
     def _can_wait(self, end: int, last: int, ended: int | None) -> bool:
         """Return True if the block up to ``end`` may be written after the engine has gone on."""
-        there = end == last or end in self.stops or ended is not None
+        there = end == last or end in self._pauses or ended is not None
         return not there and not self.workload.timed
 
     def _enough_waits(self) -> bool:
@@ -251,11 +254,19 @@ class Simulation:
                 due = self._due[last]
                 if due.sums is not None:
                     self._begin_to_save(last, kept(self.fields, due.state), due.sums.result)
-            # A block holds no state while it waits.
-            block = replace(block, state=self._seen())
             for tick in sorted(self._due)[:-ROTATING]:
                 del self._due[tick]  # a newer one would overwrite it in the file
-        return block
+        if borrowed:
+            block = self._detailed(block)
+        # A block holds no state while it waits.
+        return replace(block, state=self._seen()) if borrowed or last in self._due else block
+
+    def _detailed(self, block: Block) -> Block:
+        """Return a block with what is recorded of the state at its end."""
+        if block.last not in self._detail_ticks:
+            return block
+        found = self.contents.detail(block.last, block.state())
+        return replace(block, detail={block.last: found})
 
     def _saves(self, tick: int, last: int) -> bool:
         """Return True if a checkpoint is due after a tick that is not the last."""

@@ -183,20 +183,28 @@ class SeriesAndDetail:
         """Return the ticks of detail."""
         return self._detail_ticks
 
+    def detail(self, tick: int, state: State) -> State:
+        """Return the recorded fields."""
+        return {name: file_values(self.setup.fields, name, state) for name in self._detail}
+
+    def pauses(self) -> Collection[int]:
+        """Return no tick: `detail` has all that is recorded of a state."""
+        return ()
+
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Do nothing: the first block needs no earlier state."""
 
     def write(self, file: ResultFile, block: Block) -> None:
-        """Write the series of a block, and the state at its end if it is recorded."""
+        """Write the series of a block, and the states in it that are recorded."""
         self._recorded.write(file, block)
         if found := self._recorded.rows(block.first, block.last):
             for name, values in block.measured.items():
                 file.write(name, values[found[0]], **{self.workload.clock: found[1]})
-        if block.last in self._detail_ticks:
-            state, place = block.state(), self._detail_ticks.index(block.last)
-            for name in self._detail:
-                values = file_values(self.setup.fields, name, state)
-                file.write(self._detail_name(name), values, **{self._detail_dim: place})
+        for name in self._detail if block.detail else ():
+            first = self._detail_ticks.index(min(block.detail))
+            places = {self._detail_dim: slice(first, first + len(block.detail))}
+            values = np.stack([state[name] for state in block.detail.values()], axis=1)
+            file.write(self._detail_name(name), values, **places)
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Write the final fields."""

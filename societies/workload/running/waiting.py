@@ -35,9 +35,10 @@ class Waiting:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the logs and events that wait."""
+        """Bytes of the logs, events and states that wait."""
         late = self._blocks[self._gathered :]
         kinds = [block.logs for block in late] + [block.events for block in self._blocks]
+        kinds += [state for block in self._blocks for state in block.detail.values()]
         if self._gathered:
             ticks = self._blocks[self._gathered - 1].last + 1 - self._blocks[0].first
             kinds.append({name: log[:, :ticks] for name, log in self._logs.items()})
@@ -87,7 +88,8 @@ class Waiting:
         events = {
             name: np.concatenate([block.events[name] for block in blocks]) for name in last.events
         }
-        return replace(last, first=blocks[0].first, logs=logs, events=events)
+        detail = {tick: state for block in blocks for tick, state in block.detail.items()}
+        return replace(last, first=blocks[0].first, logs=logs, events=events, detail=detail)
 
     def clear(self) -> None:
         """Remove all blocks, after they were written; free the memory if it is large."""

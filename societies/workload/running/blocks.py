@@ -243,9 +243,8 @@ class Simulation:
         state = self._seen()
         logs = {name: log[:, :ticks] for name, log in self.engine.logs(borrowed=borrowed).items()}
         measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
-        block = Block(
-            first, last, logs, self.engine.events(), state, self.stop, measured, ends.get(ENDED)
-        )
+        events, over = self.engine.events(), ends.get(ENDED)
+        block = Block(first, last, logs, events, state, self.stop, measured, over)
         self.workload.check(block, self.p)
         if last < end and self._saves(last, end):
             self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
@@ -265,8 +264,7 @@ class Simulation:
         """Return a block with what is recorded of the state at its end."""
         if block.last not in self._detail_ticks:
             return block
-        found = self.contents.detail(block.last, block.state())
-        return replace(block, detail={block.last: found})
+        return replace(block, detail={block.last: self.contents.detail(block.last, block.state())})
 
     def _saves(self, tick: int, last: int) -> bool:
         """Return True if a checkpoint is due after a tick that is not the last."""

@@ -101,7 +101,7 @@ def _at_prices(results: xr.Dataset, source: xr.Dataset, day: int, when: str) -> 
     for name in INCOMES:
         if name in results:
             dim = next(str(one) for one in results[name].dims if str(one).endswith("day"))
-            income = results[name].rename({dim: "day"} if dim != "day" else {})
+            income = results[name].rename({dim: "day"})
             income, index = xr.align(income, deflator, join="inner")
             about[name] = income / index, f"{income.attrs['long_name']}, {what}"
     for name, (values, meaning) in about.items():
@@ -164,7 +164,7 @@ def _in_order(results: xr.Dataset) -> xr.Dataset:
 
 
 def _of_days(results: xr.Dataset, name: str, when: str) -> xr.DataArray:
-    return results[name].astype(float).rename({when: "day"} if when != "day" else {})
+    return results[name].astype(float).rename({when: "day"})
 
 
 def _at(results: xr.Dataset, name: str, day: int) -> xr.DataArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, prod
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,7 +62,7 @@ def problems(
     ----------
     asked : with the number of the base
     """
-    for name in asked.until if recorded is not None else ():
+    for name in asked.until:
         if recorded is not None and name not in recorded:
             said = f"the study records no variable '{name}'{suggestion(name, recorded)}"
             yield ("replicates", "until", name), said
@@ -128,14 +128,15 @@ def widths(path: Path, asked: UntilConfig) -> Widths:
             if name not in done:
                 near = suggestion(name, list(map(str, done.data_vars)))
                 raise ConfigError(f"replicates.until: the study records no variable '{name}'{near}")
-            values = np.asarray(done[name].values, float).reshape(len(point), -1)
+            values = np.asarray(done[name].values, float)
+            values = values.reshape(len(point), prod(values.shape[1:]))
             there = ~np.isnan(values)
             with np.errstate(invalid="ignore"):
                 means = np.where(there, values, 0.0).sum(1) / there.sum(1)
             samples = _samples(means, point, replicate, asked.base)
             each = {number: _width(one) for number, one in samples.items()}
             worst[name] = max(each, key=each.__getitem__, default=0)
-            found[name] = each.get(worst[name], 0.0)
+            found[name] = each.get(worst[name], float("inf"))
     return Widths(found, worst)
 
 
@@ -172,10 +173,10 @@ def _samples(
 def next_count(count: int, found: Widths, asked: UntilConfig) -> int:
     """Return how many replicates the next round has; ``count`` if no more are needed."""
     ratio = max(found.of[name] / width for name, width in asked.until.items())
-    if ratio <= 1 or count >= asked.at_most:
+    if ratio <= 1:
         return count
     wanted = ceil(count * min(MOST_GROWTH, 1.05 * ratio**2))
-    return min(asked.at_most, max(count + 1, wanted))
+    return max(count, min(asked.at_most, wanted))
 
 
 def run_until(
@@ -203,7 +204,7 @@ def run_until(
         launches += report.launch_seconds
         found = widths(path, asked)
         wanted = next_count(count, found, asked)
-        if wanted == count:
+        if wanted == count or not report.done:
             break
         count, resume = wanted, True
         options["overwrite"] = False

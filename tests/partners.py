@@ -11,7 +11,7 @@ import numpy as np
 
 from reference_py.economy.state import NO_AGENT
 from societies.economy.state import state_fields
-from societies.workload.declare.fields import state_hash
+from societies.workload.running.state import state_hash
 
 
 def remember(s, agent, device_type, gains):

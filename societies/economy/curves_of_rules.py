@@ -20,7 +20,7 @@ from societies.economy.curves import EffortTables, UtilityTables, starts
 from societies.economy.double_double import Doubles
 from societies.economy.exact_sums import running_sums
 from societies.translate import PlugIn
-from societies.workload.declare.rules import Plugged
+from societies.workload.running.plugged import Plugged
 
 if TYPE_CHECKING:
     from societies.opencl import Device

@@ -30,7 +30,7 @@ from societies.economy.rules import RULES
 from societies.opencl.debug import checked_mode
 from societies.translate import Site
 from societies.workload.declare.keys import shapes, values
-from societies.workload.declare.rules import Plugged, plugged, words_of
+from societies.workload.running.plugged import Plugged, plugged, words_of
 
 
 def parameters(config: EconomyConfig) -> Parameters:

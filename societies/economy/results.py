@@ -39,9 +39,10 @@ from societies.economy.variables import (
     RESOURCE_MEASURES,
 )
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
-from societies.workload.declare.fields import State, file_values
+from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Block, Setup
 from societies.workload.running.contents import SeriesInFile
+from societies.workload.running.state import file_values
 from societies.workload.running.varying import coordinates
 
 DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}

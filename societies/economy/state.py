@@ -13,8 +13,8 @@ from reference_py.economy import state
 from reference_py.economy.parameters import REMOVE_AGENT, Parameters
 from societies.economy.series import columns_of
 from societies.workload.declare.fields import Field
-from societies.workload.declare.fields import initial_state as initial
 from societies.workload.running.faults import FAULT
+from societies.workload.running.state import initial_state as initial
 
 ALIVE = "alive"
 """Field that is nonzero for agents in the simulation."""

@@ -12,7 +12,7 @@ from reference_py.copies import Copy
 from societies.config.problems import suggestion
 from societies.translate import Declared, RuleError
 from societies.workload import Field
-from societies.workload.declare.fields import array_of
+from societies.workload.running.state import array_of
 
 NUMBER = "python_number"
 """Field with the number of a society, for phases that plain Python carries out."""

@@ -25,7 +25,6 @@ from societies.sweep.in_memory import InMemory, Keep, kept_variables
 from societies.sweep.points import Policies, launch_config
 from societies.sweep.program_cache import PROGRAMS, Loan, program_of
 from societies.version import package_version
-from societies.workload.declare.fields import file_values
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.batches import OwnCopies
 from societies.workload.running.blocks import Simulation
@@ -37,6 +36,7 @@ from societies.workload.running.programs import allowed
 from societies.workload.running.registry import workload, workload_of_file
 from societies.workload.running.run import engine_of
 from societies.workload.running.sources import sources_of
+from societies.workload.running.state import file_values
 
 FINAL = "final_{}"
 """Name of the variable with an array of the state after the last tick."""

@@ -28,7 +28,7 @@ from societies.sweep.places import in_base, in_sweep
 from societies.sweep.until import FIRST, UntilConfig, problems, with_number
 from societies.translate.plugins import load_plug_in, split
 from societies.workload.declare.protocol import Workload
-from societies.workload.declare.rules import Plugged
+from societies.workload.running.plugged import Plugged
 from societies.workload.running.registry import MODELS, workload
 
 MOST_POINTS = 10_000_000

@@ -23,8 +23,8 @@ from societies.sweep.in_memory import Keep
 from societies.sweep.points import Bucket, Point
 from societies.version import package_version
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.rules import attributes_of
 from societies.workload.running.contents import contents_of
+from societies.workload.running.plugged import attributes_of
 from societies.workload.running.provenance import git_commit, how_made, now
 from societies.workload.running.varying import unit_and_meaning
 

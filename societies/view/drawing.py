@@ -17,8 +17,9 @@ from societies.view.course import WEEK, Course
 from societies.view.lives import Lives
 from societies.view.networks import largest, network, network_facts, summed
 from societies.view.shots import Pane, evenly
-from societies.workload.declare.fields import State, file_values
-from societies.workload.declare.scene import Grid, Links, Scene, as_numbers
+from societies.workload.declare.fields import Field, State
+from societies.workload.declare.scene import Grid, Links, Scene
+from societies.workload.running.state import file_values
 
 
 @dataclass(frozen=True)
@@ -117,3 +118,21 @@ class Drawing:
             real = takers >= 0
             links.append((givers[real], takers[real], weights[real]))
         return network(links, summed(found[net.size][0]), largest(values), alive)
+
+
+def spread_fields(fields: Mapping[str, Field], scene: Scene) -> list[str]:
+    """Return the fields whose distribution can be drawn: one number for each of several agents."""
+    if scene.spread:
+        return list(scene.spread)
+    first = next((one.dims[0] for one in fields.values() if len(one.dims) == 1), "")
+    return [
+        name
+        for name, one in fields.items()
+        if one.dims == (first,) and one.dtype != "uint64" and not one.constant and not one.logged
+    ]
+
+
+def as_numbers(field: Field, values: Any) -> Any:
+    """Return the values of a field as real numbers, NaN where the field declares no value."""
+    numbers = np.asarray(values, np.float64)
+    return numbers if field.none is None else np.where(values == field.none, np.nan, numbers)

@@ -25,11 +25,10 @@ from societies.view.controls import (
     windows,
 )
 from societies.view.course import REMOVE, Change, Course, with_changes
-from societies.view.drawing import Drawing, Seen
+from societies.view.drawing import Drawing, Seen, spread_fields
 from societies.view.lives import Lives
 from societies.view.shots import MOST_BYTES, NO_PIXELS, History, Shot
 from societies.workload import Setup
-from societies.workload.declare.scene import spread_fields
 from societies.workload.declare.view import Button, Choice, Control, Press, Slider
 from societies.workload.declare.view import Change as Moved
 from societies.workload.running.varying import unit_and_meaning, value_at

@@ -25,8 +25,8 @@ from societies.economy.explain.replay import EventTime, Listener, TradeListener,
 from societies.economy.schedule import DayStep
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
-from societies.workload.declare.fields import state_hash
 from societies.workload.declare.protocol import Setup
+from societies.workload.running.state import state_hash
 
 # ---------------------------------------------------------------- events
 

@@ -23,7 +23,7 @@ from societies.economy.series import columns_of
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
 from societies.workload import Setup
-from societies.workload.declare.fields import state_hash
+from societies.workload.running.state import state_hash
 
 SETTINGS = {
     "workload": "economy",

@@ -64,7 +64,7 @@ from societies.output import (
     inspect,
     open_results,
 )
-from societies.workload.declare.measured import DIFFERS
+from societies.workload.running.measured import DIFFERS
 
 DAYS, COPIES, AGENTS, EVERY = 120, 2, 500, 7
 STATE = {"x": ((COPIES, AGENTS), np.uint64), "sums": ((COPIES,), np.float64)}

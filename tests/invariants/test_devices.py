@@ -19,7 +19,7 @@ from societies import config_from_dict
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.state import state_fields
-from societies.workload.declare.fields import state_hash
+from societies.workload.running.state import state_hash
 
 pytestmark = pytest.mark.xdist_group("devices")  # its runs are shared
 

@@ -35,11 +35,11 @@ from societies.kerneltext.source import AmalgamatedText, Generated, amalgamate, 
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
 from societies.model import Model
-from societies.workload.declare.fields import initial_state
 from societies.workload.declare.phases import kernel_files
 from societies.workload.running.engines import text
 from societies.workload.running.faults import FAULT
 from societies.workload.running.registry import workload
+from societies.workload.running.state import initial_state
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "kernels").rglob("*.cl"))

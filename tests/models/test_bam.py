@@ -21,9 +21,9 @@ from societies.opencl import choose_device
 from societies.translate import unit
 from societies.workload import Source
 from societies.workload.declare import phases
-from societies.workload.declare.fields import initial_state
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.state import initial_state
 
 DATA = Path(__file__).parents[1] / "data/bam"
 WORKLOAD = bam.WORKLOAD

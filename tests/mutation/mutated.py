@@ -57,7 +57,7 @@ LAUNCHED = (
     "societies/workload/checking/capture_driver",
     "societies/workload/checking/capture_folder",
     "societies/workload/running/interrupts",
-    "societies/workload/declare/measured",
+    "societies/workload/running/measured",
     "societies/workload/declare/phases",
     "societies/workload/running/bound",
     "societies/workload/running/launches",

@@ -18,7 +18,7 @@ from societies.translate.plugins import WORD
 from societies.workload import Setup
 from societies.workload.checking.kernels import kernel_text
 from societies.workload.declare import rules
-from societies.workload.declare.fields import Field, hash_array
+from societies.workload.declare.fields import Field
 from societies.workload.running import (
     devices,
     programs,
@@ -31,6 +31,7 @@ from societies.workload.running import (
 from societies.workload.running import seen as seeing
 from societies.workload.running.programs import NamedProgram, allowed, allowing, require_allowed
 from societies.workload.running.seen import SeenState
+from societies.workload.running.state import hash_array
 
 # -- programs -------------------------------------------------------------------------------------
 

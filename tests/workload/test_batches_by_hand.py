@@ -11,19 +11,12 @@ import pytest
 from small import small
 
 from societies.workload import Setup
-from societies.workload.declare.fields import (
-    Field,
-    Series,
-    initial_state,
-    kept,
-    series_columns,
-    series_macros,
-    state_hash,
-)
+from societies.workload.declare.fields import Field, Series, series_columns, series_macros
 from societies.workload.running import batches
 from societies.workload.running.batches import Batches, Room
 from societies.workload.running.logs import split_by_tick
 from societies.workload.running.registry import workload
+from societies.workload.running.state import initial_state, kept, state_hash
 
 FIELDS = {
     "number": Field((), "int32", "", "number of the copy"),

@@ -14,11 +14,12 @@ from societies.errors import SocietiesError
 from societies.workload import Phase, Setup, Workload
 from societies.workload.declare import config as daily
 from societies.workload.declare import naming, optional, protocol
-from societies.workload.declare.fields import Field, Series, file_values, initial_values
+from societies.workload.declare.fields import Field, Series
 from societies.workload.drawing import bands
 from societies.workload.running import varying
 from societies.workload.running.contents import SeriesAndDetail, SeriesInFile
 from societies.workload.running.file import named_limits
+from societies.workload.running.state import file_values, initial_values
 from societies.workload.running.tables import table_of
 
 

@@ -14,9 +14,9 @@ import societies
 from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.output import inspect
 from societies.workload.declare.config import recorded
-from societies.workload.declare.measured import DIFFERS
 from societies.workload.running import blocks as core
 from societies.workload.running.engines import ReferenceEngine
+from societies.workload.running.measured import DIFFERS
 from societies.workload.running.registry import workload
 
 FEW = {"economy", "bam", "havannah_search", "molecular_dynamics", *rooms.ALWAYS}

@@ -10,7 +10,7 @@ from societies.workload import Field, Phase, Setup, Step, Workload
 from societies.workload.checking.bench import bench
 from societies.workload.checking.verify import verify
 from societies.workload.declare.config import DailyConfig
-from societies.workload.declare.measured import MEASURED
+from societies.workload.running.measured import MEASURED
 from societies.workload.running.run import run, steps
 
 

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from societies.background import in_background
 from societies.errors import DeviceError
 from societies.output.checkpoints import NotArrived
-from societies.workload.declare.fields import SERIES, Field, state_hash
+from societies.workload.declare.fields import SERIES, Field
 from societies.workload.declare.protocol import Block
 from societies.workload.running import waiting
 from societies.workload.running.seen import SeenState
+from societies.workload.running.state import state_hash
 from societies.workload.running.waiting import Waiting
 
 COPIES = 3

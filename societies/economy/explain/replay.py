@@ -22,9 +22,10 @@ from societies.economy.schedule import DayStep
 from societies.economy.state import state_fields
 from societies.errors import DeviceError
 from societies.workload.checking.verify import first_difference
-from societies.workload.declare.fields import State, kept
+from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Workload
 from societies.workload.running.engines import ReferenceEngine
+from societies.workload.running.state import kept
 
 
 def parameters_of_one(p: Parameters, number: int) -> Parameters:

@@ -21,12 +21,13 @@ from societies.economy.explain.replay import (
 from societies.economy.schedule import day_schedule
 from societies.errors import ConfigError, option, override
 from societies.opencl import Device
-from societies.workload.declare.fields import State, kept, state_hash
+from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
 from societies.workload.running.file import checkpoint_of
 from societies.workload.running.progress import Advance
+from societies.workload.running.state import kept, state_hash
 
 
 def trace(

@@ -8,7 +8,7 @@ from typing import Any
 from societies.games.ngtsg.results import SUPERSTEPS
 from societies.output import open_results
 from societies.words import counted
-from societies.workload.declare.measured import MEASURED_TABLE
+from societies.workload.running.measured import MEASURED_TABLE
 from societies.workload.running.report import RunReport
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from societies.output import Coordinate, EventTable, ResultFile
 from societies.output.tables import Column
-from societies.workload.declare.measured import MEASURED, MEASURED_TABLE
 from societies.workload.declare.protocol import Block, Setup
 from societies.workload.running.contents import SeriesAndDetail
+from societies.workload.running.measured import MEASURED, MEASURED_TABLE
 
 SUPERSTEPS = "supersteps"
 ROOM = 1024

@@ -17,12 +17,13 @@ from societies.models.bam.config import BamConfig
 from societies.models.bam.firms import recovered
 from societies.opencl import Device
 from societies.workload.checking.verify import first_difference
-from societies.workload.declare.fields import State, kept
+from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
 from societies.workload.running.file import checkpoint_of
 from societies.workload.running.progress import Advance
+from societies.workload.running.state import kept
 
 SHOWN = 8
 """Quarters of a report."""

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from societies.output import ResultFile, Variable, open_results
 from societies.workload.declare.fields import Field
-from societies.workload.declare.measured import DIFFERS
 from societies.workload.declare.protocol import Block, Setup
 from societies.workload.running.contents import SeriesAndDetail
+from societies.workload.running.measured import DIFFERS
 from societies.workload.running.report import RunReport
 
 RATE = "gflops"

@@ -11,13 +11,13 @@ from societies.config import to_yaml
 from societies.errors import ConfigError, option
 from societies.opencl import Device
 from societies.workload.checking.capture_folder import capture_launches, prepare
-from societies.workload.declare.fields import initial_state
 from societies.workload.declare.phases import Step
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import FINISH, LOG_TICKS, DeviceEngine
 from societies.workload.running.programs import allowed
 from societies.workload.running.request import Config, setup_of
+from societies.workload.running.state import initial_state
 
 MOST_TICKS_LOOKED_AT = 10_000
 """Number of ticks in which a step is looked for; most steps are in one of the first ticks."""

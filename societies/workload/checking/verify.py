@@ -33,7 +33,7 @@ from societies.workload.checking.windows import (
     length,
     ticks_to_verify,
 )
-from societies.workload.declare.fields import SERIES, kept
+from societies.workload.declare.fields import SERIES
 from societies.workload.declare.phases import Step
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import REFERENCE
@@ -42,6 +42,7 @@ from societies.workload.running.file import checkpoint_of
 from societies.workload.running.plan import NotKnown, Unseen
 from societies.workload.running.request import Config, setup_of, ticks_of
 from societies.workload.running.run import engine_of
+from societies.workload.running.state import kept
 from societies.workload.running.verified import note_verified
 
 Progress = Callable[[int, int, str], None]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.translate import Rule
     from societies.workload.checking.coverage import Count
-    from societies.workload.declare.rules import Plugged
+    from societies.workload.running.plugged import Plugged
     from societies.workload.running.programs import NamedProgram
 
 C = TypeVar("C", bound="WorkloadConfig")
@@ -76,7 +76,7 @@ class Replaceable(Generic[C]):
 
     def plugged(self, config: C) -> Plugged:
         """Return the rules that a configuration replaces."""
-        from societies.workload.declare.rules import plugged, replaces_any
+        from societies.workload.running.plugged import plugged, replaces_any
 
         return plugged(self.replaceable() if replaces_any(config) else {}, config)
 

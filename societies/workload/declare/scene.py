@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
-    from societies.workload.declare.fields import Field
 
 C = TypeVar("C", bound="WorkloadConfig")
 P = TypeVar("P")
@@ -123,23 +122,3 @@ class Watched(Generic[C, P]):
     def watched(self, config: C) -> C:
         """Return the configuration with what the scene needs recorded; results stay the same."""
         return config
-
-
-def spread_fields(fields: Mapping[str, Field], scene: Scene) -> list[str]:
-    """Return the fields whose distribution can be drawn: one number for each of several agents."""
-    if scene.spread:
-        return list(scene.spread)
-    first = next((one.dims[0] for one in fields.values() if len(one.dims) == 1), "")
-    return [
-        name
-        for name, one in fields.items()
-        if one.dims == (first,) and one.dtype != "uint64" and not one.constant and not one.logged
-    ]
-
-
-def as_numbers(field: Field, values: Any) -> Any:
-    """Return the values of a field as real numbers, NaN where the field declares no value."""
-    import numpy as np
-
-    numbers = np.asarray(values, np.float64)
-    return numbers if field.none is None else np.where(values == field.none, np.nan, numbers)

@@ -17,7 +17,7 @@ from societies.output import ResultFile
 from societies.output.checkpoints import ROTATING, Sums
 from societies.signals import Stopped
 from societies.workload.declare.config import kept_ticks, recorded
-from societies.workload.declare.fields import State, kept
+from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Block, Contents, LeftOut, Setup
 from societies.workload.running.engines import (
     BLOCK_SECONDS,
@@ -29,6 +29,7 @@ from societies.workload.running.engines import (
 from societies.workload.running.interrupts import Interruption
 from societies.workload.running.pace import paced
 from societies.workload.running.seen import Read, SeenState
+from societies.workload.running.state import kept
 from societies.workload.running.waiting import Waiting
 
 COMMIT_SECONDS = 1.0

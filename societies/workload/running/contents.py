@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from societies.output import Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.config import recorded
-from societies.workload.declare.fields import SERIES, Field, State, file_values
-from societies.workload.declare.measured import MEASURED
+from societies.workload.declare.fields import SERIES, Field, State
 from societies.workload.declare.protocol import Block, Contents, Setup
+from societies.workload.running.measured import MEASURED
+from societies.workload.running.state import file_values
 from societies.workload.running.varying import coordinates
 
 

@@ -20,23 +20,22 @@ from reference_py.copies import Copy
 from societies.errors import SocietiesError
 from societies.kerneltext.source import AmalgamatedText, amalgamate
 from societies.opencl import Device, DeviceArray, Program, get_all, get_each
-from societies.workload.declare.fields import (
-    SERIES,
-    State,
+from societies.workload.declare.fields import SERIES, State
+from societies.workload.declare.phases import LOG_ROW, TICKS, Step, kernel_files
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.bound import BoundPhases
+from societies.workload.running.logs import DeviceLogs, split_by_tick
+from societies.workload.running.measured import Stopwatch
+from societies.workload.running.profile import Profile
+from societies.workload.running.programs import require_allowed
+from societies.workload.running.recent import Recent, copy_each
+from societies.workload.running.state import (
     array_of,
     initial_state,
     initial_values,
     kept,
     state_hash,
 )
-from societies.workload.declare.measured import Stopwatch
-from societies.workload.declare.phases import LOG_ROW, TICKS, Step, kernel_files
-from societies.workload.declare.protocol import Workload
-from societies.workload.running.bound import BoundPhases
-from societies.workload.running.logs import DeviceLogs, split_by_tick
-from societies.workload.running.profile import Profile
-from societies.workload.running.programs import require_allowed
-from societies.workload.running.recent import Recent, copy_each
 
 LOG_TICKS = 64
 """Largest number of ticks in a block; the host reads the logs of a block at once."""

@@ -21,7 +21,8 @@ from societies.errors import ConfigError, DamageWarning, OutputError, command_li
 from societies.output.resultfile import ResultFile
 from societies.version import package_version
 from societies.workload.declare.protocol import Setup
-from societies.workload.declare.rules import RulesSection, attributes_of
+from societies.workload.declare.rules import RulesSection
+from societies.workload.running.plugged import attributes_of
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 _STATUS = ("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")

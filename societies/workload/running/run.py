@@ -16,7 +16,7 @@ from societies.config.model import LARGEST_INTEGER
 from societies.errors import ConfigError, DeviceError, OutputError, SocietiesWarning, option
 from societies.opencl import Device
 from societies.output import open_results
-from societies.workload.declare.fields import SERIES, state_hash
+from societies.workload.declare.fields import SERIES
 from societies.workload.declare.protocol import Contents, Setup
 from societies.workload.running.batches import Batches, OwnCopies, Room, batch_size, require_fit
 from societies.workload.running.blocks import Simulation
@@ -38,6 +38,7 @@ from societies.workload.running.request import (
     setup_of,
 )
 from societies.workload.running.several import Several, devices_of
+from societies.workload.running.state import state_hash
 
 QUANTITY = "quantity"
 """Dimension along which `Tick.dataset` has the series."""

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from societies.background import in_background
 from societies.output.checkpoints import Arriving, NotArrived, Sums, array_sum
-from societies.workload.declare.fields import Field, State, hash_array
+from societies.workload.declare.fields import Field, State
 from societies.workload.running.engines import Engine
+from societies.workload.running.state import hash_array
 
 Named = tuple[str, NDArray[Any]]
 

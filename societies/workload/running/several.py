@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from societies.errors import DeviceError, option
 from societies.opencl import Device
-from societies.workload.declare.fields import State, kept
+from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.running.batches import OwnCopies
 from societies.workload.running.devices import listed_devices, local_devices
@@ -32,6 +32,7 @@ from societies.workload.running.engines import Engine
 from societies.workload.running.logs import split_by_tick
 from societies.workload.running.registry import installed
 from societies.workload.running.shared import LOG_AREAS, Order, SharedArrays
+from societies.workload.running.state import kept
 
 LEAST_COPIES = 32
 """Copies that a GPU must get for a run to be split without being asked for: fewer keep a GPU busy

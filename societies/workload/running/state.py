@@ -1,0 +1,114 @@
+"""How does the state of a run begin, what of it does a checkpoint hold, and what is its hash?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from societies.errors import SocietiesError
+from societies.lazily import np
+from societies.workload.declare.copies import initial_of
+from societies.workload.declare.fields import Field, State
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def array_of(values: Any, name: str, dtype: Any, shape: Sequence[int], where: str) -> NDArray[Any]:
+    """Return values of the reference as an array of the state.
+
+    Raises
+    ------
+    SocietiesError
+        If one does not fit the type, or there are more or fewer.
+    """
+    try:
+        return np.array(values, dtype).reshape(shape)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise SocietiesError(
+            f"{where}: the field '{name}' ({np.dtype(dtype)}) cannot hold what was written: {error}"
+        ) from error
+
+
+def file_values(fields: Mapping[str, Field], name: str, state: State) -> NDArray[Any]:
+    """Return an array of the state for the file, with NaN for entries that are not present.
+
+    Parameters
+    ----------
+    fields : contains the field, and the field `Field.present` if it has one
+    state : contains their arrays
+    """
+    values, flags = state[name], fields[name].present
+    if not flags:
+        return values
+    present = state[flags] != (fields[flags].none or 0)
+    present = present.reshape(present.shape + (1,) * (values.ndim - present.ndim))
+    if (none := fields[name].none) is not None:
+        present = present & (values != none)
+    return np.where(present, values.astype(np.float64), np.nan)
+
+
+def initial_state(
+    fields: Mapping[str, Field],
+    sizes: Mapping[str, int],
+    copies: int,
+    parameters: Any,
+    places: NDArray[np.intp] | None = None,
+) -> State:
+    """Return the initial value of every array, before the first phase: (copy, ...).
+
+    Parameters
+    ----------
+    places : (copy,) index of each copy in the whole ensemble; None: they are its first ones
+    """
+    return {
+        name: np.broadcast_to(value, (copies, *fields[name].shape(sizes))).copy()
+        for name, value in initial_values(fields, parameters, copies, places).items()
+    }
+
+
+def initial_values(
+    fields: Mapping[str, Field],
+    parameters: Any,
+    copies: int,
+    places: NDArray[np.intp] | None = None,
+) -> State:
+    """Return the initial value of each array before broadcasting: a number or a smaller array.
+
+    The last row of an ensemble is repeated for copies beyond it.
+    """
+    rows = np.arange(copies) if places is None else places
+    given = {
+        name: initial_of(parameters, field.initial) if callable(field.initial) else field.initial
+        for name, field in fields.items()
+    }
+    values = {name: np.asarray(value, fields[name].dtype) for name, value in given.items()}
+    return {
+        name: value[np.minimum(rows, len(value) - 1)]
+        if value.ndim > len(fields[name].dims)
+        else value
+        for name, value in values.items()
+    }
+
+
+def kept(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> State:
+    """Return the arrays of a state that a checkpoint holds, in the order of the table."""
+    return {name: state[name] for name, field in fields.items() if field.saved and name in state}
+
+
+def state_hash(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> str:
+    """Return the SHA-256 of the checkpointed arrays: names, types, shapes, little-endian bytes."""
+    hashed = hashlib.sha256()
+    for name, array in kept(fields, state).items():
+        hash_array(hashed, fields, name, array)
+    return hashed.hexdigest()
+
+
+def hash_array(hashed: Any, fields: Mapping[str, Field], name: str, array: NDArray[Any]) -> None:
+    """Add an array of the state to a hash if it is checkpointed and compared."""
+    if not (fields[name].saved and fields[name].compared):
+        return
+    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    hashed.update(f"{name} {little.dtype.str} {little.shape}\n".encode())
+    hashed.update(little.reshape(-1).view(np.uint8).data)

@@ -70,7 +70,7 @@ class _Made(MutableMapping[str, Any]):
 
 
 class Commands(typer.core.TyperGroup):
-    """The commands, whose help shows types of options alone, and none of switches."""
+    """The commands. Their help shows types for options only; switches take no value."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{**options, "commands": _Made()})

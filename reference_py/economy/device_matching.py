@@ -84,7 +84,7 @@ def liking(p, s, device_type, agent, other):
 
 
 def most_gained(gained, agent, partner, group, partner_group):
-    """Return what the agent remembers to have gained by deals with the partner.
+    """Return the gain from past deals with the partner that the agent remembers.
 
     Of agents with which it gained nothing it prefers one that it remembers to have dealt with.
     """
@@ -98,7 +98,7 @@ def is_in(free, agent):
 
 
 def remembered(s, device_type, agent, other):
-    """Return what the agent remembers to have gained by deals with the other."""
+    """Return the gain from past deals with the other that the agent remembers."""
     partners = s.remembered_partner[agent][device_type]
     if other not in partners:
         return 0.0

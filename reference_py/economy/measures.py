@@ -53,7 +53,7 @@ def measured(p):
 
 
 def compared(p):
-    """Return the quantities of which median, Gini coefficient and top shares are recorded, too."""
+    """Return the quantities whose median, Gini coefficient and top shares are recorded, too."""
     return (*COMPARED, *(POLICY_COMPARED if p.policies else ()))
 
 

@@ -92,7 +92,7 @@ def pay_transfers(p, s):
 
 
 def minutes_of_making(p, s):
-    """Return the minutes that each agent spent making devices today, none of removed agents."""
+    """Return the minutes that each agent spent making devices today; 0 for removed agents."""
     minutes = [0.0] * p.agents
     for agent in range(p.agents) if p.devices is not None else ():
         for of_type in s.making_minutes[agent] if s.alive[agent] else ():

@@ -588,7 +588,7 @@ def arrays(p) -> dict[str, Array]:
 
 
 def sizes(p) -> dict[str, int]:
-    """Return the length of every dimension but ``series``, of which a society here has names."""
+    """Return the length of every dimension but ``series``, which is a dictionary by name here."""
     lengths = {
         "agent": p.agents,
         "resource": p.resources,

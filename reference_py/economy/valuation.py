@@ -116,7 +116,7 @@ def needed(p, s, device_type, count):
 
 
 def minutes_in_series(curve, experience, count):
-    """Return the minutes for ``count`` devices, of which each adds 1 to the experience."""
+    """Return the minutes for ``count`` devices; each adds 1 to the experience."""
     last = len(curve.minutes) - 1
     begin, end = int(experience), int(experience) + count
     inside = curve.total[min(end, last)] - curve.total[min(begin, last)]
@@ -276,7 +276,7 @@ def levels_passed(curve, level, time, end, learning):
 
 
 def buyers_value(p, s, agent, device_type, resource, cost):
-    """Return the most that the agent would pay, of which ``cost`` is what making one costs it."""
+    """Return the most that the agent would pay; ``cost`` is what making one costs it."""
     time = s.gain_per_minute[agent] * p.device_lifetime[device_type]
     value = benefit(p, s, agent, device_type, resource) - time
     if value <= 0.0:

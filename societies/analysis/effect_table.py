@@ -1,4 +1,4 @@
-"""Which effects have several policies, as a table and as plain data?"""
+"""What are the effects of several policies? As a table and as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which impulse responses has a study of shocks, as a table, as plain data and as a figure?"""
+"""How does a model respond to a study's shocks? As a table, as plain data and as a figure."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class MatchConfig(WorkloadConfig):
 
     @property
     def sides(self) -> Sequence[Any]:
-        """The players, of which a match has two."""
+        """The two players of a match."""
         return self.players  # type: ignore[attr-defined, no-any-return]
 
     @property

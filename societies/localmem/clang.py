@@ -147,7 +147,7 @@ DECLARATIONS = frozenset({Kind.VAR_DECL, Kind.PARM_DECL, Kind.FUNCTION_DECL})
 
 
 def tree(unit: TranslationUnit, cursor: Any) -> SyntaxNode:
-    """Return the tree of a cursor, of which libclang tells every part once, in order of the text.
+    """Return the tree of a cursor; libclang reports each of its parts once, in order of the text.
 
     To ask each part for its own (``get_children``) takes twice as long.
     """

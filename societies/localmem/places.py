@@ -1,4 +1,4 @@
-"""From which line of which kernel file does a position of the text come, for error messages?"""
+"""Which line of which kernel file does a position of the text come from? For error messages."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def may_lead_to(value: SyntaxNode, targets: Mapping[int, set[int]]) -> set[int]:
 
 
 def _owners(named: SyntaxNode, targets: Mapping[int, set[int]]) -> set[int]:
-    """Return the variables of which an expression may name a part."""
+    """Return the variables that an expression may refer to, as a whole or in part."""
     named = bare(named)
     if named.kind is Kind.DECL_REF_EXPR:
         return {named.variable}

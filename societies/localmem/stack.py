@@ -325,7 +325,7 @@ class StackWalk(Flow[_Stack]):
         return live[0].copy()
 
     def again(self, node: SyntaxNode, head: _Stack, end: _Stack) -> _Stack | None:
-        """Require that the body of a loop leaves the very blocks that it found."""
+        """Require that the body of a loop ends with the same allocated blocks as it began with."""
         if head.sizes != end.sizes:
             raise self._error(
                 node,

@@ -1,4 +1,4 @@
-"""Which NumPy dtype has a type of OpenCL C, and how is a Python value converted to its bytes?"""
+"""Which NumPy dtype matches a type of OpenCL C, and how does a Python value become its bytes?"""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _recorded(disk: Disk, found: Seal, state: Commits, *, live: bool) -> list[Da
 
 
 def _of_calibration(path: Path) -> Inspection:
-    """Describe the file of a calibration, all of which has one hash; raise if it is damaged."""
+    """Describe the file of a calibration, which has a single hash; raise if it is damaged."""
     attributes = attributes_of(path)
     complete = bool(attributes["complete"])
     rows = [

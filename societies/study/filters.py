@@ -69,7 +69,7 @@ def difference(x: Reals) -> Reals:
 
 @series_filter
 def relative_change(x: Reals) -> Reals:
-    """Change from one recorded tick to the next, over the first value; over 1 where that is 0."""
+    """Change from one recorded tick to the next, divided by the earlier value (by 1 if it is 0)."""
     return np.diff(x) / np.where(x[..., :-1] == 0, 1.0, x[..., :-1])
 
 

@@ -116,7 +116,7 @@ class Simulator:
         return found[0] if single else found
 
     def _seeds(self, seeds: ArrayLike) -> NDArray[np.int64]:
-        """Return seeds, of which each selects ``replicates`` consecutive runs; refuse others."""
+        """Return seeds, each for ``replicates`` consecutive runs; refuse other values."""
         most = (LARGEST_INTEGER - self.sweep.workload.first(self.sweep.base)) // self.replicates
         found = np.asarray(seeds).reshape(-1)
         if len(found) and (found.dtype.kind not in "iu" or min(found) < 0 or max(found) >= most):

@@ -64,7 +64,7 @@ def sort_in_place(f: Function, made: List, node: ast.Call) -> None:
 
 
 def _sorted(f: Function, made: List, node: ast.Call, name: str) -> List:
-    """Return a new list in order; it may be the one that is given, which no name stands for."""
+    """Return a sorted list: a new one, or ``made`` itself, to which no name refers."""
     keywords = f.arguments(node, 0, 1, "only key= and reverse= are known here", ("key", "reverse"))
     reverse = False
     if "reverse" in keywords:

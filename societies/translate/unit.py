@@ -338,7 +338,7 @@ class TranslatedProgram:
 
 
 def entry_of(function: Callable[..., Any], declared: Declared) -> str:
-    """Return the dimension of which each entry is a work-item in a phase; "": none."""
+    """Return the dimension whose entries are the work-items of a phase; "": none."""
     names = list(inspect.signature(function).parameters)
     last = names[-1] if len(names) > 2 else ""
     arguments = {declared.clock, "tick", *declared.arguments}

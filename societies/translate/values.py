@@ -119,7 +119,7 @@ class Society:
 
 @dataclass(frozen=True)
 class Stream:
-    """A random stream: how C takes its address."""
+    """A random stream, with the text of its address in C."""
 
     address: str
 

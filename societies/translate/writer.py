@@ -55,7 +55,7 @@ class Writer:
 
     @contextmanager
     def loop(self, end: str, *, to: str = "") -> Iterator[str]:
-        """Emit a loop of a new counter, the text of which is yielded, from 0 up to ``end``."""
+        """Emit a loop of a new counter from 0 up to ``end``, and yield the counter's name in C."""
         k = to or self.cname("k")
         with self.block(f"for (long {k} = 0; {k} < {end}; ++{k})"):
             yield k

@@ -328,7 +328,7 @@ class RunView:
         return Shot(NO_PIXELS, caption, tick=tick, panes=panes, facts=facts)
 
     def _parted(self, one: History, other: History) -> int | None:
-        """Return the first tick of which two histories differ; each row is compared once."""
+        """Return the first tick at which two histories differ; each row is compared once."""
         *serials, rows, found = self._checked
         if serials != [one.serial, other.serial]:
             rows, found = 0, None

@@ -21,6 +21,7 @@ from societies.workload.declare import rules
 from societies.workload.declare.fields import Field
 from societies.workload.running import (
     devices,
+    plugged,
     programs,
     provenance,
     registry,
@@ -275,8 +276,8 @@ def test_a_rule_is_a_function_of_a_file_or_a_word():
         assert ("did you mean 'geometric'" in str(refused.value)) == (key == "price")
     section = Inner(other="a.py:f", inner=Named(price="b.py:g"))
     texts = [("other", "a.py:f"), ("inner.price", "b.py:g")]
-    assert list(rules.texts_of(section)) == texts
-    assert list(rules.texts_of(Inner())) == []
+    assert list(plugged.texts_of(section)) == texts
+    assert list(plugged.texts_of(Inner())) == []
     assert Named.model_fields["price"].description == "What a swap costs: FILE.py:FUNCTION"
 
 
@@ -304,11 +305,11 @@ class OneRule:
 
 def test_a_file_has_the_hash_and_the_text_of_its_rules(monkeypatch):
     price, score = OneRule("price", "x y.py:my_price"), OneRule("score", "y.py:f", table=True)
-    both = rules.Plugged({"score": score, "price": price})
+    both = plugged.Plugged({"score": score, "price": price})
     rows = "price sha of price\nscore sha of score"
     digest = hashlib.sha256(rows.encode()).hexdigest()
-    assert both.sha256 == digest and bool(both) and not rules.Plugged({})
-    assert rules.Plugged({}).sha256 == ""
+    assert both.sha256 == digest and bool(both) and not plugged.Plugged({})
+    assert plugged.Plugged({}).sha256 == ""
     assert [*both.translated.functions] == ["price"]
     assert both.reference == {"score": "SCORE", "price": "PRICE"}
     assert both.described()[1] == "rule price: my_price of x y.py, whose Python is carried out"
@@ -316,13 +317,13 @@ def test_a_file_has_the_hash_and_the_text_of_its_rules(monkeypatch):
         "# score is my_score\n# price is my_price\n# price.py\ntext of price\n"
         "# score.py\ntext of score\n# shared.py\nshared"
     )
-    assert rules.attributes_of([both]) == {"rules_sha256": digest, "rules": whole}
-    parts = [rules.Plugged({name: one}) for name, one in both.functions.items()]
-    assert rules.attributes_of(parts) == rules.attributes_of([both])
-    assert rules.attributes_of([]) == rules.attributes_of([rules.Plugged({})]) == {}
+    assert plugged.attributes_of([both]) == {"rules_sha256": digest, "rules": whole}
+    parts = [plugged.Plugged({name: one}) for name, one in both.functions.items()]
+    assert plugged.attributes_of(parts) == plugged.attributes_of([both])
+    assert plugged.attributes_of([]) == plugged.attributes_of([plugged.Plugged({})]) == {}
     for length, cut in ((len(whole), whole), (len(whole) - 1, f"{whole[:-1]}...")):
-        monkeypatch.setattr(rules, "LONGEST_TEXT", length)
-        assert rules.attributes_of([both])["rules"] == cut
+        monkeypatch.setattr(plugged, "LONGEST_TEXT", length)
+        assert plugged.attributes_of([both])["rules"] == cut
 
 
 def test_rules_are_loaded_once_and_translated_at_once(monkeypatch):
@@ -341,18 +342,20 @@ def test_rules_are_loaded_once_and_translated_at_once(monkeypatch):
     }
     config = type("Config", (), {})()
     config.market = SimpleNamespace(kind=3)
-    assert not rules.plugged(replaceable, config)
+    assert not plugged.plugged(replaceable, config)
     setattr(config, SECTION, Section())
-    assert not rules.plugged(replaceable, config)
+    assert not plugged.plugged(replaceable, config)
     setattr(config, SECTION, Named(price="a.py:f", other="b.py:g"))
-    found = rules.plugged(replaceable, config)
-    assert [*found.functions] == ["price", "other"] and rules.plugged(replaceable, config) is found
+    found = plugged.plugged(replaceable, config)
+    assert [*found.functions] == ["price", "other"] and plugged.plugged(
+        replaceable, config
+    ) is found
     assert [(one.name, one.text, one.words) for one in made] == [
         ("price", "a.py:f", {"kind": "3"}),
         ("other", "b.py:g", None),  # of it the host makes a table
     ]
     plain = SimpleNamespace(key="", parameters={"kind": WORD})
-    assert rules.words_of(plain, "all of it") == {"kind": "all of it"}
+    assert plugged.words_of(plain, "all of it") == {"kind": "all of it"}
 
 
 # -- workloads ------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ SETS = len(Position._fields)
 
 
 def kinds_of(position, move):
-    """Return of which of `KINDS` a move is: 1 or 0 each."""
+    """Return 1 for each of `KINDS` that a move belongs to, else 0."""
     start, end = 1 << move.start, 1 << move.end
     passing = bool(start & position.pawns and end & position.special & RANK_6)
     castle = bool(start & position.king) and end in (start << 2, start >> 2)

@@ -1,4 +1,4 @@
-"""Chess for a search: which moves has a position, what is it worth, which position follows?
+"""Chess for a search: what are a position's moves, its value, and the positions that follow?
 
 Two trees can be searched. That of the published original has pseudo-legal moves: kings may be
 captured, pawns become queens, no castling, no capture en passant. The other one has the legal

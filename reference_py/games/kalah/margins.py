@@ -1,4 +1,4 @@
-"""What does a full layer say: of which game, how many boards it has, and the margin of its start?
+"""What does a complete layer say? Its game, its number of boards, and the margin of its start.
 
 Device twin: ``kernels/games/kalah/margins.cl``.
 """

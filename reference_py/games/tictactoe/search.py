@@ -1,4 +1,4 @@
-"""Tic-tac-toe for a search: which moves has a position, what is it worth, which position follows?
+"""Tic-tac-toe for a search: what are a position's moves, its value, and those that follow?
 
 A position is two words: the squares of the side to move, and those of the other side; square s is
 bit s, row by row. Device twin: ``kernels/games/tictactoe/search.cl``.

@@ -1,4 +1,4 @@
-"""Which energy and force have two atoms at a distance? The potential of Lennard-Jones.
+"""What are energy and force of two atoms at a distance? The potential of Lennard-Jones.
 
 J. E. Lennard-Jones, "On the determination of molecular fields", 1924, cut off: as it is, shifted
 so that the energy ends at 0, or so that the force does, too. Device twin:

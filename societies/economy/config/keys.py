@@ -137,7 +137,7 @@ class EconomyIntervention(InterventionConfig):
 
 
 class TradeLogConfig(Section):
-    """Days of which every single trade is written down."""
+    """Days on which every single trade is recorded."""
 
     days: Ticks = key(
         (), "Days whose trades are recorded; each takes the reference one more day", "day"

@@ -137,7 +137,7 @@ def _cause(life: Life) -> str:
 
 
 def _best_invention(life: Life) -> tuple[tuple[int, int], int, int] | None:
-    """Return the invented device of which the agent sold most, its day, and the number sold."""
+    """Return the invented device that the agent sold most often, its day, and the number sold."""
     deals = [one for day in life.days for one in day.deals if one.sold]
     found = []
     for day in life.days:

@@ -1,4 +1,4 @@
-"""Which facts has a GPU that is used through CUDA? The device of ``--device cuda``."""
+"""What is known of a GPU that is used through CUDA? The device of ``--device cuda``."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ def _why(own: Calibration, done: Trials, simulate: Simulator) -> str:
 
 
 def _parts(unit: Reals, replicates: int) -> list[Reals]:
-    """Return the points of a batch in parts, after each of which the file is written."""
+    """Return the points of a batch in parts; the file is written after each part."""
     size = max(1, MOST_OF_BATCH // replicates)
     return [unit[i : i + size] for i in range(0, len(unit), size)]
 

@@ -42,7 +42,7 @@ def values_of(p: Any, names: Sequence[str]) -> dict[str, Number | Row]:
 
 
 class Copies:
-    """Parameters of copies of which some differ.
+    """Parameters of copies, some of which differ between them.
 
     An attribute that is the same in all copies is an attribute here, too. Reading another one
     raises an AttributeError, so that sizes, phases and schedule cannot depend on it. All own names

@@ -1,4 +1,4 @@
-"""Which parameters has each copy of an ensemble? Those of a row of a table and of interventions.
+"""What are the parameters of each copy of an ensemble? A table's row sets them, or interventions.
 
 A table has a column for every key that varies and a row for every copy. Each row gives a
 configuration, which is checked like any other. Copies with the same parameters share one

@@ -1,4 +1,4 @@
-"""Where did a rule in Python go wrong, of which a checked build tests every operation?"""
+"""Where did a rule go wrong? A checked build tests every operation of the Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rules has a configuration replaced? Their functions, loaded and checked, and their hash.
+"""Which rules does a configuration replace? Their functions, loaded and checked, and their hash.
 
 The functions are loaded when the parameters are made: neither reading a configuration nor reading a
 file of results executes any.
@@ -34,7 +34,7 @@ class Plugged:
 
     @property
     def translated(self) -> Plugged:
-        """The rules that devices carry out, too: all but those of which the host makes a table."""
+        """The rules that devices carry out, too: all but those whose results the host tabulates."""
         return Plugged({n: one for n, one in self.functions.items() if not one.rule.table})
 
     @property

@@ -318,7 +318,7 @@ class _Process:
 
 
 def _shared_memory() -> Any:
-    """Return an open file without a name, of which other processes can map the bytes.
+    """Return an open file without a name, whose bytes other processes can map.
 
     It is in memory where the system has such files (Linux), and counts as memory of the processes.
     """

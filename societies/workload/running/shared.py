@@ -47,7 +47,7 @@ class SharedArrays:
         self._memory = mmap.mmap(descriptor, self._of_logs)
 
     def free_area(self) -> int:
-        """Return the number of an area for a state of which no array is in use."""
+        """Return the number of an area for a state that is not in use."""
         for number, memory in self._areas.items():
             if memory() is None:
                 return number
@@ -80,7 +80,7 @@ class SharedArrays:
 
 
 def logged_fields(setup: Setup[Any, Any]) -> list[str]:
-    """Return the fields of which an engine returns logs."""
+    """Return the fields whose logs an engine returns."""
     fields, sizes = setup.fields, setup.sizes
     return [name for name, one in fields.items() if one.logged and one.nbytes(sizes)]
 

@@ -316,6 +316,8 @@ def test_a_parameter_that_the_targets_do_not_identify_is_named(made, tmp_path):
         ),
         ({"parameters": {"extraction.max_efort": {"low": 1, "high": 3}}}, "did you mean"),
         ({"parameters": {"utility.exponent": {"low": 3, "high": 2}}}, "low must be less than high"),
+        ({"parameters": {"agents": {"low": 3, "high": 9}}}, "numbers: add 'whole: true' to its"),
+        ({"parameters": {"agents": {"values": [3, 4.5]}}}, "expected a whole number, got 4.5"),
         ({"parameters": {}}, "needs a key with a prior"),
         ({"method": "abc"}, "unknown method 'abc'; did you mean 'abc_smc'"),
         ({"method": {"abc_smc": {"populaton": 3}}}, "did you mean 'population'"),

@@ -211,6 +211,8 @@ def _priors(document: Document, config: CalibrationConfig, sweep: Sweep) -> dict
             problems.append(Problem(document.place(path), path, str(error)))
         except ConfigError as error:
             message = str(error).partition("\n")[0].rpartition("  ")[2].removeprefix(f"{name}: ")
+            if "a whole number" in message and found[name].distribution != "choice":
+                message = "takes whole numbers: add 'whole: true' to its prior"
             problems.append(Problem(place, ("parameters", name), message))
     if not config.parameters:
         problems.append(

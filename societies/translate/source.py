@@ -13,7 +13,7 @@ import inspect
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -48,6 +48,16 @@ class SourceFile:
         """Return a line by its number from 1; "" if there is none."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
+    @cached_property
+    def functions(self) -> dict[tuple[str, int], ast.FunctionDef]:
+        """All functions of the file, by name and first line (that of a decorator if it has one)."""
+        found: dict[tuple[str, int], ast.FunctionDef] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.FunctionDef):
+                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+                found.setdefault((node.name, first), node)
+        return found
+
     def error(
         self, number: int, reason: str, hint: str = "", *, wrong: bool = False
     ) -> TranslationError:
@@ -80,11 +90,8 @@ def definition(function: FunctionType) -> tuple[ast.FunctionDef, SourceFile]:
     if path is not None and Path(path).is_file():
         found = Path(path).resolve()
         file = _parsed(found, str(function.__module__), found.stat().st_mtime_ns)
-        for node in ast.walk(file.tree):
-            if isinstance(node, ast.FunctionDef) and node.name == name:
-                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-                if first == line:
-                    return node, file
+        if (node := file.functions.get((name, line))) is not None:
+            return node, file
     hint = "Write the function with def, in a file."
     raise TranslationError(str(path), line, "", f"the source of {name} is not found", hint)
 
@@ -143,14 +150,27 @@ def _has_source(function: FunctionType) -> bool:
 def _globals_of(function: FunctionType) -> dict[str, Any]:
     """Return the names of modules that a function uses, with their values."""
     found = {}
-    for node in ast.walk(definition(function)[0]):
-        if isinstance(node, ast.Name) and node.id in function.__globals__:
-            found[node.id] = function.__globals__[node.id]
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            owner = function.__globals__.get(node.value.id)
-            if isinstance(owner, ModuleType) and hasattr(owner, node.attr):
-                found[f"{node.value.id}.{node.attr}"] = getattr(owner, node.attr)
+    for name, attribute in _names_in(definition(function)[0]):
+        if name not in function.__globals__:
+            continue
+        value = function.__globals__[name]
+        if not attribute:
+            found[name] = value
+        elif isinstance(value, ModuleType) and hasattr(value, attribute):
+            found[f"{name}.{attribute}"] = getattr(value, attribute)
     return found
+
+
+@lru_cache(maxsize=1024)
+def _names_in(function: ast.FunctionDef) -> list[tuple[str, str]]:
+    """Return the names in a function, each once, and the attributes of names: (name, attribute)."""
+    found: dict[tuple[str, str], None] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            found[node.id, ""] = None
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found[node.value.id, node.attr] = None
+    return list(found)
 
 
 def _texts(functions: Iterable[FunctionType], classes: Iterable[type]) -> set[str]:
@@ -160,7 +180,7 @@ def _texts(functions: Iterable[FunctionType], classes: Iterable[type]) -> set[st
     """
     texts = set()
     for function in _reached(functions):
-        texts.add(f"{function.__qualname__}: {_text(definition(function)[0])}")
+        texts.add(f"{function.__qualname__}: {_text_of(definition(function)[0])}")
         for used, value in _globals_of(function).items():
             if isinstance(value, bool | int | float | str | tuple | list):
                 texts.add(f"{used} = {value!r}")
@@ -187,6 +207,11 @@ def _describes(statement: ast.stmt) -> bool:
         names = [one for target in statement.targets for one in ast.walk(target)]
         return all(one.id in _DESCRIPTIONS for one in names if isinstance(one, ast.Name))
     return not isinstance(statement, ast.AnnAssign)
+
+
+@lru_cache(maxsize=1024)
+def _text_of(function: ast.FunctionDef) -> str:
+    return _text(function)
 
 
 def _text(node: object) -> str:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -92,6 +93,7 @@ class TranslatedProgram:
             If a line of it, or of a function that it calls, cannot be translated.
         """
         assert isinstance(function, FunctionType)
+        self._forget_text()
         node, file = definition(function)
         name = name or function.__name__
         names = [one.arg for one in node.args.args]
@@ -188,6 +190,7 @@ class TranslatedProgram:
         phases : in order; a tick has no others
         logged : logged fields; those that the phases write are logged by the kernel
         """
+        self._forget_text()
         kernels = [self.kernels[name] for name in phases if name in self.kernels]
         if self.checked or not phases or len(kernels) < len(phases):
             return None
@@ -263,12 +266,17 @@ class TranslatedProgram:
 
     # ---------------------------------------------------------------- text
 
-    @property
+    def _forget_text(self) -> None:
+        """Forget what was made of the phases so far, as there will be others."""
+        for name in ("short", "sorting", "text"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
     def short(self) -> bool:
         """Whether GPUs too have a kernel of all phases (`SHORT`)."""
         return sum(len(line.text) for one in self.finished for line in one.lines) < SHORT
 
-    @property
+    @cached_property
     def sorting(self) -> dict[str, JoinedPhases]:
         """Kernels by phase whose work-items sort together, a copy in each workgroup.
 
@@ -287,7 +295,7 @@ class TranslatedProgram:
         """Name of the text, which includes its hash: other text, other name."""
         return f"<rules {hashlib.sha256(self.text.encode()).hexdigest()[:12]}>"
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The whole text, with ``#line`` to the files of the rules."""
         return self.text_of(self.kernels)

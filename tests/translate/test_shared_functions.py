@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from societies.translate import Declared, TranslatedProgram, TranslationError
+from societies.translate import Declared, TranslatedProgram, TranslationError, source
+from societies.translate import unit as translated
 from societies.workload import Field
 
 RULES = '''
@@ -83,3 +84,31 @@ def test_a_phase_has_its_name_and_stays_a_function_if_it_is_translated_twice(rul
     module, unit = rules(150)
     assert unit.phase(module.third).name == "third_kernel"
     assert "\nWHOLE void third_alone(" in unit.text
+
+
+def test_a_text_is_made_once_and_anew_if_there_is_another_phase(rules, monkeypatch):
+    """A run asks for it some eight times; of a model such as `bam` it is 250 kB."""
+    module, unit = rules(150)
+    made = []
+    kernel = translated.kernel_of_phase
+    monkeypatch.setattr(
+        translated, "kernel_of_phase", lambda one, of: made.append(one.phase) or kernel(one, of)
+    )
+    unit.phase(module.first)
+    assert unit.name == unit.name and "first_kernel" in unit.text and made == ["first"]
+    alone, short = unit.text, unit.short
+    unit.phase(module.third)
+    assert "third_kernel" in unit.text and alone != unit.text and short
+    unit.join(["first", "third"])
+    assert "all_phases_kernel" in unit.text
+
+
+def test_the_hash_of_rules_reads_every_file_once(rules, monkeypatch):
+    """It is asked for when a file is made, resumed, compared, and by every run of a study."""
+    module, _ = rules(150)
+    functions, read = [module.first, module.second, module.third], []
+    monkeypatch.setattr(
+        source, "_text", lambda node, text=source._text: read.append(1) or text(node)
+    )
+    first, count = source.rules_sha256(functions), len(read)
+    assert source.rules_sha256(functions) == first and len(read) == count > 0

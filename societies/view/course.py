@@ -325,7 +325,7 @@ def with_changes(
             by_tick.setdefault(tick, {})[key] = value
     if first := by_tick.pop(0, None):
         paths: dict[Path, Any] = {tuple(key.split(".")): one for key, one in first.items()}
-        table, config = config.table, changed(config, config.model_dump(mode="json"), paths)
+        table, config = config.table, changed(type(config), config.model_dump(mode="json"), paths)
         config._table = table
     for tick, values in by_tick.items():
         config = with_values(config, tick, values)

@@ -511,7 +511,7 @@ def test_values_that_were_checked_are_set_with_the_type_of_their_key_and_nothing
         ("extraction", "max_effort", 2): 10,
         ("device", "max_experience"): 30,
     }
-    expected, found = changed(config, plain_data(config), settings), copied(config, settings)
+    expected, found = changed(type(config), plain_data(config), settings), copied(config, settings)
     assert found == expected
     assert repr(found) == repr(expected)
     assert isinstance(found.day_length, float)

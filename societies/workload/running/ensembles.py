@@ -103,7 +103,7 @@ def _points(chosen: Any, config: Any) -> Points:
     alone = bare(config)
     for row, setting in zip(rows, settings, strict=True) if table else ():
         try:
-            one = copied(alone, setting) if table.checked else changed(config, base, setting)
+            one = copied(alone, setting) if table.checked else changed(type(config), base, setting)
             made[_name(setting)] = one
         except ValueError as error:
             number = chosen.first(config) + row
@@ -187,7 +187,7 @@ def in_time(
             if name not in known:
                 known[name] = len(configs)
                 try:
-                    found = made.get(name) or changed(config, base, setting)
+                    found = made.get(name) or changed(type(config), base, setting)
                     _require_ticks(chosen, config, found)
                     configs.append(found)
                 except ValueError as error:

@@ -181,11 +181,12 @@ def section_of(annotation: Any) -> Any:
     return next((found for one in get_args(annotation) if (found := section_of(one))), None)
 
 
-def changed(config: Any, base: Mapping[str, Any], settings: Mapping[Path, Any]) -> Any:
+def changed(model: type[Any], base: Mapping[str, Any], settings: Mapping[Path, Any]) -> Any:
     """Return the configuration with some keys set, without a table.
 
     Parameters
     ----------
+    model : class of the configuration
     base : configuration as plain data
     settings : values by the path of their key
 
@@ -197,9 +198,8 @@ def changed(config: Any, base: Mapping[str, Any], settings: Mapping[Path, Any]) 
     data: Any = dict(base)
     for path, value in settings.items():
         _put(data, path, value)
-    model: type[WorkloadConfig] = type(config)
     try:
-        found = model.model_validate(data, context=CONFLICTS_LATER)
+        found: WorkloadConfig = model.model_validate(data, context=CONFLICTS_LATER)
     except ValidationError as errors:
         lines = [
             f"{dotted(_inside(error['loc'], data))}: {plain_words(error)}"

@@ -22,7 +22,7 @@ from societies.errors import ConfigError
 from societies.sweep.designs import combined
 from societies.sweep.document import Sweep
 from societies.workload.declare.protocol import Workload
-from societies.workload.declare.registry import workload
+from societies.workload.running.registry import workload
 from societies.workload.running.ensembles import plain_number
 from societies.workload.running.points import with_rows
 from societies.workload.running.tables import ValueTable

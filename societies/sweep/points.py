@@ -22,9 +22,9 @@ from societies.errors import ConfigError
 from societies.sweep.designs import combined
 from societies.sweep.document import Sweep
 from societies.workload.declare.protocol import Workload
-from societies.workload.running.registry import workload
 from societies.workload.running.ensembles import plain_number
 from societies.workload.running.points import with_rows
+from societies.workload.running.registry import workload
 from societies.workload.running.tables import ValueTable
 from societies.workload.running.varying import NotVarying, changed, found_key, varying
 

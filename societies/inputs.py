@@ -12,6 +12,9 @@ from pathlib import Path
 from societies.errors import ConfigError
 from societies.paths import kind_unless_file
 
+HDF5 = b"\x89HDF\r\n\x1a\n"
+"""First bytes of an HDF5 file: a user may give a result in place of another file."""
+
 LONGEST_TABLE = 64 * 2**20
 """Most bytes of a table in CSV."""
 

@@ -14,6 +14,7 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
     (stat.S_ISSOCK, "a socket"),
 )
+_KERNEL = ("/proc", "/sys", "/sys/kernel/debug", "/sys/kernel/tracing")
 
 
 @cache
@@ -39,13 +40,24 @@ def kind_unless_file(path: str | os.PathLike[str]) -> str | None:
     Returns None for files and folders, and for paths that do not exist: opening those fails.
     """
     try:
-        mode = os.stat(path).st_mode
+        found = os.stat(path)
+        if stat.S_ISREG(found.st_mode) and not found.st_size and found.st_dev in _streams():
+            return "a stream of the system"
     except (OSError, ValueError):
         return None
     for is_kind, kind in _KINDS:
-        if is_kind(mode):
+        if is_kind(found.st_mode):
             return kind
     return None
+
+
+@cache
+def _streams() -> frozenset[int]:
+    """Return the file systems whose files may wait for data like a pipe, such as /proc/kmsg.
+
+    Files in them say that they are regular and that they have no bytes.
+    """
+    return frozenset(os.stat(one).st_dev for one in _KERNEL if os.path.isdir(one))
 
 
 SWEEPS = "sweeps"

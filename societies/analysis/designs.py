@@ -69,7 +69,8 @@ def saltelli(
                 found &= (x[:, 1 + len(names) + row] == expected).all(1)
         return found
 
-    rows, x = _whole(outcome, names, dim, size, whole, design, "groups")
+    count = _said(outcome, "saltelli").get("points", 0)
+    rows, x = _whole(outcome, names, dim, size, whole, design, "groups", count)
     return outcome.isel({dim: rows}), [names[i] for i in order(x)]
 
 
@@ -102,7 +103,8 @@ def trajectories(
         found: NDArray[np.bool_] = once & changed.any((1, 2))
         return found
 
-    rows, x = _whole(outcome, names, dim, size, whole, design, "trajectories")
+    count = _said(outcome, "morris").get("trajectories", 0)
+    rows, x = _whole(outcome, names, dim, size, whole, design, "trajectories", count)
     values = x.reshape(-1, len(names))
     return outcome.isel({dim: rows}), _levels(outcome, names, values, levels)
 
@@ -150,15 +152,22 @@ def _whole(
     whole: Callable[[Groups], NDArray[np.bool_]],
     design: str,
     groups: str,
+    count: int,
 ) -> tuple[NDArray[np.int64], Groups]:
     """Return the indices of the points of complete groups, in order, and their parameters.
 
     If all present points form complete groups (such as those of one value of a grid), they are
-    taken in order. Else the numbers of the points determine the group of each point.
+    taken in order. Else the numbers of the points determine the group of each point. Warns if
+    groups are left out, or fewer are present than the ``count`` that the study's design has.
     """
     x = np.column_stack([as_numbers(outcome[name].values) for name in names])
     places = np.arange(len(x))
     if len(x) % size == 0 and whole(x.reshape(-1, size, len(names))).all():
+        if (used := len(x) // size) < count:
+            warnings.warn(
+                f"'{outcome.name}': {used} of {count} {groups} are used; the others are not there",
+                stacklevel=4,
+            )
         return places, x.reshape(-1, size, len(names))
     if "point" not in outcome.coords:
         raise ConfigError(f"the points are no {design}, or not in its order")
@@ -172,7 +181,7 @@ def _whole(
             f"the points make no whole {groups} of {', '.join(names)}: merge the parts of the "
             "study, or run the design in a study of its own"
         )
-    used, most = len(rows) // size, 1 + int(there[-1])
+    used, most = len(rows) // size, max(count, 1 + int(there[-1]))
     warnings.warn(
         f"'{outcome.name}': {used} of {most} {groups} are used; the others lack points",
         stacklevel=4,

@@ -23,6 +23,9 @@ from societies.words import counted
 Value = str | int | float | bool | None
 
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+MOST_ROWS = 1_000_000
+"""Most lines of a table: reading as many takes some seconds. Arrays from Python may be longer."""
+
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 
@@ -94,13 +97,16 @@ def rows_of(name: str, text: str) -> list[tuple[int, list[str]]]:
     Raises
     ------
     ConfigError
-        With the line at which the text stops being CSV; ``name`` is that of its file.
+        If there are too many lines, or with the line at which the text stops being CSV;
+        ``name`` is that of its file.
     """
     if strange := _CONTROL.search(text):
         line = text.count("\n", 0, strange.start()) + 1
         raise ConfigError(
             f"{name}:{line}  is not text: it has the character #x{ord(strange[0]):04x}"
         )
+    if max(text.count("\n"), text.count("\r")) > MOST_ROWS + 1:
+        raise ConfigError(f"{name}: has more than {MOST_ROWS:,} lines, the most that are read")
     first = re.split(r"[\r\n]", text.lstrip(), maxsplit=1)[0]
     divider = next((one for one in ",;\t" if one in first), ",")
     reader = csv.reader(

@@ -16,7 +16,7 @@ from societies.config.model import WorkloadConfig
 from societies.config.problems import suggestion
 from societies.config.rules import name_rules
 from societies.errors import ConfigError
-from societies.inputs import byte_limit, content, decoded, nearest_file, shown
+from societies.inputs import HDF5, byte_limit, content, decoded, nearest_file, shown
 from societies.paths import (
     kind_unless_file,
     shipped_configuration,
@@ -26,9 +26,6 @@ from societies.paths import (
 
 Models = Mapping[str, type[WorkloadConfig]]
 """The models of all workloads' configurations by name."""
-
-HDF5 = b"\x89HDF\r\n\x1a\n"
-"""First bytes of an HDF5 file: a user may give a result in place of a configuration."""
 
 
 def load_config(

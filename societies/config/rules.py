@@ -7,6 +7,7 @@ named by the user (``--rule``). Nothing is imported here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Any
@@ -53,7 +54,8 @@ def beside(folder: FilePath, name: str) -> tuple[str, str]:
     folder of its author.
     """
     path = folder / name
-    if not path.resolve().is_relative_to(folder.resolve()):
+    # `Path.resolve` would raise an error for links that lead to each other.
+    if not FilePath(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         return "", (
             f"{shown(name)}: is not in the folder of this file, and only the user may name files "
             "elsewhere: give it on the command line"

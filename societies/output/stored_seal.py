@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from societies.inputs import HDF5
 from societies.output.disk import Disk, Extent
 from societies.output.layout import (
     CHECKSUMS,
@@ -47,6 +48,10 @@ _LARGEST = 1 << 24
 _MOST = 64
 """Most positions that are tried as the start of a seal. A hostile file may have thousands of them,
 each of which claims the whole rest of the file and would be hashed."""
+
+_WINDOW = 1 << 26
+"""Bytes in which seals are looked for at a time; Ctrl-C is heard before the next. A large file of
+another program that is not even HDF5 is not searched beyond the first."""
 
 
 _Count = Annotated[int, Field(ge=0, lt=1 << 63)]
@@ -145,12 +150,13 @@ def find(descriptor: int) -> Seal | StudySeal | None:
     if os.fstat(descriptor).st_size < len(MAGIC):
         return None
     with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:
-        at = -1
-        for _ in range(_MOST):
-            at = content.find(MAGIC, at + 1)
-            seal = unpacked(content, at) if at >= 0 else None
-            if seal is not None or at < 0:
-                return seal
+        tried, of_hdf5 = 0, content[: len(HDF5)] == HDF5
+        for start in range(0, len(content) if of_hdf5 else _WINDOW, _WINDOW):
+            at, end = start - 1, start + _WINDOW + len(MAGIC) - 1
+            while tried < _MOST and (at := content.find(MAGIC, at + 1, end)) >= 0:
+                tried += 1
+                if (seal := unpacked(content, at)) is not None:
+                    return seal
     return None
 
 

@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from societies.analysis.selecting import copies_of, with_ticks
-from societies.config.columns import read_columns
 from societies.config.document import Document
 from societies.config.load import find_config
-from societies.config.problems import Path, Problem, config_error, described, suggestion
+from societies.config.problems import Path, Problem, config_error, described
 from societies.errors import ConfigError, option
 from societies.numbers import is_finite
 from societies.output.layout import is_clock
 from societies.paths import TARGETS, data_directory
 from societies.study.expressions import quantity, variables_in
 from societies.study.filters import filtered
+from societies.study.observations import observations
 from societies.study.source import read
 from societies.study.statistics import STATISTICS, Reals, Statistic
 from societies.study.target_file import (
     Case,
     Choice,
-    DataColumn,
     Target,
     TargetsConfig,
     chosen,
@@ -259,7 +258,13 @@ def load_targets(
     for place, case in config.places():
         _, own = place or ("", "")
         observed = {
-            key: _observed(one.data, folder, document, (*place, "statistics", key, "data"))
+            key: observations(
+                one.data,
+                chosen(one.statistic)[0],
+                folder,
+                document,
+                (*place, "statistics", key, "data"),
+            )
             for key, one in case.statistics.items()
             if one.data is not None
         }
@@ -280,21 +285,3 @@ def _file(source: str | os.PathLike[str]) -> FilePath:
     if not os.path.lexists(name) and shipped.is_file():
         return shipped
     return find_config(source)
-
-
-def _observed(said: DataColumn, folder: FilePath, document: Document, path: Path) -> Reals:
-    if said.values:
-        return np.array(said.values, float)
-    if said.file is None:
-        message = "needs a file and a column, or values"
-        raise config_error([Problem(document.place(path), path, message)])
-    found = read_columns(folder / said.file, "observation")
-    wanted = said.column if said.column is not None else found.keys[0]
-    if wanted not in found.keys:
-        message = f"{found.name} has no column '{wanted}'{suggestion(wanted, found.keys)}"
-        raise config_error([Problem(document.place(path), path, message)])
-    column = [row[found.keys.index(wanted)] for row in found.rows]
-    if not all(map(is_finite, column)):
-        message = f"column '{wanted}' of {found.name} has entries that are no finite numbers"
-        raise config_error([Problem(document.place(path), path, message)])
-    return np.array(column, float)

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -49,7 +50,9 @@ def load_module(path: Path, prefix: str = "", *, tests: bool = False) -> ModuleT
 def _imported(path: Path, name: str, _of: Stamp, with_tests: bool) -> ModuleType:
     text = read_text(path, LARGEST_FILE)
     digest = hashlib.sha256(f"{path} {text}".encode()).hexdigest()[:8]
-    spec = spec_from_file_location(f"{path.stem}_{digest}", path)
+    module_name = f"{path.stem}_{digest}"
+    loader = SourceFileLoader(module_name, str(path))  # a link may lead to a file without .py
+    spec = spec_from_file_location(module_name, path, loader=loader)
     assert spec is not None
     module = module_from_spec(spec)
     sys.modules[module.__name__] = module

@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -213,6 +214,26 @@ def test_a_part_of_a_design_is_no_design():
         part = data.isel(run=(data.point % 2 == 0).values)
         with pytest.raises(ConfigError, match=f"make no whole {what} of x1, x2, x3: merge"):
             measure(part)
+
+
+def test_groups_that_a_study_no_longer_has_are_counted():
+    """Half of a design is whole groups: it was used as if it were all of it."""
+    x = sobol_sample.sample(BOX, 16, calc_second_order=False, seed=1)
+    for made, of, measure, said, design in (
+        (morris_design(), linear, analysis.morris, "6 of 12 trajectories",
+         {"morris": {"levels": 4, "trajectories": 12}}),
+        (x, ishigami, analysis.sobol, "8 of 16 groups",
+         {"saltelli": {"points": 16, "second_order": False}}),
+    ):  # fmt: skip
+        data = runs(made, of, design=design)
+        half = data.isel(run=slice(data.sizes["run"] // 2))
+        with pytest.warns(UserWarning, match=f"{said} are used; the others are not there"):
+            measure(half, resamples=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            measure(data, resamples=2)
+            grid = xr.concat([data, data.assign_coords(point=data.point + len(made))], "run")
+            measure(grid.isel(run=slice(data.sizes["run"], None)), resamples=2)
 
 
 def test_groups_that_lack_points_are_left_out_and_this_is_said():

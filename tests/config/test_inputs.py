@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -31,9 +32,10 @@ from societies.output.layout import LAYOUT_ATTRIBUTE, STUDY_ATTRIBUTE
 from societies.output.study_layout import STUDY_VERSION
 from societies.physics.matmul.config import MatmulConfig
 from societies.sweep import load_sweep
+from societies.translate.files import load_module
 from societies.workload.checking.windows import ticks_to_verify
 from societies.workload.running.engines import ReferenceEngine
-from societies.workload.running.registry import workload
+from societies.workload.running.registry import workload, workload_of_file
 from societies.workload.running.tables import table_of
 
 HEAD = "workload: economy\n"
@@ -131,6 +133,23 @@ def test_what_is_no_file_is_refused_wherever_it_is_named(tmp_path, monkeypatch):
             with pytest.raises((ConfigError, BuildError), match=message) as raised:
                 read()
             assert len(str(raised.value)) < 600
+
+
+def test_files_of_python_may_be_links(tmp_path, monkeypatch):
+    """A store of files may name them without .py; links that lead to each other are no file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "stored").write_text("VALUE = 7\n")
+    os.symlink("stored", "rules.py")
+    assert load_module(Path("rules.py")).VALUE == 7
+    os.symlink("loop.py", "loop.py")
+    (tmp_path / "c.yaml").write_text("model: loop.py\n")
+    for read in (
+        partial(load_module, Path("loop.py")),
+        partial(load_config, "c.yaml"),
+        partial(workload_of_file, "loop.py"),
+    ):
+        with pytest.raises(SocietiesError, match=r"loop\.py: no such file"):
+            read()
 
 
 TABLES = {

@@ -9,6 +9,7 @@ import xarray as xr
 
 import societies
 from societies import SocietiesError, config_from_dict
+from societies.config import columns
 from societies.economy.config import EconomyConfig
 from societies.workload.running.ensembles import _MADE
 from societies.workload.running.points import points_of, with_table
@@ -29,6 +30,19 @@ def test_societies_of_the_same_parameters_share_a_point():
     assert points.of.tolist() == [[0, 1, 0, 1, 0]]
     assert [one.trading.min_surplus for one in points.configs] == [0.1, 0.5]
     assert [one.utility.exponent for one in points.configs] == [2.0, 3.0]
+
+
+def test_a_table_of_more_lines_than_are_read_is_refused_at_once(tmp_path, monkeypatch):
+    """Three million rows took 24 s before they were refused for their number."""
+    monkeypatch.setattr(columns, "MOST_ROWS", 3)
+    monkeypatch.setattr(columns, "plain_scalar", lambda cell: pytest.fail("a cell was read"))
+    for end in ("\n", "\r\n", "\r"):
+        (tmp_path / "t.csv").write_text("a" + end + f"1{end}" * 4, newline="")
+        with pytest.raises(SocietiesError, match=r"t\.csv: has more than 3 lines, the most"):
+            table_of(tmp_path / "t.csv")
+    monkeypatch.undo()
+    (tmp_path / "t.csv").write_text("a\n1\n2\n3\n")
+    assert table_of(tmp_path / "t.csv").rows == 3
 
 
 def test_there_are_as_many_societies_as_rows():

@@ -13,6 +13,7 @@ import societies
 from societies.analysis import plot_overview
 from societies.cli import main
 from societies.errors import OutputError
+from societies.inputs import HDF5
 from societies.output import Coordinate, ResultFile, Variable, inspect, open_results, stored_seal
 from societies.output.tables import Column, EventTable
 from societies.output.trust import opened
@@ -31,6 +32,22 @@ def path(tmp_path):
     found = tmp_path / "run.h5"
     ResultFile.create(found, **DECLARED).close()
     return found
+
+
+def test_our_mark_is_found_wherever_it_is_but_not_far_in_other_programs_files(path, tmp_path):
+    """All of a terabyte was searched, and Ctrl-C did not end it."""
+    content, first = path.read_bytes(), HDF5.ljust(64, b"\0")
+    size = stored_seal._WINDOW
+    for head, found in ((first, True), (bytes(64), False)):
+        with open(tmp_path / "other", "w+b") as file:
+            file.write(head)
+            for place in (size, 3 * size - content.index(stored_seal.MAGIC) - 2):
+                file.truncate(64)
+                file.seek(place)
+                file.write(content)
+                file.flush()
+                seal = stored_seal.find(file.fileno())
+                assert (seal is not None) == found
 
 
 @pytest.fixture

@@ -45,6 +45,9 @@ def test_residuals_have_the_roots_of_their_weights():
     np.testing.assert_allclose(found.residuals, [[4, 2, 0], [0, -1, 0], [np.nan, 0, 0]])
     np.testing.assert_allclose(found.distance, [2, np.sqrt(1 / 5), np.inf])
     assert found.cells[0].tolist() == [4, 2, 9] and found.cells[1, :2].tolist() == [2, -1]
+    assert np.isnan(found.cells[1, 2]) and np.isnan(found.cells[2, 0])
+    far = answer_of(np.array([[1e100, 0, 0], [2e100, 0, 0]]), aim)  # beyond int64
+    assert far.cells[0, 0] != far.cells[1, 0]
 
 
 def test_other_targets_than_its_own():

@@ -161,6 +161,49 @@ def test_mistakes(target, match, tmp_path, monkeypatch):
         given(**target)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("date,rate\n2001-01-01,1\n2001-02-01,2\n2001-04-01,3\n",
+         r"s.csv:4  date: 2001-04-01 does not follow 2001-02-01; the statistic needs a row"),
+        ("date,rate\n2001-01-01,1\n2000-12-01,2\n", "2000-12-01 is not later than 2001-01-01"),
+        ("observed,rate\n2001-01-31,1\n2001-01-31,2\n", "is not later than 2001-01-31"),
+        ("rate,quarter\n1,2001Q4\n2,2002-Q1\n3,2002 q3\n", "s.csv:4  quarter: 2002 q3 does"),
+        ("Year,rate\n2001,1\n2002,3\n2004,2\n", "Year: 2004 does not follow 2002"),
+        ("rate,month,year\n1,11,2001\n2,12,2001\n3,1,2001\n", "year, month: 2001 1 is not later"),
+        ("tick,rate\n1,1\n3,2\n2,3\n", "tick: 2 is not later than 3"),
+    ],
+)  # fmt: skip
+def test_observations_follow_their_dates(text, said, tmp_path, monkeypatch):
+    """`rmse` compares tick by tick: a missing month moves all that follow."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.csv").write_text(text)
+    with pytest.raises(ConfigError, match=said):
+        given(statistic="rmse", data={"file": "s.csv", "column": "rate"})
+    given(statistic="wasserstein", data={"file": "s.csv", "column": "rate"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "date,rate\n2001-01-31,1\n2001-02-28,2\n2001-03-31,3\n",
+        "date,rate\n2001-01-05,1\n2001-01-08,2\n2001-01-09,3\n",
+        "date,rate\n2001-01-01,1\n2001-04-01,2\n2001-07-01,3\n",
+        "year,month,rate\n2001,11,1\n2001,12,2\n2002,1,3\n",
+        "year,rate\n2001,1\n2002,2\n2003,3\n",
+        "who,rate\n2001-13,1\n2001-12,2\n2001-11,3\n",
+    ],
+)
+def test_dates_in_order_are_accepted_and_are_not_the_observations(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.csv").write_text(text)
+    own = given(statistic="rmse", data={"file": "s.csv", "column": "rate"})
+    assert own.observed["x"].tolist() == [1, 2, 3]
+    if text.startswith(("date", "year")):
+        own = given(statistic="rmse", data={"file": "s.csv"})
+        assert own.observed["x"].tolist() == [1, 2, 3]
+
+
 def test_observations_and_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.csv").write_text("rate,wage\n1,3\n2,5\n")

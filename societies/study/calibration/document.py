@@ -114,7 +114,7 @@ def answer_of(statistics: Reals, aim: Targets) -> Answer:
         away = np.where(weights > 0, np.sqrt(weights) * away, 0)
         square = (away**2).sum(1) / weights.sum()
         scales = np.array([scale_of(one) for one in own])
-        cells = np.floor(statistics / scales).astype(np.int64)
+        cells = np.floor(statistics / scales)
     distance = np.where(np.isnan(square), np.inf, np.sqrt(square))
     return Answer(distance, away, statistics, cells)
 

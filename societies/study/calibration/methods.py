@@ -33,13 +33,13 @@ class Answer:
     residuals : (n, statistic) signed distances from the targets, in units of their scale, times the
         root of their weight; 0 for a statistic without weight
     statistics : (n, statistic)
-    cells : (n, statistic) int64, the statistics in whole units of their scale
+    cells : (n, statistic), the statistics in whole units of their scale; NaN where they failed
     """
 
     distance: Reals
     residuals: Reals
     statistics: Reals
-    cells: NDArray[np.int64]
+    cells: Reals
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,8 +89,7 @@ def workload_of_file(name: str) -> Workload[Any, Any]:
     """
     from societies.translate.files import load_module
 
-    path = Path(name).resolve()
-    found = getattr(load_module(Path(name)), "WORKLOAD", None)
+    found, path = getattr(load_module(Path(name)), "WORKLOAD", None), Path(name).resolve()
     if not isinstance(found, Workload):
         raise ConfigError(f"{name}: has no line WORKLOAD = ..., which makes the workload")
     entry = _entries().get(found.name)

@@ -1,11 +1,10 @@
 """Measures the page of a run: days a second with and without it, messages, frames and memory.
 
 The page plays as fast as possible in headless Chromium, or (`--client`) a client reads and
-acknowledges its messages, for machines without a browser. Before, `societies run`
-computes `--ticks` days without a page, fewer than the configuration has, and after it those that
-were played.
+acknowledges its messages, for machines without a browser. Then `societies run` computes the same
+days without a page. On a busy machine only the processor time of several `--pairs` says something.
 
-    python benchmarks/view_run.py economy/devices --set days=900 --ticks 500 --seconds 7 --out v.csv
+    python benchmarks/view_run.py economy/devices --set days=900 --seconds 7 --pairs 5 --out v.csv
     python benchmarks/view_run.py economy/devices --set replicates=1000 --client --out view-run.csv
     python benchmarks/view_run.py economy/quickstart --set days=19000 --minutes 60 --out memory.csv
 """
@@ -214,7 +213,7 @@ def main():
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--pace", default="as fast as possible", help="speed chosen on the page")
-    parser.add_argument("--ticks", type=int, default=200, help="of the run without a page")
+    parser.add_argument("--pairs", type=int, default=1, help="pages, each followed by a run")
     parser.add_argument("--minutes", type=float, default=0.0, help="measure memory for so long")
     parser.add_argument("--client", action="store_true", help="read messages without a browser")
     parser.add_argument("--out", type=Path, help="append to this CSV")
@@ -242,31 +241,36 @@ def main():
         rows.append(about | {"measurement": measurement, "value": f"{value:.4g}", "unit": unit})
         print(f"{measurement}: {value:.4g} {unit}", flush=True)
 
-    def add_alone(when, folder, first=3, last=options.ticks):
-        (few, few_used), (many, many_used) = (alone(words, n, folder) for n in (first, last))
-        ticks = last - first
-        add(f"without the page, {when}", ticks / (many - few), "ticks/s")
-        add(f"without the page, {when}", (many_used - few_used) / ticks, "processor s/tick")
+    def pair(folder):
+        """Add rows of a page and of a run without it; return what the page takes of each."""
+        found = {}
+        with opened(words, options.client) as (page, process, seconds, browser):
+            add("first picture", seconds, "s")
+            add("first picture, server", processor(family(process.pid)), "processor s")
+            for row in played(page, process, browser, options.seconds, options.pace):
+                add(*row)
+                found[row[0]] = row[1]
+        first, last = int(found["first tick with the page"]), int(found["last tick with the page"])
+        (few, few_used), (many, many_used) = (alone(words, n, folder) for n in (first - 1, last))
+        ticks = last - first + 1
+        rate, used = ticks / (many - few), (many_used - few_used) / ticks
+        add("without the page, the same ticks", rate, "ticks/s")
+        add("without the page, the same ticks", used, "processor s/tick")
+        both = found["with the page, server"] + found["with the page, browser"]
+        return found["with the page"] / rate, both / used
 
     try:
         with tempfile.TemporaryDirectory() as name:
-            if not options.minutes:
-                alone(words, 3, Path(name))  # builds kernels
-                add_alone("before", Path(name))
-            with opened(words, options.client) as (page, process, seconds, browser):
-                add("first picture", seconds, "s")
-                add("first picture, server", processor(family(process.pid)), "processor s")
-                if options.minutes:
+            if options.minutes:
+                with opened(words, options.client) as (page, process, _, _):
                     for row in remembered(page, process, options.minutes):
                         add(*row)
-                else:
-                    for row in played(page, process, browser, options.seconds, options.pace):
-                        add(*row)
-            if not options.minutes:
-                ends = [
-                    int(float(row["value"])) for row in rows if row["unit"] == "tick"
-                ]  # later ticks may cost more: the same ones are compared
-                add_alone("the same ticks", Path(name), ends[0], ends[1])
+            else:
+                alone(words, 3, Path(name))  # builds kernels
+                pairs = [pair(Path(name)) for _ in range(options.pairs)]
+                rate, used = (statistics.median(column) for column in zip(*pairs, strict=True))
+                add("ticks/s with the page, median", rate, "of those without")
+                add("processor time with the page, median", used, "of that without")
     finally:
         if options.out and rows:
             new = not options.out.exists()

@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def in_background(function: Callable[..., T], *arguments: Any) -> Future[T]:
+def in_background(function: Callable[..., T], *arguments: Any, name: str = "") -> Future[T]:
     """Start a function in another thread and return a future of its result or exception.
 
     This is useful for functions that release the GIL, such as checksums and hashes of large arrays.
-    Error messages name options as in the calling thread (`societies.errors.option`).
+    Error messages name options as in the calling thread (`societies.errors.option`). The name of
+    the thread begins with ``name``.
     """
-    other, context = ThreadPoolExecutor(1), copy_context()
+    other, context = ThreadPoolExecutor(1, name), copy_context()
     try:
         result = other.submit(context.run, function, *arguments)
     except RuntimeError:  # the system has no thread left

@@ -172,7 +172,7 @@ def leave(code: object) -> None:
 
     Python would end first what the driver of the device needs, so that the process crashes.
     """
-    if any(one.name == COMPUTING for one in threading.enumerate()):
+    if any(one.name.startswith(COMPUTING) for one in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()

@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.background import in_background
 from societies.config.problems import Path
 from societies.errors import DeviceError
 from societies.opencl import Device
+from societies.signals import COMPUTING
 from societies.view.shots import History, Line
 from societies.workload import Setup
 from societies.workload.declare.fields import SERIES, State
 from societies.workload.running.branch import with_intervention, with_values
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import LOG_TICKS, Built, Engine
+from societies.workload.running.engines import LOG_TICKS, Built, Engine, build
 from societies.workload.running.pace import paced
 from societies.workload.running.run import engine_of
 from societies.workload.running.varying import changed, value_at
@@ -60,7 +63,7 @@ class Course:
     ----------
     setup : the configuration without changes, with what a scene needs recorded
     device : where it is computed
-    ready : keys whose change must not need another program
+    ready : keys of which `prepare` builds the program that can change them
     linked : fields whose values of the last `WEEK` ticks `links` returns
 
     Attributes
@@ -82,6 +85,8 @@ class Course:
         chosen = chosen_device(device)[0]  # once, so that courses share the device and its program
         self._base, self._device, self._ready = setup, chosen or device, tuple(ready)
         self._linked = tuple(linked)
+        self._steered = False  # whether kernels read the keys in `ready` from tables
+        self._prepared: Future[Built | None] | None = None
         self.changes: tuple[Change, ...] = ()
         self.ticks = setup.ticks
         self._setup, self._engine = self._made((), None)
@@ -118,11 +123,35 @@ class Course:
     def _made(
         self, changes: Sequence[Change], like: Built | None
     ) -> tuple[Setup[Any, Any], Engine]:
-        setup = Setup(self._base.workload, with_changes(self._base, changes, self._ready))
+        ready = self._ready if self._steered else ()
+        setup = Setup(self._base.workload, with_changes(self._base, changes, ready))
         engine = engine_of(setup, self._device, like=like)[0]
         if self._linked:
             engine.remember(self._linked, WEEK)
         return setup, engine
+
+    def prepare(self) -> None:
+        """Begin to build the program of the first change in another thread.
+
+        Until then keys are constants of the program: reading them from tables costs a GPU a fifth.
+        """
+        if self._prepared is None and isinstance(self._device, Device):
+            self._prepared = in_background(self._tabled, self._device, name=COMPUTING)
+
+    def _tabled(self, device: Device) -> Built | None:
+        """Return the program whose kernels read the keys in `ready` from tables."""
+        config = with_changes(self._base, (), self._ready)
+        if config is self._base.config:
+            return None
+        setup = Setup(self._base.workload, config).on(device)
+        return build(setup.workload, setup.p, device, setup.copies)[0]
+
+    def _like(self) -> Built | None:
+        """Return a program that may be that of a change; the first of all waits for it."""
+        steered, self._steered = self._steered, True
+        if steered or self._prepared is None or self._prepared.exception():
+            return self._engine.built
+        return self._prepared.result() or self._engine.built
 
     def change(self, changes: tuple[Change, ...]) -> Iterator[None]:
         """Take other changes; what was computed after the first that differs is forgotten.
@@ -145,7 +174,7 @@ class Course:
     def _take(self, changes: tuple[Change, ...], at: int, *, again: bool) -> None:
         """Replace the engine by one with other changes, at the present tick or at the beginning."""
         before, links = self._engine, self.links(0, self._setup.copies)
-        self._setup, self._engine = self._made(changes, before.built)
+        self._setup, self._engine = self._made(changes, self._like())
         self._engine.start()
         past = {} if again else {k: v for k, v in self._snapshots.items() if k <= at}
         self.changes, self._until = changes, at
@@ -201,6 +230,7 @@ class Course:
 
     def branch(self) -> Course:
         """Return another course with the same past."""
+        self.prepare()
         made = object.__new__(Course)
         made.__dict__.update(self.__dict__)
         made._history = self.history.before(self.history.rows, self.history.lines)
@@ -313,7 +343,7 @@ def with_changes(
 
     Those before the first tick are values of keys, the others interventions. Keys in ``ready`` are
     set before the last tick to what they are then, so that kernels read them from a table from the
-    beginning, and a change needs no other program.
+    beginning, and all changes of them need the same program.
     """
     config, clock = setup.config, setup.workload.clock
     by_tick: dict[int, dict[str, Any]] = {}

@@ -248,6 +248,7 @@ class RunView:
             if any(course.large for course in courses):
                 yield self._shot(state, courses, hashed=False)
         yield self._shot(state, courses)
+        self._course.prepare()
         if self._lives and state.agent >= 0 and not state.playing:
             for course in courses:
                 yield from self._lives.computed(course, state.agent, state.copy)

@@ -21,7 +21,7 @@ from societies.errors import SocietiesError
 from societies.kerneltext.source import AmalgamatedText, amalgamate
 from societies.opencl import Device, DeviceArray, Program, get_all, get_each
 from societies.workload.declare.fields import SERIES, State
-from societies.workload.declare.phases import LOG_ROW, TICKS, Step, kernel_files
+from societies.workload.declare.phases import LOG_ROW, TICKS, Phase, Step, kernel_files
 from societies.workload.declare.protocol import Workload
 from societies.workload.running.bound import BoundPhases
 from societies.workload.running.logs import DeviceLogs, split_by_tick
@@ -394,6 +394,33 @@ def text(workload: Workload[Any, Any], config: Any, macros: Mapping[str, Any]) -
     return amalgamate(kernel_files(phases), {**source.macros, **macros}, source.header)
 
 
+def build(
+    workload: Workload[Any, Any],
+    p: Any,
+    device: Device,
+    copies: int,
+    *,
+    work_items: int | None = None,
+    only: Collection[str] | None = None,
+    like: Built | None = None,
+) -> tuple[Built, dict[str, Phase], int]:
+    """Return the program of an engine, its phases, and its work-items per workgroup.
+
+    The parameters are those of `DeviceEngine`.
+    """
+    source, phases = workload.source(p), dict(workload.phases(p, copies))
+    if only is not None:
+        phases = {name: one for name, one in phases.items() if name in only}
+    size = work_items or workload.work_items(p, copies, device)
+    macros = {**source.macros, **({source.work_items: size} if source.work_items else {})}
+    files = kernel_files(phases)
+    text = (files, macros, source.header)
+    if like is None or like.device is not device or like.text != text:
+        program = Program(device, files, macros=macros, header=source.header)
+        like = Built(device, text, program)
+    return like, phases, size
+
+
 class DeviceEngine(Engine):
     """All copies on an OpenCL device.
 
@@ -440,18 +467,11 @@ class DeviceEngine(Engine):
             name for name, one in self.fields.items() if one.logged and one.nbytes(self.sizes)
         ]
         self._logs = DeviceLogs(device, self._state, logged, self._event_kinds, LOG_TICKS)
-        source, phases = workload.source(p), dict(workload.phases(p, copies))
-        self._given = source.arguments
-        if only is not None:
-            phases = {name: one for name, one in phases.items() if name in only}
-        size = work_items or workload.work_items(p, copies, device)
-        macros = {**source.macros, **({source.work_items: size} if source.work_items else {})}
-        files = kernel_files(phases)
-        text = (files, macros, source.header)
-        if like is None or like.device is not device or like.text != text:
-            program = Program(device, files, macros=macros, header=source.header)
-            like = Built(device, text, program)
-        self.built, self.program = like, like.program
+        self._given = (source := workload.source(p)).arguments
+        self.built, phases, size = build(
+            workload, p, device, copies, work_items=work_items, only=only, like=like
+        )
+        self.program = self.built.program
         self.run_step = BoundPhases(
             phases,
             self.program,

@@ -48,14 +48,14 @@ def playing_controls(
 
     Parameters
     ----------
-    state : with ``playing``, ``pace``, ``asked``, ``copy`` and ``spread``
+    state : with ``pace``, ``asked``, ``copy`` and ``spread``
     clock, copies : words for a tick and a copy
     ticks, count : numbers of both
     spreads : what can be drawn of agents
     """
     many = plural(clock)
     found: list[Control] = [
-        Button("play", "Pause" if state.playing else "Play"),
+        Button("play", "Play"),  # the page calls it "Pause" while frames say that it plays
         Button("one", f"One {clock}"),
         Button("ten", f"Ten {many}"),
         Choice("pace", f"Speed in {many}", state.pace, tuple(PACES)),

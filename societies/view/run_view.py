@@ -58,6 +58,7 @@ class Panes:
     links, window, colour : what the network shows
     agent : the agent whose life is shown; -1: none
     number : number that policies concern
+    replays : how many times the run was played again from its beginning
     """
 
     playing: bool = False
@@ -74,6 +75,7 @@ class Panes:
     colour: str = ""
     agent: int = -1
     number: int = 0
+    replays: int = 0
 
 
 class RunView:
@@ -113,6 +115,7 @@ class RunView:
         self._agents = self._setup.sizes[fields[net.taker].dims[0]] if net else 0
         words = workload.clock, self._copies, self._agents
         self._drawing = Drawing(self._scene, *words, self._lives)
+        self._replays = 0
         self._checked: tuple[int, int, int, int | None] = (-1, -1, 0, None)
 
     @property
@@ -190,9 +193,17 @@ class RunView:
         """Return the tick that is shown, or will be: clicks come faster than ticks are computed."""
         return self._course.heading if state.playing else state.asked
 
+    def _over(self, state: Panes) -> bool:
+        """Whether the last tick is shown, so that nothing follows."""
+        courses = [self._course, *([self._other] if self._other else ())]
+        ended = all(course.ended for course in courses)
+        return ended and (state.playing or state.asked >= self._course.tick)
+
     def _pressed(self, state: Panes, name: str) -> Panes:
         now = self._now(state)
         if name == "play":
+            if self._over(state):
+                return replace(state, playing=True, asked=0, replays=state.replays + 1)
             return replace(state, playing=not state.playing, asked=now)
         if name in ("one", "ten"):
             to = min(now + (1 if name == "one" else 10), self.ticks)
@@ -241,6 +252,10 @@ class RunView:
     def frames(self, state: Panes) -> Iterator[Shot | None]:
         """Yield scenes: of the asked tick, or one after another while the run goes on."""
         courses = yield from self._prepared(state)
+        if state.replays != self._replays:
+            self._replays = state.replays
+            for course in courses:
+                yield from course.steps_to(0)
         if not state.playing:
             for course in courses:
                 for _ in course.steps_to(state.asked):

@@ -69,6 +69,17 @@ def test_days_back_and_forward_have_the_bits_of_a_run(tmp_path):
     assert found[12].panes[0].rows == 12 and "links" in found[12].panes[0].numbers
 
 
+def test_play_after_the_last_day_begins_again_also_with_a_branch():
+    view, state = made(days=6)
+    ended = last(view, state := view.take(at(state, 6), Press("branch")))
+    state = view.take(replace(state, pace="as fast as possible"), Press("play"))
+    days = [(shot.tick, len(shot.panes)) for shot in view.frames(state) if shot]
+    assert days[0] == (0, 2) and days[-1] == (6, 2)
+    assert hashes(last(view, state)) == hashes(ended)
+    back = view.take(view.take(state, Change("tick", 3)), Press("play"))
+    assert back.replays == state.replays and back.asked == 3
+
+
 def test_a_network_of_a_day_is_the_same_whether_reached_forward_or_back():
     view, state = made()
     links = {}

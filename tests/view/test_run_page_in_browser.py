@@ -192,6 +192,28 @@ def test_keys_play_and_compute_a_day(page, window):
     until(lambda: page.session.state.playing, "the space bar")
 
 
+def test_after_the_last_day_the_button_plays_again_from_the_first(page, window):
+    label = "document.getElementById('c-play').textContent"
+    pace = "document.getElementById('c-pace')"
+    window.js(f"{pace}.value = 'as fast as possible'; {pace}.onchange()")
+    click(window, "play")
+    shows_day(window, 30)
+    window.until(f"{label} === 'Play' && newest.panes[0].sha256")
+    known = window.js("newest.panes[0].sha256")
+    window.js(f"{pace}.value = '20 a second'; {pace}.onchange()")
+    click(window, "play")
+    window.until(f"{label} === 'Pause' && newest.tick < 30")
+    window.until(f"{label} === 'Play' && newest.panes[0].sha256 === '{known}'", 60)
+    assert window.js("courses[0].rows") == 30 and not page.errors
+
+
+def test_a_button_keeps_the_focus_when_other_controls_change(window):
+    window.js("document.getElementById('c-branch').focus()")
+    click(window, "branch")
+    window.until("document.getElementById('c-branch').textContent === 'Close the branch'")
+    assert window.js("document.activeElement.id") == "c-branch"
+
+
 def test_a_server_that_is_started_again_is_shown_from_its_beginning(chromium):
     first = Served(made(days=30)[0])
     window = chromium.open(first.address)

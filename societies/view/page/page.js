@@ -202,7 +202,7 @@ function enable() {
 }
 
 function build(controls) {
-  const legend = by("controls").querySelector("legend");
+  const legend = by("controls").querySelector("legend"), focused = document.activeElement.id;
   by("controls").replaceChildren(legend);
   inputs = new Map();
   let row = null;
@@ -217,6 +217,8 @@ function build(controls) {
     row = null;
     by("controls").append(one.kind === "slider" ? slider(one) : choice(one));
   }
+  namePlay();
+  if (by("controls").contains(by(focused))) by(focused).focus();
 }
 
 function make(name, properties) {

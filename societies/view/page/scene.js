@@ -72,6 +72,7 @@ function drawScene(all = false) {
   for (const one of [by("c-tick"), by("n-tick")]) {
     if (one && one !== document.activeElement) put(one, "value", String(newest.tick));
   }
+  namePlay();
   drawCharts();
   drawFacts();
   newest.panes.forEach((pane, place) => {
@@ -83,6 +84,11 @@ function drawScene(all = false) {
   });
   for (const extra of [...by("panes").children].slice(newest.panes.length)) removed(extra);
   record();
+}
+
+// Names the button by what it does, which at the last tick is to play again.
+function namePlay() {
+  if (newest && by("c-play")) put(by("c-play"), "textContent", newest.playing ? "Pause" : "Play");
 }
 
 function drawFacts() {

@@ -131,6 +131,26 @@ def test_pictures_and_a_video_are_saved(window, tmp_path):
     assert sum(parts) > shown > 0
 
 
+def test_a_video_waits_for_pictures_that_are_still_encoded(page, window, tmp_path):
+    """On a slow machine the recorder is behind; what it has not written when it stops is lost."""
+    window.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    window.js("""window.MediaRecorder = class {
+        static isTypeSupported() { return true; }
+        start() { this.late = ["a".repeat(200), "b".repeat(300)]; }
+        requestData() { this.ondataavailable({ data: new Blob(this.late.splice(0, 1)) }); }
+        stop() { this.onstop(); }
+    }; undefined""")
+    window.js("document.getElementById('video').click()")
+    click(window, "one")
+    shows_day(window, 9)
+    window.js("document.getElementById('video').click()")
+    until(lambda: list(tmp_path.glob("*.webm")), "the video", 60)
+    video = next(tmp_path.glob("*.webm")).read_bytes()
+    assert video == b"a" * 200 + b"b" * 300
+    assert window.js("document.getElementById('video').textContent") == "Record video"
+    assert not page.errors
+
+
 def test_while_it_plays_only_what_is_on_the_screen_is_drawn(page, window):
     window.js("""window.laid = 0;
         drawNetwork = ((inner) => (...given) => { laid += 1; inner(...given); })(drawNetwork);

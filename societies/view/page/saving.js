@@ -4,7 +4,9 @@
 const TITLES = ".u-title, .legend > *, #when, #parted, .pane h2, .hash, .network-title, .grid-title, .spread-title";
 const paper = () => (dark.matches ? "#121212" : "#ffffff");
 
-let film = null; // the video that is recorded: { canvas, recorder, parts }
+let film = null; // the video that is recorded: { canvas, recorder, parts, ending }
+const WRITTEN = 1000; // milliseconds without new bytes after which a video that ends has all pictures
+const LATE = 30000; // milliseconds after which it ends without the others
 
 function download(address, kind) {
   make("a", { href: address, download: `${newest.clock}-${newest.tick}.${kind}` }).click();
@@ -167,7 +169,7 @@ function svgOfScene() {
 // Begins a video of what is shown from now on, or ends and saves it.
 function recordVideo() {
   if (film) {
-    film.recorder.stop();
+    if (!film.ending) finishVideo(film, performance.now(), 0);
     return;
   }
   const kind = ["video/webm;codecs=vp8", "video/webm", "video/mp4"].find((one) => window.MediaRecorder && MediaRecorder.isTypeSupported(one));
@@ -187,14 +189,27 @@ function recordVideo() {
     if (blob.size < 100) write("error", "the video has no picture: record for longer");
     else downloadBlob(blob, blob.type.slice(6));
   };
-  film = { canvas, recorder, parts };
+  film = { canvas, recorder, parts, ending: false };
   recorder.start(1000);
   write("video", "End and save video");
 }
 
+// Stops the recorder when it has written all pictures: those on which it still works would be lost.
+function finishVideo(one, began, before) {
+  const size = one.parts.reduce((sum, part) => sum + part.size, 0);
+  if ((size > 100 && size === before) || performance.now() - began > LATE) {
+    one.recorder.stop();
+    return;
+  }
+  one.ending = true;
+  write("video", "Saving the video ...");
+  one.recorder.requestData();
+  setTimeout(finishVideo, WRITTEN, one, began, size);
+}
+
 // Adds what is drawn now to the video.
 function record() {
-  if (film) compose(film.canvas, 1);
+  if (film && !film.ending) compose(film.canvas, 1);
 }
 
 by("save").addEventListener("click", (event) => {

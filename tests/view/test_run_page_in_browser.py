@@ -191,6 +191,7 @@ def test_no_serious_fault_keeps_people_out(window, two, scheme):
 
 
 def test_the_page_is_readable_and_works_enlarged_four_times(page, window):
+    assert window.js("document.getElementById('skip').offsetParent") is None
     window.call("Emulation.setDeviceMetricsOverride", **AT_400_PERCENT)
     # The layout is known before the page hears of its new size and draws its charts again.
     window.until(
@@ -198,6 +199,10 @@ def test_the_page_is_readable_and_works_enlarged_four_times(page, window):
         "one.getBoundingClientRect().right <= 321)"
     )
     assert window.js("document.documentElement.scrollWidth") <= 320
+    top = "document.getElementById('panel').getBoundingClientRect().top"
+    assert window.js(top) > 1000
+    window.js("document.getElementById('skip').click()")  # to the controls, below all pictures
+    window.until(f"Math.abs({top}) < 2")
     pick(window, 3)
     until(lambda: page.session.state.agent == 3, "the agent that was clicked")
 

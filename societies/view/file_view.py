@@ -45,6 +45,7 @@ class Place:
     links: str = ""
     window: str = ""
     colour: str = ""
+    replays: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +203,9 @@ class FileView:
         now = self._tick if state.playing else state.asked
         if isinstance(event, Press):
             if event.name == "play":
-                again = not state.playing and now >= self._history.rows == self.ticks
-                return replace(state, playing=not state.playing, asked=0 if again else now)
+                if now >= self._history.rows == self.ticks:
+                    return replace(state, playing=True, asked=0, replays=state.replays + 1)
+                return replace(state, playing=not state.playing, asked=now)
             to = min(now + (1 if event.name == "one" else 10), self.ticks)
             return replace(state, playing=False, asked=to)
         if not isinstance(event, Change):

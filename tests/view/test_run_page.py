@@ -524,6 +524,8 @@ def test_a_result_is_played_from_its_beginning_and_stops_at_its_end(result):
     ticks = [one.tick for one in view.frames(state) if one is not None]
     assert ticks[0] == 0 and ticks[-1] == 9 and ticks == sorted(ticks)
     assert view.take(view.take(view.initial, Press("ten")), Press("one")).asked == 9
+    again = view.take(state, Press("play"))
+    assert again != state and next(one.tick for one in view.frames(again) if one) == 0
 
 
 def test_a_result_that_grows_is_read_again(tmp_path):

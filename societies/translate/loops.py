@@ -23,7 +23,7 @@ from societies.translate.values import (
     parts_of,
     wide,
 )
-from societies.translate.walks import Span, _called, span_of, walk
+from societies.translate.walks import Span, _called, collected, span_of, walk
 
 # -------------------------------------------------------------------- loops
 
@@ -255,20 +255,7 @@ def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] 
             whole(f, value, node)
             return value if value.fresh else lists.copied(f, value, name)
         f.error(node, "this is no list")
-    steps = walk(f, argument, [ast.Pass()])
-    if steps.most is None:
-        f.error(node, *FROM_CONFIG)
-    k = f.cname("k")
-    with f.aside() as lines, f.block(f"for (long {k} = 0; {steps.more(k)}; ++{k})"):
-        value = steps.item(k)
-        if isinstance(value, List):
-            f.error(node, "a slice of rows", "Write a comprehension: [list(row) for row in x].")
-        kinds = tuple(f.number(one, node).kind for one in parts_of(value))
-        made = lists.new(f, name, kinds, steps.most)
-        storing.add(f, made, value, node, sure=True)
-    f.emit(f"{made.counter} = 0;")
-    f.splice(lines)
-    return made
+    return collected(f, walk(f, argument, [ast.Pass()]), name, node)
 
 
 def _is_walk(f: Function, node: ast.Call) -> bool:

@@ -12,6 +12,7 @@ from societies.translate.values import (
     BOOL,
     FIXED,
     INT,
+    READ,
     REAL,
     Known,
     List,
@@ -56,14 +57,8 @@ def contains(f: Function, node: ast.Compare) -> Number | bool:
     among = f.listed(
         among, node, "'in' asks lists and ranges alone", "Use a list or a field of 0 and 1."
     )
-    whole(f, among, node)
-    flag = f.fresh()
-    f.emit(f"int {flag} = 0;")
-    k = f.cname("k")
-    same = _same(f, among, left, k, node)
-    with f.loop(among.length, to=k):
-        f.emit(f"if ({same}) {{ {flag} = 1; break; }}")
-    return Number(f"(!{flag})" if negate else flag, BOOL, FIXED, 0, 1)
+    place = _place(f, among, left, node)
+    return Number(f"({place} {'>=' if negate else '<'} {among.length})", BOOL, READ, 0, 1)
 
 
 def _range(f: Function, node: ast.Compare, among: ast.expr) -> tuple[Number, Number, Number] | None:
@@ -215,13 +210,19 @@ def _insert(f: Function, where: List, node: ast.Call, target: str) -> Value:
     return Known(None)
 
 
-def _position(f: Function, where: List, value: Value, node: ast.AST) -> str:
-    """Return the index of the first entry that is a value."""
+def _place(f: Function, where: List, value: Value, node: ast.AST) -> str:
+    """Return the index of the first entry that is a value, or the length of the list."""
     whole(f, where, node)
     place = f.fresh()
     f.emit(f"long {place} = 0;")
     same = _same(f, where, value, place, node)
     f.emit(f"while ({place} < {where.length} && !({same})) ++{place};")
+    return place
+
+
+def _position(f: Function, where: List, value: Value, node: ast.AST) -> str:
+    """Return the index of the first entry that is a value."""
+    place = _place(f, where, value, node)
     f.require(f"{place} < {where.length}", node, "the value is not in the list")
     return place
 

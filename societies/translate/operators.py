@@ -58,8 +58,11 @@ FOLDED: dict[str, Callable[[Any, Any], Any]] = {
     ">>": operator.rshift,
     "/": operator.truediv,
 }
+_SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]]
+_SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 _EXACT = 2**53
 _TOO_LARGE = "the whole number needs more than 64 bits"
+_BEYOND = _TOO_LARGE, "Write it as a real number: 1e22."
 _ZERO = "division by zero"
 FLOOR = "Write math.floor(a / b), or int(...)."
 REMAINDER = "Write a - b * float(math.floor(a / b)), or int(...)."
@@ -121,15 +124,18 @@ def _folded(f: Function, symbol: str, a: Number, b: Number, node: ast.AST) -> Nu
     if REAL in (a.kind, b.kind) and symbol not in ("+", "-", "*", "/"):
         f.error(node, f"{symbol} of real numbers", REMAINDER if symbol == "%" else FLOOR)
     if symbol == "<<" and (b.known < 0 or b.known > 64):
-        f.error(node, _TOO_LARGE, "Write it as a real number: 1e22.")
+        f.error(node, *_BEYOND)
     try:
         found = FOLDED[symbol](a.known, b.known)
     except (ZeroDivisionError, ValueError, OverflowError) as error:
         f.error(node, str(error), "Ask before: if count > 0: x = total / count.")
-    if isinstance(found, bool):
-        found = int(found)
+    return _written(f, int(found) if isinstance(found, bool) else found, node)
+
+
+def _written(f: Function, found: float, node: ast.AST) -> Number:
+    """Return a number that was computed here, or raise the error that it has too many bits."""
     if isinstance(found, int) and not LEAST < found <= MOST:
-        f.error(node, _TOO_LARGE, "Write it as a real number: 1e22.")
+        f.error(node, *_BEYOND)
     return literal(found)
 
 
@@ -213,26 +219,21 @@ def bounds(symbol: str, a: Number, b: Number) -> tuple[int | None, int | None]:
 
 
 def _power(f: Function, a: Number, b: Number, node: ast.AST) -> Number:
-    exponents = (0, 1, 2, 3, 4)
-    if a.kind == INT and b.literal and b.known in exponents and b.kind == INT:
-        if a.literal and isinstance(a.known, int) and isinstance(b.known, int):
-            return literal(a.known**b.known)
-        base, made = f.kept(a) if a.life == 0 else a, literal(1)
-        for _ in range(int(b.known or 0)):
-            made = binary(f, ast.Mult(), made, base, node) if not made.literal else base
-        return made
-    folded = a.literal and b.literal and a.kind == INT and b.kind == INT
-    if folded and isinstance(a.known, int) and isinstance(b.known, int) and 0 <= b.known <= 63:
-        if abs(a.known**b.known) <= MOST:
-            return literal(a.known**b.known)
-        f.error(node, _TOO_LARGE, "Write it as a real number: 1e22.")
-    if folded and isinstance(b.known, int) and b.known > 63:
-        f.error(node, _TOO_LARGE, "Write it as a real number: 1e22.")
-    reason = "a power has other bits on every device"
+    if a.kind == INT and b.kind == INT and isinstance(b.known, int) and b.literal:
+        if a.literal and isinstance(a.known, int) and b.known >= 0:
+            if b.known > 63 and abs(a.known) > 1:
+                f.error(node, *_BEYOND)
+            return _written(f, a.known**b.known, node)
+        if b.known in (0, 1, 2, 3, 4):
+            base, made = f.kept(a) if a.life == 0 else a, literal(1)
+            for _ in range(b.known):
+                made = binary(f, ast.Mult(), made, base, node) if not made.literal else base
+            return made
     if a.kind != REAL and b.kind != REAL:
         reason = "a power with an exponent that is not 0, 1, 2, 3 or 4"
         f.error(node, reason, "Write x * x, or a loop that multiplies.")
-    f.error(node, reason, "Write x * x, math.sqrt(x), or soft_pow(x, y) of societies.model.")
+    f.error(node, "a power has other bits on every device",
+            "Write x * x, math.sqrt(x), or soft_pow(x, y) of societies.model.")  # fmt: skip
 
 
 @handles(ast.UnaryOp)
@@ -241,29 +242,19 @@ def _unary(f: Function, node: ast.UnaryOp, name: str) -> Value:
         found = f.truth(node)
         return Known(found) if isinstance(found, bool) else found
     value = f.present(f.number(f.expression(node.operand), node), node)
+    if isinstance(node.op, ast.Invert) and value.kind == REAL:
+        f.error(node, "~ of a real number", "Write int(...).")
     if value.literal and value.known is not None:
-        signs: dict[type[ast.unaryop], Callable[[Any], Any]]
-        signs = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
-        if isinstance(node.op, ast.Invert) and value.kind == REAL:
-            f.error(node, "~ of a real number", "Write int(...).")
         plain = int(value.known) if isinstance(value.known, bool) else value.known
-        return literal(signs[type(node.op)](plain))
+        return _written(f, _SIGNS[type(node.op)](plain), node)
+    text = value.text if value.kind == REAL else wide(value)
     kind = REAL if value.kind == REAL else INT
-    flipped = (
-        None if value.high is None else -value.high, None if value.low is None else -value.low,
-    )  # fmt: skip
-    known = None if value.known is None else -value.known
     if isinstance(node.op, ast.UAdd):
-        return replace(value, kind=kind, text=wide(value) if kind == INT else value.text)
+        return replace(value, kind=kind, text=text)
     if isinstance(node.op, ast.Invert):
-        if kind == REAL:
-            f.error(node, "~ of a real number", "Write int(...).")
-        return Number(f"(~{wide(value)})", INT, value.life)
+        return Number(f"(~{text})", INT, value.life)
+    low, high, known = (None if x is None else -x for x in (value.high, value.low, value.known))
+    signed = f"(-{text})"
     if kind == INT and f.unit.checked and value.low is None:
-        text = f"checked_sub(0, {bare(wide(value))}, {f.site(node, _TOO_LARGE)})"
-        return Number(text, INT, value.life, *flipped, known)
-    text = value.text if kind == REAL else wide(value)
-    return Number(f"(-{text})", kind, value.life, *flipped, known)
-
-
-# -------------------------------------------------------------------- truth
+        signed = f"checked_sub(0, {bare(text)}, {f.site(node, _TOO_LARGE)})"
+    return Number(signed, kind, value.life, low, high, known)  # type: ignore[arg-type]

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from societies.translate import lists, storing
 from societies.translate.function import Function
 from societies.translate.membership import whole
+from societies.translate.messages import FROM_CONFIG
+from societies.translate.operators import binary
 from societies.translate.tables import table
 from societies.translate.values import (
     INT,
@@ -20,6 +22,7 @@ from societies.translate.values import (
     Value,
     bare,
     literal,
+    parts_of,
     wide,
 )
 
@@ -107,20 +110,7 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
     """
     span = span_of(f, node)
     if span is not None:
-        start, stop = f.kept(span.start), f.kept(span.stop)
-        step, compare = span.step, "<" if span.step > 0 else ">"
-
-        def place(k: str) -> str:
-            moved = k if step == 1 else f"{k} * {step}"
-            return moved if start.literal and start.known == 0 else f"{bare(wide(start))} + {moved}"
-
-        low = start.low if step > 0 else None
-        high = None if stop.high is None or step < 0 else stop.high - 1
-        return Walk(
-            lambda k: Number(f"({place(k)})" if place(k) != k else k, INT, NAME, low, high),
-            lambda k: f"{place(k)} {compare} {bare(wide(stop))}",
-            span.most,
-        )
+        return _through_range(f, span)
     function = _called(f, node)
     assert isinstance(node, ast.expr)
     if isinstance(node, ast.Call) and function in (enumerate, zip, reversed):
@@ -151,6 +141,30 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
             f.error(node, "this is no list", _LOOPS)
     whole(f, made, node)
     _unbound(f, made, node, body)
+    return _through_list(f, made)
+
+
+def _through_range(f: Function, span: Span) -> Walk:
+    start, stop = f.kept(span.start), f.kept(span.stop)
+    step, compare = span.step, "<" if span.step > 0 else ">"
+
+    def place(k: str) -> str:
+        moved = k if step == 1 else f"{k} * {step}"
+        return moved if start.literal and start.known == 0 else f"{bare(wide(start))} + {moved}"
+
+    low, high = (start.low, stop.high) if step > 0 else (stop.low, start.high)
+    if step > 0:
+        high = None if high is None else high - 1
+    else:
+        low = None if low is None else low + 1
+    return Walk(
+        lambda k: Number(f"({place(k)})" if place(k) != k else k, INT, NAME, low, high),
+        lambda k: f"{place(k)} {compare} {bare(wide(stop))}",
+        span.most,
+    )
+
+
+def _through_list(f: Function, made: List) -> Walk:
     fields = (made.field,) if made.field else ()
     return Walk(
         lambda k: lists.get(f, made, k), lambda k: f"{k} < {made.length}", made.most, fields
@@ -181,15 +195,9 @@ def _reversed(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
     if span is not None:
         if abs(span.step) != 1:
             f.error(node, "a reversed range with a step", "Write the range with a negative step.")
-        start, stop = f.kept(span.start), f.kept(span.stop)
-        shift = "- 1" if span.step == 1 else "+ 1"
-        sign, compare = ("-", ">=") if span.step == 1 else ("+", "<=")
-        return Walk(
-            lambda k: Number(f"({wide(stop)} {shift} {sign} {k})", INT, NAME,
-                             start.low if span.step == 1 else None),
-            lambda k: f"{wide(stop)} {shift} {sign} {k} {compare} {wide(start)}",
-            span.most,
-        )  # fmt: skip
+        step = literal(span.step)
+        first, end = (binary(f, ast.Sub(), one, step, node) for one in (span.stop, span.start))
+        return _through_range(f, Span(first, end, -span.step))
     made = f.expression(node.args[0])
     made = f.listed(made, node, "reversed takes a list", _LOOPS)
     whole(f, made, node)
@@ -209,9 +217,12 @@ def _slice(f: Function, node: ast.Subscript, body: Sequence[ast.AST]) -> Walk:
     whole(f, made, node)
     assert isinstance(node.slice, ast.Slice)
     if changes(body):
-        made = slice_of(f, made, node, "part")
-        return Walk(lambda k: lists.get(f, made, k), lambda k: f"{k} < {made.length}", made.most)
-    start, stop, step = slice_bounds(f, made, node.slice)
+        return _through_list(f, slice_of(f, made, node, "part"))
+    return _through_slice(f, made, node.slice)
+
+
+def _through_slice(f: Function, made: List, node: ast.Slice) -> Walk:
+    start, stop, step = slice_bounds(f, made, node)
     if step < 0:
         return Walk(
             lambda k: lists.get(f, made, f"{made.length} - 1 - {k}"),
@@ -258,17 +269,24 @@ def slice_of(f: Function, made: List, node: ast.Subscript, name: str) -> List:
     assert isinstance(node.slice, ast.Slice)
     if made.rows:
         f.error(node, "a slice of rows", "Go through them in a loop over a range.")
-    start, stop, step = slice_bounds(f, made, node.slice)
-    result = lists.new(f, name, made.kinds, made.most)
-    f.emit(f"{result.counter} = 0;")
+    return collected(f, _through_slice(f, made, node.slice), name, node)
+
+
+def collected(f: Function, steps: Walk, name: str, node: ast.AST) -> List:
+    """Return a new list of all that a loop meets."""
+    if steps.most is None:
+        f.error(node, *FROM_CONFIG)
     k = f.cname("k")
-    head = f"for (long {k} = {start}; {k} < {stop}; {k} += {step})"
-    if step < 0:
-        head = f"for (long {k} = {made.length} - 1; {k} >= 0; --{k})"
-    with f.block(head):
-        lists.move(f, made, k, result, result.counter)
-        f.emit(f"++{result.counter};")
-    return result
+    with f.aside() as lines, f.block(f"for (long {k} = 0; {steps.more(k)}; ++{k})"):
+        value = steps.item(k)
+        if isinstance(value, List):
+            f.error(node, "a slice of rows", "Write a comprehension: [list(row) for row in x].")
+        kinds = tuple(f.number(one, node).kind for one in parts_of(value))
+        made = lists.new(f, name, kinds, steps.most)
+        storing.add(f, made, value, node, sure=True)
+    f.emit(f"{made.counter} = 0;")
+    f.splice(lines)
+    return made
 
 
 def changes(body: Sequence[ast.AST]) -> bool:

@@ -134,6 +134,8 @@ REFUSED = {
         f"'total' is a whole number in line {FIRST} and a real number", "Begin with total = 0.0"),
     # kinds of numbers
     "x = 2 ** 70": ("more than 64 bits", "1e22"),
+    "x = 4000000000 ** 3": ("more than 64 bits", "1e22"),
+    "x = -(~9223372036854775807)": ("more than 64 bits", "1e22"),
     "x = society.money[0] ** society.money[1]": ("an exponent that is not", "x * x"),
     "x = max(0, society.wealth[0])": ("max of a whole and a real number", "0.0 for 0"),
     "x = mixed(3)": ("returns a real number here and a whole number elsewhere", "0.0 instead"),

@@ -57,17 +57,19 @@ def checked(
     ConfigError
         With a line for every problem.
     """
-    if not isinstance(document.data, dict):
-        message = f"expected 'key: value' lines, got {described(document.data)}"
-        raise config_error([*document.problems, Problem(document.place(()), (), message)])
+    _require_keys(document)
     apply_overrides(document, overrides)
     model = _model(document, models)
     if model is None:
         raise config_error(document.problems)
-    config = _validated(document, model, elsewhere)
-    if document.problems:
-        raise config_error(document.problems)
-    return config
+    return validated(document, model, elsewhere)
+
+
+def _require_keys(document: Document) -> None:
+    """Raise ConfigError if a document is no mapping."""
+    if not isinstance(document.data, dict):
+        message = f"expected 'key: value' lines, got {described(document.data)}"
+        raise config_error([*document.problems, Problem(document.place(()), (), message)])
 
 
 def validated(
@@ -80,9 +82,7 @@ def validated(
     ConfigError
         With a line for every problem.
     """
-    if not isinstance(document.data, dict):
-        message = f"expected 'key: value' lines, got {described(document.data)}"
-        raise config_error([*document.problems, Problem(document.place(()), (), message)])
+    _require_keys(document)
     found = _validated(document, model, elsewhere)
     if document.problems:
         raise config_error(document.problems)

@@ -250,7 +250,7 @@ def _understood(packed: bytes | bytearray) -> Seal | StudySeal | None:
     places = [(one.offset, one.nbytes) for one in seal.extents.values()]
     places += [(one.offset, one.nbytes) for one in seal.fixed]
     if any(offset + nbytes > seal.size for offset, nbytes in (*places, *seal.seals)):
-        raise ValueError("something is not in the file")
+        raise ValueError("a part of it lies beyond the end of the file")
     if isinstance(seal, StudySeal):
         _require_study(seal)
     else:

@@ -247,7 +247,9 @@ def _columns(path: str, line: int, properties: str) -> tuple[dict[str, tuple[int
         places[name] = (at, at + width)
         at += width
     if len(parts) % 3:
-        raise ConfigError(f"{where}: not NAME:KIND:COLUMNS each: it ends in {shortened(parts[-1])}")
+        raise ConfigError(
+            f"{where}: expected NAME:KIND:COLUMNS for each, got {shortened(parts[-1])} at the end"
+        )
     if "pos" not in places:
         raise ConfigError(f"{where} have no pos:R:3")
     return places, at

@@ -134,7 +134,10 @@ def test_what_is_said_of_what_is_not_used(tmp_path, text, remark):
         (with_column("charge:R:1", 0, -1), ":4: charge: atoms have no charge here"),
         (with_column("vel:R:2", "0 0", "0 0"), ":2: Properties: velo:R:2 is not velo:R:3"),
         (with_column("pos:R:3", "1 1 1", "1 1 1"), ":2: Properties: pos is given twice"),
-        (GOOD.replace("pos:R:3", "pos:R:3:id"), ":2: Properties: not NAME:KIND:COLUMNS each"),
+        (
+            GOOD.replace("pos:R:3", "pos:R:3:id"),
+            ":2: Properties: expected NAME:KIND:COLUMNS for each, got id at the end",
+        ),
         (
             GOOD.replace("0 8 0 0", "0 8 0.01 0"),
             "is not a cube along the axes: it differs from one",

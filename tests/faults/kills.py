@@ -358,7 +358,10 @@ SECONDS_OF_ORPHANS = 15.0
 """Time within which other processes of a command have to end after it."""
 
 SECONDS_TO_END = 120.0
-"""Time within which a command has to end, on a slow machine."""
+"""Time within which a command has to end after a signal, on a slow machine."""
+
+LONGEST = 1800.0
+"""Time within which a command has to end that nothing disturbs, on a machine with other work."""
 
 
 def started(words: Sequence[str], folder: Path) -> tuple[int, int]:
@@ -397,9 +400,12 @@ def started(words: Sequence[str], folder: Path) -> tuple[int, int]:
     return child, reading
 
 
-def ended(child: int, said: int) -> tuple[int, str]:
-    """Wait for a command; return its exit code, negative if it died of a signal, and its stderr."""
-    until = time.monotonic() + SECONDS_TO_END
+def ended(child: int, said: int, seconds: float = LONGEST) -> tuple[int, str]:
+    """Wait for a command; return its exit code, negative if it died of a signal, and its stderr.
+
+    After ``seconds`` it is killed.
+    """
+    until = time.monotonic() + seconds
     while os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         if time.monotonic() > until:
             os.kill(child, signal.SIGKILL)
@@ -504,7 +510,7 @@ def stop_one(
     else:
         time.sleep(chance.uniform(0, before if one.file else 1.05 * after))
     os.kill(child, sent)
-    code, text = ended(child, said)
+    code, text = ended(child, said, SECONDS_TO_END)
     codes = {-sent} if name == "KILL" else {128 + sent}
     # Ctrl-C is how a page is closed, so it is no interruption once the page is there.
     codes |= {0} if one.ends or name == "INT" else set()

@@ -1269,7 +1269,7 @@ def _study_of_shocks(
     """Compute societies and their twins with each shock, and return the file of the study."""
     from societies import sweep as studies
     from societies.config import read_text
-    from societies.sweep.shocks import of_shocks, study_of_shocks
+    from societies.sweep.shocks import sweep_of_shocks
 
     if len(files) > 1:
         raise ConfigError(f"irf: one configuration at a time, not {len(files)}")
@@ -1282,13 +1282,10 @@ def _study_of_shocks(
         path = _find_config(files[0])
         config = _load(path, [*(override or []), *rules])
         each = [read_text(text, "--shock").data for text in shocks]
-        source = study_of_shocks(config, each, replicates)
+        source = sweep_of_shocks(config, each, replicates)
         target = out or Path(f"{path.stem}-irf.h5")
     places: dict[str, Any] = {"out": target, "device": device, "replicates": replicates}
-    try:
-        report = studies.run(source, **places, resume=resume, overwrite=overwrite)
-    except ConfigError as error:
-        raise of_shocks(error, len(shocks)) if shocks else error from None
+    report = studies.run(source, **places, resume=resume, overwrite=overwrite)
     for note in report.notes:
         warn(note)
     if report.failures:

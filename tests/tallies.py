@@ -21,6 +21,7 @@ from societies.workload import Events, Field, Phase, Series, Source, Step, Workl
 from societies.workload.declare.config import DailyConfig, RecordConfig
 from societies.workload.running import registry
 from societies.workload.running.contents import SeriesAndDetail
+from societies.workload.running.ensembles import removing
 from societies.workload.running.points import intervention_conflicts, points_of
 
 LIMIT = 1e6
@@ -138,15 +139,21 @@ class Tallies(Workload):
 
     def parameters_of_copy(self, p, place, tick):
         points = points_of(p)
-        return points.configs[points.of[points.stretch(tick), place]] if points else p
+        if not points:
+            return p
+        removals = tuple(one for one, of in removing(p) if of is None or of[place])
+        own = points.configs[points.of[points.stretch(tick), place]]
+        return own.model_copy(update={"interventions": removals})
+
+    def settled(self, p):
+        return {"gone": ()}
 
     def reference(self, p):
-        removal = next((one.day for one in p.interventions if one.remove), 0)
-
         def begin(p, s, day):
             s.weight = [c + 1.0 for c in range(len(s.weight))]
-            if removal:
-                s.gone[-1] = removal
+            for one in p.interventions:
+                if one.remove:
+                    s.gone[-1] = one.day
 
         def grow(p, s, day):
             s.passing = sum(s.tally)

@@ -3,7 +3,8 @@
 #include "economy/streams.cl"
 
 // A workgroup is a society; one work-item draws the targets of random shocks among those that no
-// other shock removes. SHOCK_LIST has the shocks as {remove, index, holdings}.
+// other shock removes. SHOCK_LIST has the shocks as {remove, index, holdings}. Societies of a launch
+// may have different ones: SHOCK_APPLIES(i) is whether shock i concerns this society.
 #if SHOCKS > 0
 __constant int shock_list[SHOCKS][3] = SHOCK_LIST;
 
@@ -11,7 +12,7 @@ static int is_taken(STATE_PARAMETERS, const size_t society, const int remove, co
                     const uint drawn)
 {
     for (uint i = 0; i < SHOCKS; ++i)
-        if (shock_list[i][0] == remove) {
+        if (shock_list[i][0] == remove && SHOCK_APPLIES(i)) {
             if (shock_list[i][1] == index) return 1;
             if (shock_list[i][1] == RANDOM_INDEX && i < drawn && shock_target(i) == index) return 1;
         }
@@ -24,6 +25,7 @@ __kernel void draw_shocks(STATE_PARAMETERS)
     if (get_local_id(0) > 0) return;
     rng_t rng = rng_load(stream(AGENTS, PURPOSE_SHOCKS));
     for (uint i = 0; i < SHOCKS; ++i) {
+        if (!SHOCK_APPLIES(i)) continue;
         const int remove = shock_list[i][0];
         int target = shock_list[i][1];
         if (target == RANDOM_INDEX) {
@@ -79,6 +81,7 @@ __kernel void shocks(STATE_PARAMETERS, const uint shock)
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
     const uint lid = get_local_id(0), lanes = get_local_size(0);
+    if (!SHOCK_APPLIES(shock)) return;
     const uint target = shock_target(shock);
     if (shock_list[shock][0] == REMOVE_RESOURCE) {
         if (lid == 0 && agent == 0) available(target) = 0;

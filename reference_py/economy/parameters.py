@@ -13,6 +13,8 @@ from reference_py.primitives.rng import stream_base
 
 KEEP, LOSE = 0, 1
 REMOVE_RESOURCE, REMOVE_AGENT = 0, 1
+REMOVE_NOTHING = 2
+"""In a society that a shock does not concern, though it does others of the launch."""
 RANDOM_INDEX = -1
 FUTURE_SEEDS = 2**63
 """Futures draw from the streams of the seed that is larger by this."""
@@ -25,7 +27,7 @@ class Shock:
     Attributes
     ----------
     day : int; 0: before the first
-    remove : `REMOVE_RESOURCE` or `REMOVE_AGENT`
+    remove : `REMOVE_RESOURCE`, `REMOVE_AGENT` or `REMOVE_NOTHING`
     index : int, which one, or `RANDOM_INDEX`
     holdings : `KEEP` or `LOSE`, what agents hold and know of a removed resource
     """

@@ -6,7 +6,7 @@ Device twin: ``kernels/economy/shocks.cl``.
 
 from reference_py.economy.devices import TYPES
 from reference_py.economy.listener import notify
-from reference_py.economy.parameters import LOSE, RANDOM_INDEX, REMOVE_RESOURCE
+from reference_py.economy.parameters import LOSE, RANDOM_INDEX, REMOVE_NOTHING, REMOVE_RESOURCE
 from reference_py.economy.state import arrays, filled, sizes
 from reference_py.economy.streams import drawing
 
@@ -16,6 +16,8 @@ def draw_shocks(p, s):
     taken = {(shock.remove, shock.index) for shock in p.shocks if shock.index != RANDOM_INDEX}
     with drawing(p, s, p.agents, "shocks") as rng:
         for i, shock in enumerate(p.shocks):
+            if shock.remove == REMOVE_NOTHING:
+                continue
             target = shock.index
             if target == RANDOM_INDEX:
                 count = p.resources if shock.remove == REMOVE_RESOURCE else p.agents
@@ -28,7 +30,7 @@ def draw_shocks(p, s):
 def shocks(p, s, day):
     """Carry out the shocks of the end of this day, in the order of the list."""
     for i, shock in enumerate(p.shocks):
-        if shock.day != day:
+        if shock.day != day or shock.remove == REMOVE_NOTHING:
             continue
         if shock.remove == REMOVE_RESOURCE:
             remove_resource(p, s, s.shock_target[i], shock.holdings == LOSE)

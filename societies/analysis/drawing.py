@@ -239,13 +239,17 @@ def finished(
 
 
 def marks_among(cases: Cases) -> list[Mark]:
-    """Return the marks of all cases; each names its cases unless all cases have the same marks."""
+    """Return the marks of all cases; each names its cases unless all cases have the same marks.
+
+    A mark that is called like its case does not name it again.
+    """
     found = _happened(cases)
     if all(happenings(data) == found for data in cases.values()):
         return found
+    named = {one: ", ".join(n for n in cases if one in happenings(cases[n])) for one in found}
     return [
-        Mark(one.tick, f"{one.text} ({', '.join(n for n in cases if one in happenings(cases[n]))})")
-        for one in found
+        one if one.text.endswith(f" {of}") else Mark(one.tick, f"{one.text} ({of})")
+        for one, of in named.items()
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from os import PathLike
@@ -13,7 +14,7 @@ from societies.analysis.effects import opened_by_label, plain
 from societies.analysis.labels import unused
 from societies.analysis.responses import LEVELS, NUMBERS, asymmetry, irf, shocks_of
 from societies.config.problems import quoted
-from societies.errors import ConfigError, option
+from societies.errors import ConfigError, EffectWarning, option
 from societies.words import counted, plural
 from societies.workload.drawing.figure import LEVEL, leave_out, words
 from societies.workload.drawing.lettering import legend_above
@@ -60,24 +61,28 @@ def responses(
             f"{counted(len(ticks), 'shock')}; give one, or one for each"
         )
     each = dict(zip(ticks, sizes * (len(ticks) if len(sizes) == 1 else 1), strict=True))
-    found = {
-        label: irf(first, cases[label], variables, after=tick, size=each[label], **options)
-        for label, tick in ticks.items()
-    }
-    one, *others = ticks
+    found = {}
+    for label, tick in ticks.items():
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", EffectWarning)
+            own = irf(first, cases[label], variables, after=tick, size=each[label], **options)
+        found[label] = own
+        for one in said:
+            warnings.warn(f"{label}: {one.message}", one.category, stacklevel=2)
+    shock, *others = ticks
     for label in others if len(sizes) > 1 else ():
-        if ticks[label] != ticks[one]:
+        if ticks[label] != ticks[shock]:
             raise ConfigError(
                 f"{option('size')}: responses per unit of several shocks are compared if they "
-                f"happen at once; {quoted(one)} and {quoted(label)} do not. Give one size"
+                f"happen at once; {quoted(shock)} and {quoted(label)} do not. Give one size"
             )
-        found[unused(f"{label} less {one}", found)] = asymmetry(
+        found[unused(f"{label} less {shock}", found)] = asymmetry(
             first,
-            cases[one],
+            cases[shock],
             cases[label],
             variables,
-            after=ticks[one],
-            sizes=(each[one], each[label]),
+            after=ticks[shock],
+            sizes=(each[shock], each[label]),
             **options,
         )
     return found

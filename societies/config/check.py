@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from societies.config.document import Document
-from societies.config.model import CONFLICTS_LATER, Section, WorkloadConfig
+from societies.config.model import CONFLICTS_LATER, KEY, Section, WorkloadConfig
 from societies.config.overrides import apply_overrides
 from societies.config.problems import (
     MOST_REPORTED,
@@ -156,6 +156,7 @@ def _validated(
             if _beside_the_point(error, found[:MOST_REPORTED]):
                 continue
             path = _path(error["loc"], data, error["type"])
+            path = (*path, *(one for one in [error.get("ctx", {}).get(KEY)] if one))
             if path not in invalid:
                 document.problems.append(_problem(document, model, path, error, elsewhere))
             invalid.add(path)

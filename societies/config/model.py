@@ -45,6 +45,9 @@ value in all copies of a launch; the others may differ between copies."""
 CONFLICTS_LATER = {"conflicts": "later"}
 """Validation context of the loader, which calls `conflicts` itself to report all problems."""
 
+KEY = "key"
+"""In the context of an error of a whole section: the key that it is about."""
+
 
 class Section(BaseModel):
     """A group of keys: no unknown keys, no conversion between types, no change afterwards."""

@@ -23,10 +23,14 @@ _SWITCH_WORDS = {"on", "off", "yes", "no", "y", "n"}
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a value was written: ``file.yaml:12:5``, ``--set a.b=c``, or nowhere (empty text)."""
+    """Where a value was written: ``file.yaml:12:5``, ``--set a.b=c``, or nowhere (empty text).
+
+    ``names`` says that the text names an entry of a list, whose path then need not be told.
+    """
 
     order: tuple[int, ...]
     text: str
+    names: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ once. The reference receives the `Parameters` of one society.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_py.economy.parameters import DeviceParameters, Parameters
+from reference_py.economy.parameters import REMOVE_NOTHING, DeviceParameters, Parameters
 from reference_py.primitives.rng import stream_base
 from societies.economy import parameters as single
 from societies.economy.config import EconomyConfig
@@ -26,12 +27,15 @@ from societies.economy.config.rules import RulesConfig
 from societies.economy.curves import EffortTables, UtilityTables
 from societies.economy.curves_of_rules import Curves, Key
 from societies.workload.declare.keys import VALUE_TABLE, shapes, table_lookups, table_rows, values
-from societies.workload.running.ensembles import Points, once
+from societies.workload.running.ensembles import Points, once, removing
 
 if TYPE_CHECKING:
     from societies.opencl import Device
 
 Rows = NDArray[np.uint32]
+
+SHOCK_TABLE = "shock_table"
+"""Kernel parameter: whether each shock concerns each society, if not every one concerns all."""
 
 
 class Ensemble(Parameters):
@@ -51,6 +55,7 @@ class Ensemble(Parameters):
     bounds : parameters of an imagined society whose numbers become larger than those of all others
     """
 
+    _concerned: NDArray[np.int32] | None
     _curves: Curves
     _device: Device | None
 
@@ -63,6 +68,7 @@ class Ensemble(Parameters):
             shapes=shapes(config),
             group_of_agent=single.group_of_agent(config),
             shocks=single.shocks(config),
+            _concerned=_concerned(config),
             first_society=config.first_society,
             societies=config.replicates,
             numeraire=single.numeraire(config),
@@ -120,15 +126,19 @@ class Ensemble(Parameters):
         alone._set(**vars(self))
         of = self.points.of[:, [place]]
         alone._set(points=Points(self.points.configs, of, self.points.after))
+        if self._concerned is not None:
+            alone._set(_concerned=self._concerned[[place]])
         alone._set(first_society=society, societies=1)
         return alone
 
     def of(self, place: int, day: int) -> Parameters:
         """Return the parameters of a society on a day; ``place`` is its index in the ensemble."""
         number = int(self.points.of[self.points.stretch(day), place])
-        if number not in self._made:
-            self._made[number] = self._single(number)
-        made: Parameters = self._made[number]
+        concerned = self._concerned if self._concerned is None else self._concerned[place]
+        which = number, concerned if concerned is None else concerned.tobytes()
+        if which not in self._made:
+            self._made[which] = self._single(number, concerned)
+        made: Parameters = self._made[which]
         return made
 
     # Tables and texts for the kernels.
@@ -162,7 +172,8 @@ class Ensemble(Parameters):
     def rows(self, day: int) -> dict[str, NDArray[Any]]:
         """Return the tables that have a part for each society, with the values of a day."""
         of = self.points.of[self.points.stretch(day)]
-        return {name: rows[of] for name, rows in self._rows.items()}
+        found = {name: rows[of] for name, rows in self._rows.items()}
+        return found if self._concerned is None else {**found, SHOCK_TABLE: self._concerned}
 
     # Derived from the points, once.
 
@@ -238,8 +249,11 @@ class Ensemble(Parameters):
         rows = [single.of_groups(config, name, without) for config in self.points.configs]
         return np.array(rows)
 
-    def _single(self, number: int) -> Parameters:
-        """Return the parameters of one point; its curves come from the ensemble's tables."""
+    def _single(self, number: int, concerned: NDArray[np.int32] | None) -> Parameters:
+        """Return the parameters of one point; its curves come from the ensemble's tables.
+
+        ``concerned`` says which shocks concern a society; None: all.
+        """
         config = self.points.configs[number]
         devices, cache = None, self._made
         if self._making is not None:
@@ -265,7 +279,10 @@ class Ensemble(Parameters):
             effort_curve_of=effort_of,
             consumption_threshold=single.thresholds(self._group_values[number]),
             trade_power=single.of_groups(config, "trade_power"),
-            shocks=self.shocks,
+            shocks=tuple(
+                one if concerned is None or concerned[i] else replace(one, remove=REMOVE_NOTHING)
+                for i, one in enumerate(self.shocks)
+            ),
             devices=devices,
             largest_holding=self.largest_holding,
             first_society=self.first_society,
@@ -281,6 +298,15 @@ class Ensemble(Parameters):
             rule_text=self.rule_text,
             rule_sites=self.rule_sites,
         )
+
+
+def _concerned(config: EconomyConfig) -> NDArray[np.int32] | None:
+    """Return (society, shock) whether each shock concerns each society; None: all concern all."""
+    of = [which for _, which in removing(config)]
+    if not of or of[0] is None:
+        return None
+    always = [np.ones(len(of[0]), bool)] * len(config.shocks)
+    return np.array([*always, *of], np.int32).T.copy()
 
 
 def _of_efforts(name: str, tables: EffortTables) -> dict[str, NDArray[Any]]:

@@ -27,7 +27,7 @@ from reference_py.economy.streams import PURPOSE_COUNT, PURPOSES
 from reference_py.economy.tables import EffortCurve, UtilityCurve
 from reference_py.primitives.rng import STREAM_GAP
 from societies.economy import memory
-from societies.economy.ensemble import Ensemble
+from societies.economy.ensemble import SHOCK_TABLE, Ensemble
 from societies.economy.series import columns_of, entries, series_table
 from societies.workload.declare.fields import series_columns
 from societies.workload.declare.keys import VALUE_TABLE, shape_macros, value_macros, value_rows
@@ -289,6 +289,10 @@ def header(p: Parameters) -> str:
     if tabled.pop(VALUE_TABLE, None) is not None:  # also read by functions without other tables
         state.append(f"__global const real *{VALUE_TABLE}")
         names.append(VALUE_TABLE)
+    applies = tabled.pop(SHOCK_TABLE, None) is not None
+    if applies:
+        state.append(f"__global const int *{SHOCK_TABLE}")
+        names.append(SHOCK_TABLE)
     lines.append(_define("STATE_PARAMETERS", state))
     lines.append(_define("STATE", names))
     lines += [_accessor(name, field) for name, field in fields.items()]
@@ -299,6 +303,8 @@ def header(p: Parameters) -> str:
     if p.shocks:
         rows = [f"{{{s.remove}, {s.index}, {s.holdings}}}" for s in p.shocks]
         lines.append(_define("SHOCK_LIST", ["{" + ", ".join(rows) + "}"]))
+        which = f"{SHOCK_TABLE}[society * SHOCKS + (i)]" if applies else "1"
+        lines.append(f"#define SHOCK_APPLIES(i) {which}")
     if p.measures:
         parts = ", ".join(top.hex() for top in TOPS)
         lines.append(f"__constant double top_parts[{len(TOPS)}] = {{{parts}}};")

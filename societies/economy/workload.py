@@ -71,6 +71,14 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
         return p.points.after if isinstance(p, Ensemble) else ()
 
+    def settled(self, p: Parameters) -> Mapping[str, tuple[int, ...]]:
+        """Return what the drawing of shocks changes: their targets and its random stream."""
+        from reference_py.economy.streams import PURPOSES
+
+        if not p.shocks:
+            return {}
+        return {"shock_target": (), "stream": (p.agents, PURPOSES["shocks"])}
+
     def replaceable(self) -> Mapping[str, Rule]:
         """Return the rules that a user's functions may replace."""
         from societies.economy.rules import RULES

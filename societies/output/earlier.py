@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 AGENT, TARGETS = "agent", "shock_target"
+FINAL_ALIVE = "final_alive"
+"""Of a study: whether each agent is left, which is never missing."""
 REMOVALS = ("shocks", "interventions")
 """Sections of a configuration that may remove agents, in the order in which they do."""
 
@@ -152,6 +154,8 @@ def _is_stale(one: xr.DataArray, clock: str, removed: list[Removed]) -> bool:
     """Whether some copy has values of all agents after one of them was removed."""
     dim = _clock_of(one, clock)
     if AGENT not in one.dims or not (dim or str(one.name).startswith("final_")):
+        return False
+    if one.name == FINAL_ALIVE:
         return False
     for place, of_copy in enumerate(removed):
         first = min((day for day, _ in of_copy), default=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import time
 import traceback
@@ -40,6 +41,9 @@ from societies.workload.running.state import file_values
 
 FINAL = "final_{}"
 """Name of the variable with an array of the state after the last tick."""
+MOST_REMEMBERED = 4096
+_RECORDED: dict[str, set[str]] = {}
+"""Variables that a run of a configuration with a policy has; to find them takes milliseconds."""
 NUMBER = Column(RUN, "int64", "", "number of the run")
 
 
@@ -188,13 +192,18 @@ def run_batch(batch: Batch) -> Result:
 def _left_out(batch: Batch, policies: Policies, result: Result) -> Result:
     """Return a result without what runs do not have in a launch of their own: no tax, no taxes."""
     values = dict(result.values)
+    shared = json.dumps([batch.name, batch.base, [*batch.settings.items()], [*batch.columns]])
     for number, row in zip(*np.unique(policies.of, return_index=True), strict=True):
-        own = Policies([policies.lists[number]], np.zeros(1, np.intp))
-        alone = replace(batch.part(row, row + 1), policies=own)
-        setup = Setup(workload(batch.name), alone.config)
-        known = {one.name for one in contents_of(setup).variables()}
-        known |= {FINAL.format(name) for name in setup.fields}
-        for name in values.keys() - known:
+        text = f"{shared} {json.dumps(policies.lists[number])}"
+        if text not in _RECORDED:
+            own = Policies([policies.lists[number]], np.zeros(1, np.intp))
+            alone = replace(batch.part(row, row + 1), policies=own)
+            setup = Setup(workload(batch.name), alone.config)
+            known = {one.name for one in contents_of(setup).variables()}
+            if len(_RECORDED) >= MOST_REMEMBERED:
+                _RECORDED.clear()
+            _RECORDED[text] = known | {FINAL.format(name) for name in setup.fields}
+        for name in values.keys() - _RECORDED[text]:
             values[name] = values[name].copy()
             values[name][policies.of == number] = nothing(values[name].dtype)
     return replace(result, values=values)
@@ -266,7 +275,10 @@ def _engine(setup: Setup[Any, Any], loan: Loan, sharing: int) -> tuple[Engine, d
         engine, _, facts = make(like=loan.built)
         return engine, facts
     first, _, facts = make(like=loan.built, some=pasts[0].chosen)
-    return SharedPasts(first, lambda some, like: make(like=like, some=some)[0], pasts), facts
+    settled = setup.workload.settled(setup.p)
+    return SharedPasts(
+        first, lambda some, like: make(like=like, some=some)[0], pasts, settled
+    ), facts
 
 
 def events_of_runs(

@@ -9,6 +9,9 @@ from typing import Any
 from societies.config.document import Document
 from societies.config.problems import Origin, Path, suggestion
 
+INTERVENTIONS = "interventions"
+"""Key of policies: the points of a study that differ in it share launches."""
+
 Row = tuple[Any, ...]
 
 

@@ -21,6 +21,7 @@ from societies.config.problems import Origin, Path, Problem, config_error
 from societies.errors import ConfigError
 from societies.sweep.designs import combined
 from societies.sweep.document import Sweep
+from societies.sweep.factor import INTERVENTIONS
 from societies.workload.declare.protocol import Workload
 from societies.workload.running.ensembles import plain_number
 from societies.workload.running.points import with_rows
@@ -34,7 +35,6 @@ Divided = Callable[[Callable[[Sequence[Any]], list[Any]], Sequence[Any]], list[A
 _MOST_REPORTED = 8
 MANY_POINTS = 1024
 """Points from which on several processes check them: one checks some 2000 a second."""
-INTERVENTIONS = "interventions"
 LABEL = "label"
 """Key that names a point and has no effect on its results, so that it may differ in a launch."""
 
@@ -45,7 +45,7 @@ class Policies:
 
     Attributes
     ----------
-    lists : different lists of interventions, as plain data; all remove the same
+    lists : different lists of interventions, as plain data
     of : (run,) int, index into ``lists``
     """
 
@@ -146,13 +146,14 @@ def checked_points(
                 place = where.get(key) or next(iter(where.values()), Origin((0,), sweep.name))
                 said = ", ".join(f"{k} {v}" for k, v in point.items() if k != key)
                 also = f" (point {number}{': ' if said else ''}{said})"
+                if place.names:
+                    path, _, message = line.partition(": ")
+                    line, also = ": ".join([*filter(None, [_below_entry(path)]), message]), ""
                 problems.append(Problem(place, (), line + (also if len(points) > 1 else "")))
             if len(problems) > _MOST_REPORTED:
                 break
             continue
-        own = {key: point[key] for key in shared}
-        if by_run:
-            own[INTERVENTIONS] = _removals(point[INTERVENTIONS])
+        own = {key: point[key] for key in shared if not (by_run and key == INTERVENTIONS)}
         name = json.dumps(own, sort_keys=True)
         if name not in buckets:
             columns = tuple(key for key in point if key not in {*shared, LABEL, INTERVENTIONS})
@@ -162,14 +163,10 @@ def checked_points(
         if by_run and (text := json.dumps(point[INTERVENTIONS])) not in bucket.policies:
             bucket.policies[text] = len(bucket.policies)
             policies.setdefault(name, []).append(config.interventions)
-    removing = any(one.settings.get(INTERVENTIONS) for one in buckets.values())
     for name, each in policies.items() if not problems else ():
         one = buckets[name]
         every = together(one.config, each, np.zeros(data["replicates"], np.intp))
-        same = dict(one.settings)
-        if not removing:
-            del same[INTERVENTIONS]
-        buckets[name] = replace(one, config=every, settings=same)
+        buckets[name] = replace(one, config=every)
     for bucket in buckets.values() if not problems else ():
         sweep.workload.plugged(bucket.config)  # loads the rules, so that a wrong one is said first
     if problems:
@@ -192,24 +189,45 @@ def faults_of(name: str, data: Mapping[str, Any], of: Sequence[Mapping[Path, Any
     return found
 
 
-def _removals(interventions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the interventions that remove something, which is so for all runs of a launch."""
-    return [one for one in interventions if one.get("remove")]
-
-
 def together(config: Any, policies: Sequence[Any], of: NDArray[np.intp]) -> Any:
     """Return the configuration whose copies have different interventions.
 
     Parameters
     ----------
-    policies : lists of checked interventions, which remove the same
+    policies : lists of checked interventions
     of : (copy,) int, index into ``policies``
     """
-    listed = [(one, of >= 0) for one in policies[0] if getattr(one, "remove", None)]
+    listed = _removals(policies, of)
     listed += [(one, of == k) for k, own in enumerate(policies) for one in own if one.set]
     every = type(policies[0])(one for one, _ in listed)
     found = config.model_copy(update={INTERVENTIONS: every})
     found._applies = np.array([applies for _, applies in listed], bool).reshape(-1, len(of))
+    return found
+
+
+def _below_entry(path: str) -> str:
+    """Return the path of a key within an entry of a list: of ``list.3.key`` it is ``key``."""
+    return ".".join(path.split(".")[2:])
+
+
+def _removals(policies: Sequence[Any], of: NDArray[np.intp]) -> list[tuple[Any, NDArray[Any]]]:
+    """Return what policies remove, and the copies concerned; what several remove is listed once.
+
+    Those of each policy stay in order, in which those of one tick are carried out.
+    """
+    found: list[tuple[Any, NDArray[Any]]] = []
+    for k, own in enumerate(policies):
+        place = 0
+        for one in own:
+            if getattr(one, "remove", None) is None:
+                continue
+            same = (i for i in range(place, len(found)) if found[i][0] == one)
+            at = next(same, None)
+            if at is None:
+                found.insert(place, (one, of == k))
+            else:
+                found[at] = one, found[at][1] | (of == k)
+            place = (place if at is None else at) + 1
     return found
 
 
@@ -272,7 +290,7 @@ def launch_config(
         varying(type(base), data, key): plain_number(column[0]) for key, column in columns.items()
     }
     if policies is not None:
-        paths = {(INTERVENTIONS,): [], **paths}  # at most those that remove something
+        paths[INTERVENTIONS,] = []
     config: WorkloadConfig = changed(type(base), data, paths | own)
     if policies is not None:
         each = [

@@ -9,18 +9,19 @@ ticks in turn. ``lasts: 1`` is for how many ticks the values hold.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from societies.config.problems import Origin
 from societies.errors import ConfigError, option
+from societies.sweep.document import Sweep, load_sweep
 from societies.words import plural, worded
 from societies.workload.running.registry import workload
 
 RANDOM, GIVEN, LASTS = "random", "given", "lasts"
-_OF_POINT = re.compile(r"interventions\.\d+(?:\.|: )(.*) \(point (\d+): interventions .*\)")
 
 
 def study_of_shocks(
@@ -43,15 +44,18 @@ def study_of_shocks(
     return {"base": data, "vary": {"grid": {"interventions": policies}}}
 
 
-def of_shocks(error: ConfigError, count: int) -> ConfigError:
-    """Return an error about the points of such a study in words of its ``count`` shocks."""
-    lines = []
-    for line in str(error).split("\n"):
-        if found := _OF_POINT.fullmatch(line):
-            number = f" {found[2]}" if count > 1 else ""
-            line = f"{option('shock')}{number}: {found[1]}"
-        lines.append(line)
-    return ConfigError("\n".join(lines))
+def sweep_of_shocks(config: Any, shocks: Sequence[Any], replicates: int | None = None) -> Sweep:
+    """Return `study_of_shocks` as a sweep whose mistakes are named by the shock."""
+    sweep = load_sweep(study_of_shocks(config, shocks, replicates))
+    (factor,) = sweep.factors
+
+    def place(row: int, key: str) -> Origin:
+        if not row:
+            return factor.place(row, key)
+        number = f" {row}" if len(shocks) > 1 else ""
+        return Origin((2, row), f"{option('shock')}{number}", names=True)
+
+    return replace(sweep, factors=[replace(factor, place=place)])
 
 
 def _wrong(text: str) -> ConfigError:

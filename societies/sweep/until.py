@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, prod
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +22,7 @@ from societies.config.model import LARGEST_INTEGER, Section, key
 from societies.config.problems import quoted, suggestion
 from societies.errors import ConfigError, option
 from societies.output import open_study
+from societies.sweep.factor import INTERVENTIONS
 from societies.sweep.report import SweepReport
 from societies.words import worded
 from societies.workload.drawing.bands import student_half
@@ -100,15 +101,16 @@ def _label(point: Mapping[str, Any]) -> str:
     if point.get("label"):
         return str(point["label"])
     said = ((name, worded(json.dumps(value))) for name, value in point.items())
-    return ", ".join(text if name == "interventions" else f"{name} {text}" for name, text in said)
+    return ", ".join(text if name == INTERVENTIONS else f"{name} {text}" for name, text in said)
 
 
 @dataclass(frozen=True)
 class Widths:
-    """Largest width of any point by variable, and which one that is."""
+    """Largest width of any point by variable, which one that is, and its label."""
 
     of: Mapping[str, float]
     point: Mapping[str, int]
+    label: Mapping[str, str] = field(default_factory=dict)
 
 
 def widths(path: Path, asked: UntilConfig) -> Widths:
@@ -124,6 +126,8 @@ def widths(path: Path, asked: UntilConfig) -> Widths:
         point, replicate = done["point"].values, done["replicate"].values
         found: dict[str, float] = {}
         worst: dict[str, int] = {}
+        labels: dict[str, str] = {}
+        keys = [key for key in str(study.attrs["vary"]).split(", ") if key in done.coords]
         for name in asked.until:
             if name not in done:
                 near = suggestion(name, list(map(str, done.data_vars)))
@@ -137,7 +141,12 @@ def widths(path: Path, asked: UntilConfig) -> Widths:
             each = {number: _width(one) for number, one in samples.items()}
             worst[name] = max(each, key=each.__getitem__, default=0)
             found[name] = each.get(worst[name], float("inf"))
-    return Widths(found, worst)
+            here = {key: done[key].values[point == worst[name]] for key in keys}
+            said = {key: own[0].item() for key, own in here.items() if len(own)}
+            if INTERVENTIONS in said:
+                said[INTERVENTIONS] = json.loads(said[INTERVENTIONS])
+            labels[name] = _label(said)
+    return Widths(found, worst, labels)
 
 
 def _width(values: NDArray[np.float64]) -> float:
@@ -209,13 +218,14 @@ def run_until(
         count, resume = wanted, True
         options["overwrite"] = False
     notes = [
-        f"{name}: the widest interval is {width:.4g}, at point {found.point[name]}, with "
-        f"{count} replicates"
+        f"{name}: the widest interval is {width:.4g}, at point {place}, with {count} replicates"
         + (f"; {asked.until[name]:g} were asked for" if width > asked.until[name] else "")
         if np.isfinite(width)
-        else f"{name}: no interval at point {found.point[name]}, of whose {count} replicates fewer "
-        "than two have a number"
+        else f"{name}: no interval at point {place}, of whose {count} replicates fewer than two "
+        "have a number"
         for name, width in found.of.items()
+        for label in [found.label[name]]
+        for place in [f"{found.point[name]}{f' ({label})' * bool(label)}"]
     ]
     return replace(
         report,

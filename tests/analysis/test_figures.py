@@ -150,6 +150,21 @@ def test_marks_say_in_which_of_several_results_something_happened():
     )
 
 
+@pytest.mark.parametrize(("count", "said"), [(2, "1, 2"), (5, "1 ... 5")])
+def test_marks_of_one_day_have_one_line_and_text(count, said):
+    """The policies of a study usually begin on the same day."""
+    cases = []
+    for number in range(count):
+        one = f"{{day: 30, label: policy {number}, set: {{day_length: 50{number}}}}}"
+        cases.append(run(configuration=f"workload: economy\ninterventions: [{one}]\n"))
+        cases[-1].encoding["source"] = f"policy {number}.h5"
+    axes = make_figure(cases, "gini").axes[0]
+    assert [one.get_xdata()[0] for one in axes.lines if one.is_dashed()] == [30]
+    assert [text.get_text() for text in axes.texts] == [said]
+    small = axes.figure._supxlabel.get_text().split("\n")[0]
+    assert small.startswith("dashed: 1: day 30 policy 0; 2: day 30 policy 1")
+
+
 @pytest.mark.parametrize("name", ["sources", "gini"])
 def test_a_figure_reads_each_configuration_once(monkeypatch, name):
     texts = [f"# of {name} alone\n{SHOCK.replace('30', day)}" for day in ("20", "30")]

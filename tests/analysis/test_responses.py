@@ -135,11 +135,11 @@ def test_mistakes_of_shocks_are_named_as_they_were_given(tmp_path, shell):
     unknown = "{day: 5, set: {amuont: 4}}"
     asked = ("irf", str(file), "--replicates", "2", "--out", str(out))
     code, _, error = shell(*asked, "--shock", late)
-    assert code == 2 and "--shock: day: must be before the last day, 12, got 30\n" in error
+    assert code == 2 and "--shock  day: must be before the last day, 12, got 30\n" in error
     code, _, error = shell(*asked, "--shock", ends, "--shock", unknown)
     assert code == 2 and "interventions" not in error and not out.exists()
-    assert "--shock 1: until: must be after day 5, on which it begins, got 3\n" in error
-    assert "--shock 2: set.amuont: unknown key; did you mean 'amount'?\n" in error
+    assert "--shock 1  until: must be after day 5, on which it begins, got 3\n" in error
+    assert "--shock 2  set.amuont: unknown key; did you mean 'amount'?\n" in error
 
 
 def test_a_missing_response_is_no_response_of_0():

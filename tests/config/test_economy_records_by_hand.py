@@ -363,16 +363,26 @@ def test_few_resources_have_small_recipes_and_menus(resources, device, tool, com
 
 @pytest.mark.parametrize(
     ("agents", "name"),
-    [([0, 1], "x"), ([1, 0], "x"), ([2, 3, 4, 5], "y"), ([0], ""), ([1, 2], ""), ([2, 3, 4], "")],
+    [([0, 1], "x"), ([1, 0], "x"), ([2, 3, 4, 5], "y"), ([0, 1, 2, 3, 4, 5], "xy")],
 )
-def test_agents_that_are_a_group_have_its_name(agents, name):
-    config = economy(groups=GROUPS)
-    if name:
-        assert config.group_with(agents) == name
-        return
-    said = "agents" if len(agents) > 1 else "agent"
-    with pytest.raises(NotVarying, match=rf"^{said} {', '.join(map(str, agents))}: no group"):
-        config.group_with(agents)
+def test_agents_that_are_groups_have_their_names(agents, name):
+    assert economy(groups=GROUPS).groups_with(agents) == [*name]
+
+
+@pytest.mark.parametrize(
+    ("groups", "agents", "counts"),
+    [
+        (GROUPS, [0], "1, 1, 4"),
+        (GROUPS, [1, 2], "1, 1, 1, 3"),
+        (GROUPS, [2, 3, 4], "2, 3, 1"),
+        ([], [4, 1], "1, 1, 2, 1, 1"),
+        ([], [0, 1, 2, 3, 4, 5], "6"),
+    ],
+)
+def test_of_agents_that_are_no_groups_the_groups_to_write_are_said(groups, agents, counts):
+    said, numbers = "agents" if len(agents) > 1 else "agent", ", ".join(map(str, sorted(agents)))
+    with pytest.raises(NotVarying, match=rf"^{said} {numbers}: no groups .* in order: {counts}$"):
+        economy(groups=groups).groups_with(agents)
 
 
 @pytest.mark.parametrize(
@@ -472,6 +482,33 @@ def test_warnings_are_those_of_keys_and_of_overlaps():
     assert found.path == ("interventions", 0, "set", "day_length")
     assert found.message == "the series has 3 values; the first 2 are used, until day 6"
     assert not [*economy(interventions=[few | {"until": 7}]).warnings()]
+
+
+def test_an_intervention_that_would_end_after_the_run_is_a_warning():
+    ends = {"day": 4, "set": {"day_length": 500.0}}
+    last = economy().days
+    assert not [*economy(interventions=[ends, ends | {"until": last}]).warnings()][1:]
+    found = [*economy(interventions=[ends | {"until": last + 1}]).warnings()]
+    said = f"{last + 1} is after the last day, {last}: it holds to the end of the run"
+    assert [(one.path, one.message) for one in found] == [(("interventions", 0, "until"), said)]
+
+
+def test_taxes_that_nobody_gets_are_a_warning():
+    tax = {"sales_tax": {"middle_from": 9, "middle_rate": 0.1}}
+    (found,) = economy(policies=tax).warnings()
+    assert found.path == ("policies",) and "paid to nobody, their units stay" in found.message
+    later = {"day": 2, "set": {"policies.income_tax.rate": 0.1}}
+    (found,) = economy(interventions=[later]).warnings()
+    assert found.path == ("policies",)
+    pays = {"day": 5, "set": {"policies.transfer.poorest": 0.5}}
+    whom = [{"name": "x", "share": 1.0, "transfer_share": 0.5}]
+    for paid in (
+        {"policies": tax | {"transfer": {"equal": 0.5}}},
+        {"policies": tax, "interventions": [pays]},
+        {"policies": tax, "groups": whom},
+        {"policies": {"transfer": {"equal": 0.5}, "quota_of": 0}},
+    ):
+        assert not [*economy(**paid).warnings()]
     assert [*economy(record={"agent": 99}).warnings()]
 
 

@@ -101,6 +101,17 @@ def test_mistakes_have_their_line_and_column(people, text, said):
         config_from_dict({**BASE, "agents": "people.csv"})
 
 
+def test_a_mistake_is_also_found_by_the_line_that_names_the_file(people, tmp_path):
+    people.write_text(PEOPLE.replace("smiths,3", "smiths,three"))
+    file = tmp_path / "run.yaml"
+    file.write_text("workload: economy\nresources: 3\nagents: people.csv\n")
+    with pytest.raises(ConfigError, match=r"run\.yaml:3:9  agents: people\.csv:4:2  "):
+        load_config(file)
+    file.write_text("workload: economy\nresources: 3\n")
+    with pytest.raises(ConfigError, match=r"agents=people\.csv  agents: people\.csv:4:2  "):
+        load_config(file, ["agents=people.csv"])
+
+
 def test_a_file_that_is_missing_or_contradicts_groups_is_named(people):
     with pytest.raises(ConfigError, match=r"missing\.csv: No such file"):
         config_from_dict({**BASE, "agents": "missing.csv"})

@@ -181,7 +181,7 @@ def test_a_trace_tells_taxes_and_transfers():
 @pytest.mark.ci
 def test_a_branch_may_tax_where_its_parent_does_not(tmp_path):
     parent, branch = tmp_path / "parent.h5", tmp_path / "branch.h5"
-    tax = {"policies.holdings_tax.rate": 0.1}
+    tax = {"policies.holdings_tax.rate": 0.1, "policies.transfer.equal": 0.5}
     config = config_from_dict({**TAXED, "record": {"keep": [2]}})
     societies.run(config, out=parent, device="reference")
     branched = societies.run(

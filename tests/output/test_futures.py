@@ -81,7 +81,12 @@ def test_what_cannot_be_a_fan_is_refused(past, tmp_path):
         societies.run(config(), out=out, fan=3, device=device)
     with pytest.raises(OutputError, match=r"ends with day 8"):
         societies.run(config(days=20), out=out, start=past, day=9, fan=3, device=device)
-    with pytest.raises(OutputError, match="has replicates 2, so a branch with 3 futures of each"):
+    with pytest.raises(
+        OutputError,
+        match=r"has replicates 2, so a branch with 3 futures of each",
+    ):
+        societies.run(config(replicates=1), out=out, start=past, day=4, fan=3, device=device)
+    with pytest.raises(OutputError, match="give a configuration with replicates: 2 and fan=3"):
         societies.run(config(replicates=1), out=out, start=past, day=4, fan=3, device=device)
     with pytest.raises(ConfigError, match="is a fan already"):
         one = config(replicates=6, fan={"day": 4, "futures": 3})

@@ -8,6 +8,7 @@ import tallies
 
 from societies import open_results, sweep
 from societies.errors import Interrupted
+from societies.sweep import batch
 from societies.sweep.document import load_sweep
 from societies.sweep.prepare import prepared
 from societies.sweep.shocks import study_of_shocks
@@ -75,8 +76,8 @@ def alike(path, parts):
 def test_twins_are_in_one_launch_and_begin_where_their_base_is(counted, tmp_path):
     path = tmp_path / "s.h5"
     sweep.run(study(POLICIES, 3), out=path, device="reference")
-    # 3 societies alone up to day 3; then 6, and 7 from day 4 on as society 1 has a policy of its
-    # own. Each time some part, those that part on the same or the next days go with them.
+    # 3 societies alone until 3 of them lose a cell on day 2; 9 after day 3, 10 after day 4, as
+    # society 1 has a policy of its own; all that differ after day 5.
     together = sum(copies * ticks for copies, ticks in counted)
     counted.clear()
     parts = []
@@ -84,7 +85,7 @@ def test_twins_are_in_one_launch_and_begin_where_their_base_is(counted, tmp_path
         parts.append(tmp_path / f"{number}.h5")
         sweep.run(study([policy], 3), out=parts[-1], device="reference")
     assert sum(copies * ticks for copies, ticks in counted) == len(POLICIES) * 3 * 8
-    assert together == 3 * 3 + 6 * 1 + 7 * 1 + 10 * 1 + 10 * 2 + 3 * 8
+    assert together == 3 * 1 + 6 * 2 + 9 * 1 + 10 * 1 + 13 * 3
     alike(path, parts)
 
 
@@ -125,6 +126,15 @@ def test_a_batch_has_all_twins_of_a_society(counted, tmp_path):
     assert [one for one in counted if one[0] == 1 and one[1] > 1]  # before they part
     assert {copies for copies, _ in counted} == {1, 2}
     assert sum(ticks for copies, ticks in counted if copies == 1) == 3 * 5
+
+
+def test_what_a_policy_records_is_found_once(counted, tmp_path, monkeypatch):
+    asked, contents_of = [], batch.contents_of
+    monkeypatch.setattr(batch, "_RECORDED", {})
+    monkeypatch.setattr(batch, "contents_of", lambda one: asked.append(one) or contents_of(one))
+    sweep.run(study(POLICIES[:3], 6), out=tmp_path / "s.h5", device="reference", batch=6)
+    batches = len({id(one) for one in asked if one.copies > 1})
+    assert batches > 1 and sum(one.copies == 1 for one in asked) == 3
 
 
 def test_a_batch_takes_at_most_as_many_twins_again(counted, tmp_path):
@@ -168,13 +178,45 @@ def test_an_economy_with_a_tax_and_its_twin_without_have_the_results_of_each_alo
         )
 
 
+def removal(day, what, index, **more):
+    return {"day": day, "remove": what, "index": index, **more}
+
+
+@pytest.mark.parametrize("device", ["reference", "cpu"])
+def test_shocks_that_remove_something_share_the_past_and_the_launch(counted, tmp_path, device):
+    """What a shock removes at random is drawn before the first day, from what its society keeps."""
+    base = {"workload": "economy", "agents": 4, "resources": 4, "days": 6, "seed": 9}
+    base |= {"utility": {"min_marginal": 2.5}, "trading": {"rounds": 1, "menu_size": 2}}
+    base |= {"shocks": [removal(5, "resource", "random")]}
+    later = [removal(3, "agent", "random"), removal(4, "agent", "random")]
+    policies = [
+        [],
+        [removal(3, "resource", 1, holdings="lose")],
+        later,
+        [*later[:1], removal(5, "resource", 2)],
+        [{"day": 3, "set": {"day_length": 500}}],
+        [{"day": 2, "set": {"draws.synchronized": True}}, removal(4, "agent", 0)],
+    ]
+    final = ["held", "alive", "available", "stream"]
+    record = {"record": {"final": final}}
+    path, parts = tmp_path / "s.h5", [tmp_path / f"{i}.h5" for i in range(len(policies))]
+    sweep.run(study(policies, 2, base) | record, out=path, device=device)
+    assert {copies for copies, _ in counted} == {2, 10, 12}
+    assert sum(copies * ticks for copies, ticks in counted) == 2 * 2 + 10 * 1 + 12 * 3
+    for part, policy in zip(parts, policies, strict=True):
+        sweep.run(study([policy], 2, base) | record, out=part, device=device)
+    alike(path, parts)
+    with sweep.open_study(path) as data:
+        gone = 4 - data.final_alive.values.sum(1)
+        assert gone.tolist() == [0] * 4 + [2] * 2 + [1] * 2 + [0] * 2 + [1] * 2
+        left = data.final_available.values.sum(1)
+        assert left.tolist() == [3] * 2 + [2] * 2 + [3] * 2 + [2] * 2 + [3] * 4
+
+
 def test_points_that_only_differ_in_interventions_are_one_bucket(counted):
     ready = prepared(load_sweep(study(POLICIES, 2)))
-    assert [one.points for one in ready.buckets] == [[0, 1, 2, 3], [4]]
-    assert [one.settings for one in ready.buckets] == [
-        {"interventions": []},
-        {"interventions": [{"day": 2, "remove": "cell"}]},
-    ]
+    assert [one.points for one in ready.buckets] == [[0, 1, 2, 3, 4]]
+    assert [one.settings for one in ready.buckets] == [{}]
     more = prepared(load_sweep(study(POLICIES[:2], 2, pace=[1.0, 1.5])))
     (bucket,) = more.buckets
     assert bucket.columns == ("pace",) and bucket.settings == {}

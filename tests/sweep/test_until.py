@@ -82,7 +82,8 @@ def test_values_that_are_missing_have_no_interval(tmp_path):
     source["record"] = {"variables": ["price_mean"], "ticks": [2]}
     source["replicates"]["until"] = {"price_mean": 0.1}
     report = sweep.run(source, out=tmp_path / "s.h5", device="reference")
-    said = "price_mean: no interval at point 0, of whose 20 replicates fewer than two have a number"
+    said = "price_mean: no interval at point 0 (day_length 300), of whose 20 replicates fewer than "
+    said += "two have a number"
     assert report.notes[-1] == said
 
 

@@ -12,6 +12,7 @@ from societies.economy.config.conflicts import (
     too_large_in_turn,
 )
 from societies.economy.config.keys import EconomyKeys
+from societies.economy.config.policies import policy_warnings
 from societies.economy.config.rules import rules_without_effect
 from societies.workload.running.points import overlaps, unused_values
 
@@ -30,6 +31,7 @@ class EconomyConfig(EconomyKeys):
     def warnings(self) -> Iterator[Conflict]:
         """Yield keys and values without effect in this run, and interventions that overlap."""
         yield from economy_warnings(self)
+        yield from policy_warnings(self)
         yield from rules_without_effect(self)
         yield from overlaps(self)
         yield from unused_values(self)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -127,7 +128,7 @@ class EconomyIntervention(InterventionConfig):
     )
     agents: ListOf[From0] = key(
         (),
-        "Numbers of the agents whose values change, instead of `group`: all of one group",
+        "Numbers of the agents whose values change, instead of `group`: all of some groups",
         "index",
     )
     remove: Removable | None = key(None, f"{WHAT_IS_REMOVED}, as by a shock, instead of `set`")
@@ -289,26 +290,29 @@ class EconomyKeys(WorkloadConfig):
                 found.append((("interventions", i), shock))
         return found
 
-    def group_with(self, agents: Collection[int]) -> str:
-        """Return the name of the group that consists of these agents.
+    def groups_with(self, agents: Collection[int]) -> list[str]:
+        """Return the names of the groups that together consist of these agents.
 
         Raises
         ------
         NotVarying
-            If there is none: parameters belong to groups.
+            If some are only a part of a group: parameters belong to groups.
         """
-        numbers, first = sorted({*agents}), 0
-        for group, size in zip(self.groups, self.group_sizes(), strict=False):
-            if numbers == [*range(first, first + size)]:
-                return group.name
-            first += size
-        if numbers[-1] >= self.agents:
+        asked = {*agents}
+        if max(asked) >= self.agents:
             last = self.agents - 1
-            raise NotVarying(f"there is no agent {numbers[-1]}; they are numbered 0 to {last}")
+            raise NotVarying(f"there is no agent {max(asked)}; they are numbered 0 to {last}")
+        ends = [*accumulate(self.group_sizes(), initial=0)]
+        parts = [range(first, end) for first, end in pairwise(ends)]
+        if self.groups and all(asked.issuperset(one) or asked.isdisjoint(one) for one in parts):
+            named = zip(self.groups, parts, strict=True)
+            return [group.name for group, one in named if asked.issuperset(one)]
+        cuts = {one for one in range(1, self.agents) if (one in asked) != (one - 1 in asked)}
+        sizes = [end - first for first, end in pairwise(sorted({*ends, *cuts}))]
+        numbers, counts = (", ".join(map(str, one)) for one in (sorted(asked), sizes))
         raise NotVarying(
-            f"{'agents' if len(numbers) > 1 else 'agent'} {', '.join(map(str, numbers))}: "
-            "no group consists of them, and parameters belong to groups; give them a group of "
-            "their own in groups"
+            f"{'agents' if len(asked) > 1 else 'agent'} {numbers}: no groups consist of them, and "
+            f"parameters belong to groups; write groups with these counts, in order: {counts}"
         )
 
     def group_sizes(self) -> list[int]:

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticCustomError
 
 from societies.config.columns import rows_of
-from societies.config.model import accepts
+from societies.config.model import KEY, accepts
 from societies.config.problems import quoted, suggestion
 from societies.economy.config.groups import GroupConfig
 from societies.errors import ConfigError
@@ -55,15 +55,15 @@ def with_people(data: Any, resources: int, defaults: Mapping[str, BaseModel]) ->
     if not isinstance(name, str) or not name.lower().endswith(".csv"):
         return data
     if data.get("groups"):
-        raise _wrong("agents: a file of agents and groups exclude each other; give one of them")
+        raise _wrong("a file of agents and groups exclude each other; give one of them")
     rows = list(_rows(name, resources, data, defaults))
     if not rows:
-        raise _wrong(f"agents: {name} has no agents below its first line")
+        raise _wrong(f"{name} has no agents below its first line")
     return {**data, "agents": len(rows), "groups": _groups(rows)}
 
 
 def _wrong(text: str) -> PydanticCustomError:
-    return PydanticCustomError("people", "{text}", {"text": text})
+    return PydanticCustomError("people", "{text}", {"text": text, KEY: "agents"})
 
 
 def _rows(
@@ -72,25 +72,23 @@ def _rows(
     """Yield what a group of one agent would have, for each line of the file."""
     looked_up = "it is looked up in the current folder"
     if not os.path.lexists(name):
-        raise _wrong(f"agents: {name}: No such file or directory; {looked_up}")
+        raise _wrong(f"{name}: No such file or directory; {looked_up}")
     try:
         lines = rows_of(shown(name), read_text(name, LONGEST_TABLE))
     except ConfigError as error:
-        raise _wrong(f"agents: {error}; {looked_up}") from None
+        raise _wrong(f"{error}; {looked_up}") from None
     first, head = lines[0] if lines else (1, [])
     cells = [
         _cell(f"{name}:{first}:{place}", column, resources) for place, column in enumerate(head, 1)
     ]
     for place, column in enumerate(head, 1):
         if column in head[: place - 1]:
-            raise _wrong(
-                f"agents: {name}:{first}:{place}  {quoted(column)}: there are two such columns"
-            )
+            raise _wrong(f"{name}:{first}:{place}  {quoted(column)}: there are two such columns")
     for agent, (line, row) in enumerate(lines[1:]):
         if not any(row):
-            raise _wrong(f"agents: {name}:{line}  is empty; every line is an agent")
+            raise _wrong(f"{name}:{line}  is empty; every line is an agent")
         if len(row) != len(head):
-            raise _wrong(f"agents: {name}:{line}  has {len(row)} columns, the first {len(head)}")
+            raise _wrong(f"{name}:{line}  has {len(row)} columns, the first {len(head)}")
         found: dict[str, Any] = {NAME: ""}
         for place, (cell, value) in enumerate(zip(cells, row, strict=True), 1):
             section, key, resource = cell
@@ -100,9 +98,9 @@ def _rows(
             if key == AGENT:
                 if whole_number(value) != agent:
                     said = f"expected {agent}, got {quoted(value)}; agents are numbered from 0 on"
-                    raise _wrong(f"agents: {name}:{line}:{place}  {AGENT}: {said}, line by line")
+                    raise _wrong(f"{name}:{line}:{place}  {AGENT}: {said}, line by line")
                 continue
-            where = f"agents: {name}:{line}:{place}  {head[place - 1]}"
+            where = f"{name}:{line}:{place}  {head[place - 1]}"
             number = _number(where, value)
             if not accepts(_section(section) if section else GroupConfig, key, number):
                 raise _wrong(f"{where}: {number:g} is not a value that this key can have")
@@ -123,7 +121,7 @@ def _rows(
 
 def _cell(place: str, column: str, resources: int) -> Cell:
     """Return what a column is about; ``place`` is that of its name, in messages."""
-    where = f"agents: {place}  {quoted(column)}"
+    where = f"{place}  {quoted(column)}"
     if column in (NAME, AGENT):
         return "", column, None
     section, _, rest = column.partition(".")

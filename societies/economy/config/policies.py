@@ -113,6 +113,28 @@ def in_use(config: Any) -> bool:
     return any(name.startswith(f"{PREFIX}.") or name.endswith(GROUP_KEY) for name in changed)
 
 
+def policy_warnings(config: Any) -> Iterator[Conflict]:
+    """Yield that taxes are paid to nobody, if this is so at all times."""
+    policies, changed = config.policies, changed_keys(config)
+    taxes = (policies.holdings_tax, policies.income_tax, policies.sales_tax)
+    taxed = any(one.rate or one.middle_rate or one.top_rate for one in taxes)
+    taxed = taxed or any(one.startswith(f"{PREFIX}.") and one.endswith("rate") for one in changed)
+    later = (one.startswith(f"{PREFIX}.transfer.") or one.endswith(GROUP_KEY) for one in changed)
+    if taxed and not any(shares_of(config)) and not any(later):
+        message = (
+            "taxes are paid to nobody, their units stay in the fund; give a share of "
+            f"{PREFIX}.transfer, such as equal: 1, to pay them out"
+        )
+        yield Conflict((PREFIX,), message)
+
+
+def shares_of(config: Any) -> list[float]:
+    """Return the shares of the fund that are paid out."""
+    transfer = config.policies.transfer
+    parts = [transfer.equal, transfer.poorest, transfer.least_extracting, transfer.making]
+    return [*parts, *(group.transfer_share for group in config.groups)]
+
+
 def changed_keys(config: Any) -> Sequence[str]:
     """Return the keys that a table or an intervention of a configuration may change."""
     table = config.table.columns if config.table is not None else ()
@@ -131,8 +153,7 @@ def policy_conflicts(config: Any) -> Iterator[Conflict]:
             )
     yield from _limit_conflicts(config)
     transfer = config.policies.transfer
-    parts = [transfer.equal, transfer.poorest, transfer.least_extracting, transfer.making]
-    parts += [group.transfer_share for group in config.groups]
+    parts = shares_of(config)
     if sum(parts) > 1.0 + 1e-12:
         of_groups = " and transfer_share of the groups" if config.groups else ""
         yield Conflict(

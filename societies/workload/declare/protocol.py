@@ -381,6 +381,13 @@ class Workload(
         """Return the ticks after which parameters of copies change, ascending."""
         return changes_of(p)
 
+    def settled(self, p: P) -> Mapping[str, tuple[int, ...]]:
+        """Return arrays of which the first steps settle what a later removal does, and where.
+
+        In these arrays copies with the same number may differ before their removals do.
+        """
+        return {}
+
     def values(self) -> tuple[str, ...]:
         """Return the parameters that may differ between copies, in the order of their table."""
         return (*value_names(self.config), *self.derived)

@@ -398,7 +398,7 @@ def _below_title(figure: Any, handles: Sequence[Any]) -> None:
 def mark(
     axes: Any, results: xr.Dataset, marks: Sequence[Mark], own: Sequence[Mark] | None = None
 ) -> None:
-    """Draw a line at each marked tick, with a number if there are several.
+    """Draw a line at each marked tick, with the numbers of its marks if there are several.
 
     Parameters
     ----------
@@ -408,20 +408,25 @@ def mark(
     own : marks of this panel; default: all
     """
     first, last = axes.get_xlim()
+    at: dict[float, list[int]] = {}
     for number, one in enumerate(marks, 1):
         if first <= one.tick <= last and (own is None or one in own):
-            axes.axvline(one.tick, color=_GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=2)
-            if len(marks) > 1:
-                axes.annotate(
-                    str(number),
-                    (one.tick, 1),
-                    xycoords=("data", "axes fraction"),
-                    xytext=(1.5, -1),
-                    textcoords="offset points",
-                    va="top",
-                    fontsize=7.5,
-                    color=_GREY,
-                )
+            at.setdefault(one.tick, []).append(number)
+    for tick, numbers in at.items():
+        axes.axvline(tick, color=_GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=2)
+        if len(marks) > 1:
+            axes.annotate(
+                ", ".join(map(str, numbers))
+                if len(numbers) < 4
+                else f"{numbers[0]} ... {numbers[-1]}",
+                (tick, 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(1.5, -1),
+                textcoords="offset points",
+                va="top",
+                fontsize=7.5,
+                color=_GREY,
+            )
 
 
 def small_print(figure: Any, results: xr.Dataset, marks: Sequence[Mark] = ()) -> None:

@@ -62,7 +62,8 @@ def points_of(chosen: Any, config: Any) -> Points | None:
     ConfigError
         If a key of the table cannot vary, or a value is not allowed.
     """
-    if getattr(config, "table", None) is None and not interventions(config):
+    alike = getattr(config, "table", None) is None and getattr(config, "applies", None) is None
+    if alike and not interventions(config):
         return None
     return once(config, "points", lambda one: _points(chosen, one))
 
@@ -232,8 +233,18 @@ def until_of(one: Any) -> float:
     return math.inf if until is None else until
 
 
-def key_in_group(config: Any, one: Any, key: str) -> str:
-    """Return the key that an intervention changes: in a group, that of the group.
+def removing(config: Any) -> list[tuple[Any, NDArray[np.bool_] | None]]:
+    """Return the interventions that remove something, and from which copies; None: from all."""
+    applies = config.applies
+    return [
+        (one, None if applies is None else applies[place])
+        for place, one in enumerate(getattr(config, "interventions", ()))
+        if getattr(one, "remove", None) is not None
+    ]
+
+
+def keys_changed(config: Any, one: Any, key: str) -> list[str]:
+    """Return the keys that an intervention changes: in groups, those of the groups.
 
     Raises
     ------
@@ -241,24 +252,25 @@ def key_in_group(config: Any, one: Any, key: str) -> str:
         If there is no such group.
     """
     group = getattr(one, "group", None)
+    groups = [] if group is None else [group]
     if agents := getattr(one, "agents", ()):
-        group = config.group_with(agents)
-    if group is None:
-        return key
+        groups = config.groups_with(agents)
+    if not groups:
+        return [key]
     named = [own.name for own in config.groups]
-    if group not in named:
+    if groups[0] not in named:
         there = f"; there are {', '.join(named)}" if named else "; the configuration has no groups"
         raise NotVarying(f"there is no group {quoted(group)}{suggestion(group, named) or there}")
-    return f"groups.{named.index(group)}.{key}"
+    return [f"groups.{named.index(one)}.{key}" for one in groups]
 
 
 def _sets(config: Any, base: Mapping[str, Any], one: Any) -> dict[Path, Any]:
     """Return what an intervention sets: values, or series of them, by the path of the key."""
     found: dict[Path, Any] = {}
     for name, value in one.set.items():
-        key = key_in_group(config, one, name)
-        series = series_of(type(config), key, value)
-        found[varying(type(config), base, key)] = value if series is None else _Series(series)
+        for key in keys_changed(config, one, name):
+            series = series_of(type(config), key, value)
+            found[varying(type(config), base, key)] = value if series is None else _Series(series)
     return found
 
 

@@ -40,7 +40,9 @@ def futures_of(there: Mapping[str, Any], setup: Setup[Any, Any], path: Path, tic
         if here.get(name) != known * count:
             raise OutputError(
                 f"{path}: has {name} {known}, so a branch with {count} futures of each has {name} "
-                f"{known * count}, not {here.get(name)}"
+                f"{known * count}, not {here.get(name)}\n"
+                f"give a configuration with {name}: {known} and {option(FAN, count)}, or one with "
+                f"{name}: {known * count} and the key {FAN}"
             )
     return int(count)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.engines import Built, Engine
-from societies.workload.running.ensembles import Points, points_of
+from societies.workload.running.ensembles import Points, points_of, removing
 from societies.workload.running.profile import Profile
 
 MOST_BRANCHES = 8
@@ -47,7 +49,30 @@ def pasts_of(setup: Setup[Any, Any]) -> list[Past]:
     if numbers is None or not workload.numbered or workload.timed:
         return []
     points = points_of(workload, setup.config)
-    return [] if points is None else _parted(points, numbers, setup.ticks)
+    if points is None:
+        return []
+    return _parted(_with_removals(points, setup.config, workload.clock), numbers, setup.ticks)
+
+
+def _with_removals(points: Points, config: Any, clock: str) -> Points:
+    """Return points that differ in what is removed, too, from the tick on at whose end it is.
+
+    A removal that is drawn depends on all others of its copy, so from the first of these on copies
+    are only the same if they have the same removals for the whole run.
+    """
+    removals = [(one, of) for one, of in removing(config) if of is not None]
+    if not removals:
+        return points
+    tick, every = attrgetter(clock), (*getattr(config, "shocks", ()), *(r for r, _ in removals))
+    drawn = min((tick(one) for one in every if getattr(one, "index", 0) == "random"), default=inf)
+    before = {tick(one) - 1 for one in every if tick(one) > 0}
+    after = sorted({*points.after, *before})
+    rows = []
+    for at in (-1, *after):
+        gone = [of for one, of in removals if min(tick(one), drawn) <= at + 1]
+        kinds = np.stack([points.of[points.stretch(at + 1)], *gone], axis=1)
+        rows.append(np.unique(kinds, axis=0, return_inverse=True)[1].reshape(-1))
+    return Points(points.configs, np.array(rows), tuple(after))
 
 
 def _parted(points: Points, numbers: NDArray[Any], ticks: int) -> list[Past]:
@@ -81,6 +106,7 @@ class SharedPasts(Engine):
     first : engine of the copies of the first past
     make : returns an engine of other copies, by their index; it may use the program of another
     pasts : as from `pasts_of`
+    settled : as from `Workload.settled`
     """
 
     def __init__(
@@ -88,8 +114,10 @@ class SharedPasts(Engine):
         first: Engine,
         make: Callable[[NDArray[np.intp], Built | None], Engine],
         pasts: Sequence[Past],
+        settled: Mapping[str, tuple[int, ...]],
     ) -> None:
-        self._make, self._pasts = make, list(pasts)
+        self._make, self._pasts, self._settled = make, list(pasts), settled
+        self._began: State = {}
         self.copies = len(pasts[0].of)
         self.stops = {past.until for past in pasts}
         self.profile: Profile | None = None
@@ -101,6 +129,7 @@ class SharedPasts(Engine):
     def start(self) -> None:
         """Set all copies to their state before the first tick."""
         self._inner.start()
+        self._began = self._inner.arrays(*self._settled)
 
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks, at most up to the next of ``stops``, and log them."""
@@ -117,7 +146,15 @@ class SharedPasts(Engine):
         del self._inner  # its memory may be needed
         self._inner = self._make(chosen, self.built)
         self.block_seconds = self._inner.block_seconds
-        self._inner.load({name: array[rows] for name, array in state.items()})
+        state = {name: array[rows] for name, array in state.items()}
+        if self._settled:
+            began = {name: array[rows] for name, array in self._began.items()}
+            self.start()
+            for name, where in self._settled.items():
+                now, then = state[name][:, *where], began[name][:, *where]
+                own = self._began[name][:, *where]
+                state[name][:, *where] = np.where(now == then, own, now)
+        self._inner.load(state)
 
     def _all(self, found: Mapping[str, NDArray[Any]]) -> State:
         """Return arrays of all copies, given those of the copies that are computed."""

@@ -99,7 +99,10 @@ def overlaps(config: Any) -> Iterator[Conflict]:
             continue
         if getattr(one, clock) < getattr(other, clock) and ends[1] <= ends[0]:
             continue  # the later one is inside of the other
-        keys = [{points.key_in_group(config, a, key) for key in a.set} for a in (one, other)]
+        keys = [
+            {own for key in a.set for own in points.keys_changed(config, a, key)}
+            for a in (one, other)
+        ]
         for key in sorted(keys[0] & keys[1]):
             yield Conflict(
                 ("interventions", j, "set"),
@@ -109,15 +112,21 @@ def overlaps(config: Any) -> Iterator[Conflict]:
 
 
 def unused_values(config: Any) -> Iterator[Conflict]:
-    """Yield a warning for each series that has more values than the ticks in which it holds."""
+    """Yield a warning for series with more values than their ticks, and for ends after the run."""
     if not config.interventions:
         return
     chosen = workload(config.workload)
     clock, ticks = chosen.clock, chosen.ticks(config)
     for i, one in enumerate(config.interventions):
-        begin, end = getattr(one, clock) + 1, int(min(points.until_of(one), ticks))
+        until = points.until_of(one)
+        begin, end = getattr(one, clock) + 1, int(min(until, ticks))
+        if ticks < until < inf:
+            message = (
+                f"{until:.0f} is after the last {clock}, {ticks}: it holds to the end of the run"
+            )
+            yield Conflict(("interventions", i, "until"), message)
         for key, value in one.set.items():
-            values = series_of(type(config), points.key_in_group(config, one, key), value)
+            values = series_of(type(config), points.keys_changed(config, one, key)[0], value)
             used = end - begin + 1
             if values is not None and len(values) > used:
                 yield Conflict(
@@ -157,8 +166,8 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
         for key, value in one.set.items():
             own = key
             try:
-                own = points.key_in_group(config, one, key)
-                varying(type(config), base, own, later=True)
+                for own in points.keys_changed(config, one, key):
+                    varying(type(config), base, own, later=True)
             except NotVarying as why:
                 wrong, said = True, str(why)
                 if own != key and said.startswith("unknown key"):

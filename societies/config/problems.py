@@ -25,7 +25,7 @@ _SWITCH_WORDS = {"on", "off", "yes", "no", "y", "n"}
 class Origin:
     """Where a value was written: ``file.yaml:12:5``, ``--set a.b=c``, or nowhere (empty text).
 
-    ``names`` says that the text names an entry of a list, whose path then need not be told.
+    ``names`` says that the text names an entry of a list, whose path need not be shown then.
     """
 
     order: tuple[int, ...]

@@ -493,10 +493,10 @@ def test_an_intervention_that_would_end_after_the_run_is_a_warning():
     assert [(one.path, one.message) for one in found] == [(("interventions", 0, "until"), said)]
 
 
-def test_taxes_that_nobody_gets_are_a_warning():
+def test_taxes_that_no_transfer_pays_out_are_a_warning():
     tax = {"sales_tax": {"middle_from": 9, "middle_rate": 0.1}}
     (found,) = economy(policies=tax).warnings()
-    assert found.path == ("policies",) and "paid to nobody, their units stay" in found.message
+    assert found.path == ("policies",) and "not paid out, their units stay" in found.message
     later = {"day": 2, "set": {"policies.income_tax.rate": 0.1}}
     (found,) = economy(interventions=[later]).warnings()
     assert found.path == ("policies",)

@@ -114,7 +114,7 @@ def in_use(config: Any) -> bool:
 
 
 def policy_warnings(config: Any) -> Iterator[Conflict]:
-    """Yield that taxes are paid to nobody, if this is so at all times."""
+    """Yield a warning if taxes are collected and never paid out."""
     policies, changed = config.policies, changed_keys(config)
     taxes = (policies.holdings_tax, policies.income_tax, policies.sales_tax)
     taxed = any(one.rate or one.middle_rate or one.top_rate for one in taxes)
@@ -122,7 +122,7 @@ def policy_warnings(config: Any) -> Iterator[Conflict]:
     later = (one.startswith(f"{PREFIX}.transfer.") or one.endswith(GROUP_KEY) for one in changed)
     if taxed and not any(shares_of(config)) and not any(later):
         message = (
-            "taxes are paid to nobody, their units stay in the fund; give a share of "
+            "taxes are not paid out, their units stay in the fund; give a share of "
             f"{PREFIX}.transfer, such as equal: 1, to pay them out"
         )
         yield Conflict((PREFIX,), message)

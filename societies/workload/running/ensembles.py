@@ -260,7 +260,9 @@ def keys_changed(config: Any, one: Any, key: str) -> list[str]:
     named = [own.name for own in config.groups]
     if groups[0] not in named:
         there = f"; there are {', '.join(named)}" if named else "; the configuration has no groups"
-        raise NotVarying(f"there is no group {quoted(group)}{suggestion(group, named) or there}")
+        raise NotVarying(
+            f"there is no group {quoted(groups[0])}{suggestion(groups[0], named) or there}"
+        )
     return [f"groups.{named.index(one)}.{key}" for one in groups]
 
 

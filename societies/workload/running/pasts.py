@@ -151,9 +151,9 @@ class SharedPasts(Engine):
             began = {name: array[rows] for name, array in self._began.items()}
             self.start()
             for name, where in self._settled.items():
-                now, then = state[name][:, *where], began[name][:, *where]
-                own = self._began[name][:, *where]
-                state[name][:, *where] = np.where(now == then, own, now)
+                part: Any = (slice(None), *where)
+                now, own = state[name][part], self._began[name][part]
+                state[name][part] = np.where(now == began[name][part], own, now)
         self._inner.load(state)
 
     def _all(self, found: Mapping[str, NDArray[Any]]) -> State:

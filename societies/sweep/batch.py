@@ -192,7 +192,8 @@ def run_batch(batch: Batch) -> Result:
 def _left_out(batch: Batch, policies: Policies, result: Result) -> Result:
     """Return a result without what runs do not have in a launch of their own: no tax, no taxes."""
     values = dict(result.values)
-    shared = json.dumps([batch.name, batch.base, [*batch.settings.items()], [*batch.columns]])
+    known_by = (batch.settings, dict.fromkeys(batch.columns), batch.sources)
+    shared = json.dumps([batch.name, batch.base, *map(dict, known_by)])
     for number, row in zip(*np.unique(policies.of, return_index=True), strict=True):
         text = f"{shared} {json.dumps(policies.lists[number])}"
         if text not in _RECORDED:

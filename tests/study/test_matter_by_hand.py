@@ -128,7 +128,7 @@ def test_without_headlines_the_series_of_a_copy_are_compared(twins):
 
 
 def test_headlines_that_are_not_recorded_are_not_compared(twins, monkeypatch):
-    from societies.workload.declare.registry import workload
+    from societies.workload.running.registry import workload
 
     monkeypatch.setattr(workload("economy"), "headlines", lambda: ("nothing", "gini"))
     _, found, _ = matter("economy/quickstart", set=SMALL, keys=["utility.scale"])

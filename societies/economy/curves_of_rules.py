@@ -19,11 +19,11 @@ from societies.economy import curves
 from societies.economy.curves import EffortTables, UtilityTables, starts
 from societies.economy.double_double import Doubles
 from societies.economy.exact_sums import running_sums
-from societies.translate import PlugIn
 from societies.workload.running.plugged import Plugged
 
 if TYPE_CHECKING:
     from societies.opencl import Device
+    from societies.translate import PlugIn
 
 Key = tuple[float, ...]
 """The numbers of a curve (`curves.UtilityKey`, `curves.EffortKey`), and the resource if the rule

@@ -7,7 +7,7 @@ Keys that are declared as values or shapes are passed on by name
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reference_py.economy.parameters import (
     KEEP,
@@ -28,9 +28,11 @@ from societies.economy.config.policies import changed_keys, in_use
 from societies.economy.curves_of_rules import EFFORT, UTILITY, Curves, Key
 from societies.economy.rules import RULES
 from societies.opencl.debug import checked_mode
-from societies.translate import Site
 from societies.workload.declare.keys import shapes, values
 from societies.workload.running.plugged import Plugged, plugged, words_of
+
+if TYPE_CHECKING:
+    from societies.translate import Site
 
 
 def parameters(config: EconomyConfig) -> Parameters:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reference_py.economy import device_matching, matching, tables, trading, valuation
-from societies.translate import REAL_NUMBER, WHOLE_NUMBER, WORD, Rule
+from societies.rule import REAL_NUMBER, WHOLE_NUMBER, WORD, Rule
 
 _OF_EFFORT = {
     "experience": WHOLE_NUMBER,

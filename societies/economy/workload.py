@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from societies.economy.report import EconomyReport
     from societies.economy.results import DayRecorder
     from societies.opencl import Device
-    from societies.translate import Rule
+    from societies.rule import Rule
     from societies.workload.checking.coverage import Count
 
 MODEL_VERSION = "1"

@@ -8,7 +8,7 @@ from societies.translate import builtin, expressions, loops, statements, truth
 from societies.translate.declared import Declared
 from societies.translate.kernels import TranslatedPhase
 from societies.translate.messages import RuleError, TranslationError
-from societies.translate.plugins import REAL_NUMBER, WHOLE_NUMBER, WORD, PlugIn, Rule
+from societies.translate.plugins import PlugIn
 from societies.translate.source import Site, files_of, rules_sha256
 from societies.translate.unit import TranslatedProgram, entry_of
 
@@ -16,12 +16,8 @@ LANGUAGE = (builtin, expressions, loops, statements, truth)
 """Modules that register what they translate."""
 
 __all__ = [
-    "REAL_NUMBER",
-    "WHOLE_NUMBER",
-    "WORD",
     "Declared",
     "PlugIn",
-    "Rule",
     "RuleError",
     "Site",
     "TranslatedPhase",

@@ -10,7 +10,6 @@ import ast
 import difflib
 import inspect
 import sys
-import textwrap
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +22,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from societies.inputs import PYTHON_FUNCTION, read_text, shown
+from societies.rule import REAL_NUMBER, WHOLE_NUMBER, WORD, Rule
 from societies.translate.calls import translate_function
 from societies.translate.declared import Declared
 from societies.translate.files import PlugInError, load_module
@@ -34,9 +34,6 @@ from societies.translate.source import LARGEST_FILE, SourceFile, definition, fil
 from societies.translate.unit import TranslatedProgram
 from societies.translate.values import CALLED, FIXED, INT, REAL, Known, Number, Value
 from societies.translate.whole_numbers import TEST, within_64_bits
-
-WORD, WHOLE_NUMBER, REAL_NUMBER = "a word", "a whole number", "a real number"
-"""Kinds of parameters and results of rules, as messages and lists call them."""
 
 _KINDS = {WHOLE_NUMBER: INT, REAL_NUMBER: REAL}
 _CTYPES = {WHOLE_NUMBER: "long", REAL_NUMBER: "real"}
@@ -51,62 +48,6 @@ _OF_MODELS = ("field", "Field", "config", "society")
 
 LONGEST_LIST = 1024
 """Largest number of entries of a list in a rule: it is in private memory."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A function of a model that users may replace.
-
-    Attributes
-    ----------
-    name : such as ``trading.price``; it is a key of the section ``rules`` of the configuration
-    function : the reference's function, with its docstring
-    meaning : one sentence
-    parameters : kind of each parameter by name; a function of a user may leave out some
-    result : kind of the result
-    key : key of the configuration whose word chooses between built-in rules, and which a parameter
-        of kind `WORD` receives; "": none
-    table : whether the host makes a table of the function's results before the first tick: it is
-        never translated, may use all of Python, and may leave a real number as it finds it (a
-        whole number, `decimal.Decimal`, one of NumPy)
-    """
-
-    name: str
-    function: Callable[..., Any]
-    meaning: str
-    parameters: Mapping[str, str]
-    result: str
-    key: str = ""
-    table: bool = False
-
-    @property
-    def kernel(self) -> str:
-        """Name of the function in kernels."""
-        return f"rule_{self.name.replace('.', '_')}"
-
-    @property
-    def signature(self) -> str:
-        """How a function with all parameters is called."""
-        return f"{self.name.rpartition('.')[2]}({', '.join(self.parameters)})"
-
-    def described(self) -> str:
-        """Return some lines: signature, meaning, kinds, and the function of the reference."""
-        kinds: dict[str, list[str]] = {}
-        for name, kind in self.parameters.items():
-            kinds.setdefault(kind, []).append(name)
-        listed = "; ".join(f"{', '.join(names)}: {kind}" for kind, names in kinds.items())
-        file = self.function.__module__.replace(".", "/") + ".py"
-        doc = (inspect.getdoc(self.function) or "").split("\n\n")
-        lines = [
-            f"{self.name}=FILE.py:FUNCTION",
-            f"    def {self.signature}",
-            *textwrap.wrap(self.meaning, 92, initial_indent="    ", subsequent_indent="    "),
-            f"    {listed}; result: {self.result}",
-            *(["    carried out before the first tick, and may use all of Python"] * self.table),
-            f"    built in: {self.function.__name__} of {file}",
-            *(textwrap.indent(part, "        ") for part in doc),
-        ]
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,7 +66,10 @@ OF_OURS = {"societies.opencl", "societies.translate", "societies.localmem", "soc
             {*HEAVY, *OF_OURS, "yaml", "markdown_it"},
         ),  # typer reads options by pydantic
         (["schema", "economy"], {*HEAVY, *OF_OURS}),
-        (["run", "economy/quickstart", "--device", "reference", "--ticks", "1", "-q"], {"rich"}),
+        (
+            ["run", "economy/quickstart", "--device", "reference", "--ticks", "1", "-q"],
+            {"rich", "societies.translate"},
+        ),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )

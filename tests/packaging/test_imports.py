@@ -40,7 +40,7 @@ FLOORS = (
     {"memory"},
     {"inputs", "numbers", "terminal"},
     {"citation"},
-    {"background", "errors", "lazily", "paths", "signals", "version", "words"},
+    {"background", "errors", "lazily", "paths", "rule", "signals", "version", "words"},
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""
 

@@ -14,7 +14,7 @@ import societies
 from societies.config.model import Section
 from societies.config.rules import SECTION
 from societies.errors import ConfigError, DeviceError
-from societies.translate.plugins import WORD
+from societies.rule import WORD
 from societies.workload import Setup
 from societies.workload.checking.kernels import kernel_text
 from societies.workload.declare import rules

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from societies.config.model import WorkloadConfig
     from societies.opencl import Device
-    from societies.translate import Rule
+    from societies.rule import Rule
     from societies.workload.checking.coverage import Count
     from societies.workload.running.plugged import Plugged
     from societies.workload.running.programs import NamedProgram

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from societies.translate import RuleError, Site
+if TYPE_CHECKING:
+    from societies.translate import Site
 
 FAULT = "python_fault"
 """Field of a checked build: the number of the first place where a rule went wrong; 0: none."""
@@ -32,6 +33,8 @@ def require_no_fault(
     faults = arrays[FAULT].get()
     if not faults.any():
         return
+    from societies.translate import RuleError
+
     place = int(np.flatnonzero(faults)[0])
     file, line, what = sites[int(faults[place]) - 1]
     count = int((faults != 0).sum())

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from societies.config.model import Section
 from societies.config.rules import SECTION
+from societies.rule import WORD, Rule
 from societies.workload.declare.rules import RulesSection
 from societies.workload.running.ensembles import once
 
 if TYPE_CHECKING:
-    from societies.translate.plugins import PlugIn, Rule
+    from societies.translate.plugins import PlugIn
 
 LONGEST_TEXT = 60_000
 """Characters of rules in an attribute of a file: HDF5 stores at most 64 KiB."""
@@ -109,8 +110,6 @@ def _plugged(rules: Mapping[str, Rule], config: Any) -> Plugged:
 
 def words_of(rule: Rule, config: Any) -> dict[str, str]:
     """Return the word of each parameter of a rule that is a word."""
-    from societies.translate.plugins import WORD
-
     value = config
     for part in rule.key.split(".") if rule.key else ():
         value = getattr(value, part)

@@ -39,7 +39,7 @@ def _command() -> None:
 
 
 def _collect_later(objects: int = 200_000) -> None:
-    """Look for unreachable objects as usual only after so many objects have been made.
+    """Look for unreachable objects as usual only after `objects` objects have been made.
 
     Modules and a configuration make 60,000 to 130,000 objects, which stay. Looking through them
     again and again took a fourteenth of the processor time of short commands.

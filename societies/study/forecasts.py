@@ -79,10 +79,10 @@ def ar_forecast(x: Reals, horizon: int) -> float:
         lags = np.column_stack([np.ones(len(y)), *(x[most - k : -k] for k in range(1, p + 1))])
         fitted = np.linalg.lstsq(lags, y, rcond=None)[0]
         variance = float(np.mean((y - lags @ fitted) ** 2))
-        aic = len(y) * np.log(max(variance, 1e-300)) + 2 * (p + 1)
+        aic = len(y) * np.log(max(variance, 1e-300)) + 2 * p
         if aic < best:
             best, chosen = aic, fitted
-    path = list(x[::-1][: len(chosen) - 1])
+    path = list(x[::-1])
     for _ in range(horizon):
         path.insert(0, float(chosen[0] + np.dot(chosen[1:], path[: len(chosen) - 1])))
     return float(path[0])

@@ -90,6 +90,7 @@ ON_A_DEVICE = {
 RULES = (
     *("start_and_end_of_day", "working", "bartering", "device_market", "device_payment"),
     *("making", "valuing", "inventing", "statistics_rules", "measures_rules", "curves"),
+    *("evening_rules", "policies_and_rules_of_users"),
     "streams_rules",
 )
 TRADING_RULES = (
@@ -127,6 +128,7 @@ OF_THE_HOST = (
     "tests/invariants/test_lives_by_hand.py",
     "tests/invariants/test_policies.py",
     "tests/models/test_accounts.py",
+    "tests/models/test_flows_by_hand.py",
     "tests/invariants/test_economic_measures.py",
     "tests/reference/test_curves.py",
     "tests/statistics/test_synchronized_draws.py",

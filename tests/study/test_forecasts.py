@@ -92,3 +92,25 @@ def test_errors_whose_long_run_variance_is_no_number_above_0():
     assert diebold_mariano(np.full(6, 2.0), np.full(6, 1.0), 2) == 1.0
     assert diebold_mariano(1e3 * a, 1e3 * b, 2) == pytest.approx(expected)  # without a unit
     assert diebold_mariano(1e-3 * a, 1e-3 * b, 2) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 3, 5])
+def test_the_p_value_of_equal_errors_is_that_of_its_formula(horizon):
+    for size, n in ((1e-3, 40), (1.0, 25), (1e3, 12)):
+        a, b = size * np.random.default_rng(n).normal(size=(2, n))
+        d = [x * x - y * y for x, y in zip(a, b, strict=True)]
+        m = sum(d) / n
+        gammas = [sum((d[t] - m) * (d[t - k] - m) for t in range(k, n)) / n for k in range(horizon)]
+        long_run = gammas[0] + 2 * sum(gammas[1:])
+        assert long_run > 0
+        value = m / np.sqrt(long_run / n)
+        value *= np.sqrt((n + 1 - 2 * horizon + horizon * (horizon - 1) / n) / n)
+        expected = 2 * scipy.stats.t.sf(abs(value), n - 1)
+        assert diebold_mariano(a, b, horizon) == pytest.approx(expected)
+
+
+def test_covariances_that_cancel_leave_the_variance():
+    """Differences 3, 1, 2, 2 without a rounding: their long-run variance at horizon 2 is 0."""
+    a, b = np.array([2.0, 1.0, 1.5, 1.5]), np.array([1.0, 0.0, 0.5, 0.5])
+    value = 2.0 / np.sqrt(0.5 / 4) * np.sqrt((4 + 1 - 4 + 2 / 4) / 4)
+    assert diebold_mariano(a, b, 2) == pytest.approx(2 * scipy.stats.t.sf(value, 3))

@@ -9,7 +9,7 @@ import pytest
 from partners import remember
 from states import started
 
-from reference_py.economy.device_matching import most_gained, partner
+from reference_py.economy.device_matching import liking, most_gained, partner
 from reference_py.economy.limits import limited, tradable
 from reference_py.economy.policies import collect_taxes, minutes_of_making, pay_transfers
 from reference_py.economy.statistics import utility_of_holdings
@@ -97,7 +97,7 @@ def test_a_price_is_limited_of_the_resource_that_is_given_or_taken():
     ):
         assert limited(p, give, take, rate) == expected
     p, s = started()
-    assert limited(p, 1, 0, 1e9) == 1e9 and not p.policies
+    assert limited(p, 1, 0, 1e13) == 1e13 and not p.policies
     s.held[0][0] = 30
     assert tradable(p, s, 0, 0) == 30  # without policies there is no quota
 
@@ -129,11 +129,12 @@ def test_a_rule_chooses_the_partner_that_it_likes_most():
     assert partner(p, s, TOOL, 0, [2]) is None
 
 
-@pytest.mark.parametrize("value", [-1.0, 0.0, float("nan")])
+@pytest.mark.parametrize("value", [-1.0, -0.5, 0.0, float("nan")])
 def test_of_partners_that_are_liked_equally_the_lowest_number_is_chosen(value):
     """Nothing is liked less than not at all."""
     p, s = by(lambda partner, **_: value if partner < 3 else 0.0)
     assert partner(p, s, TOOL, 0, [1, 2, 3]) == 1
+    assert liking(p, s, TOOL, 0, 1) == 0.0
     p, s = by(lambda partner, **_: value if partner == 1 else 0.25)
     assert partner(p, s, TOOL, 0, [1, 2, 3]) == 2
 

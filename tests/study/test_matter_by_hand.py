@@ -91,6 +91,11 @@ def test_twins_of_which_one_failed_are_not_compared(twins):
     assert [one.after for one in found] == [pytest.approx(9.45), "inverse_geometric"]
     assert found[0].moved["gini"] == pytest.approx(0.05)
     assert left == ["trading.price: its runs failed"]
+    twins.lost = {("unit", 1)}
+    _, found, left = matter(
+        "economy/quickstart", set=SMALL, keys=keys, variables=["gini"], replicates=2
+    )
+    assert left == [] and [one.after for one in found[1:]] == [*UP["trading.price"]]
 
 
 def test_what_cannot_be_changed_is_left_out_and_what_cannot_grow_shrinks(twins):
@@ -133,6 +138,9 @@ def test_headlines_that_are_not_recorded_are_not_compared(twins, monkeypatch):
     monkeypatch.setattr(workload("economy"), "headlines", lambda: ("nothing", "gini"))
     _, found, _ = matter("economy/quickstart", set=SMALL, keys=["utility.scale"])
     assert [*found[0].moved] == ["gini"]
+    monkeypatch.setattr(workload("economy"), "headlines", lambda: ())
+    _, found, _ = matter("economy/quickstart", set=SMALL, keys=["utility.scale"])
+    assert {"gini", "deals"} <= {*found[0].moved} and "hhi" not in found[0].moved  # by quantile
 
 
 @pytest.mark.parametrize("change", [0, -0.1, 1.1e6, float("nan")])

@@ -67,6 +67,9 @@ def test_an_effect_pairs_runs_of_the_same_draws(study):
     study(rows, [10.0, 7.0, 30.0, 12.0, 99.0, 31.0])
     found = widths(Path("s"), ASKED.model_copy(update={"base": 1}))
     assert found.of["x"] == pytest.approx(width_of(2.0, 1.0)) and found.point == {"x": 2}
+    study(ROWS[3:], [5.0, 8, 7])
+    found = widths(Path("s"), ASKED.model_copy(update={"base": 1}))
+    assert found == Widths({"x": np.inf}, {"x": 0})
 
 
 def test_one_value_or_none_has_no_interval(study):

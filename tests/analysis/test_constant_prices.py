@@ -1,6 +1,7 @@
 """Are wealth and production at constant prices, and the parts of inequality, those by hand?"""
 
 import math
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import xarray as xr
 
 import societies
 from societies import analysis
-from societies.analysis.constant_prices import _minutes
+from societies.analysis.constant_prices import _deflator, _device_prices, _minutes
 from societies.economy.parameters import parameters
 from societies.errors import ConfigError
 
@@ -161,3 +162,36 @@ def test_agents_may_be_recorded_every_day_and_a_file_named(agent, resource, resu
     for name in ("wealth", "income", "agent_income", "deflator"):
         np.testing.assert_array_equal(found[name].sel(day=8), expected[name].sel(day=8))
     assert analysis.price_level(path).sizes == {"society": 1, "day": 12}
+
+
+def test_the_deflator_is_of_what_has_a_price_and_missing_without_anything_of_worth():
+    """Day 1: one of two resources has no price. 2: no price at all. 3: no worth then. 4: cheap."""
+    nan = math.nan
+    units = xr.DataArray([[[2.0, 4.0]]] * 4, dims=("day", "agent", "resource"))
+    own = [[[3.0, nan]], [[nan, nan]], [[3.0, 1.0]], [[0.25, 0.25]]]
+    then = xr.DataArray(
+        [[1.5, nan], [nan, nan], [0.0, 0.0], [0.125, 0.0]], dims=("day", "resource")
+    )
+    data = xr.Dataset({"extracted": units, "value": (("day", "agent", "resource"), own)})
+    found = _deflator(data, "day", then).values
+    np.testing.assert_array_equal(found, [2.0, nan, nan, 6.0])
+
+
+def test_costs_by_a_rule_of_a_user_are_refused(monkeypatch):
+    rules = {"rules": {"device.effort": "mine.py:effort"}}
+    monkeypatch.setattr(
+        import_module(_device_prices.__module__), "configuration_of", lambda _: rules
+    )
+    with pytest.raises(ConfigError, match="the minutes of making follow a rule of yours"):
+        _device_prices(None, None, 1)
+
+
+def test_prices_need_all_resources_and_the_dimension(result):
+    with pytest.raises(ConfigError, match="4 of 5 resources are in the data"):
+        analysis.constant_prices(result.isel(resource=slice(4)), day=8)
+    with pytest.raises(ConfigError, match="resource"):
+        analysis.price_level(result[["resource_price"]].isel(resource=0))
+    found = analysis.constant_prices(result, day=8)
+    assert "day" not in found.price.coords
+    other = analysis.constant_prices(result.isel(resource=slice(None, None, -1)), day=8)
+    np.testing.assert_allclose(other.wealth, found.wealth)

@@ -55,7 +55,7 @@ def test_income_is_what_was_extracted_and_received_less_what_was_given():
     s.units_received = [[2, 0, 4], [0, 0, 0]]
     s.units_given = [[0, 8, 0], [0, 0, 2]]
     collect_taxes(p, s)
-    assert s.tax_paid == [[4, 0, 2], [0, 0, 0]]
+    assert s.tax_paid == [[4, 0, 2], [0, 0, 0]] and s.tax_owed == [[0.0] * 3] * 2
     assert s.units_received == s.units_given == [[0] * 3] * 2
 
 
@@ -65,6 +65,7 @@ def test_a_middle_rate_begins_where_its_bracket_does():
     s.held = [[9, 0, 0], [10, 0, 0], [10, 6, 0]]
     collect_taxes(p, s)
     assert s.tax_paid == [[0] * 3, [0] * 3, [1, 1, 0]]  # 3 of 16: 1.875 and 1.125
+    assert s.tax_owed == [[0.0] * 3, [0.0] * 3, [0.875, 0.125, 0.0]]
 
 
 def test_minutes_of_making_are_those_of_all_devices_and_of_living_agents():

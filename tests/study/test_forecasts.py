@@ -77,6 +77,10 @@ def test_an_autoregression_continues_an_exact_recurrence(order):
         assert ar_forecast(x[: 30 - h], h) == pytest.approx(x[-1], rel=1e-6)
 
 
+def test_a_series_of_nothing_stays_nothing():
+    assert ar_forecast(np.zeros(20), 3) == 0.0
+
+
 def test_errors_whose_long_run_variance_is_no_number_above_0():
     """Covariances of a swing cancel: the variance alone is taken; of equal differences there is
     none, and nothing tells the forecasts apart."""

@@ -164,6 +164,13 @@ def test_the_first_difference_of_any_series_counts_and_the_mean_of_the_last():
         assert _compared(twins, ["x", "y"], "day")[0] == 20
     assert _compared([(a, b), (c, a)], ["x"], "day") == (30, {"x": -5 / 6})
     assert _compared([(a, a), (a, c)], ["y", "x"], "day")[0] == 20
+    each = [np.zeros((2, 3, 2, 2)) for _ in range(2)]
+    each[1][:, 1, 1, 0] = 1.0
+    pairs = [
+        [xr.Dataset({"x": (("day", "agent", "good"), y)}, {"day": [1, 2, 3]}) for y in x]
+        for x in zip(*each, strict=True)
+    ]
+    assert _compared(pairs, ["x"], "day")[0] == 2
     late = run(ticks=(10, 20), x=[1.0, 3])
     assert _compared([(a, late)], ["x"], "day") == (20, {"x": 0.5})
 

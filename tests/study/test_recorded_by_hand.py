@@ -71,7 +71,9 @@ def test_what_is_not_recorded_is_named_with_the_key_that_records_it(of, said):
 
 
 def test_what_is_recorded_with_a_key_is_there_with_it():
-    require_recorded(targets(x="income - agent_utility"), setup(record={"measures": True, "agent": 2}))
+    require_recorded(
+        targets(x="income - agent_utility"), setup(record={"measures": True, "agent": 2})
+    )
 
 
 def test_a_statistic_that_no_run_can_have_is_refused_before_any_is_run():

@@ -65,7 +65,12 @@ def test_a_value_in_the_band_is_no_distance_away_unless_one_is_best():
             ("price * price", "util * util"),
             ("price * units", "util * unit"),
         ),
-        *(("price / units", "util / unit"), ("2 * 3 * price", "util"), ("rate + rate", "1")),
+        *(
+            ("price / units", "util / unit"),
+            ("2 * 3 * price", "util"),
+            ("2 / 3 + price", "util"),
+            ("rate + rate", "1"),
+        ),
         *(("rate + 3", "1"), ("3 + rate", "1"), ("-3 * price", "util")),
     ],
 )

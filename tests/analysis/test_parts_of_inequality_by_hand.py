@@ -1,4 +1,4 @@
-"""Are the parts of Theil's index those of its definition, whoever is missing or has nothing?"""
+"""Are the parts of Theil's index those of its definition, also with agents that have no value or nothing?"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Are the parts of Theil's index those of its definition, also if agents have no value or nothing?"""
+"""Are the parts of Theil's index those of its definition, with agents that have nothing?"""
 
 import math
 

@@ -45,7 +45,7 @@ class Companion:
     parts : by their name after the colon; the order is that of the publication
     out : option that names the folder of its results
     device : option that names the device; "" if it has none
-    small : arguments with which it can be tried in a minute
+    small : arguments with which it can be tried in a minute; other scripts of parts have none
     """
 
     script: str
@@ -57,9 +57,12 @@ class Companion:
 
     def words(self, part: Exhibit, out: Path, device: str, small: bool = False) -> list[str]:
         """Return the arguments of Python that make a part."""
-        chosen = [part.script or self.script, *part.words, *(self.small if small else ())]
-        if self.device and not part.script:
-            chosen += [self.device, device]
+        chosen = [part.script or self.script, *part.words]
+        if not part.script:  # another script has options of its own
+            chosen += [
+                *(self.small if small else ()),
+                *([self.device, device] if self.device else ()),
+            ]
         return [*chosen, self.out, str(out / part.folder)]
 
 

@@ -51,10 +51,17 @@ def test_without_numbers_the_figures_are_listed_with_their_cost(shell):
 def test_scripts_of_parts_exist_and_know_their_options(tmp_path):
     for name, one in COMPANIONS.items():
         for part in one.parts.values():
-            script, *options = one.words(part, tmp_path, "cpu", small=not part.script)
+            script, *options = one.words(part, tmp_path, "cpu", small=True)
             text = (ROOT / script).read_text()
             for word in options:
                 assert not word.startswith("--") or f'"{word}"' in text, (name, word)
+
+
+def test_the_page_says_where_each_publication_ran():
+    page = (ROOT / "docs" / "reproduce.md").read_text().partition("## What ran where")[2]
+    first = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    for name in ("5", *COMPANIONS):
+        assert any(f"`{name}`" in cell or f"`{name}:" in cell for cell in first), name
 
 
 def test_published_tables_and_figures_have_their_numbers():

@@ -224,7 +224,7 @@ def run_until(
         else f"{name}: no interval at point {place}, of whose {count} replicates fewer than two "
         "have a number"
         for name, width in found.of.items()
-        for label in [found.label[name]]
+        for label in [found.label.get(name, "")]
         for place in [f"{found.point[name]}{f' ({label})' * bool(label)}"]
     ]
     return replace(

@@ -127,7 +127,7 @@ def widths(path: Path, asked: UntilConfig) -> Widths:
         found: dict[str, float] = {}
         worst: dict[str, int] = {}
         labels: dict[str, str] = {}
-        keys = [key for key in str(study.attrs["vary"]).split(", ") if key in done.coords]
+        keys = [key for key in str(study.attrs.get("vary", "")).split(", ") if key in done.coords]
         for name in asked.until:
             if name not in done:
                 near = suggestion(name, list(map(str, done.data_vars)))

@@ -145,7 +145,8 @@ def widths(path: Path, asked: UntilConfig) -> Widths:
             said = {key: own[0].item() for key, own in here.items() if len(own)}
             if INTERVENTIONS in said:
                 said[INTERVENTIONS] = json.loads(said[INTERVENTIONS])
-            labels[name] = _label(said)
+            if label := _label(said):
+                labels[name] = label
     return Widths(found, worst, labels)
 
 

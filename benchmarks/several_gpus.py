@@ -22,15 +22,16 @@ FOLDER/several-gpus.csv:
 
     share      speed-up, divided by the number of devices
     building   seconds to start processes and to build kernels or read them from the cache; of a
-               study seconds outside of batches, in which devices have nothing to do
+               study seconds outside of batches, in which devices have nothing to do (empty if
+               several processes share a device)
     waiting    share of the other seconds in which the host had nothing to do but wait for devices;
                the rest is the host's: gathering, writing, checksums, the disk
     processor  processor seconds of all processes
     largest    GB of the process that took most of the host's memory
 
-    python benchmarks/several_gpus.py --out FOLDER --draw FOLDER/several-gpus.csv
+    python benchmarks/several_gpus.py --out FOLDER --draw TABLE [TABLE ...]
 
-makes the figure of a table, several-gpus.png.
+makes the figure of tables, several-gpus.png; the last one that measured something is drawn.
 
     python benchmarks/several_gpus.py --out FOLDER --devices 0:0 0:0,0:0 --societies 4 --days 20 \\
         --runs 40 --small 0.01
@@ -45,6 +46,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -158,15 +160,15 @@ def study(job: Job, out: Path) -> dict[str, Any]:
     }
     report = sweep.run(said, device=job.device, out=out, yes=True)
     assert not report.failures and not report.pending, report
-    # A device that several processes share is busy all the time, as far as one can tell outside.
-    within = min(report.seconds, report.launch_seconds / job.count)
+    within = report.launch_seconds / job.count
+    shared = within > report.seconds  # several processes a device: nobody knows when it waits
     digest = hashlib.sha256()
     with sweep.open_study(out) as found:
         for name in said["record"]["variables"]:
             digest.update(found[name].values.tobytes())
     return {
-        "building": report.seconds - within,
-        "waiting": within / report.seconds,
+        "building": "" if shared else report.seconds - within,
+        "waiting": "" if shared else within / report.seconds,
         "hash": digest.hexdigest()[:16],
         "device": "; ".join(report.devices),
     }
@@ -225,21 +227,26 @@ def rate_of(rows: list[dict[str, Any]], job: Job) -> float:
     return min(found, default=0.0)
 
 
-def draw(table: Path, out: Path) -> None:
+def draw(tables: list[Path], out: Path) -> None:
     """Draw the speed-up by number of devices, of everything that was measured on one device too."""
     from matplotlib.figure import Figure
 
-    with table.open(newline="") as lines:
-        rows = list(csv.DictReader(lines))
+    last: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for table in tables:
+        with table.open(newline="") as lines:
+            measured = list(csv.DictReader(lines))
+        for kind in {(row["what"], row["copies"], row["days"]) for row in measured}:
+            own = [row for row in measured if (row["what"], row["copies"], row["days"]) == kind]
+            if own[0]["devices"] == "1" and own[1:]:
+                last[kind] = own
     figure = Figure((5.2, 3.6), layout="constrained")
     axes = figure.subplots()
-    for kind in dict.fromkeys((row["what"], row["copies"], row["days"]) for row in rows):
-        own = [row for row in rows if (row["what"], row["copies"], row["days"]) == kind]
-        if own[0]["devices"] == "1" and own[1:]:
-            label = f"{kind[0]}: {int(kind[1]):,} x {kind[2]} days"
-            at = [int(row["devices"]) for row in own]
-            axes.plot(at, [float(row["speed_up"]) for row in own], "o-", label=label)
-    most = max(int(row["devices"]) for row in rows)
+    for kind, own in sorted(last.items()):
+        model = re.search("NVIDIA ([A-Z]+[0-9]+)", own[0]["device"])
+        label = f"{kind[0]}: {int(kind[1]):,} x {kind[2]} days{', ' + model[1] if model else ''}"
+        at = [int(row["devices"]) for row in own]
+        axes.plot(at, [float(row["speed_up"]) for row in own], "o-", label=label)
+    most = max(int(row["devices"]) for own in last.values() for row in own)
     axes.plot([1, most], [1, most], color="0.6", linestyle="--", label="ideal")
     axes.set(xlabel="devices", ylabel="times as fast as one", xticks=range(1, most + 1))
     axes.legend(frameon=False)
@@ -258,7 +265,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=20_000, help="of the large study")
     parser.add_argument("--small", type=float, default=1.0, help="share of all other sizes")
     parser.add_argument("--only", nargs="+", metavar="NAME")
-    parser.add_argument("--draw", type=Path, metavar="CSV", help="make the figure of a table")
+    parser.add_argument("--draw", type=Path, nargs="+", metavar="CSV", help="make the figure")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:

@@ -161,7 +161,9 @@ def study(job: Job, out: Path) -> dict[str, Any]:
     report = sweep.run(said, device=job.device, out=out, yes=True)
     assert not report.failures and not report.pending, report
     within = report.launch_seconds / job.count
-    shared = within > report.seconds  # several processes a device: nobody knows when it waits
+    shared = (
+        within > report.seconds
+    )  # several processes share a device, so that its waits are not known
     digest = hashlib.sha256()
     with sweep.open_study(out) as found:
         for name in said["record"]["variables"]:

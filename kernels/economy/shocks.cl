@@ -3,8 +3,8 @@
 #include "economy/streams.cl"
 
 // A workgroup is a society; one work-item draws the targets of random shocks among those that no
-// other shock removes. SHOCK_LIST has the shocks as {remove, index, holdings}. Societies of a launch
-// may have different ones: SHOCK_APPLIES(i) is whether shock i concerns this society.
+// other shock removes. SHOCK_LIST has the shocks as {remove, index, holdings}. Societies of a
+// launch may have different ones: SHOCK_APPLIES(i) is whether shock i concerns this society.
 #if SHOCKS > 0
 __constant int shock_list[SHOCKS][3] = SHOCK_LIST;
 

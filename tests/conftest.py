@@ -12,7 +12,8 @@ from functools import cached_property
 import environment
 import pytest
 import rooms
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 environment.enter()
 
@@ -152,6 +153,16 @@ def pytest_collection_modifyitems(items):
             sampled.add(test)
         if item.path.name != "test_documents.py" and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(path))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart():
+    """Let hypothesis make its generator of random numbers before anything is frozen.
+
+    It asks the collector who holds the generator. From Python 3.14 on a frozen dictionary is not
+    found, so that hypothesis would warn in the first of its tests, and a warning is an error.
+    """
+    given(st.none())(lambda _: None)()
 
 
 @pytest.hookimpl(tryfirst=True)

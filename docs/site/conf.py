@@ -26,6 +26,7 @@ html_theme = "furo"
 html_title = f"Societies {release}"
 html_show_sourcelink = False
 html_static_path = ["static"]
+html_css_files = ["pages.css"]
 html_js_files = [("../../versions.js", {"priority": 900}), ("menu.js", {"priority": 901})]
 myst_heading_anchors = 4
 myst_enable_extensions = ["dollarmath", "attrs_inline"]

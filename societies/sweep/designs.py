@@ -32,6 +32,7 @@ from societies.workload.running.varying import NotVarying, found_key, value_at
 MOST_STEPS = 1_000_000
 """Most values of a range with equal steps."""
 
+_WHOLE_STEPS = "choose whole ends whose steps are whole, or list the values"
 METHODS = ("grid", "zip", "points", *SAMPLES)
 
 
@@ -217,7 +218,8 @@ def _grid(document: Document, path: Path, key: str, said: Any) -> Factor:
 
     rows = [(value,) for value in values]
     above = path[:-1]
-    return Factor((key,), len(rows), lambda: rows, place, key_place(document, above), {key: values})
+    heads, whole = key_place(document, above), {} if listed else {key: _WHOLE_STEPS}
+    return Factor((key,), len(rows), lambda: rows, place, heads, {key: values}, whole=whole)
 
 
 def _zip(document: Document, path: Path, said: Mapping[str, Any]) -> Factor:
@@ -233,7 +235,9 @@ def _zip(document: Document, path: Path, said: Mapping[str, Any]) -> Factor:
 
     rows = list(zip(*columns.values(), strict=True))
     keys = key_place(document, path)
-    return Factor(tuple(columns), len(rows), lambda: rows, place, keys, {"zip": columns})
+    whole = {key: _WHOLE_STEPS for key, one in said.items() if not isinstance(one, list)}
+    definition = {"zip": columns}
+    return Factor(tuple(columns), len(rows), lambda: rows, place, keys, definition, whole=whole)
 
 
 def _points(document: Document, path: Path, said: Any, folder: FilePath) -> Factor:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from societies.config.document import Document
@@ -28,6 +28,7 @@ class Factor:
     key_place : returns where a key was written
     definition : the factor as plain data, including tables from CSV files
     distinct : whether two equal rows are a mistake
+    whole : what to do for each key whose values were computed, if it takes whole numbers alone
     """
 
     keys: tuple[str, ...]
@@ -37,6 +38,7 @@ class Factor:
     key_place: Callable[[str], Origin]
     definition: Any
     distinct: bool = True
+    whole: Mapping[str, str] = field(default_factory=dict)
 
 
 class InvalidFactor(Exception):

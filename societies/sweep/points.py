@@ -130,6 +130,7 @@ def checked_points(
     buckets: dict[str, Bucket] = {}
     policies: dict[str, list[Any]] = {}  # of a bucket, by its name
     settings = [{paths[key]: value for key, value in point.items()} for point in points]
+    whole = {key: what for factor in sweep.factors for key, what in factor.whole.items()}
     faults: list[str] = []
     if divided and not shared and len(points) >= MANY_POINTS:
         faults = divided(partial(faults_of, sweep.workload.name, data), settings)
@@ -149,7 +150,11 @@ def checked_points(
                 if place.names:
                     path, _, message = line.partition(": ")
                     line, also = ": ".join([*filter(None, [_below_entry(path)]), message]), ""
-                problems.append(Problem(place, (), line + (also if len(points) > 1 else "")))
+                text = line + (also if len(points) > 1 else "")
+                if "expected a whole number" in line and key in whole:
+                    text = f"{key}: takes whole numbers: {whole[key]}"  # once for all points
+                if (problem := Problem(place, (), text)) not in problems:
+                    problems.append(problem)
             if len(problems) > _MOST_REPORTED:
                 break
             continue

@@ -1,5 +1,6 @@
 """Is the environment of the tests the same whatever the caller has set?"""
 
+import gc
 import os
 import re
 import subprocess
@@ -7,6 +8,8 @@ import sys
 from pathlib import Path
 
 import environment
+import pytest
+from hypothesis.core import threadlocal
 
 ROOT = Path(__file__).resolve().parents[2]
 ASKED = {
@@ -41,3 +44,22 @@ def test_the_tests_and_their_processes_run_in_it():
     for names in (set(os.environ), set(done.stdout.split())):
         assert names & (hostile().keys() - ours) == set()
     assert os.access(os.environ["HOME"], os.W_OK)
+
+
+def test_what_hypothesis_asks_the_collector_for_is_older_than_what_is_frozen():
+    made = threadlocal._hypothesis_global_random
+    assert made is not None
+    assert not any(made is one for one in gc.get_objects())  # frozen objects are not among them
+
+
+def test_an_image_gets_every_file_that_git_tracks():
+    """A tracked file that is left out counts as removed: the image's commit would be "modified"."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("needs a clone")
+    patterns = []
+    for line in (ROOT / ".dockerignore").read_text().splitlines():
+        kept, pattern = line.startswith("!"), line.removeprefix("!")
+        anchored = pattern if pattern.startswith("**") else f"/{pattern}"  # as Docker reads them
+        patterns += ["-x", f"{'!' * kept}{anchored}"]
+    asked = ["git", "-C", str(ROOT), "ls-files", "--cached", "--ignored", *patterns]
+    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == ""

@@ -71,7 +71,21 @@ def to_definitions(app, docname, source):
         source[0] = re.sub(rf"(?<!\[)`({names})`", r"[`\1`](#variable-\1)", source[0])
 
 
+def to_meanings(app, what, name, thing, options, lines):
+    """Put what follows ``name :`` into the description if it is a meaning, not a type.
+
+    Below a type stands the description, which begins with a capital letter; a meaning stands alone,
+    or is continued.
+    """
+    for i in reversed(range(len(lines))):
+        found = re.fullmatch(r"( *)([\w*]+(?:, [\w*]+)*) : (.+)", lines[i])
+        if found and not re.match(rf"{found[1]} +[A-Z`]", "".join(lines[i + 1 : i + 2])):
+            indent, names, meaning = found.groups()
+            lines[i : i + 1] = [indent + names, f"{indent}    {meaning}"]
+
+
 def setup(app):
     """Connect the functions above."""
+    app.connect("autodoc-process-docstring", to_meanings, priority=400)  # before napoleon reads it
     app.connect("source-read", to_files)
     app.connect("source-read", to_definitions)

@@ -28,6 +28,10 @@ PROTOCOL = """1 Purpose and patterns; 2 Entities, state variables, and scales;
 EVERYTHING: dict[str, Any] = {
     "devices": "all",
     "trading": {"fresh_values": True},
+    "endowment": {"units": 1},
+    "replicates": 2,
+    "fan": {"day": 1, "futures": 2},
+    "draws": {"synchronized": True},
     "shocks": [{"day": 3, "remove": "agent", "index": 0}],
     "policies": {"transfer": {"equal": 1.0}},
     "record": {"measures": True, "network": [1]},

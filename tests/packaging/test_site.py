@@ -103,6 +103,14 @@ def test_the_definition_of_a_variable_is_one_click_from_its_figure(site):
 
 
 @pytest.mark.ci
+def test_the_functions_begin_with_run_and_meanings_are_not_taken_for_types(site):
+    text = (site / "docs/api.html").read_text()
+    assert re.findall(r'<dt class="[^"]*" id="([^"]+)"', text)[0] == "societies.run"
+    for name, meaning in (("out", "the HDF5 file; default"), ("resume", "continue the file")):
+        assert re.search(rf"<strong>{name}</strong> – {meaning}", text), name
+
+
+@pytest.mark.ci
 @pytest.mark.chromium
 def test_the_site_is_searched_from_the_disk(site, tmp_path):
     browser = next((path for path in map(shutil.which, NAMES) if path), None)

@@ -154,6 +154,7 @@ def test_a_wrong_range_says_what_there_is(said, message):
 
 TWICE = "the point 'day_length 5.0, agents 6' appears twice"
 FEW = "resources: must be at least 2, got 0"
+WHOLE_STEPS = "takes whole numbers: choose whole ends whose steps are whole, or list the values"
 STEPS = "needs steps, a whole number from 2 to 1,000,000"
 
 
@@ -229,6 +230,29 @@ def test_steps_between_whole_numbers_are_whole_if_all_are(said, expected):
         (
             "  grid:\n    resources:\n    - 0\n",
             ["sweep.yaml:6  resources: must be at least 2, got 0"],
+        ),
+        (
+            "  sobol:\n    points: 4\n    keys: {agents: {low: 6, high: 9}}\n",
+            ["sweep.yaml:6  agents: takes whole numbers: add 'whole: true' to its range"],
+        ),
+        (
+            "  grid:\n    agents: {low: 6, high: 9, steps: 3}\n",
+            [f"sweep.yaml:5  agents: {WHOLE_STEPS}"],
+        ),
+        (
+            "  zip:\n    agents: {low: 6, high: 9, steps: 3, scale: log}\n"
+            "    day_length: [500, 600, 0]\n",
+            [
+                f"sweep.yaml:5  agents: {WHOLE_STEPS}",
+                "sweep.yaml:6  day_length: must be more than 0, got 0 (point 2: agents 9.0)",
+            ],
+        ),
+        (
+            "  grid:\n    agents: [6.0, 7.5]\n",
+            [
+                "sweep.yaml:5  agents: expected a whole number, got 6.0 (point 0)",
+                "sweep.yaml:5  agents: expected a whole number, got 7.5 (point 1)",
+            ],
         ),
     ],
 )

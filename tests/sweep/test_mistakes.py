@@ -89,7 +89,7 @@ def problems(tmp_path, text, **more):
         ("sobol: {point: 4}", "s.yaml:2:16  vary.sobol.point: unknown key; did you mean 'points'?"),
         (
             "sobol: {points: 2, keys: {trading.rounds: {low: 1, high: 9}}}",
-            "s.yaml:2:50  trading.rounds: expected a whole number, got",
+            "s.yaml:2:50  trading.rounds: takes whole numbers: add 'whole: true' to its range",
         ),
         ("{}", "s.yaml:2:7  vary: is empty; name a method: grid, zip, points, latin_hypercube"),
     ],

@@ -53,6 +53,7 @@ LANGUAGES = {
 }
 
 ELSEWHERE = {
+    "docs/other-calibrators.md": "tests/study/test_other_calibrators.py, which has the packages",
     "docs/primitives.md": "tests/primitives/test_page.py, in one process",
     "docs/write-a-workload.md": "test_new_workload.py, which looks closer at what the page makes",
     "societies/scaffold/template/README.md": "the same: it belongs to a package that is made",
@@ -75,6 +76,11 @@ LONG = (
                 "bam",
                 "bug-reports",
                 "calibrate",
+                "calibrate-abc-smc",
+                "calibrate-least-squares",
+                "calibrate-pattern-space",
+                "calibrate-profiles",
+                "calibrate-surrogate",
                 "change-a-rule",
                 "checking-kernels",
                 "configuration",

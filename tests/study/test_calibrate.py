@@ -179,6 +179,17 @@ def test_a_profile_has_the_least_distance_at_each_value(made, tmp_path):
     assert found.data["profile"].values[0] == pytest.approx(exact, abs=0.25)
 
 
+def test_a_profile_is_drawn_over_its_intervals_wherever_its_trials_are(made, tmp_path):
+    made()
+    method = {"profiles": {"bins": 6, "batch": 60, "rounds": 6}}
+    data = calibrate(calibration(method=method), out=tmp_path / "a.nc").data
+    figure = draw_calibration(data)
+    effort, exponent = (axes.patches[0].get_data().edges for axes in figure.axes[:2])
+    assert effort == pytest.approx(np.linspace(6, 12, 7), abs=0.1)
+    assert exponent == pytest.approx(np.linspace(2, 3, 7), abs=0.02)
+    assert figure.axes[-1].get_title() == "mean of the profiles"
+
+
 def test_patterns_are_found_that_a_sample_misses(made, tmp_path):
     """A statistic that nearly all points share leaves most cells to a search for the rare."""
     own = calibration(method={"pattern_space": {"batch": 50, "rounds": 8}})

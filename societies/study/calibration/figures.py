@@ -36,6 +36,7 @@ def draw_calibration(data: xr.Dataset) -> Any:
     last = panels[-1]
     last.plot(np.arange(1, data.sizes["batch"] + 1), data["trace"].values, "o-", color=COLOURS[0])
     traced = {"abc_smc": "tolerance", "pattern_space": "patterns"}
+    traced["profiles"] = "mean of the profiles"
     last.set_title(traced.get(str(data.attrs["method"]), "least distance"))
     last.set_xlabel("batch")
     note = f"{data.attrs['method']}, {data.sizes['trial']} trials. Line: nearest trial. "
@@ -88,7 +89,9 @@ def _parameter(axes: Any, data: xr.Dataset, place: int, name: str) -> None:
         axes.set_ylabel("share of the draws")
     elif data.sizes["bin"]:
         least = data["profile"].values[place]
-        edges = np.quantile(every, np.linspace(0, 1, len(least) + 1))
+        # The intervals have equal shares of the prior; the trials crowd where targets are near.
+        unit_of, order = data["unit"].values[:, place], np.argsort(every, kind="stable")
+        edges = np.interp(np.linspace(0, 1, len(least) + 1), unit_of[order], every[order])
         axes.stairs(np.where(np.isfinite(least), least, np.nan), edges, color=COLOURS[0], lw=2)
         axes.set_ylabel("least distance")
     else:

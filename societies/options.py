@@ -202,11 +202,17 @@ class MemberCommand(ConfigCommand):
     """A command with additional options from the optional member of the workload with its name."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words; the member's options go to ``ctx.meta``, for the call of the member."""
+        """Read the words; the member's options go to ``ctx.meta``, for the call of the member.
+
+        Only options that were given go there: a study may be drawn by a function without them.
+        """
         own = {parameter.name for parameter in self.params}
         rest = super().parse_args(ctx, args)
+        options = {name: ctx.params.pop(name) for name in list(ctx.params) if name not in own}
         ctx.meta["options"] = {
-            name: ctx.params.pop(name) for name in list(ctx.params) if name not in own
+            name: value
+            for name, value in options.items()
+            if ctx.get_parameter_source(name).name not in ("DEFAULT", "DEFAULT_MAP")
         }
         return rest
 

@@ -35,7 +35,7 @@ from societies.workload.drawing.figure import (
     require_shown,
     words,
 )
-from societies.workload.drawing.lettering import characters, fit, legend_above
+from societies.workload.drawing.lettering import characters, fit, legend_above, wrapped
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -224,15 +224,15 @@ def finished(
         rows = [entries if legend and len(cases) > 1 else []]
         rows.append(handles_of(*said, shown, **style) if said else [])
         legend_above(figure, rows)
-    lines = [marked(happened)] if happened else []
-    lines += [str(data.attrs.get(LEFT_OUT, "")) for data in cases.values()]
+    most = characters(figure.get_figwidth() - 0.2, 7.5)
+    lines = [str(data.attrs.get(LEFT_OUT, "")) for data in cases.values()]
     lines += [of_pasts(data) for data in cases.values() if shown == INTERVAL]
     lines += left_out(figure)
     files = dict.fromkeys((_file(data), _origin(data, along)) for data in cases.values())
     lines += [said for _, said in list(files)[:3]]
     lines += [f"and {len(files) - 3} more"] if len({name for name, _ in files}) > 3 else []
-    most = characters(figure.get_figwidth() - 0.2, 7.5)
     lines = list(dict.fromkeys(words(line, most) for line in lines))
+    lines[:0] = [wrapped(words(marked(happened), 4 * most), most)] if happened else []
     figure.supxlabel("\n".join(filter(None, lines)), x=0.01, ha="left", fontsize=7.5, color=GREY)
     fit(figure)
     return figure

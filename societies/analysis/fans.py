@@ -26,13 +26,17 @@ from societies.words import counted, plural
 from societies.workload.drawing.bands import RESAMPLES, Reals
 from societies.workload.drawing.figure import (
     COLOURS,
+    QUANTILES,
     clock_of,
     configuration_of,
     count_missing,
+    handles_of,
     leave_out,
     series_of,
+    thousands,
     words,
 )
+from societies.workload.drawing.lettering import legend_above
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,7 +47,8 @@ if TYPE_CHECKING:
 
 MOST_PASTS = 4
 """Most pasts of which a figure draws the futures."""
-QUANTILES = (0.05, 0.25, 0.75, 0.95)
+ENDS = (0.05, 0.25, 0.75, 0.95)
+"""Quantiles of the futures at which the bands of a figure end."""
 
 
 def fan(
@@ -281,7 +286,7 @@ def draw_fan(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
             axes.plot(ticks[early], one[0, early], color=colour)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # a tick may have no number at all
-                low, lower, upper, high = np.nanquantile(one[:, later], QUANTILES, axis=0)
+                low, lower, upper, high = np.nanquantile(one[:, later], ENDS, axis=0)
                 middle = np.nanmedian(one[:, later], axis=0)
             axes.fill_between(ticks[later], low, high, color=colour, alpha=0.15, linewidth=0)
             axes.fill_between(ticks[later], lower, upper, color=colour, alpha=0.3, linewidth=0)
@@ -290,8 +295,14 @@ def draw_fan(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
         axes.axvline(day, color=GREY, linewidth=0.8)
         unit = str(data[name].attrs.get("units", "1"))
         label_panel(axes, data, titled(name), "" if unit == "1" else unit)
+        if np.nanmax(np.abs(own), initial=0) >= 10_000:
+            axes.yaxis.set_major_formatter(thousands)
     said = f"after {clock} {day} median, middle half and middle 90 % of {futures} futures"
     leave_out(figure, said)
+    line, half = handles_of(f"median of {futures} futures of a past", "middle half", QUANTILES)
+    _, most = handles_of("", "middle 90 %", QUANTILES)
+    most.set_alpha(0.2)
+    legend_above(figure, [[line, half, most]])
     if pasts > MOST_PASTS:
         leave_out(figure, f"{MOST_PASTS} of {pasts} pasts")
     return finished(figure, cases, "", legend=False, marks=False)

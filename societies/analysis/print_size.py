@@ -6,6 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from societies.errors import ConfigError, option
+from societies.workload.drawing.figure import NUMBER_OF_MARK
 from societies.workload.drawing.lettering import characters, columns_of, fit, wrapped
 
 INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0}
@@ -85,7 +86,10 @@ def resize(figure: Any, inches: float) -> None:
 
 
 def remove_foot(figure: Any) -> None:
-    """Remove the small print at the foot of a figure."""
+    """Remove the small print at the foot of a figure, and the numbers that it explains."""
+    for axes in figure.axes:
+        for text in [one for one in axes.texts if one.get_gid() == NUMBER_OF_MARK]:
+            text.remove()
     if figure._supxlabel is not None:
         figure._supxlabel.remove()
         figure._supxlabel = None

@@ -16,7 +16,7 @@ from societies.analysis.responses import LEVELS, NUMBERS, asymmetry, irf, shocks
 from societies.config.problems import quoted
 from societies.errors import ConfigError, EffectWarning, option
 from societies.words import counted, plural
-from societies.workload.drawing.figure import LEVEL, leave_out, words
+from societies.workload.drawing.figure import INTERVAL, LEVEL, handles_of, leave_out, words
 from societies.workload.drawing.lettering import legend_above
 
 if TYPE_CHECKING:
@@ -203,11 +203,9 @@ def draw_irf(
         said = "share" if response == "relative" else "" if unit == "1" else unit
         axes.set_ylabel(said if response == "relative" or not per else f"{said} per unit".strip())
         axes.set_xlabel(f"{plural(first.attrs['clock'])} after the shock")
-    legend_above(figure, [panels[0].get_legend_handles_labels()[0]])
-    pairs = {label: int(one.pairs) for label, one in lines.items()}
-    twins = " or ".join(map(str, sorted(set(pairs.values()))))
-    leave_out(
-        figure,
-        f"{response} response{per}: mean of {twins} twins, {100 * level:g} % interval (bootstrap)",
-    )
+    twins = " or ".join(map(str, sorted({int(one.pairs) for one in lines.values()})))
+    said = f"mean of {twins} twins", f"{100 * level:g} % interval (bootstrap)"
+    entries = panels[0].get_legend_handles_labels()[0]
+    legend_above(figure, [entries, handles_of(*said, INTERVAL)])
+    leave_out(figure, f"{response} response{per}: {', '.join(said)}")
     return finished(figure, cases, "", legend=False, marks=False, along=False)

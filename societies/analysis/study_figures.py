@@ -246,7 +246,7 @@ def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
             _effects(axes, outcome, keys, method, options)
         for one in said:
             leave_out(figure, str(one.message))
-        axes.set_title(words(f"What {name}{_at(study, name)} depends on"))
+        axes.set_title(words(f"{titled(name)}{_at(study, name)}: what it depends on"))
     interval = f"{100 * LEVEL:g} % interval (bootstrap)"
     entries = [
         *(one for one in panels[0].containers if one.get_label()[0] != "_"),
@@ -266,7 +266,7 @@ def _effects(
         order = found.sortby("total")
         _bars(axes, order, "total", "#0072B2", 0.2, "in all (total)")
         _bars(axes, order, "first", "#E69F00", -0.2, "alone (first order)")
-        axes.set_xlabel(f"part of the variance of {words(outcome.name)}")
+        axes.set_xlabel("part of its variance")
     else:
         found = morris(outcome, keys, levels=options.get("levels"), level=LEVEL)
         order = found.sortby("mu_star")

@@ -35,12 +35,14 @@ def study_of_shocks(
         If the workload has no interventions, or a shock is none.
     """
     if "interventions" not in type(config).model_fields:
-        raise _wrong(f"{config.workload} has no interventions")
+        raise ConfigError(f"{option('shock')}: {config.workload} has no interventions")
     data = config.model_dump(mode="json")
     if replicates is not None and "replicates" in data:
         data["replicates"] = replicates
     before = data["interventions"]
-    policies = [before, *([*before, *_interventions(data, config, one)] for one in shocks)]
+    names = [_name(row, shocks) for row in range(1, len(shocks) + 1)]
+    own = [_interventions(data, config, *of) for of in zip(shocks, names, strict=True)]
+    policies = [before, *([*before, *one] for one in own)]
     return {"base": data, "vary": {"grid": {"interventions": policies}}}
 
 
@@ -52,54 +54,63 @@ def sweep_of_shocks(config: Any, shocks: Sequence[Any], replicates: int | None =
     def place(row: int, key: str) -> Origin:
         if not row:
             return factor.place(row, key)
-        number = f" {row}" if len(shocks) > 1 else ""
-        return Origin((2, row), f"{option('shock')}{number}", names=True)
+        return Origin((2, row), _name(row, shocks), names=True)
 
     return replace(sweep, factors=[replace(factor, place=place)])
 
 
-def _wrong(text: str) -> ConfigError:
-    return ConfigError(f"{option('shock')}: {text}")
+def _name(row: int, shocks: Sequence[Any]) -> str:
+    """Return the name of a shock for messages, numbered from 1 if there are several."""
+    return f"{option('shock')} {row}" if len(shocks) > 1 else option("shock")
 
 
-def _interventions(data: Mapping[str, Any], config: Any, shock: Any) -> list[Any]:
-    """Return the interventions of a shock: one, or one for each tick on which it happens."""
+def _interventions(data: Mapping[str, Any], config: Any, shock: Any, name: str) -> list[Any]:
+    """Return the interventions of a shock: one, or one for each tick on which it happens.
+
+    Parameters
+    ----------
+    data, config : the base as plain data, and as a configuration
+    shock : as the user wrote it
+    name : of the shock, for messages
+    """
+
+    def wrong(text: str) -> ConfigError:
+        return ConfigError(f"{name}: {text}")
+
     named = workload(config.workload)
     clock, copies = named.clock, named.copies_plural
     if not isinstance(shock, Mapping):
-        raise ConfigError(
-            f"{option('shock')} {worded(shock)}: expected an intervention, {{{clock}: ...}}"
-        )
+        raise ConfigError(f"{name} {worded(shock)}: expected an intervention, {{{clock}: ...}}")
     when = shock.get(clock)
     if not isinstance(when, Mapping):
         return [dict(shock)]
     kinds, lasts = {*when} - {LASTS}, when.get(LASTS)
     if kinds not in ({RANDOM}, {GIVEN}):
-        raise _wrong(
+        raise wrong(
             f"{clock}: expected a number, {{{RANDOM}: [FIRST, LAST]}} or "
             f"{{{GIVEN}: [A, B, ...]}}, either with {LASTS}: N or without"
         )
     if shock.get("remove") or "replicates" not in data:
         what = "a removal" if shock.get("remove") else f"an intervention of {config.workload}"
-        raise _wrong(f"{clock}: {what} happens to all {copies} at once: name one")
+        raise wrong(f"{clock}: {what} happens to all {copies} at once: name one")
     (kind,) = kinds
     ticks = when[kind]
-    for name, values in ((kind, ticks), (LASTS, [1] if lasts is None else [lasts])):
+    for word, values in ((kind, ticks), (LASTS, [1] if lasts is None else [lasts])):
         whole = isinstance(values, list) and all(type(one) is int for one in values)
-        if not whole or not values or min(values) < (name == LASTS):
-            least = int(name == LASTS)
-            raise _wrong(
-                f"{clock}.{name}: expected whole numbers from {least} on, "
-                f"got {values if name == kind else lasts}"
+        if not whole or not values or min(values) < (word == LASTS):
+            least = int(word == LASTS)
+            raise wrong(
+                f"{clock}.{word}: expected whole numbers from {least} on, "
+                f"got {values if word == kind else lasts}"
             )
     if kind == RANDOM and (len(ticks) != 2 or ticks[0] > ticks[1]):
-        raise _wrong(f"{clock}.{RANDOM}: expected [FIRST, LAST], got {ticks}")
+        raise wrong(f"{clock}.{RANDOM}: expected [FIRST, LAST], got {ticks}")
     if max(ticks) >= named.ticks(config):
-        raise _wrong(f"{clock}.{kind}: must be before the last {clock}, {named.ticks(config)}")
-    for name in ("until", copies):
-        if shock.get(name):
-            more = f"; say how long with {LASTS}: N in {clock}" if name == "until" else ""
-            raise _wrong(f"{name}: is not for shocks of different {plural(clock)}{more}")
+        raise wrong(f"{clock}.{kind}: must be before the last {clock}, {named.ticks(config)}")
+    for word in ("until", copies):
+        if shock.get(word):
+            more = f"; say how long with {LASTS}: N in {clock}" if word == "until" else ""
+            raise wrong(f"{word}: is not for shocks of different {plural(clock)}{more}")
     first = named.first(config)
     of: dict[int, list[int]] = {}
     for number in range(first, first + data["replicates"]):
@@ -107,7 +118,7 @@ def _interventions(data: Mapping[str, Any], config: Any, shock: Any) -> list[Any
         at = ticks[(number - first) % len(ticks)]
         at = int(own.integers(ticks[0], ticks[1] + 1)) if kind == RANDOM else at
         of.setdefault(at, []).append(number)
-    rest = {name: value for name, value in shock.items() if name != clock}
+    rest = {word: value for word, value in shock.items() if word != clock}
     rest["label"] = shock.get("label") or worded(json.dumps([{**rest, **when}]))
     return [
         {clock: at, **({} if lasts is None else {"until": at + lasts}), **rest, copies: numbers}

@@ -421,3 +421,12 @@ CHECKS = {
     "time": stacked("minutes"),
     "sweep": of_sweep,
 }
+
+
+def test_the_command_draws_a_study_without_options_as_the_figure_that_fits(tmp_path, shell):
+    """The options of the overview of a single run have defaults that this figure does not take."""
+    made, _ = KINDS["saltelli"]
+    file, out = str(made(tmp_path)[0]), str(tmp_path / "drawn.svg")
+    assert shell("plot", file, "--out", out)[0] == 0
+    code, _, err = shell("plot", file, "--out", out, "--bands", "quantiles")
+    assert code == 2 and "--bands: the figure 'sensitivity' leaves no choice of it" in err

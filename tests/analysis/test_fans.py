@@ -76,6 +76,8 @@ def test_a_fan_chart_shows_quantiles_of_the_futures_of_each_past():
     assert low == pytest.approx(np.quantile(median, 0.05, axis=0).min())
     text = " ".join(figure._supxlabel.get_text().split())
     assert "4 of 40 pasts" in text and "middle 90 % of 30 futures" in text
+    legend = {text.get_text().strip() for text in figure.legends[0].get_texts()}
+    assert legend - {""} == {"median of 30 futures of a past", "middle half", "middle 90 %"}
     assert "missing" not in text
     data.x[FUTURES, DAY] = np.nan
     data.x[FUTURES + 1, DAY] = np.inf

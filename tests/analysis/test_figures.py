@@ -150,7 +150,7 @@ def test_marks_say_in_which_of_several_results_something_happened():
     )
 
 
-@pytest.mark.parametrize(("count", "said"), [(2, "1, 2"), (5, "1 ... 5")])
+@pytest.mark.parametrize(("count", "said"), [(2, "1, 2"), (5, "1-5")])
 def test_marks_of_one_day_have_one_line_and_text(count, said):
     """The policies of a study usually begin on the same day."""
     cases = []
@@ -163,6 +163,24 @@ def test_marks_of_one_day_have_one_line_and_text(count, said):
     assert [text.get_text() for text in axes.texts] == [said]
     small = axes.figure._supxlabel.get_text().split("\n")[0]
     assert small.startswith("dashed: 1: day 30 policy 0; 2: day 30 policy 1")
+
+
+def test_numbers_of_marks_stand_apart_and_are_all_explained():
+    cases = []
+    for number, until in enumerate([32, 33, None, None, None]):
+        end = f"until: {until}, " if until else ""
+        one = f"{{day: 30, {end}label: policy {number}, set: {{day_length: 50{number}}}}}"
+        cases.append(run(configuration=f"workload: economy\ninterventions: [{one}]\n"))
+        cases[-1].encoding["source"] = f"policy {number}.h5"
+    figure = make_figure(cases, "gini")
+    texts = figure.axes[0].texts
+    assert [text.get_text() for text in texts] == ["1-5", "6", "7"]
+    assert len({text.xyann for text in texts}) == 3  # each in a line of its own
+    small = " ".join(figure._supxlabel.get_text().split())
+    assert "5: day 30 policy 4; 6: day 32 end of policy 0; 7: day 33 end of policy 1" in small
+    for footer in (True, False):  # numbers without the small print say nothing
+        axes = make_figure(cases, "gini", footer=footer).axes[0]
+        assert len(axes.texts) == (3 if footer else 0)
 
 
 @pytest.mark.parametrize("name", ["sources", "gini"])

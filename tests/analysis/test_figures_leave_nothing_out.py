@@ -101,7 +101,7 @@ def test_a_design_for_sensitivity_is_drawn_as_such_for_every_variable(method):
     design = json.dumps([{method: {"levels": 4, "second_order": False}}])
     data = study(dict(zip("abc", x.T, strict=True)), x @ [3, 2, 1], design=design)
     assert [axes.get_title("left") for axes in make_figure(data).axes] == [
-        "What gini, day 20 depends on"
+        "Gini, day 20: what it depends on"
     ]
     figure = make_figure(data, variables="utility,gini")
     first, second = ([bar.get_width() for bar in axes.patches] for axes in figure.axes)

@@ -282,6 +282,13 @@ def test_shocks_that_cannot_happen_are_named(shock, said):
         study_of_shocks(config, [yaml.safe_load(shock)])
 
 
+def test_of_several_shocks_the_wrong_one_is_named_by_its_number():
+    config = societies.config_from_dict({"workload": "boltzmann", "agents": 16, "days": 12})
+    for wrong in ({"day": {"random": [5]}, "set": {"amount": 2}}, 7):
+        with pytest.raises(ConfigError, match=r"shock 2\b"):
+            study_of_shocks(config, [{"day": 3, "set": {"amount": 2}}, wrong])
+
+
 @pytest.mark.parametrize("figure", ["effect", "irf"])
 def test_the_legend_of_several_lines_covers_none(figure):
     policies = ["[]", *(f'[{{"label": "policy {k}", "day": 10}}]' for k in range(3))]
@@ -291,4 +298,5 @@ def test_the_legend_of_several_lines_covers_none(figure):
     drawn = make_figure(data, figure, variables="utility")
     assert drawn.axes[0].get_legend() is None
     said = {text.get_text() for one in drawn.legends for text in one.get_texts()}
-    assert {f"policy {k}" for k in range(3)} <= said
+    lines = "mean of 3 pairs" if figure == "effect" else "mean of 3 twins"
+    assert {lines, *(f"policy {k}" for k in range(3))} <= said

@@ -390,3 +390,13 @@ def test_a_workload_without_copies_has_no_table():
     matmul = config_from_dict({"workload": "matmul"})
     with pytest.raises(ConfigError, match="matmul has no replicates that could differ"):
         with_table(matmul, {"size": [8, 9]})
+
+
+def test_a_conflict_of_the_configuration_is_said_once_though_there_are_interventions():
+    broken = {"extraction": {"min_effort": 9, "max_effort": 2}}
+    said = []
+    for interventions in ([], [{"day": 3, "set": {"day_length": 500}}]):
+        with pytest.raises(ConfigError) as refused:
+            config_from_dict({"workload": "economy", **broken, "interventions": interventions})
+        said.append(str(refused.value))
+    assert said[0] == said[1] and "9 is more than max_effort (2)" in said[0]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from societies.errors import ConfigError, OutputError, SocietiesError, option, printable
 from societies.words import counted, plural
 from societies.workload.drawing import bands
-from societies.workload.drawing.lettering import fit
+from societies.workload.drawing.lettering import fit, wrapped
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -84,7 +84,11 @@ LEVEL, PART = 0.95, 0.9
 """Level of the intervals of the mean; share of the copies between the quantiles."""
 INTERVAL, QUANTILES, NONE = SHOWN = ("interval", "quantiles", "none")
 """Kinds of bands."""
-_MOST_MARKS = 4
+NUMBER_OF_MARK = "number of mark"
+"""Name of the texts at marks, which the small print explains."""
+_MOST_MARKS = 12
+_CHARACTER = 0.022
+"""Width of a character at a mark in a narrow panel, as a share of the panel."""
 
 
 class Mark(NamedTuple):
@@ -412,20 +416,24 @@ def mark(
     for number, one in enumerate(marks, 1):
         if first <= one.tick <= last and (own is None or one in own):
             at.setdefault(one.tick, []).append(number)
-    for tick, numbers in at.items():
+    filled = [-np.inf]  # where the texts of each line end
+    for tick, numbers in sorted(at.items()):
         axes.axvline(tick, color=_GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=2)
         if len(marks) > 1:
+            text = ", ".join(map(str, numbers))
+            text = text if len(numbers) < 4 else f"{numbers[0]}-{numbers[-1]}"
+            line = next((k for k, end in enumerate(filled) if end <= tick), len(filled))
+            filled[line:] = [tick + (last - first) * _CHARACTER * (len(text) + 1)]
             axes.annotate(
-                ", ".join(map(str, numbers))
-                if len(numbers) < 4
-                else f"{numbers[0]} ... {numbers[-1]}",
+                text,
                 (tick, 1),
                 xycoords=("data", "axes fraction"),
-                xytext=(1.5, -1),
+                xytext=(1.5, -1 - 9 * line),
                 textcoords="offset points",
                 va="top",
                 fontsize=7.5,
                 color=_GREY,
+                gid=NUMBER_OF_MARK,
             )
 
 
@@ -433,7 +441,7 @@ def small_print(figure: Any, results: xr.Dataset, marks: Sequence[Mark] = ()) ->
     """Write at the foot the meaning of the marks, and the file and version of the results."""
     lines = []
     if marks:
-        lines.append(words(marked(marks), longest=150))
+        lines.append(wrapped(words(marked(marks), longest=600), 150))
     lines += [words(text, longest=150) for text in left_out(figure)]
     lines.append(origin(results) + averaged(results))
     figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=_GREY)

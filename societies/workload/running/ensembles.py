@@ -192,7 +192,7 @@ def in_time(
                     _require_ticks(chosen, config, found)
                     configs.append(found)
                 except ValueError as error:
-                    raise NotThen(str(error), newest) from None
+                    raise (NotThen if setting else NotAtFirst)(str(error), newest) from None
             places.append(known[name])
         of[stretch] = np.array(places)[which.reshape(-1)]
     # Some conflicts arise only from the sequence of a copy's configurations.
@@ -310,6 +310,10 @@ class NotThen(ValueError):
     def __init__(self, lines: str, newest: Any) -> None:
         super().__init__(lines)
         self.newest = newest
+
+
+class NotAtFirst(NotThen):
+    """Raised if the values before all interventions are not allowed."""
 
 
 def plain_data(config: Any) -> dict[str, Any]:

@@ -186,6 +186,8 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
         return
     try:
         points.in_time(chosen, config, base, [{}], np.zeros(config.replicates, np.intp), {})
+    except points.NotAtFirst:
+        return  # a conflict of the configuration itself, which names its keys
     except points.NotThen as error:
         path = ("interventions",)
         for i, one in enumerate(config.interventions):

@@ -204,8 +204,8 @@ def draw_irf(
         axes.set_ylabel(said if response == "relative" or not per else f"{said} per unit".strip())
         axes.set_xlabel(f"{plural(first.attrs['clock'])} after the shock")
     twins = " or ".join(map(str, sorted({int(one.pairs) for one in lines.values()})))
-    said = f"mean of {twins} twins", f"{100 * level:g} % interval (bootstrap)"
+    line, band = f"mean of {twins} twins", f"{100 * level:g} % interval (bootstrap)"
     entries = panels[0].get_legend_handles_labels()[0]
-    legend_above(figure, [entries, handles_of(*said, INTERVAL)])
-    leave_out(figure, f"{response} response{per}: {', '.join(said)}")
+    legend_above(figure, [entries, handles_of(line, band, INTERVAL)])
+    leave_out(figure, f"{response} response{per}: {line}, {band}")
     return finished(figure, cases, "", legend=False, marks=False, along=False)

@@ -7,11 +7,15 @@ met last, what they extracted, how many units they sold, and the size of the dif
 extracted. It does so with usual draws and with synchronized ones (``draws.synchronized``), whose
 streams begin every day at the same place. It writes a row for each day:
 ``python experiments/economy/policies/common_draws.py OUT.csv``.
+
+With ``--compare N`` it compares the results of N societies with usual draws and of N others with
+synchronized ones instead: means, and Kolmogorov-Smirnov tests, which should find no difference.
 """
 
 import argparse
 import csv
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -27,6 +31,7 @@ DECISIONS = (
     "extracted the same",
     "sold the same",
 )
+COMPARED = ("gini_extracted", "utility", "units_extracted", "units_traded", "utility_median")
 DIFFERENCE = "difference in units extracted, to their mean"
 
 
@@ -80,6 +85,29 @@ def shares(one, two, synchronized):
     return {name + ", synchronized" * synchronized: value for name, value in found.items()}
 
 
+def compare(chosen) -> None:
+    """Write the distributions of results with both kinds of draws, side by side."""
+    from scipy.stats import ks_2samp
+
+    sizes, found = (chosen.agents, chosen.days, chosen.compare), []
+    for synchronized in (False, True):
+        config = configuration(*sizes, synchronized, faster=False)
+        config = config.model_copy(update={"seed": 1 + synchronized})  # other societies
+        with TemporaryDirectory() as folder:
+            report = societies.run(config, out=Path(folder) / "run.h5", device=chosen.device)
+            with societies.open_results(report.path) as data:
+                found.append(data[list(COMPARED)].isel(day=-1).load())
+    with chosen.out.open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["variable", "mean", "mean synchronized", "standard error", "p"])
+        for name in COMPARED:
+            one, two = (data[name].values.reshape(chosen.compare, -1).mean(1) for data in found)
+            error = float(np.hypot(one.std(ddof=1), two.std(ddof=1)) / chosen.compare**0.5)
+            values = (one.mean(), two.mean(), error, ks_2samp(one, two).pvalue)
+            table.writerow([name, *(f"{value:.4g}" for value in values)])
+            print(name, *(f"{value:.4g}" for value in values))
+
+
 def main() -> None:
     """Run the twins next to each other and write the shares."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -88,7 +116,10 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=80, help="days after the intervention")
     parser.add_argument("--replicates", type=int, default=20, help="societies")
     parser.add_argument("--device", default="auto", help="OpenCL device (societies devices)")
+    parser.add_argument("--compare", type=int, metavar="N", help="compare N societies of each")
     chosen = parser.parse_args()
+    if chosen.compare:
+        return compare(chosen)
     sizes = (chosen.agents, DAY + chosen.days, chosen.replicates)
     rows = {}
     for synchronized in (False, True):

@@ -12,7 +12,7 @@ static int is_taken(STATE_PARAMETERS, const size_t society, const int remove, co
                     const uint drawn)
 {
     for (uint i = 0; i < SHOCKS; ++i)
-        if (shock_list[i][0] == remove && SHOCK_APPLIES(i)) {
+        if (SHOCK_APPLIES(i) && shock_list[i][0] == remove) {
             if (shock_list[i][1] == index) return 1;
             if (shock_list[i][1] == RANDOM_INDEX && i < drawn && shock_target(i) == index) return 1;
         }

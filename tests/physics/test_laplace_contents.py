@@ -43,7 +43,8 @@ def test_blocks_of_any_length_make_the_same_file(blocks):
         engine.run_ticks(first, last)
         logs = engine.logs()
         changes += logs["change"][0].tolist()
-        block = Block(first, last, logs, {}, engine.state, None)
+        detail = {last: contents.detail(last, engine.state())} if last in contents.stops() else {}
+        block = Block(first, last, logs, {}, engine.state, None, detail=detail)
         contents.write(file, block)
     assert contents.means(block) == {"change": changes[-1]}
     engine.finish()

@@ -85,7 +85,9 @@ class Window:
     """A window: what it shows, and its mouse."""
 
     def __init__(self, address):
-        self._open = connect(address, max_size=None, compression=None)
+        # Pings are random numbers of a thread that lives as long as the browser: hypothesis would
+        # take them for a strategy's, in whichever test runs then.
+        self._open = connect(address, max_size=None, compression=None, ping_interval=None)
         self._socket = self._open.__enter__()
         self._ids = itertools.count(1)
         self.call("Page.enable")

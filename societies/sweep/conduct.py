@@ -33,7 +33,7 @@ from societies.sweep.batch import Batch, Result, WrongVersion
 from societies.sweep.batch_sizes import FIRST_BATCH, BatchSizes
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import Dask, Executor, Unreachable, begun_early, executor_of
-from societies.sweep.lanes import Lost, Processes
+from societies.sweep.lanes import Lost
 from societies.sweep.layout import Runs
 from societies.sweep.order import in_turn
 from societies.sweep.points import Bucket, groups
@@ -140,14 +140,11 @@ def run(
     goes_on = resume or retry_failed or add_points
     with ExitStack() as stack:
         executor: Executor | None = None
-        early: Processes | None = None
         if not goes_on:
-            each = sweep.replicates if replicates is None else replicates
-            early = begun_early(device, workers, scheduler, sweep.count * each)
-            if early is not None:
-                executor = early
-                stack.callback(early.close)
-        plan = prepared(sweep, replicates, part, yes=yes, divided=early.divided if early else None)
+            executor = begun_early(device, workers, scheduler)
+            if executor is not None:
+                stack.callback(executor.close)
+        plan = prepared(sweep, replicates, part, yes=yes)
         require_programs(plan, allow_programs)
         for text in warnings_of(plan):
             warnings.warn(text, SweepWarning, stacklevel=2)

@@ -276,18 +276,13 @@ def _of_worker(error: BaseException | None) -> BaseException:
     return error or Lost("the batch was given up by the scheduler")
 
 
-def begun_early(device: str, workers: int, scheduler: str, runs: int) -> Processes | None:
-    """Return the processes of `executor_of`, which start while points are checked; else None.
-
-    If whether this process is to compute depends on the number of programs, too, it is None.
-    """
+def begun_early(device: str, workers: int, scheduler: str) -> Processes | None:
+    """Return processes of several devices, which start while the sweep is checked; else None."""
     if workers or scheduler:
         return None
     with suppress(DeviceError):  # `executor_of` reports it, after mistakes in the sweep
         devices = local_devices(device)
-        if len(devices) > 1 or (devices != ["reference"] and runs >= MANY_RUNS):
-            most = _most(device)
-            return Processes(devices, most) if len(devices) > 1 or most > 1 else None
+        return Processes(devices, _most(device)) if len(devices) > 1 else None
     return None
 
 

@@ -6,8 +6,7 @@ import math
 import multiprocessing
 import os
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -31,10 +30,6 @@ MOST_IDLE = 0.05
 costs a core and some memory: 40,000 runs on an H100 took 86, 60 and 58 s with 1, 2 and 3."""
 MOST_FAILURES = 2
 """Failures in succession after which a device is left out: a new process may mend the first one."""
-
-
-PART = 256
-"""Elements of a list that a process computes at a time, if several compute it."""
 
 
 class Lost(SocietiesError):
@@ -158,31 +153,6 @@ class Processes:
         why = " ".join(str(lane.error).split())
         self.notes.append(f"{what} failed again and again and was left out: {why}")
 
-    def divided(self, work: Callable[[Sequence[Any]], list[Any]], of: Sequence[Any]) -> list[Any]:
-        """Return the results of a function of a list, of which all processes compute parts.
-
-        This one too. For the time before the first batch, while others may not have started yet.
-        """
-        parts = [of[first : first + PART] for first in range(0, len(of), PART)]
-        found: list[list[Any]] = [[] for _ in parts]
-        left, running = deque(range(len(parts))), dict[_Lane, tuple[int, Future[list[Any]]]]()
-        while left or running:
-            for lane in self._lanes.values():
-                if lane in running and (running[lane][1].done() or not left):
-                    part, future = running.pop(lane)
-                    try:
-                        found[part] = future.result()
-                    except BrokenProcessPool:  # its first batch gets a new process
-                        found[part] = work(parts[part])
-                if left and lane.idle and lane not in running:
-                    with suppress(BrokenProcessPool):
-                        running[lane] = left[0], lane.pool.submit(work, parts[left[0]])
-                        left.popleft()
-            if left:
-                part = left.popleft()
-                found[part] = work(parts[part])
-        return [one for part in found for one in part]
-
     def require_alive(self) -> None:
         """Do nothing: processes that died are replaced."""
 
@@ -197,7 +167,6 @@ class _Lane:
 
     Attributes
     ----------
-    pool : its process
     program : the program of the last batch, see `program_of`
     suspect : whether another device has yet to show why a batch failed
     failures, error : number of failures in succession that were the device's; the last error
@@ -206,10 +175,10 @@ class _Lane:
     """
 
     def __init__(self, device: str) -> None:
-        self.device, self.pool, self._seen = device, _pool(), set[str]()
+        self.device, self._pool, self._seen = device, _pool(), set[str]()
         self.program = ""
         # Libraries and drivers are loaded while the study is checked and its file is made.
-        self._running: Future[Any] = self.pool.submit(_load, device)
+        self._running: Future[Any] = self._pool.submit(_load, device)
         self.suspect, self.failures = False, 0
         self.error: BaseException | None = None
         self.idle_share, self._ended = 0.0, 0.0
@@ -234,10 +203,10 @@ class _Lane:
         self._seen.add(self.program)
         outer: Future[Result] = Future()
         try:
-            inner = self.pool.submit(run_batch, given)
+            inner = self._pool.submit(run_batch, given)
         except BrokenProcessPool:
             self._renew()
-            inner = self.pool.submit(run_batch, given)
+            inner = self._pool.submit(run_batch, given)
 
         def over(done: Future[Result]) -> None:
             error = done.exception() if not done.cancelled() else CancelledError()
@@ -259,12 +228,12 @@ class _Lane:
 
     def _renew(self) -> None:
         self.close()
-        self.pool, self._seen = _pool(), set()
+        self._pool, self._seen = _pool(), set()
 
     def close(self) -> None:
-        processes = list((getattr(self.pool, "_processes", None) or {}).values())
+        processes = list((getattr(self._pool, "_processes", None) or {}).values())
         busy = not self.idle
-        self.pool.shutdown(wait=not busy, cancel_futures=True)
+        self._pool.shutdown(wait=not busy, cancel_futures=True)
         for process in processes if busy else ():
             process.kill()
 

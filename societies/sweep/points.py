@@ -8,16 +8,15 @@ another key are in different buckets.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from societies.config.model import CONFLICTS_LATER, WorkloadConfig
-from societies.config.problems import Origin, Path, Problem, config_error
+from societies.config.problems import Origin, Problem, config_error
 from societies.errors import ConfigError
 from societies.sweep.designs import combined
 from societies.sweep.document import Sweep
@@ -25,16 +24,11 @@ from societies.sweep.factor import INTERVENTIONS
 from societies.workload.declare.protocol import Workload
 from societies.workload.running.ensembles import plain_number
 from societies.workload.running.points import with_rows
-from societies.workload.running.registry import workload
 from societies.workload.running.tables import ValueTable
 from societies.workload.running.varying import NotVarying, changed, found_key, varying
 
 Point = Mapping[str, Any]
-Divided = Callable[[Callable[[Sequence[Any]], list[Any]], Sequence[Any]], list[Any]]
-"""Returns the results of a function of a list, of which several processes compute parts."""
 _MOST_REPORTED = 8
-MANY_POINTS = 1024
-"""Points from which on several processes check them: one checks some 2000 a second."""
 LABEL = "label"
 """Key that names a point and has no effect on its results, so that it may differ in a launch."""
 
@@ -107,14 +101,12 @@ def checked_points(
     places: Sequence[Mapping[str, Origin]] | None = None,
     *,
     copies: int = 1,
-    divided: Divided | None = None,
 ) -> list[Bucket]:
     """Check the configuration of every point, and return which points can share a launch.
 
     Parameters
     ----------
     copies : how many consecutive copy numbers the runs may have
-    divided : function that lets several processes check many points which share a program
 
     Raises
     ------
@@ -129,17 +121,11 @@ def checked_points(
     paths = {key: found_key(type(base), data, key)[0] for key in points[0]}
     buckets: dict[str, Bucket] = {}
     policies: dict[str, list[Any]] = {}  # of a bucket, by its name
-    settings = [{paths[key]: value for key, value in point.items()} for point in points]
     whole = {key: what for factor in sweep.factors for key, what in factor.whole.items()}
-    faults: list[str] = []
-    if divided and not shared and len(points) >= MANY_POINTS:
-        faults = divided(partial(faults_of, sweep.workload.name, data), settings)
     for number, point in enumerate(points):
+        settings = {paths[key]: value for key, value in point.items()}
         try:
-            if faults and faults[number]:
-                raise ValueError(faults[number])
-            if not (faults and buckets):  # all share the bucket of the first one
-                config = changed(type(base), data, settings[number])
+            config = changed(type(base), data, settings)
         except ValueError as error:
             for line in str(error).split("\n"):
                 key = next((k for k in point if line.startswith(f"{k}:")), "")
@@ -179,19 +165,6 @@ def checked_points(
         text = str(config_error(problems[:_MOST_REPORTED]))
         raise ConfigError(f"{text}\nand more problems like these" if more else text)
     return list(buckets.values())
-
-
-def faults_of(name: str, data: Mapping[str, Any], of: Sequence[Mapping[Path, Any]]) -> list[str]:
-    """Return what is wrong with configurations of a workload; "" for each that is allowed."""
-    model, found = workload(name).config, []
-    for settings in of:
-        try:
-            changed(model, data, settings)
-        except ValueError as error:
-            found.append(str(error))
-        else:
-            found.append("")
-    return found
 
 
 def together(config: Any, policies: Sequence[Any], of: NDArray[np.intp]) -> Any:

@@ -17,7 +17,7 @@ from societies.sweep.document import Sweep, digest
 from societies.sweep.executors import is_address
 from societies.sweep.in_memory import Keep
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
-from societies.sweep.points import Bucket, Divided, Point, checked_points, points_of
+from societies.sweep.points import Bucket, Point, checked_points, points_of
 from societies.words import counted
 from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.running.programs import NamedProgram, allowed, require_allowed
@@ -71,13 +71,8 @@ def prepared(
     part: tuple[int, int] | None = None,
     *,
     yes: bool = False,
-    divided: Divided | None = None,
 ) -> Prepared:
     """Make and check all points of a sweep.
-
-    Parameters
-    ----------
-    divided : as for `checked_points`
 
     Raises
     ------
@@ -106,7 +101,7 @@ def prepared(
         )
     points, places = points_of(sweep)
     runs = Runs.of(range(len(points)), range(count))
-    return _checked(sweep, points, runs, part, places, divided)
+    return _checked(sweep, points, runs, part, places)
 
 
 def _checked(
@@ -115,12 +110,11 @@ def _checked(
     runs: Runs,
     part: tuple[int, int] | None = None,
     places: Any = None,
-    divided: Divided | None = None,
 ) -> Prepared:
     """Check all points, and that they have the variables to be recorded."""
     first = sweep.workload.first(sweep.base)
     copies = int(runs.copies(sweep).max()) - first + 1
-    buckets = checked_points(sweep, points, places, copies=copies, divided=divided)
+    buckets = checked_points(sweep, points, places, copies=copies)
     setups = different_shapes(sweep, buckets)
     keep = keep_of(sweep, setups)
     shape = joined_shape(sweep, setups, keep)

@@ -439,38 +439,3 @@ def test_labels_of_points_change_no_launch():
     with pytest.raises(ConfigError, match=r"label: .*point 1"):
         found = loaded({"points": [{"label": "free", SURPLUS: 0.1}, {"label": 3, SURPLUS: 5}]})
         checked_points(found, *points_of(found))
-
-
-@pytest.mark.parametrize("bad", [[], [7, 1], [0, 3, *range(5, 15)]], ids=["none", "two", "many"])
-def test_points_that_several_processes_check_are_judged_as_by_one(bad, monkeypatch):
-    monkeypatch.setattr("societies.sweep.points.MANY_POINTS", 4)
-    surpluses = [-1.0 - n if n in bad else 0.5 + n / 32 for n in range(20)]
-    given = loaded({"zip": {SURPLUS: surpluses, DAY: [500 + n for n in range(20)]}})
-    sizes = []
-
-    def halves(work, of):
-        sizes.append(len(of))
-        return work(of[:9]) + work(of[9:])
-
-    def judged(divided):
-        try:
-            return [
-                (one.settings, one.config, one.points, one.columns, one.policies)
-                for one in checked_points(given, *points_of(given), divided=divided)
-            ]
-        except ConfigError as error:
-            return str(error)
-
-    assert judged(halves) == judged(None)
-    assert isinstance(judged(halves), str) == bool(bad)
-    assert sizes == [20, 20]
-
-
-def test_points_of_several_programs_are_not_divided(monkeypatch):
-    monkeypatch.setattr("societies.sweep.points.MANY_POINTS", 4)
-    given = loaded({"grid": {"agents": [4, 5], DAY: [500, 510, 520]}})
-
-    def never(*_):
-        raise AssertionError
-
-    assert len(checked_points(given, points_of(given)[0], divided=never)) == 2

@@ -4,9 +4,7 @@ Processes that pretend to have a device of their own compute in plain Python.
 """
 
 import itertools
-import threading
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -240,47 +238,3 @@ def test_a_process_that_is_killed_leaves_no_folder(monkeypatch):
     one = Batch("raytracer", base.model_dump(), {}, {}, np.arange(1), [0], Keep())
     with pytest.raises(ZeroDivisionError):
         run_batch(one.on("reference"))
-
-
-def _squares(numbers):
-    return [one * one for one in numbers]
-
-
-def _where(numbers):
-    return [threading.current_thread().name for _ in numbers]
-
-
-def test_processes_divide_a_list_and_keep_its_order(devices):
-    devices(2, lambda *_: None)
-    processes = Processes(["0:0", "0:1"])
-    assert processes.divided(_squares, range(3 * lanes.PART + 5)) == _squares(
-        range(3 * lanes.PART + 5)
-    )
-    assert processes.divided(_squares, []) == []
-    until_started(processes)
-    assert len(set(processes.divided(_where, range(3 * lanes.PART)))) == 3
-    processes.close()
-
-
-def test_what_a_process_that_died_was_to_do_is_done_here(devices):
-    def broken(*_):
-        raise BrokenProcessPool
-
-    devices(2, lambda *_: None)
-    processes = Processes(["0:0", "0:1"])
-    until_started(processes)
-    pools[-2].submit = broken
-    pools[-1].submit = lambda *_: _failed(BrokenProcessPool())
-    numbers = range(4 * lanes.PART)
-    assert processes.divided(_squares, numbers) == _squares(numbers)
-    processes.close()
-
-
-def until_started(processes):
-    wait(lane._running for lane in processes._lanes.values())
-
-
-def _failed(error):
-    future = Future()
-    future.set_exception(error)
-    return future

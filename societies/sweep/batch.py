@@ -42,6 +42,7 @@ from societies.workload.running.state import file_values
 FINAL = "final_{}"
 """Name of the variable with an array of the state after the last tick."""
 MOST_REMEMBERED = 4096
+"""Entries of `_RECORDED` after which it is cleared."""
 _RECORDED: dict[str, set[str]] = {}
 """Variables that a run of a configuration with a policy has; to find them takes milliseconds."""
 NUMBER = Column(RUN, "int64", "", "number of the run")
@@ -192,8 +193,8 @@ def run_batch(batch: Batch) -> Result:
 def _left_out(batch: Batch, policies: Policies, result: Result) -> Result:
     """Return a result without what runs do not have in a launch of their own: no tax, no taxes."""
     values = dict(result.values)
-    known_by = (batch.settings, dict.fromkeys(batch.columns), batch.sources)
-    shared = json.dumps([batch.name, batch.base, *map(dict, known_by)])
+    launch = [batch.name, batch.base, batch.settings, [*batch.columns], batch.sources]
+    shared = json.dumps(launch)
     for number, row in zip(*np.unique(policies.of, return_index=True), strict=True):
         text = f"{shared} {json.dumps(policies.lists[number])}"
         if text not in _RECORDED:

@@ -97,7 +97,7 @@ def draw(results, name, number):
         right.set(yscale="log", ylabel="most nodes in memory")
         handles, labels = handles + right.lines[:1], [*labels, "most nodes in memory (right)"]
     axes.grid(alpha=0.3)
-    axes.legend(handles, labels, fontsize=8)
+    drawing.legend(handles, labels, fontsize=8, ncols=3, loc="outside lower center")
     pruned = "with" if figure.part == "pruning" else "without"
     axes.set_title(f"Figure {number}: {figure.game}, {pruned} pruning; {rows[0]['device']}", size=9)
     path = results / f"{name}-figure_{number:02}.png"

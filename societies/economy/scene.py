@@ -42,6 +42,7 @@ def scene(p: Parameters, fields: Collection[str], series: Collection[str]) -> Sc
         series=tuple(one for one in SHOWN if one in series),
         spread=tuple(one for one in SPREAD if one in fields),
         alive="alive",
+        living="agents_alive",
         network=_trade(p) if trade else None,
         steer=("day_length", "trading.min_surplus", "consumption.resource_lifetime"),
         idle=tuple(_idle(p)),

@@ -136,7 +136,7 @@ class Sugarscape(model.Model):
 
     def scene(self, p):
         grid = model.Grid("Sugar and spice of each cell", "land", SIDE)
-        return model.Scene(grid=grid, spread=("sees",), alive="sees")
+        return model.Scene(grid=grid, spread=("sees",), alive="sees", living="agents")
 
     def series(self, p):
         return {

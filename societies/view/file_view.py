@@ -26,7 +26,7 @@ from societies.view.run_view import FRAME
 from societies.view.shots import NO_PIXELS, History, Line, Pane, Shot, evenly
 from societies.words import plural
 from societies.workload import Setup
-from societies.workload.declare.scene import Links
+from societies.workload.declare.scene import Links, Scene
 from societies.workload.declare.view import Change, Control, Press
 
 POLL = 0.5
@@ -118,11 +118,11 @@ class FileView:
                 if one.dims[:1] == (self._copies,) and one.dims[2:3] == ("agent",) and one.ndim < 5
                 and self._is_ticks(one.dims[1]) and one.dtype.kind in "fiu"
             }  # fmt: skip
-            self._title = str(data.attrs.get("title", self._path.name))
+            self._title = str(data.attrs.get("title", ""))
             self.ticks = int(data.attrs.get("ticks", ticks.max(initial=0)))
             self._numbers = data[self._copies].values
             configuration = str(data.attrs.get("configuration", ""))
-        self._first, self._network = self._read_scene(configuration)
+        self._scene, self._network = self._read_scene(configuration)
         self._spreads = [name for name, one in self._recorded.items() if one.ndim == 3]
         self._stamp = stamp
         lines, columns = [], []
@@ -142,8 +142,8 @@ class FileView:
         for row in range(self._history.rows, rows.shape[1]):
             self._history.add(rows[:, row])
 
-    def _read_scene(self, configuration: str) -> tuple[Sequence[str], Recorded | None]:
-        """Return the series that are drawn first, and the network if the file records it.
+    def _read_scene(self, configuration: str) -> tuple[Scene, Recorded | None]:
+        """Return what the workload declares, and the network if the file records it.
 
         A file whose model is not on this machine has neither.
         """
@@ -153,27 +153,28 @@ class FileView:
         try:
             config = config_from_dict(read_text(configuration, "configuration").data)
         except SocietiesError:
-            return (), None
+            return Scene(), None
         kind = workload(config.workload)
+        self._title = f"{kind.name}: {kind.summary}"
         setup = Setup(kind, config)
         scene = kind.scene(setup.p)
         net = scene.network
         if net is None or net.table not in event_tables(self._path):
-            return scene.series, None
+            return scene, None
         with open_results(self._path, events=net.table) as data:
             wanted = (self._copies, self._clock, "giver", "taker", *net.columns.values())
             columns = {one: np.asarray(data[one].values) for one in wanted}
         listed = [one for one in config.model_dump()["record"]["network"] if one <= self.ticks]
         agents = setup.sizes[setup.fields[net.taker].dims[0]]
-        return scene.series, Recorded(net, columns, listed, agents)
+        return scene, Recorded(net, columns, listed, agents)
 
     def _is_ticks(self, dim: Any) -> bool:
         return str(dim) == self._clock or str(dim).endswith(f"_{self._clock}")
 
     @property
     def title(self) -> str:
-        """The title of the run, and its file."""
-        return f"{self._path.name}: {self._title}"
+        """The file, and what the page of its run is called."""
+        return ": ".join(filter(None, (self._path.name, self._title)))
 
     @property
     def initial(self) -> Place:
@@ -284,7 +285,8 @@ class FileView:
             facts={
                 "clock": self._clock,
                 "ticks": self.ticks,
-                "first": list(self._first),
+                "first": list(self._scene.series),
+                "living": self._scene.living,
                 "copies": count,
                 "copy": state.copy,
                 "agent": -1,
@@ -331,7 +333,7 @@ class FileView:
         if sizes is None:
             facts["title"] = facts["title"].replace("what it holds", "what it gave")
         if hues is None:
-            facts["title"] += "; colours are not recorded"
+            facts["title"] = facts["title"].replace(state.colour, "not recorded")
         return facts, drawn
 
     def _of_agents(self, name: str, copy: int, tick: int) -> NDArray[Any] | None:

@@ -46,12 +46,13 @@ class Lives:
         trace = getattr(workload, "trace", None)
         return trace is not None and {"agent", "days"} <= {*inspect.signature(trace).parameters}
 
-    def text(self, course: Course, agent: int, copy: int) -> str:
-        """Return the text, or a line that says that it is being computed."""
+    def text(self, course: Course, agent: int, copy: int, *, playing: bool) -> str:
+        """Return the text, or a line that says when it will be shown."""
         clock = self._setup.workload.clock
         if not course.tick:
             return f"Agent {agent} has not lived yet: go to {clock} 1."
-        waits = f"The life of agent {agent} from {clock} 1 on is shown when the run is paused ..."
+        when = "shown when the run is paused" if playing else "being computed"
+        waits = f"The life of agent {agent} from {clock} 1 on is {when} ..."
         return self._texts.get((course.changes, course.tick, agent, copy), waits)
 
     def computed(self, course: Course, agent: int, copy: int) -> Iterator[None]:

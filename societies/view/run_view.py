@@ -333,6 +333,7 @@ class RunView:
             "playing": state.playing and not all(course.ended for course in courses),
             "ticks": self.ticks,
             "first": list(self._scene.series),
+            "living": self._scene.living,
             "copies": self._copies,
             "copy": state.copy,
             "agent": state.agent,

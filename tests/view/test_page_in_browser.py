@@ -127,7 +127,7 @@ def test_the_picture_is_saved(page, window, tmp_path):
         assert np.array(picture).tolist() == np.full((ROWS, COLUMNS, 3), 99).tolist()
 
 
-def test_the_state_is_copied_as_yaml(page, window):
+def test_the_state_is_copied_as_yaml_and_saved(page, window, tmp_path):
     x, y = middle(window)
     window.drag((x, y), (5 * SCALE, 0))
     shows(window, 5)
@@ -135,6 +135,10 @@ def test_the_state_is_copied_as_yaml(page, window):
     window.until("document.getElementById('yaml').open")
     text = window.js("document.getElementById('text').value")
     assert text == to_yaml(page.session.view.configuration(5))
+    window.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    window.click("keep")
+    until(lambda: (tmp_path / "configuration.yaml").exists(), "the file")
+    assert (tmp_path / "configuration.yaml").read_text() == text
     assert "steps: 6\n" in text
 
 

@@ -292,6 +292,8 @@ def test_a_click_shows_the_life_of_an_agent_as_trace_does():
         .panes[0]
         .facts["life"]
     )
+    computed = next(one for one in view.frames(at(state, 6)) if one is not None)
+    assert "is being computed" in computed.panes[0].facts["life"]
 
 
 def test_a_life_is_abandoned_when_something_else_is_asked_for():
@@ -486,8 +488,10 @@ def test_the_page_of_a_result_has_its_numbers(result):
 
 def test_the_page_of_a_result_has_its_series_by_entry_and_its_network(result):
     view = FileView(result)
+    assert view.title == f"{result.name}: economy: agents extract, barter, invent and consume"
     state = replace(view.initial, copy=1)
     shot = last(view, state)
+    assert shot.facts["living"] == "agents_alive"
     lines = shot.panes[0].history.lines
     assert [one.name for one in lines if one.series == "minutes"] == ["minutes_hand"]
     pane = shot.panes[0]
@@ -502,7 +506,7 @@ def test_the_page_of_a_result_has_its_series_by_entry_and_its_network(result):
         assert np.array_equal(pane.numbers["nodes"][:, 1], last_day.extracted.values.argmax(1))
     early = last(view, replace(state, asked=1)).panes[0].facts
     assert "recorded days of these: none" in early["network"]["title"]
-    assert "what it gave" in early["network"]["title"]
+    assert "what it gave; colour: not recorded" in early["network"]["title"]
     assert early["spread"]["meaning"].endswith("not recorded up to day 1")
 
 

@@ -182,15 +182,21 @@ const gridHeight = (pane) => (SIDE * Math.ceil(pane.numbers.grid.length / pane.g
 
 function drawGrid(pane, canvas) {
   const shown = Boolean(pane.numbers.grid);
-  const context = prepared(canvas, shown, shown ? gridHeight(pane) : 1, shown ? pane.grid.title : "",
-    shown ? `rows of ${pane.grid.columns} cells` : "");
+  const [low, high] = shown ? gridRange(pane) : [];
+  const title = shown ? `${pane.grid.title}: from ${words(low)} (blue) to ${words(high)} (orange)` : "";
+  const context = prepared(canvas, shown, shown ? gridHeight(pane) : 1, title, shown ? `rows of ${pane.grid.columns} cells` : "");
   if (context) paintGrid(context, pane);
 }
 
-function paintGrid(context, pane) {
-  const cells = pane.numbers.grid, { columns } = pane.grid, side = SIDE / columns;
+// Returns the least and the largest number of the cells.
+function gridRange(pane) {
   let low = Infinity, high = -Infinity;
-  for (const one of cells) [low, high] = [Math.min(low, one), Math.max(high, one)];
+  for (const one of pane.numbers.grid) [low, high] = [Math.min(low, one), Math.max(high, one)];
+  return [low, high];
+}
+
+function paintGrid(context, pane) {
+  const cells = pane.numbers.grid, { columns } = pane.grid, side = SIDE / columns, [low, high] = gridRange(pane);
   cells.forEach((value, i) => {
     const share = high > low ? (value - low) / (high - low) : 0;
     context.fillStyle = `hsl(${210 - 170 * share}, 75%, ${dark.matches ? 18 + 50 * share : 92 - 50 * share}%)`;

@@ -132,7 +132,8 @@ function drawChart(name) {
     const box = make("div", { className: "chart", id: "chart-" + name });
     box.setAttribute("role", "img");
     box.style.width = chartWidth() + "px";
-    const { unit } = columnsOf(name)[0];
+    const { unit, meaning } = columnsOf(name)[0];
+    box.title = meaning;
     const title = name.replaceAll("_", " ") + (unit === "1" ? "" : ` (${unit})`);
     chart = { form, box, lines, bands, plot: new uPlot(options(title, 170, lines, bands), data, box), title };
     if (legend.length) box.append(legendOf(legend));

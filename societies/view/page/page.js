@@ -304,6 +304,7 @@ by("copy").onclick = async () => {
     return;
   }
   by("text").value = text;
+  by("keep").href = "data:text/yaml;charset=utf-8," + encodeURIComponent(text);
   by("yaml").showModal();
   by("text").select();
   try {

@@ -13,6 +13,8 @@ const faint = () => (dark.matches ? "#444444" : "#dddddd");
 
 let newest = null; // the newest scene
 let courses = []; // by place: { rows, kinds, lines, index, data, found }
+let marks = []; // times and ticks of the pictures of the last `LATELY` milliseconds, while it plays
+const LATELY = 3000;
 
 // While a run plays, charts and panes are drawn only where they are on the screen, or soon are.
 let everything = false; // whether all are drawn, because they are saved
@@ -99,6 +101,7 @@ function drawFacts() {
     text += newest.parted ? `The two part on ${clock} ${newest.parted}.` : "The two are the same so far, to the last bit.";
   }
   write("parted", text);
+  write("now", [speed(), living()].filter(Boolean).join(", "));
   by("changes").replaceChildren(...panes.flatMap((pane, place) =>
     pane.changes.map(([tick, key, value]) => make("li", {
       textContent: `${panes.length === 2 ? ["without: ", "with: "][place] : ""}after ${clock} ${tick}: ${key} = ${value}`,
@@ -107,6 +110,23 @@ function drawFacts() {
   by("unchanged").hidden = !by("c-key") || panes.some((pane) => pane.changes.length);
   document.body.dataset.tick = newest.tick;
   document.body.dataset.hash = panes.at(-1).sha256;
+}
+
+// Returns how many agents are alive at the tick that is shown, in each course.
+function living() {
+  if (!newest.living || !newest.tick) return "";
+  const counts = newest.panes.map((_, place) => values(place, newest.living, "own")[newest.tick - 1]);
+  return `${[...new Set(counts.map(words))].join(" and ")} agents alive`;
+}
+
+// Returns how many ticks a second were computed or replayed lately, while a run plays.
+function speed() {
+  const time = performance.now(), { tick, playing } = newest;
+  if (!playing || (marks.length && marks.at(-1).tick > tick)) marks = [];
+  if (!playing) return "";
+  marks = [...marks.filter((one, i) => time - one.time < LATELY || i === marks.length - 1), { time, tick }];
+  const rate = (1000 * (tick - marks[0].tick)) / (time - marks[0].time);
+  return marks.length > 1 ? `at ${Number(rate.toPrecision(2))} a second` : "";
 }
 
 // Returns the part of the page of a course, made if it is missing.

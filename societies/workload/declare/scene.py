@@ -91,6 +91,7 @@ class Scene:
     series : names of the series that are shown first; (): the first six
     spread : fields with one number for each agent, whose distribution can be chosen; (): all
     alive : field that is not 0 for agents that take part; "": all do
+    living : series that counts them, which the page writes next to the tick; "": none
     network : Links, if agents are drawn as one
     grid : Grid, if there is one
     steer : value keys that are offered first, whose change needs no other program; (): all keys
@@ -102,6 +103,7 @@ class Scene:
     series: tuple[str, ...] = ()
     spread: tuple[str, ...] = ()
     alive: str = ""
+    living: str = ""
     network: Links | None = None
     grid: Grid | None = None
     steer: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.output import Coordinate, EventTable, ResultFile, Variable
+from societies.words import plural
 from societies.workload.declare.config import recorded
 from societies.workload.declare.fields import SERIES, Field, State
 from societies.workload.declare.protocol import Block, Contents, Setup
@@ -176,7 +177,9 @@ class SeriesAndDetail:
     def attributes(self) -> dict[str, str | int]:
         """Return title and sizes."""
         sizes = self.workload.sizes(self._p)
-        shape = " x ".join(f"{length} {dim}s" for dim, length in sizes.items())
+        counted = {plural(dim): length for dim, length in sizes.items()}
+        chosen = type(self.setup.config).model_fields
+        shape = " x ".join(f"{length} {name}" for name, length in counted.items() if name in chosen)
         title = f"{self.workload.name}, {shape}" if shape else self.workload.name
         return {"title": title, **{f"{dim}s": length for dim, length in sizes.items()}}
 

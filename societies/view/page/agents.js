@@ -250,5 +250,5 @@ function paintSpread(context, pane, place) {
     context.lineTo(left + (side * (i + 1)) / sorted.length, 125 - (105 * sum) / total);
   });
   context.stroke();
-  context.fillText(`Lorenz curve, Gini ${words(weighted / (sorted.length * total))}`, left - 6, 142);
+  context.fillText(`Lorenz curve, Gini ${Number((weighted / (sorted.length * total)).toPrecision(3))}`, left - 16, 142);
 }

@@ -91,9 +91,7 @@ class Drawing:
             facts["network"] = network_facts(scene.network, state, self._agents, drawn)
             numbers |= drawn
         if self._lives and state.agent >= 0:
-            facts["life"] = self._lives.text(
-                course, state.agent, state.copy, playing=state.playing
-            )
+            facts["life"] = self._lives.text(course, state.agent, state.copy, playing=state.playing)
         return Pane(course.history, course.history.rows, facts, numbers)
 
     def _cells(self, grid: Grid, found: State) -> tuple[dict[str, Any], NDArray[Any]]:

@@ -159,7 +159,8 @@ def test_while_it_plays_only_what_is_on_the_screen_is_drawn(page, window):
     window.until(f"{top} && !onScreen.has(document.querySelector('.pane'))")
     click(window, "play")
     window.until("newest.playing && newest.tick > 9")
-    window.until("/^at [0-9.]+ a second, 5 agents alive$/.test(document.getElementById('now').textContent)")
+    now = "document.getElementById('now').textContent"
+    window.until(f"/^at [0-9.]+ a second, 5 agents alive$/.test({now})")
     window.js("laid = 0")
     window.until("newest.tick > 12")
     assert window.js("laid") == 0

@@ -8,15 +8,15 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from societies.inputs import Stamp, nearest_file, read_text, shown, stamp
 from societies.translate.messages import TranslationError
 from societies.translate.source import LARGEST_FILE
-from societies.translate.whole_numbers import TEST, tested, within_64_bits
+from societies.translate.tests_of_rules import TESTS, tested
 
 
 class PlugInError(TranslationError):
@@ -30,7 +30,7 @@ class PlugInError(TranslationError):
 def load_module(path: Path, prefix: str = "", *, tests: bool = False) -> ModuleType:
     """Import a file that a user names; again if it has changed.
 
-    ``tests``: every result is tested for 64 bits (`societies.translate.whole_numbers`).
+    ``tests``: they are put into it and the files beside it (`societies.translate.tests_of_rules`).
 
     Raises
     ------
@@ -51,17 +51,14 @@ def _imported(path: Path, name: str, _of: Stamp, with_tests: bool) -> ModuleType
     text = read_text(path, LARGEST_FILE)
     digest = hashlib.sha256(f"{path} {text}".encode()).hexdigest()[:8]
     module_name = f"{path.stem}_{digest}"
-    loader = SourceFileLoader(module_name, str(path))  # a link may lead to a file without .py
+    loader = (_Tested if with_tests else SourceFileLoader)(module_name, str(path))
     spec = spec_from_file_location(module_name, path, loader=loader)
     assert spec is not None
     module = module_from_spec(spec)
     sys.modules[module.__name__] = module
     try:
-        content = tested(text, str(path)) if with_tests else text
-        code = compile(content, str(path), "exec", dont_inherit=True)
-        vars(module)[TEST] = within_64_bits
-        with _neighbours(path.parent):
-            exec(code, module.__dict__)
+        with _neighbours(path.parent, with_tests):
+            loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
@@ -77,14 +74,43 @@ def _imported(path: Path, name: str, _of: Stamp, with_tests: bool) -> ModuleType
     return module
 
 
+class _Tested(SourceFileLoader):
+    """Imports a file with tests put into it."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        tree = tested(read_text(Path(self.path), LARGEST_FILE), self.path)
+        return compile(tree, self.path, "exec", dont_inherit=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module).update(TESTS)
+        super().exec_module(module)
+
+
+class _TestedNeighbours:
+    """Finds files of a folder, to be imported with tests."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        file = self.folder / f"{name}.py"
+        loader = _Tested(name, str(file))
+        return spec_from_file_location(name, file, loader=loader) if file.is_file() else None
+
+
 @contextmanager
-def _neighbours(folder: Path) -> Iterator[None]:
+def _neighbours(folder: Path, with_tests: bool) -> Iterator[None]:
     """Let a file import its neighbours by name, without leaving them to other folders."""
     before = set(sys.modules)
     sys.path.insert(0, str(folder))
+    finder = _TestedNeighbours(folder)
+    if with_tests:
+        sys.meta_path.insert(sys.meta_path.index(PathFinder), finder)
     try:
         yield
     finally:
+        with suppress(ValueError):
+            sys.meta_path.remove(finder)
         with suppress(ValueError):
             sys.path.remove(str(folder))
         for name in set(sys.modules) - before:

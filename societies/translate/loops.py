@@ -23,7 +23,7 @@ from societies.translate.values import (
     parts_of,
     wide,
 )
-from societies.translate.walks import Span, _called, collected, span_of, walk
+from societies.translate.walks import Span, called, collected, span_of, walk
 
 # -------------------------------------------------------------------- loops
 
@@ -34,7 +34,7 @@ def _for(f: Function, node: ast.For) -> None:
         f.error(node, *LOOP_ELSE)
     before = f.frame.assigned
     assert before is not None
-    counted = _called(f, node.iter) is range and isinstance(node.target, ast.Name)
+    counted = called(f, node.iter) is range and isinstance(node.target, ast.Name)
     span = span_of(f, node.iter) if counted and _only_here(f, node) else None
     if span is not None and isinstance(node.target, ast.Name):
         _counted(f, node, node.target.id, span)
@@ -88,6 +88,7 @@ def _body(
     assert f.frame.assigned is not None
     f.frame.assigned = {*f.frame.assigned, *([name] if name else [])}
     with f.block(head), f.body():
+        f.round()
         if begin is not None:
             begin()
         f.statements(node.body)
@@ -165,6 +166,7 @@ def each(
         f.emit(f"for (long {k} = 0; {steps.more(k)}; ++{k}) {{")
         f.indent += 1
         opened += 1
+        f.round()
         _local(f, one.target, steps.item(k), node)
         for test in one.ifs:
             found = f.truth(test)

@@ -31,7 +31,7 @@ from societies.translate.values import (
     parts_of,
     wide,
 )
-from societies.translate.walks import walk
+from societies.translate.walks import called, walk
 
 RUN = 8
 """Whole numbers that are sorted by insertion before they are merged (lists.cl)."""
@@ -321,6 +321,8 @@ def each_value(
     steps = walk(f, argument, [])
     k = f.cname("k")
     with f.block(f"for (long {k} = 0; {steps.more(k)}; ++{k})"):
+        if called(f, argument) is range:
+            f.round()
         value = steps.item(k)
         if isinstance(value, List):
             f.error(node, "a list of lists, where numbers are needed", "Write a comprehension.")

@@ -9,16 +9,14 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
-import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from societies.inputs import PYTHON_FUNCTION, read_text, shown
@@ -31,15 +29,18 @@ from societies.translate.function import Function
 from societies.translate.messages import RuleError, TranslationError
 from societies.translate.names import in_c
 from societies.translate.source import LARGEST_FILE, SourceFile, definition, files_of, rules_sha256
+from societies.translate.tests_of_rules import (
+    MOST_ROUNDS,
+    TESTS,
+    TooManyRounds,
+    bounded_rounds,
+    within_64_bits,
+)
 from societies.translate.unit import TranslatedProgram
 from societies.translate.values import CALLED, FIXED, INT, REAL, Known, Number, Value
-from societies.translate.whole_numbers import TEST, within_64_bits
 
 _KINDS = {WHOLE_NUMBER: INT, REAL_NUMBER: REAL}
 _CTYPES = {WHOLE_NUMBER: "long", REAL_NUMBER: "real"}
-
-MOST_STEPS = 100_000
-"""Rounds of all loops of a call, after which a device ends it and the reference raises an error."""
 
 PURE = "The result of a rule follows from its arguments alone, and it changes nothing else."
 
@@ -85,15 +86,12 @@ class PlugIn:
         function, rule = self.function, self.rule
         wanted = tuple(inspect.signature(function).parameters)
         kind: type | tuple[type, ...] = float if rule.result == REAL_NUMBER else int
-        loops = _has_loops(function)
 
         def carried_out(**values: Any) -> Any:
             given = {name: values[name] for name in wanted}
             try:
-                with _bounded(self) if loops else nullcontext():
+                with bounded_rounds():
                     result = within_64_bits(function(**given))
-            except RuleError:
-                raise
             except Exception as error:
                 raise self._explained(error, given) from error
             if rule.table and isinstance(result, Real | Decimal) and not isinstance(result, bool):
@@ -131,7 +129,7 @@ class PlugIn:
         """
         unit = TranslatedProgram(Declared({}, {}), checked=sites is not None)
         unit.sites = [] if sites is None else sites
-        unit.private, unit.most_steps, unit.pure = LONGEST_LIST, MOST_STEPS, self.rule.name
+        unit.private, unit.most_rounds, unit.pure = LONGEST_LIST, MOST_ROUNDS, self.rule.name
         node, file = definition(self.function)
         names = self.function.__globals__
         outside = Namespace(node, file, names, {}, Counter())
@@ -180,14 +178,14 @@ class PlugIn:
         call = f"{made.name}({', '.join([*given, *used])})"
         lines = [f"static {ctype} {self.rule.kernel}({', '.join(declared) or 'void'})", "{"]
         if steps:
-            said = f"more than {MOST_STEPS:,} rounds of loops in {self.rule.name}"
+            said = f"more than {MOST_ROUNDS:,} rounds of loops in {self.rule.name}"
             endless = unit.site(file, self.function.__code__.co_firstlineno, said)
             ended = "SOFT_NAN" if self.rule.result == REAL_NUMBER else "0"
             lines += [
                 "    long steps = 0;",
                 f"    const {ctype} result = {call};",
-                *([f"    if (steps > {MOST_STEPS}) fail({endless}, fault);"] * unit.checked),
-                f"    return steps > {MOST_STEPS} ? {ended} : result;",
+                *([f"    if (steps > {MOST_ROUNDS}) fail({endless}, fault);"] * unit.checked),
+                f"    return steps > {MOST_ROUNDS} ? {ended} : result;",
             ]
         else:
             lines.append(f"    return {call};")
@@ -219,6 +217,8 @@ class PlugIn:
             if Path(name) == self.file or Path(name).parent == self.file.parent:
                 path, line = Path(name), number
         said = f"{type(error).__name__}: {error}"
+        if isinstance(error, TooManyRounds):
+            said = f"the loops of {self.rule.name} have more than {MOST_ROUNDS:,} rounds: bound them"
         return self._at(path, line, said, given)
 
     def _wrong(self, what: str, given: Mapping[str, Any]) -> RuleError:
@@ -259,7 +259,7 @@ def load_plug_in(rule: Rule, text: str) -> PlugIn:
     module = load_module(path, f"rules.{rule.name}: ", tests=True)
     function = getattr(module, parts[1], None)
     if not isinstance(function, FunctionType):
-        found = {name: one for name, one in vars(module).items() if name != TEST}
+        found = {name: one for name, one in vars(module).items() if name not in TESTS}
         known = [name for name, one in found.items() if isinstance(one, FunctionType)]
         near = difflib.get_close_matches(parts[1], known, n=1)
         also = f"; did you mean '{near[0]}'?" if near else ""
@@ -293,46 +293,3 @@ def _require_signature(rule: Rule, function: FunctionType, path: Path) -> None:
     if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
         reason = f"{shown(path)}:{code.co_firstlineno}: {function.__name__}: is a generator"
         raise PlugInError(f"{reason}\n  Return {rule.result}.")
-
-
-# ---------------------------------------------------------------- loops in the reference
-
-
-def _has_loops(function: FunctionType) -> bool:
-    """Return whether a function, or one of its file, goes through loops."""
-    loops = ast.For | ast.While | ast.ListComp | ast.GeneratorExp
-    for file in files_of([function]).values():
-        if any(isinstance(node, loops) for node in ast.walk(file.tree)):
-            return True
-    return False
-
-
-@contextmanager
-def _bounded(plug_in: PlugIn) -> Iterator[None]:
-    """Raise RuleError if more than `MOST_STEPS` lines are carried out: a loop may never end.
-
-    A round of a loop carries out at least one line, so that a call which a device ends early
-    always raises an error here.
-    """
-    before, count = sys.gettrace(), 0
-
-    def follow(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal count
-        if frame.f_code is within_64_bits.__code__:
-            return None
-        count += event == "line"
-        if count > MOST_STEPS:
-            code: CodeType = frame.f_code
-            said = f"{plug_in.rule.name} carries out more than {MOST_STEPS:,} lines: bound its loop"
-            path = Path(code.co_filename)
-            raise plug_in._at(path, frame.f_lineno, said, {})
-        return follow
-
-    if before is not None:  # a debugger, whose user sees that a loop does not end
-        yield
-        return
-    sys.settrace(follow)
-    try:
-        yield
-    finally:
-        sys.settrace(None)

@@ -342,6 +342,7 @@ def _while(f: Function, node: ast.While) -> None:
         if lines:
             f.splice(lines, 1)
             f.emit(f"if (!({text})) break;")
+        f.round()
         f.statements(node.body)
     f.frame.assigned = before
     if test is True and not found and not _returns(node):

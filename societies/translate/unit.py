@@ -76,7 +76,7 @@ class TranslatedProgram:
         self.active: list[Any] = []
         self.exact: set[Any] = set()  # functions whose text depends on numbers that are written
         self.private = PRIVATE
-        self.most_steps = 0  # rounds of all loops of a call, after which they end; 0: any number
+        self.most_rounds = 0  # of all loops of a call, after which they end; 0: any number
         self.pure = ""  # name of the rule, if it may neither draw nor change anything
         self.entry = ""  # dimension of the phase that is translated
         self.names: Counter[str] = Counter()

@@ -73,7 +73,7 @@ def span_of(f: Function, node: ast.expr) -> Span | None:
     """Return a range; None if the expression is none."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
         return None
-    function = _called(f, node)
+    function = called(f, node)
     if function is not range:
         return None
     f.arguments(node, 1, 3, "range takes one to three numbers")
@@ -90,7 +90,7 @@ def span_of(f: Function, node: ast.expr) -> Span | None:
     return Span(start, stop, step)
 
 
-def _called(f: Function, node: ast.expr) -> object:
+def called(f: Function, node: ast.expr) -> object:
     """Return the function of Python that an expression calls; None if it is none."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
         return None
@@ -111,7 +111,7 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
     span = span_of(f, node)
     if span is not None:
         return _through_range(f, span)
-    function = _called(f, node)
+    function = called(f, node)
     assert isinstance(node, ast.expr)
     if isinstance(node, ast.Call) and function in (enumerate, zip, reversed):
         if function is enumerate:

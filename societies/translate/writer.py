@@ -11,6 +11,7 @@ from typing import Any
 
 from societies.translate.frames import CLine, Instance, Namespace
 from societies.translate.names import is_reserved
+from societies.translate.tests_of_rules import COUNTED
 from societies.translate.values import CTYPES, FIXED, Number
 
 
@@ -39,10 +40,11 @@ class Writer:
         """Add a line of C."""
         number = getattr(self.now, "lineno", self.frame.node.lineno)
         self.out.append(CLine("    " * self.indent + text, self.frame.file.name, number))
-        if self.unit.most_steps and text.startswith(("for (", "while (")) and text.endswith("{"):
-            counted = f"if (++*{self.use('steps', 'long *steps')} > {self.unit.most_steps}) break;"
-            line = "    " * (self.indent + 1) + counted
-            self.out.append(CLine(line, self.frame.file.name, number))
+
+    def round(self) -> None:
+        """Count a round of a loop that Python counts too, and end the loop after the last one."""
+        if self.unit.most_rounds and COUNTED in self.frame.names:
+            self.emit(f"if (++*{self.use('steps', 'long *steps')} > {self.unit.most_rounds}) break;")
 
     @contextmanager
     def block(self, head: str, tail: str = "}") -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import warnings
 from pathlib import Path
 
@@ -435,7 +436,7 @@ def test_an_unknown_rule_is_said_with_the_nearest(rules):
         ("return 1.0 / (most_a - most_a)", r"my_rules.py:2: ZeroDivisionError"),
         (
             "while most_a > 0.0:\n        most_a += 1.0\n    return 1.0",
-            "more than 100,000 lines",
+            r"my_rules.py:2: the loops of trading.price have more than 100,000 rounds",
         ),
         (
             "n = 1 << 40\n    return 1.0 + (n * n > 0)",
@@ -448,10 +449,21 @@ def test_an_unknown_rule_is_said_with_the_nearest(rules):
         ("n = -(2**62)\n    return float(abs(n + n - 5) > 0)", "my_rules.py:3: OverflowError"),
         ("return float(sum([2**62, 2**62]) > 0)", "my_rules.py:2: OverflowError"),
         ("return [1.0, 2.0][int(most_a * 0.0) + 2]", "my_rules.py:2: IndexError"),
+        ("return float(sum(range(10**9)))", "my_rules.py:2: .* more than 100,000 rounds"),
+        ("return float(sum(i % 2 for i in range(200000)))", "more than 100,000 rounds"),
+        ("from beside import large\n    return large()", "beside.py:2: OverflowError"),
+        ("from beside import endless\n    return endless()", "beside.py:5: .*100,000 rounds"),
     ],
 )
 def test_what_the_reference_meets_has_its_line(rules, body, said):
     (rules / "my_rules.py").write_text(f"def price(most_a):\n    {body}\n")
+    if body.startswith("from"):
+        top, body = body.split("\n    ")
+        (rules / "my_rules.py").write_text(f"{top}\n\n\ndef price():\n    {body}\n")
+        (rules / "beside.py").write_text(
+            "def large():\n    return float(len([1] * 3) * 2**62 % 7)\ndef endless():\n    n = 1.0\n"
+            "    while n > 0.0:\n        n += 1.0\n    return n\n"
+        )
     with pytest.raises(RuleError, match=said) as error:
         reference_state(economy(price="my_rules.py:price"), 14)
     assert "in the rule trading.price" in str(error.value)
@@ -461,6 +473,45 @@ def test_the_least_and_the_largest_whole_number_pass(rules):
     body = "n = 2**62 - 1 + 2**62\n    m = -n - 1\n    return float(n + m) + 2.0"
     (rules / "my_rules.py").write_text(f"def price():\n    {body}\n")
     reference_state(economy(price="my_rules.py:price"), 14)
+
+
+def test_a_loop_that_never_ends_is_named_while_something_traces_too(rules):
+    """As a debugger does, or a measurement of coverage."""
+    body = "n = 0\n    while n < 300000:\n        n += 1\n    return float(n)"
+    (rules / "my_rules.py").write_text(f"def price():\n    {body}\n")
+    before = sys.gettrace()
+    sys.settrace(lambda *_: None)
+    try:
+        with pytest.raises(RuleError, match=r"my_rules.py:3: .* more than 100,000 rounds"):
+            reference_state(economy(price="my_rules.py:price"), 14)
+    finally:
+        sys.settrace(before)
+
+
+COUNTED = '''
+def price(most_a, least_b):
+    total = 0.0
+    for i in range(200):
+        halves = [0.5] * 1000
+        total += halves[i]
+    places = [k for k in range(1000) if k % 2 == 0]
+    for _ in range(30):
+        places = sorted(places, key=lambda place: -place)
+    n = 0
+    while n < 40000:
+        n += 1
+    odd = sum(range(50000)) % 2 + places[499]
+    return 2.0 / (most_a + least_b) + (total - 100.0) + float(n - 40000) + float(odd)
+'''
+
+
+@pytest.mark.ci
+def test_a_device_counts_the_rounds_that_python_counts(rules):
+    """It counted those of copies and of sorts too, and ended calls that Python carried out."""
+    (rules / "my_rules.py").write_text(COUNTED)
+    report = societies.verify(economy(price="my_rules.py:price"), ticks=7)
+    assert report.identical, str(report)
+    assert report.coverage.counts["swaps"] > 20
 
 
 FAULTY = {

@@ -33,8 +33,13 @@ class Access(NamedTuple):
     field: str
     what: str  # "read", "write", "alias" or "replace"
     own: int | None
-    file: str
-    line: int
+    file: SourceFile
+    node: ast.AST
+
+    @property
+    def line(self) -> int:
+        """Its line in the file."""
+        return getattr(self.node, "lineno", 0)
 
 
 class Again(Exception):

@@ -68,8 +68,7 @@ class Function(Writer):
         self, node: ast.AST | None, reason: str, hint: str = "", *, wrong: bool = False
     ) -> NoReturn:
         """Raise the error that something cannot be translated; ``wrong``: nor be carried out."""
-        line = getattr(node, "lineno", getattr(self.now, "lineno", self.frame.node.lineno))
-        raise self.frame.file.error(line, reason, hint, wrong=wrong)
+        raise self.frame.file.error(self.at(node), reason, hint, wrong=wrong)
 
     def learn(self, key: tuple[str, str], value: object) -> NoReturn:
         """Translate the function again, with what is known now of one of its names."""
@@ -323,9 +322,7 @@ class Function(Writer):
     def access(self, name: str, what: str, own: int | None, node: ast.AST) -> None:
         """Note an access to a field."""
         if name:
-            line = getattr(node, "lineno", getattr(self.now, "lineno", 0))
-            one = Access(name, what, own, self.frame.file.path.name, line)
-            self.instance.accesses.append(one)
+            self.instance.accesses.append(Access(name, what, own, self.frame.file, self.at(node)))
 
 
 NO_NUMBERS: dict[type, tuple[str, str]] = {

@@ -11,11 +11,12 @@ from societies.errors import SocietiesError
 
 
 class TranslationError(SocietiesError):
-    """A rule cannot be translated: file and line, the line itself, and what to write instead.
+    """A rule cannot be translated: where, the line with a mark, and what to write instead.
 
     Attributes
     ----------
-    file, line : where
+    file, line, source : where, and the line itself
+    span : first character of the line that is meant, and the one after the last; none: all
     reason, hint : what is wrong there, and what to write instead
     wrong : whether it is wrong in Python as well, so that plain Python is no way out
     """
@@ -23,14 +24,32 @@ class TranslationError(SocietiesError):
     exit_code = 2
 
     def __init__(
-        self, file: str, line: int, source: str, reason: str, hint: str = "", *, wrong: bool = False
+        self,
+        file: str,
+        line: int,
+        source: str,
+        reason: str,
+        hint: str = "",
+        *,
+        span: tuple[int, int] = (0, 0),
+        wrong: bool = False,
     ) -> None:
         self.file, self.line, self.reason, self.hint = file, line, reason, hint
-        self.wrong = wrong
+        self.source, self.span, self.wrong = source, span, wrong
         lines = [f"{file}:{line}: {reason}"]
         lines += [f"    {source.strip()}"] if source.strip() else []
+        marked = source[slice(*span)].rstrip()
+        if marked and marked != source.strip():
+            before = source[: span[0]].lstrip()
+            lines.append(f"    {' ' * len(before)}{'^' * len(marked)}")
         lines += [f"  {hint}"] if hint else []
         super().__init__("\n".join(lines))
+
+    def told(self, file: str, hint: str) -> TranslationError:
+        """Return the same error with another name of the file, and another hint."""
+        return TranslationError(
+            file, self.line, self.source, self.reason, hint, span=self.span, wrong=self.wrong
+        )
 
 
 class RuleError(SocietiesError):

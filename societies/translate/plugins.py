@@ -149,10 +149,7 @@ class PlugIn:
         except TranslationError as error:
             state = any(word in error.hint for word in _OF_MODELS)
             hint = PURE if state or not error.hint else error.hint
-            path = self.file.parent / error.file
-            line = read_text(path, LARGEST_FILE).split("\n")[error.line - 1]
-            where = self._shown(path)
-            raise TranslationError(where, error.line, line, error.reason, hint) from None
+            raise error.told(self._shown(self.file.parent / error.file), hint) from None
         if made.result != _KINDS[self.rule.result]:
             raise self._other_result(made, node, file)
         if unit.scratch_words([made]):
@@ -206,8 +203,7 @@ class PlugIn:
         return self._error(file, at, f"{node.name} returns {found}", hint)
 
     def _error(self, file: SourceFile, node: ast.AST, reason: str, hint: str) -> TranslationError:
-        line = getattr(node, "lineno", 1)
-        return TranslationError(self._shown(file.path), line, file.line(line), reason, hint)
+        return file.error(node, reason, hint).told(self._shown(file.path), hint)
 
     def _explained(self, error: Exception, given: Mapping[str, Any]) -> RuleError:
         """Return an error that says where in the user's files another one was raised."""
@@ -218,7 +214,8 @@ class PlugIn:
                 path, line = Path(name), number
         said = f"{type(error).__name__}: {error}"
         if isinstance(error, TooManyRounds):
-            said = f"the loops of {self.rule.name} have more than {MOST_ROUNDS:,} rounds: bound them"
+            name = self.rule.name
+            said = f"the loops of {name} have more than {MOST_ROUNDS:,} rounds: bound them"
         return self._at(path, line, said, given)
 
     def _wrong(self, what: str, given: Mapping[str, Any]) -> RuleError:

@@ -10,11 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from societies.translate.frames import Access
-from societies.translate.messages import TranslationError
-
-
-def _refused(access: Access, reason: str, hint: str) -> TranslationError:
-    return TranslationError(access.file, access.line, "", reason, hint)
 
 
 def require_no_races(accesses: Sequence[Access], entry: str) -> None:
@@ -29,8 +24,8 @@ def require_no_races(accesses: Sequence[Access], entry: str) -> None:
     whole = f"or leave {entry} out of the phase's parameters and loop over it."
     for one in accesses:
         if one.what in ("write", "replace") and one.own is None:
-            raise _refused(
-                one,
+            raise one.file.error(
+                one.node,
                 f"every {entry} works at the same time, and here one writes an entry of "
                 f"'{one.field}' that is not its own",
                 f"Write to its own entry alone, ...[{entry}], {whole}",
@@ -38,8 +33,8 @@ def require_no_races(accesses: Sequence[Access], entry: str) -> None:
     verbs = {"read": "reads", "alias": "reads", "write": "writes", "replace": "writes"}
     for one in accesses:
         if one.field in written and one.own != written[one.field].own:
-            raise _refused(
-                one,
+            raise one.file.error(
+                one.node,
                 f"every {entry} works at the same time, and here one {verbs[one.what]} of others "
                 f"what they write in line {written[one.field].line}: '{one.field}'",
                 f"Read it in a phase of its own before, write to another field, {whole}",
@@ -51,8 +46,8 @@ def require_one_name(accesses: Sequence[Access]) -> None:
     aliases = {one.field: one for one in accesses if one.what == "alias"}
     for one in accesses:
         if one.what == "replace" and one.field in aliases:
-            raise _refused(
-                one,
+            raise one.file.error(
+                one.node,
                 f"'{one.field}' gets a new list here, and the name of line "
                 f"{aliases[one.field].line} may still stand for the old one",
                 f"Assign its entries in a loop, or write ... = list(...{one.field}) there.",

@@ -59,11 +59,18 @@ class SourceFile:
         return found
 
     def error(
-        self, number: int, reason: str, hint: str = "", *, wrong: bool = False
+        self, node: ast.AST, reason: str, hint: str = "", *, wrong: bool = False
     ) -> TranslationError:
-        """Return the error that a line cannot be translated."""
-        source = self.line(number)
-        return TranslationError(self.path.name, number, source, reason, hint, wrong=wrong)
+        """Return the error that something cannot be translated; a part of a line is marked."""
+        number = getattr(node, "lineno", 1)
+        source, span = self.line(number), (0, 0)
+        if isinstance(node, ast.expr):
+            last = node.end_col_offset if node.end_lineno == number else None
+            coded = source.encode()  # of which Python counts the bytes
+            span = len(coded[: node.col_offset].decode()), len(coded[:last].decode())
+        return TranslationError(
+            self.path.name, number, source, reason, hint, span=span, wrong=wrong
+        )
 
 
 @lru_cache(maxsize=64)

@@ -104,10 +104,10 @@ class TranslatedProgram:
             if one not in known:
                 last = f", or a dimension of the fields ({', '.join(self.declared.lengths)})"
                 reason = f"the parameter '{one}' is no argument of a step{last}"
-                raise file.error(node.lineno, reason, hint)
+                raise file.error(node, reason, hint)
         if len(names) < 2:
             reason = f"the phase {name} has {len(names)} parameters"
-            raise file.error(node.lineno, reason, hint)
+            raise file.error(node, reason, hint)
         facts: dict[Any, Any] = {}
         self.active.clear()
         self.entry = entry
@@ -137,7 +137,7 @@ class TranslatedProgram:
             del self.kernels[name]
             self._measure()
             reason = f"the lists of {name} need {kernel.words * 8:,} bytes for each work-item"
-            raise file.error(node.lineno, reason, "Make their bounds smaller, or use fields.")
+            raise file.error(node, reason, "Make their bounds smaller, or use fields.")
         return kernel
 
     def _measure(self) -> None:

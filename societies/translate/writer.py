@@ -43,8 +43,9 @@ class Writer:
 
     def round(self) -> None:
         """Count a round of a loop that Python counts too, and end the loop after the last one."""
-        if self.unit.most_rounds and COUNTED in self.frame.names:
-            self.emit(f"if (++*{self.use('steps', 'long *steps')} > {self.unit.most_rounds}) break;")
+        most = self.unit.most_rounds
+        if most and COUNTED in self.frame.names:
+            self.emit(f"if (++*{self.use('steps', 'long *steps')} > {most}) break;")
 
     @contextmanager
     def block(self, head: str, tail: str = "}") -> Iterator[None]:
@@ -115,9 +116,13 @@ class Writer:
         self.instance.uses[name] = declaration
         return name
 
+    def at(self, node: ast.AST | None) -> ast.AST:
+        """Return a node that has a place in the file: itself, or the statement that is written."""
+        return node if node is not None and hasattr(node, "lineno") else self.now
+
     def site(self, node: ast.AST, what: str) -> str:
         """Return the arguments of a check: number of the place, and where faults are noted."""
-        line = getattr(node, "lineno", getattr(self.now, "lineno", 0))
+        line = getattr(self.at(node), "lineno", 0)
         number = self.unit.site(self.frame.file, line, what)
         return f"{number}, {self.use('fault', '__global int *fault')}"
 

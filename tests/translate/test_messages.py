@@ -249,6 +249,32 @@ REFUSED = {
 }  # fmt: skip
 
 
+MARKED = {
+    "x = 1.0 + 0.5 ** 0.5": "0.5 ** 0.5",
+    "x = society.mony[0]": "society.mony",
+    "é = 2; x = max(é, math.exp(1.0))": "math.exp(1.0)",
+    "x = [m for m in society.money\n     if m > {1: 2}[m]]": "{1: 2}",
+    "x = max(\n    society.mony[0], 1)": "society.mony",
+    "x = down(society.money[0],\n    1)": "down(society.money[0],",
+    "x = (2 + unknown\n    + 1)": "unknown",
+    "x = sum([society.wealth[0],\n    1.0])": "sum([society.wealth[0],",
+    "try:\n    x = 1\nexcept ValueError:\n    x = 2": "",
+    "a = b = 3": "",
+    "math.exp(1.0)": "",
+}
+"""What is marked below the line: a part of it, but not the whole line or statement."""
+
+
+@pytest.mark.parametrize("body", MARKED)
+def test_the_part_of_the_line_that_cannot_be_translated_is_marked(translated, body):
+    with pytest.raises(TranslationError) as found:
+        translated(body)
+    _, line, marks, *_ = [*str(found.value).split("\n"), ""]
+    marked = line[marks.find("^") : len(marks)] if "^" in marks else ""
+    assert marked == MARKED[body]
+    assert set(marks) <= {" ", "^"} or not marked
+
+
 @pytest.mark.parametrize("body", REFUSED)
 def test_what_cannot_be_had_exactly_is_refused(translated, body):
     reason, hint = REFUSED[body]
@@ -259,7 +285,7 @@ def test_what_cannot_be_had_exactly_is_refused(translated, body):
     assert hint in error.hint
     assert str(error).startswith(f"rules.py:{error.line}: ")
     assert error.line >= (FIRST if "(" not in body else 14)  # a line of the phase, or what it calls
-    assert len(str(error).split("\n")) <= 3
+    assert len(str(error).split("\n")) <= 4
 
 
 @pytest.mark.parametrize(

@@ -430,6 +430,16 @@ def test_an_unknown_rule_is_said_with_the_nearest(rules):
         economy(prize="my_rules.py:price")
 
 
+BESIDE = """def large():
+    return float(len([1] * 3) * 2**62 % 7)
+def endless():
+    n = 1.0
+    while n > 0.0:
+        n += 1.0
+    return n
+"""
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -460,10 +470,7 @@ def test_what_the_reference_meets_has_its_line(rules, body, said):
     if body.startswith("from"):
         top, body = body.split("\n    ")
         (rules / "my_rules.py").write_text(f"{top}\n\n\ndef price():\n    {body}\n")
-        (rules / "beside.py").write_text(
-            "def large():\n    return float(len([1] * 3) * 2**62 % 7)\ndef endless():\n    n = 1.0\n"
-            "    while n > 0.0:\n        n += 1.0\n    return n\n"
-        )
+        (rules / "beside.py").write_text(BESIDE)
     with pytest.raises(RuleError, match=said) as error:
         reference_state(economy(price="my_rules.py:price"), 14)
     assert "in the rule trading.price" in str(error.value)
@@ -488,7 +495,7 @@ def test_a_loop_that_never_ends_is_named_while_something_traces_too(rules):
         sys.settrace(before)
 
 
-COUNTED = '''
+COUNTED = """
 def price(most_a, least_b):
     total = 0.0
     for i in range(200):
@@ -502,7 +509,7 @@ def price(most_a, least_b):
         n += 1
     odd = sum(range(50000)) % 2 + places[499]
     return 2.0 / (most_a + least_b) + (total - 100.0) + float(n - 40000) + float(odd)
-'''
+"""
 
 
 @pytest.mark.ci

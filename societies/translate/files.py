@@ -30,7 +30,7 @@ class PlugInError(TranslationError):
 def load_module(path: Path, prefix: str = "", *, tests: bool = False) -> ModuleType:
     """Import a file that a user names; again if it has changed.
 
-    ``tests``: they are put into it and the files beside it (`societies.translate.tests_of_rules`).
+    ``tests``: put into it and its neighbours (`societies.translate.tests_of_rules`).
 
     Raises
     ------

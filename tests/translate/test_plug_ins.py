@@ -461,8 +461,8 @@ def endless():
         ("return [1.0, 2.0][int(most_a * 0.0) + 2]", "my_rules.py:2: IndexError"),
         ("return float(sum(range(10**9)))", "my_rules.py:2: .* more than 100,000 rounds"),
         ("return float(sum(i % 2 for i in range(200000)))", "more than 100,000 rounds"),
-        ("from beside import large\n    return large()", "beside.py:2: OverflowError"),
-        ("from beside import endless\n    return endless()", "beside.py:5: .*100,000 rounds"),
+        ("from nearby import large\n    return large()", "nearby.py:2: OverflowError"),
+        ("from nearby import endless\n    return endless()", "nearby.py:5: .*100,000 rounds"),
     ],
 )
 def test_what_the_reference_meets_has_its_line(rules, body, said):
@@ -470,7 +470,7 @@ def test_what_the_reference_meets_has_its_line(rules, body, said):
     if body.startswith("from"):
         top, body = body.split("\n    ")
         (rules / "my_rules.py").write_text(f"{top}\n\n\ndef price():\n    {body}\n")
-        (rules / "beside.py").write_text(BESIDE)
+        (rules / "nearby.py").write_text(BESIDE)
     with pytest.raises(RuleError, match=said) as error:
         reference_state(economy(price="my_rules.py:price"), 14)
     assert "in the rule trading.price" in str(error.value)

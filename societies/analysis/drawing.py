@@ -290,17 +290,29 @@ def in_unit(values: xr.DataArray) -> str:
     return f"[{unit}]" if unit else ""
 
 
-def titled(name: str) -> str:
-    """Return the name of a variable as a title: ``gini_3day`` is "Gini of 3-day utility"."""
+def titled(name: str, meaning: str) -> str:
+    """Return the title of a variable: its name in words; of a Gini coefficient, what it is of."""
     if name in _TITLES:
         return _TITLES[name]
+    if name.startswith("gini") and meaning.startswith("Gini coefficient"):
+        return of_quantity(meaning)
     name = re.sub("^(gini|top_share)_", r"\1_of_", name)
     return re.sub(r"(\d)([a-z])", r"\1-\2", name.replace("_", " ")).capitalize()
+
+
+def of_quantity(meaning: str) -> str:
+    """Return the meaning of a Gini coefficient as a label that names the quantity."""
+    return words(meaning.replace("over living agents ", "").replace("Gini coefficient", "Gini"), 60)
 
 
 def legend_inside(axes: Any) -> None:
     """Draw the legend of a panel where it covers least, on a pale background."""
     axes.legend(loc="best", fontsize=8.5, frameon=True, framealpha=0.7, edgecolor="none")
+
+
+def meaning_of(values: xr.DataArray) -> str:
+    """Return what a variable says that it is; "" if it does not."""
+    return str(values.attrs.get("long_name", ""))
 
 
 def about(values: xr.DataArray) -> str:

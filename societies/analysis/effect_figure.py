@@ -82,8 +82,9 @@ def draw_effect(
             axes.plot(own.ticks, one.effect, color=colour, label=label)
             axes.fill_between(own.ticks, one.low, one.high, color=colour, alpha=0.22, linewidth=0)
         axes.axhline(0, color=GREY, linewidth=0.8)
-        unit = next(iter(found.values())).units[place]
-        label_panel(axes, first, titled(labels[place]), "" if unit == "1" else unit)
+        own = next(iter(found.values()))
+        unit, title = own.units[place], titled(labels[place], own.meanings[place])
+        label_panel(axes, first, title, "" if unit == "1" else unit)
     if len(others) == 1:
         legend_inside(panels[0])
     leave_out(figure, words(f"difference to {name or 'the first'}, society by society"))

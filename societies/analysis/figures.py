@@ -25,7 +25,9 @@ from societies.analysis.drawing import (
     legend_inside,
     longest,
     mark_own,
+    meaning_of,
     new_panels,
+    of_quantity,
     pooled,
     require_along,
     titled,
@@ -109,7 +111,8 @@ def _over_time(
             values = variable_of(data, name)
             require_along(values, copies, clock)
             draw_line(axes, data, values, colour, bands, label)
-        label_panel(axes, longest(cases), titled(name), axis(first[name]))
+        title = titled(name, meaning_of(first[name]))
+        label_panel(axes, longest(cases), title, axis(first[name]))
         from_zero(axes)
     if unseen := others(chosen, there):
         leave_out(figure, unseen)
@@ -136,9 +139,7 @@ def gini(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) 
 
 def _quantity(coefficient: xr.DataArray) -> str:
     """Return a label that names the quantity of a Gini coefficient."""
-    about = str(coefficient.attrs.get("long_name", coefficient.name))
-    of = about.replace("over living agents ", "").replace("Gini coefficient of", "Gini of")
-    return words(of, 60)
+    return of_quantity(str(coefficient.attrs.get("long_name", coefficient.name)))
 
 
 def distribution(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
@@ -357,7 +358,8 @@ def shock(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
             shown = "; ".join(part for part in (label, lost, said) if part)
             draw_line(axes, data, relative, colour, bands, shown)
         said = f"part of the level up to {clock_of(data)} {marks[0].tick}"
-        label_panel(axes, longest(cases), titled(name), said)
+        title = titled(name, meaning_of(next(iter(cases.values()))[name]))
+        label_panel(axes, longest(cases), title, said)
         axes.axhline(1, color=GREY, linewidth=0.8)
         from_zero(axes)
         legend_inside(axes)

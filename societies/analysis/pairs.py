@@ -44,7 +44,7 @@ class Compared:
 
     Attributes
     ----------
-    labels, units : names and units of the series
+    labels, units, meanings : names, units and meanings of the series
     clock, ticks : name of a tick, and the common ticks
     base, other : (series, pair, tick); without pairs the second axes may differ in length
     paired : whether the societies of both have the same random draws
@@ -55,6 +55,7 @@ class Compared:
 
     labels: list[str]
     units: list[str]
+    meanings: list[str]
     clock: str
     ticks: NDArray[Any]
     base: Reals
@@ -95,10 +96,14 @@ def compared_aligned(
     labels = [name for name in left if name in right]
     ticks = one[clock].values
     firsts = [_first(left[n], right[n], ticks) if paired else NEVER for n in labels]
-    units = [str(a[name.partition("[")[0]].attrs.get("units", "1")) for name in labels]
+    said = [a[name.partition("[")[0]].attrs for name in labels]
+    units = [str(one.get("units", "1")) for one in said]
+    meanings = [str(one.get("long_name", "")) for one in said]
     base, other = (np.stack([own[name] for name in labels]) for own in (left, right))
     pasts = pasts_of(a, PAIR), pasts_of(b, PAIR)
-    return Compared(labels, units, clock, ticks, base, other, paired, firsts, first, pasts)
+    return Compared(
+        labels, units, meanings, clock, ticks, base, other, paired, firsts, first, pasts
+    )
 
 
 def first_difference(a: xr.Dataset, b: xr.Dataset) -> int:

@@ -199,7 +199,7 @@ def draw_irf(
             axes.fill_between(one.horizon, low, high, color=colour, alpha=0.22, linewidth=0)
         axes.axhline(0, color=GREY, linewidth=0.8)
         unit = str(first["unit"].sel(variable=name).values)
-        axes.set_title(titled(str(name)))
+        axes.set_title(titled(str(name), str(first["meaning"].sel(variable=name).values)))
         said = "share" if response == "relative" else "" if unit == "1" else unit
         axes.set_ylabel(said if response == "relative" or not per else f"{said} per unit".strip())
         axes.set_xlabel(f"{plural(first.attrs['clock'])} after the shock")

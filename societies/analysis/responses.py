@@ -264,6 +264,7 @@ def _dataset(
             "state": list(each),
             "variable": found.labels,
             "unit": ("variable", found.units),
+            "meaning": ("variable", found.meanings),
             "horizon": found.horizon,
         },
         {"clock": found.clock, "size": size, "level": level},

@@ -32,7 +32,8 @@ class Twins:
 
     Attributes
     ----------
-    labels, units, clock : names and units of the series, and the name of a tick
+    labels, units, meanings : names, units and meanings of the series
+    clock : name of a tick
     horizon : ticks after the shock
     base, shocked : by the name of the state, (series, pair, horizon)
     pasts : by the name of the state, the number of the past of each pair of a fan; else None
@@ -40,6 +41,7 @@ class Twins:
 
     labels: list[str]
     units: list[str]
+    meanings: list[str]
     clock: str
     horizon: NDArray[Any]
     base: dict[str, Reals]
@@ -78,7 +80,7 @@ def twins(
     at, horizons = _positions(found, ticks_of_shock, horizon)
     _require_past(found, ticks_of_shock)
     base, shocked = (np.take_along_axis(v, at[None], 2) for v in (found.base, found.other))
-    labels, units, pasts = found.labels, found.units, found.pasts[0]
+    labels, units, meanings, pasts = found.labels, found.units, found.meanings, found.pasts[0]
     rows: dict[str, NDArray[np.intp]] = {}
     if by is None:
         parts = {"all": (base, shocked)}
@@ -90,11 +92,13 @@ def twins(
         else:
             labels = list(dict.fromkeys(name.partition("[")[0] for name in labels))
             _require_entries(a, labels, by, dim)
-            units, shape = units[:: a.sizes[dim]], (len(labels), a.sizes[dim], *base.shape[1:])
+            units, meanings = units[:: a.sizes[dim]], meanings[:: a.sizes[dim]]
+            shape = (len(labels), a.sizes[dim], *base.shape[1:])
             parts = _of_entries(by, values, states, base.reshape(shape), shocked.reshape(shape))
     return Twins(
         labels,
         units,
+        meanings,
         found.clock,
         horizons,
         {name: pair[0] for name, pair in parts.items()},

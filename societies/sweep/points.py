@@ -25,7 +25,13 @@ from societies.workload.declare.protocol import Workload
 from societies.workload.running.ensembles import plain_number
 from societies.workload.running.points import with_rows
 from societies.workload.running.tables import ValueTable
-from societies.workload.running.varying import NotVarying, changed, found_key, varying
+from societies.workload.running.varying import (
+    NotVarying,
+    changed,
+    found_key,
+    takes_whole_numbers,
+    varying,
+)
 
 Point = Mapping[str, Any]
 _MOST_REPORTED = 8
@@ -121,7 +127,12 @@ def checked_points(
     paths = {key: found_key(type(base), data, key)[0] for key in points[0]}
     buckets: dict[str, Bucket] = {}
     policies: dict[str, list[Any]] = {}  # of a bucket, by its name
-    whole = {key: what for factor in sweep.factors for key, what in factor.whole.items()}
+    whole = {
+        key: advice
+        for factor in sweep.factors
+        for key, advice in factor.whole.items()
+        if takes_whole_numbers(type(base), key)
+    }
     for number, point in enumerate(points):
         settings = {paths[key]: value for key, value in point.items()}
         try:
@@ -137,7 +148,7 @@ def checked_points(
                     path, _, message = line.partition(": ")
                     line, also = ": ".join([*filter(None, [_below_entry(path)]), message]), ""
                 text = line + (also if len(points) > 1 else "")
-                if "expected a whole number" in line and key in whole:
+                if type(point.get(key)) is float and key in whole:
                     text = f"{key}: takes whole numbers: {whole[key]}"  # once for all points
                 if (problem := Problem(place, (), text)) not in problems:
                     problems.append(problem)

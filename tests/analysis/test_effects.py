@@ -126,11 +126,12 @@ def test_points_of_a_study_are_compared_with_the_base(tmp_path, shell, monkeypat
     data = data.assign_coords(society=data.society.copy(data=[0, 1, 2] * 3)).assign_attrs(
         workload=""
     )
+    data.gini.attrs["long_name"] = "Gini coefficient of money"
     (utility, gini) = make_figure(data, "effect", base="tax").axes
     drawn = {line.get_label(): line.get_ydata() for line in utility.lines[:2]}
     np.testing.assert_allclose(drawn["none"], [-20, -20])
     np.testing.assert_allclose(drawn["ban"], [-5, -5])
-    assert gini.get_title("left") == "Gini"
+    assert gini.get_title("left") == "Gini of money"
     with pytest.raises(ConfigError, match=r"no such result or point; did you mean 'tax'"):
         make_figure(data, "effect", base="taxx")
     from societies.analysis import effects

@@ -197,9 +197,10 @@ def test_a_figure_reads_each_configuration_once(monkeypatch, name):
 
 def test_gini_coefficients_say_of_which_quantity_they_are():
     data = run()
+    data.gini.attrs["long_name"] = "Gini coefficient of money"
     data.gini_income.attrs["long_name"] = "Gini coefficient over living agents of income"
     figure = make_figure(data, "gini")
-    assert [axes.get_title("left") for axes in figure.axes] == ["Gini", "Gini of income"]
+    assert [axes.get_title("left") for axes in figure.axes] == ["Gini of money", "Gini of income"]
     assert figure.axes[1].get_ylabel() == "Gini of income"
     np.testing.assert_allclose(
         figure.axes[1].lines[0].get_ydata(), data.gini_income.mean("society")

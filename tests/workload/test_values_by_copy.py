@@ -25,6 +25,7 @@ from societies.workload.running.varying import (
     SHARED_SHAPE,
     NotVarying,
     found_key,
+    takes_whole_numbers,
     varying,
 )
 
@@ -244,3 +245,11 @@ def test_what_decides_the_number_of_ticks_is_refused_in_plain_words():
     config = small("laplace", steps=None)
     with pytest.raises(ConfigError, match="all copies of a launch have the same number: set steps"):
         with_table(config, {"tolerance": [5e-3, 1e-4]})
+
+
+def test_the_type_of_a_key_says_whether_its_numbers_are_whole():
+    whole = ["agents", "seed", "trading.rounds", "record.checkpoint", "record.keep"]
+    real = ["day_length", "consumption.resource_lifetime", "trading.meeting", "record.measures"]
+    model = type(small("economy"))
+    found = {key for key in [*whole, *real] if takes_whole_numbers(model, key)}
+    assert found == {*whole}

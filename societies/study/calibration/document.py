@@ -24,6 +24,7 @@ from societies.study.targets import Targets, load_targets
 from societies.study.validation import required
 from societies.sweep.document import Sweep, digest
 from societies.sweep.ranges import Range, Wrong, range_of
+from societies.workload.running.varying import takes_whole_numbers
 
 FAR = 0.001
 """Probability at whose quantiles a prior without ends is compared with the range of its key."""
@@ -211,7 +212,8 @@ def _priors(document: Document, config: CalibrationConfig, sweep: Sweep) -> dict
             problems.append(Problem(document.place(path), path, str(error)))
         except ConfigError as error:
             message = str(error).partition("\n")[0].rpartition("  ")[2].removeprefix(f"{name}: ")
-            if "a whole number" in message and found[name].distribution != "choice":
+            real = not found[name].whole and found[name].distribution != "choice"
+            if real and takes_whole_numbers(model, str(name)):
                 message = "takes whole numbers: add 'whole: true' to its prior"
             problems.append(Problem(place, ("parameters", name), message))
     if not config.parameters:

@@ -71,6 +71,19 @@ def field_of(model: Any, key: str) -> Any:
     return annotation
 
 
+def takes_whole_numbers(model: Any, key: str) -> bool:
+    """Return whether an existing key takes whole numbers, and no real ones."""
+    kinds = list(_kinds(field_of(model, key)))
+    return int in kinds and float not in kinds
+
+
+def _kinds(kind: Any) -> Iterator[Any]:
+    """Yield a type and those that it is made of."""
+    yield kind
+    for one in get_args(kind):
+        yield from _kinds(one)
+
+
 def leaves(data: Mapping[str, Any], above: str = "") -> Iterator[str]:
     """Yield the keys of plain data that hold no section, each with those above it and dots."""
     for name, value in data.items():

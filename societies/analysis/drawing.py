@@ -300,6 +300,11 @@ def titled(name: str, meaning: str) -> str:
     return re.sub(r"(\d)([a-z])", r"\1-\2", name.replace("_", " ")).capitalize()
 
 
+def title_of(values: xr.DataArray) -> str:
+    """Return the title of a variable of a file."""
+    return titled(str(values.name), meaning_of(values))
+
+
 def of_quantity(meaning: str) -> str:
     """Return the meaning of a Gini coefficient as a label that names the quantity."""
     return words(meaning.replace("over living agents ", "").replace("Gini coefficient", "Gini"), 60)

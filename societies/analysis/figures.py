@@ -25,12 +25,11 @@ from societies.analysis.drawing import (
     legend_inside,
     longest,
     mark_own,
-    meaning_of,
     new_panels,
     of_quantity,
     pooled,
     require_along,
-    titled,
+    title_of,
     unit_of,
     variable_of,
 )
@@ -111,8 +110,7 @@ def _over_time(
             values = variable_of(data, name)
             require_along(values, copies, clock)
             draw_line(axes, data, values, colour, bands, label)
-        title = titled(name, meaning_of(first[name]))
-        label_panel(axes, longest(cases), title, axis(first[name]))
+        label_panel(axes, longest(cases), title_of(first[name]), axis(first[name]))
         from_zero(axes)
     if unseen := others(chosen, there):
         leave_out(figure, unseen)
@@ -358,8 +356,7 @@ def shock(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
             shown = "; ".join(part for part in (label, lost, said) if part)
             draw_line(axes, data, relative, colour, bands, shown)
         said = f"part of the level up to {clock_of(data)} {marks[0].tick}"
-        title = titled(name, meaning_of(next(iter(cases.values()))[name]))
-        label_panel(axes, longest(cases), title, said)
+        label_panel(axes, longest(cases), title_of(values), said)
         axes.axhline(1, color=GREY, linewidth=0.8)
         from_zero(axes)
         legend_inside(axes)

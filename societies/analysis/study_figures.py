@@ -14,11 +14,10 @@ from societies.analysis.drawing import (
     GREY,
     finished,
     in_unit,
-    meaning_of,
     meant,
     new_panels,
     require_along,
-    titled,
+    title_of,
     unit_of,
     variable_of,
 )
@@ -94,7 +93,7 @@ def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
     each = iter(panels)
     for name in chosen:
         values = _at_the_end(study, name)
-        title = f"{titled(name, meaning_of(study[name]))}{_at(study, name)}"
+        title = f"{title_of(study[name])}{_at(study, name)}"
         if len(keys) == 1:
             axes = next(each)
             _over_one(axes, study, values, keys[0], bands, unit_of(study[name]))
@@ -247,9 +246,7 @@ def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
             _effects(axes, outcome, keys, method, options)
         for one in said:
             leave_out(figure, str(one.message))
-        axes.set_title(
-            words(f"{titled(name, meaning_of(study[name]))}{_at(study, name)}: what it depends on")
-        )
+        axes.set_title(words(f"{title_of(study[name])}{_at(study, name)}: what it depends on"))
     interval = f"{100 * LEVEL:g} % interval (bootstrap)"
     entries = [
         *(one for one in panels[0].containers if one.get_label()[0] != "_"),

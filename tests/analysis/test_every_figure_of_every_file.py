@@ -14,7 +14,7 @@ import yaml
 import societies
 from societies import analysis, config_from_dict, load_config, sweep
 from societies.analysis import make_figure
-from societies.analysis.drawing import meaning_of, titled
+from societies.analysis.drawing import title_of
 from societies.analysis.figures import FIGURES
 from societies.errors import ConfigError
 from tests.analysis.test_figures import upper
@@ -227,7 +227,7 @@ def in_order(data, points, figure):
 
 def panels(figure, data):
     """Return each panel over time with its variable, which its title names."""
-    known = {titled(str(name), meaning_of(data[name])): str(name) for name in data}
+    known = {title_of(data[name]): str(name) for name in data}
     found = [(axes, known[axes.get_title("left").split(",")[0]]) for axes in figure.axes]
     assert len({name for _, name in found}) == len(found) > 0
     return found
@@ -391,7 +391,7 @@ def of_sweep(figure, cases, foot):
     for place, axes in enumerate(shown):
         name = ("utility", "gini")[place // (1 if len(keys) < 3 else len(keys))]
         title = " ".join(axes.get_title("left").split())
-        assert title == f"{titled(name, meaning_of(data[name]))}, day {DAYS}"
+        assert title == f"{title_of(data[name])}, day {DAYS}"
         means = data[name].isel(day=-1).groupby("point").mean().values
         if axes.images:
             assert sorted(axes.images[0].get_array().ravel()) == pytest.approx(sorted(means))

@@ -51,7 +51,7 @@ RUNS = ("economy/quickstart", "economy/devices")
 
 
 def main() -> None:
-    """Measure every command in turns."""
+    """Measure all commands alternately."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--python", action="append")

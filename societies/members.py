@@ -31,7 +31,7 @@ WHAT = {"trace": "be traced", "play": "be played", "view": "be viewed"}
 
 
 def member_of(workload: Workload[Any, Any], name: str) -> Callable[..., Any]:
-    """Return an optional member of a workload; a view of any run is there without one.
+    """Return an optional member of a workload; a view of any run exists without one.
 
     Raises
     ------

@@ -89,7 +89,7 @@ def _leave_closed_terminal() -> None:
 
 
 def pass_on(moment: float) -> None:
-    """Raise `Stopped` if a signal came after ``moment``, for callers that go on after a run.
+    """Raise `Stopped` if a signal came after ``moment``, for callers that continue after a run.
 
     A run ignores signals that arrive after its last tick, so that it can print its report.
     """

@@ -383,7 +383,7 @@ INLINED deal_t half_bargain(MEETING_PARAMETERS, const uint give, const uint take
 COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const ladder_t s,
                                   const real min_surplus, long *taken, long *given)
 {
-    // The last step that is known, in turns, of each team.
+    // The last known step of each team, the two teams alternately.
     __local uint *ends = local_malloc(2 * TEAMS * sizeof(uint));
     __local real *all_gains = local_malloc(LADDER_LANES * sizeof(real));
     __local uint *all_steps = local_malloc(LADDER_LANES * sizeof(uint));

@@ -10,7 +10,7 @@
 //
 // One work-item that walks leaves the rest of its processor idle. Where there are many agents, a
 // workgroup therefore takes several (`together`), SLOTS at a time, and their days are walked side
-// by side: by a work-item each on a GPU, by turns of one work-item on a CPU, where a unit of one
+// by side: by a work-item each on a GPU, alternately by one work-item on a CPU, where a unit of one
 // agent need not wait for that of another. A day depends on its agent alone, so the results are the
 // same.
 //

@@ -1,4 +1,4 @@
-"""Which figures can be drawn of results, and why not the others?"""
+"""Which figures can be drawn of results, and why can the others not?"""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _require_few(compared: Cases) -> None:
 
 
 def _without(data: xr.Dataset, what: str, setting: str) -> str:
-    """Return a text on what a result lacks, and on the setting with which an economy has it."""
+    """Return what a result lacks, and the setting with which an economy records it."""
     workload = workload_of(data)
     if workload is not None and workload.name != "economy":
         return f"has no {what}, which results of the workload economy have"

@@ -161,7 +161,7 @@ class RunChecks:
                 self._whole[name] = not found
             if self._seal.series[name].axis is None:
                 return int(self._whole[name])
-            return checksums.known(self._disk, self._seal, name, tick)
+            return checksums.rows_until(self._disk, self._seal, name, tick)
 
     def require_clock(self, name: str) -> None:
         """Raise ValueError if the file's name of the clock is not that in its seal."""

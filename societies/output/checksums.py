@@ -3,19 +3,19 @@
 Every row along the clock has a CRC-32 over the values of all copies on that tick, every event one
 over its columns, and a variable that is not along the clock one over all its values. Checksums are
 written next to the data and become valid with the same commit. CRC-32 detects every change within
-32 neighbouring bits, and misses any other with a probability of 2**-32. Each begins with its
-position (`societies.output.positions`), so data that are moved together with their checksum are
-detected as well. Every committed row has a checksum, even one that the run has never written: that
-rows are committed is known from the record of the commit, so a row is not missed if both its values
-and its checksum are lost.
+32 neighbouring bits, and misses any other with a probability of 2**-32. A checksum also covers the
+position of its data (`societies.output.positions`), so data that are moved together with their
+checksum are detected as well. Every committed row has a checksum, even a row that the run has never
+written. The record of the commit says which rows are committed, so a row is reported even if both
+its values and its checksum are lost.
 
-A variable that is not along the clock may change at any time (such as the known recipes). So its
-checksum is first withdrawn (replaced by a mark) on the disk, and stored again after the data are
+A variable that is not along the clock, such as the known recipes, may be written at any time. First
+its checksum on the disk is withdrawn (replaced by a mark); a new one is stored after the data are
 flushed. It is stored together with its complement, so that a flipped bit cannot make it look
 withdrawn.
 
-In files of layout 2 the mark is zero, checksums do not depend on the position, and rows that the
-run has not written have none.
+In files of layout 2 the mark is zero, checksums do not cover the position, and rows that
+the run has not written have none.
 
 The record of a commit holds the tick and the number of events, with a checksum. There are two
 records, which take turns, so the counter of ticks always agrees with one of them.
@@ -59,9 +59,9 @@ def row_sums(
     return np.fromiter(sums, np.uint32, count)
 
 
-def pair(sums: int) -> tuple[int, int]:
-    """Return the stored form of the checksum of a variable that is not along the clock."""
-    return int(sums), int(sums) ^ _ALL
+def pair(checksum: int) -> tuple[int, int]:
+    """Return a checksum and its complement, as a variable that is not along the clock has them."""
+    return int(checksum), int(checksum) ^ _ALL
 
 
 def whole_sum(disk: Disk, name: str) -> tuple[int, int]:
@@ -85,7 +85,7 @@ def event_sums(
     parts = [np.ascontiguousarray(one).reshape(len(one), -1).view(np.uint8) for one in columns]
     block = np.concatenate(parts, axis=1)
     rows = range(first, first + len(block))
-    return present(row_sums(block, 0, beginnings(disk, place, rows)))
+    return nonzero(row_sums(block, 0, beginnings(disk, place, rows)))
 
 
 def record(disk: Disk, tick: int, ended: bool, rows: Iterable[int]) -> NDArray[np.int64]:
@@ -177,14 +177,14 @@ def damages(disk: Disk, seal: Seal, state: Commits, *, live: bool = False) -> It
 def of_variable(
     disk: Disk, seal: Seal, name: str, committed: int, *, live: bool = False
 ) -> Iterator[Damage]:
-    """Yield the damage of one variable; if it goes along the clock, of its committed ticks only."""
+    """Yield the damage of one variable; if it has a row per tick, of its committed ticks only."""
     if seal.series[name].axis is None:
         yield from _whole(disk, name, live)
     else:
         yield from _rows(disk, seal, name, committed, complete=False, live=True)
 
 
-def known(disk: Disk, seal: Seal, name: str, committed: int) -> int:
+def rows_until(disk: Disk, seal: Seal, name: str, committed: int) -> int:
     """Return how many rows a variable along the clock has when the tick ``committed`` is the last.
 
     A variable with a lag has fewer rows than the clock has ticks.
@@ -212,7 +212,7 @@ def _rows(
 ) -> Iterator[Damage]:
     """Check a variable along the clock; rows that are not committed must be empty."""
     series, extent = seal.series[name], disk.extents[name]
-    ticks, count = _load(disk, seal.coordinate(series.dim)), known(disk, seal, name, committed)
+    ticks, count = _load(disk, seal.coordinate(series.dim)), rows_until(disk, seal, name, committed)
     stop = count if live else len(ticks)
     found, empty = _scan(disk, name, series, stop)
     given = disk.read(f"{CHECKSUMS}/{name}", slice(0, stop))
@@ -247,7 +247,7 @@ def _scan(
             sums[part], empty[part] = row_sums(values, 0, sums[part]), same
         else:
             sums, empty = row_sums(values, axis, sums), empty & same
-    return present(sums), empty
+    return nonzero(sums), empty
 
 
 def of_events(
@@ -286,8 +286,8 @@ def of_events(
 def _empty(columns: Iterable[NDArray[Any]], fills: Iterable[bytes]) -> NDArray[np.bool_]:
     """Return which rows of a table have the fill value in all columns.
 
-    Seals of older files do not have it, ``b""``. In integer columns with several values per row it
-    may then be one that stands for no value: -1 for a component, 0 for a number of units.
+    Older files do not say what it is (``b""``). Then the usual value of the type counts as empty;
+    in integer columns with several values per row also -1 (no component) and 0 (no units).
     """
     found = []
     for one, fill in zip(columns, fills, strict=True):
@@ -302,7 +302,7 @@ def _empty(columns: Iterable[NDArray[Any]], fills: Iterable[bytes]) -> NDArray[n
     return np.array(np.logical_and.reduce(found))
 
 
-def present(sums: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def nonzero(sums: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Return checksums with 1 in place of 0, because a stored 0 means "not written"."""
     return np.maximum(sums, np.uint32(1))
 

@@ -146,7 +146,7 @@ def _agents(
 
 
 def _clock_of(one: xr.DataArray, clock: str) -> str:
-    """Return the dimension of an array that goes along the clock, "" if it has none."""
+    """Return the dimension along which an array has the clock, "" if it has none."""
     return next((str(dim) for dim in one.dims if is_clock(str(dim), clock)), "")
 
 

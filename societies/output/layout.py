@@ -130,7 +130,7 @@ class Variable:
     fill : float, int or None
         Value that means "not written yet" or "no value". None: NaN for floats, the smallest value
         for signed integers, the largest for unsigned ones. Integers declare it as ``_FillValue``,
-        so that xarray shows NaN; bytes declare it only if they go along the clock.
+        so that xarray shows NaN; bytes declare it only in variables along the clock.
     lag : number of ticks after which the value of a tick is known (0: at the same tick)
     none : int, optional
         A number that stands for no value, such as -1 for no agent. It is the fill value as well,
@@ -272,7 +272,7 @@ def is_clock(dim: str, clock: str) -> bool:
 
 
 def is_open_ended(coordinates: Iterable[str], tables: Collection[str], clock: str) -> bool:
-    """Whether only tables of a file go along the clock, so that its last tick is just a bound."""
+    """Whether only the tables of a file have ticks, so that its last tick is just a bound."""
     return bool(tables) and not any(is_clock(name, clock) for name in coordinates)
 
 

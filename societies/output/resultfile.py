@@ -534,7 +534,7 @@ class ResultFile:
 
     def _sum(self, name: str, rows: slice, values: NDArray[Any], axis: int) -> None:
         start = beginnings(self._disk, name, range(rows.start, rows.stop))
-        sums = checksums.present(checksums.row_sums(values, axis, start))
+        sums = checksums.nonzero(checksums.row_sums(values, axis, start))
         self._disk.write(f"{CHECKSUMS}/{name}", sums, rows)
 
     def _sum_what_is_partly_written(self) -> None:

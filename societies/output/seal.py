@@ -51,7 +51,7 @@ class Damage:
     what : the part of the file, in the user's words
     where : bytes of the file
     which : details within the part, such as days
-    harmless : whether a run can go on, because the part is not needed or will be written again
+    harmless : whether a run can continue, because the part is not needed or will be written again
     unfinished : whether the part is not valid yet, and a killed run would have left the same
     """
 

@@ -1,4 +1,4 @@
-"""What of a run does a study record, and where is it until the study writes it? In memory."""
+"""Which variables of a run does a study record, and how are they held until it writes them?"""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class Processes:
         return None
 
     def _judge(self, number: int, *, guilty: bool) -> None:
-        """Let a device go on, unless what it failed to compute was computed too many times."""
+        """Let a device continue, unless what it failed to compute was computed too many times."""
         lane = self._lanes.get(number)
         if lane is None:
             return

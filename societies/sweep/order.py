@@ -1,4 +1,4 @@
-"""In which order are the runs of a study computed? So that a stopped study is an even sample."""
+"""In which order are runs computed, so that a stopped study has as many runs of every point?"""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from societies.sweep.points import Bucket
 
 ROUNDS = 4
-"""Largest number of rounds in which the buckets take turns, so that a stopped study has about as
-many replicates of every point. With more buckets than a process caches programs, a round builds
-the program of each bucket again."""
+"""Largest number of rounds in which the buckets take turns. If there are more buckets than programs
+that a process caches, each round builds the program of each bucket again."""
 
 
 def in_turn(
@@ -20,7 +19,7 @@ def in_turn(
     replicate: NDArray[np.int64] | None,
     least: int,
 ) -> Iterator[tuple[Bucket, list[int]]]:
-    """Yield runs of buckets by turns: replicate 0 of all points before replicate 1, and so on.
+    """Yield runs of one bucket after the other, replicate 0 of all points before replicate 1.
 
     Parameters
     ----------

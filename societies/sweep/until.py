@@ -1,8 +1,8 @@
-"""How many replicates does a study need? More are added until the interval of a mean is narrow.
+"""How many replicates does a study need until the intervals of its means are narrow enough?
 
-The number for the next round follows from the widest interval of any point: a width shrinks with
-the square root of the number of replicates. Looking several times makes a 95 % interval cover a
-little less often than 95 % of the time; the width that is asked for is met by the last look.
+A study is run in rounds. How many replicates the next round has follows from the widest interval of
+any point, since a width shrinks with the square root of their number. As rounds end once intervals
+happen to be narrow, an interval of 95 % contains the true mean a little less often.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class UntilConfig(Section):
 def problems(
     asked: UntilConfig, recorded: Sequence[str] | None, points: int
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the key and the reason of everything that a study cannot have.
+    """Yield the key and what is wrong with it, for each key that does not fit the study.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def problems(
 
 
 def with_number(asked: UntilConfig, points: Callable[[], Iterable[Mapping[str, Any]]]) -> Any:
-    """Return what is asked for with the number of the base, if its label is given.
+    """Return the section with the number of the base in place of its label.
 
     Raises
     ------

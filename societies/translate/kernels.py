@@ -1,4 +1,4 @@
-"""Which kernels carry out translated phases? One for each, and one for all phases of some days."""
+"""Which kernels carry out translated phases: one for each phase, or one for all phases of days?"""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class TranslatedPhase:
 
     Attributes
     ----------
-    phase, name : of the phase, and of its kernel
-    entry : dimension of which each entry is a work-item; "": a work-item is a copy
+    phase, name : names of the phase and of its kernel
+    entry : dimension that has a work-item for each entry; "": a copy has one work-item
     words : entries of scratch memory for each work-item, in a program of all phases of the unit
     instance : the function that carries it out
     """
@@ -40,7 +40,7 @@ class TranslatedPhase:
 
 @dataclass(frozen=True)
 class JoinedPhases:
-    """A kernel that carries out all phases of some ticks (``ticks``), a copy in each workgroup.
+    """A kernel that carries out all phases of ``ticks`` ticks; a workgroup has one copy.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ def _given(kernels: Sequence[TranslatedPhase], declared: Declared) -> dict[str, 
 
 
 def _over(ended: str, tick: str) -> str:
-    """Return the condition that a copy has ended in an earlier tick; it completes its last one."""
+    """Return the condition that a copy ended in an earlier tick: it completes its last one."""
     return f"{ended} >= 0 && {ended} != {tick}"
 
 

@@ -1,6 +1,6 @@
-"""What is read of a course for a picture, and what is drawn from it?
+"""What does a picture of a course show, and which of its arrays must be read for that?
 
-A picture is drawn from what was read, so that the next ticks can be computed meanwhile.
+Arrays are read first, so that the next ticks can be computed while the picture is drawn.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from societies.workload.running.state import file_values
 
 @dataclass(frozen=True)
 class Seen:
-    """What was read of a course for a picture.
+    """Arrays of a course that a picture shows.
 
     Attributes
     ----------
     arrays : of the chosen copy, (1, ...)
     links : its links by tick
-    sha256 : hash of the state, "" while the run goes on
+    sha256 : hash of the state, "" while the run continues
     """
 
     arrays: State

@@ -35,7 +35,7 @@ POLL = 0.5
 
 @dataclass(frozen=True)
 class Place:
-    """A state of the page: what is shown, and whether it goes on."""
+    """A state of the page: what is shown, and whether it plays."""
 
     playing: bool = False
     asked: int = 0

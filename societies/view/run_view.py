@@ -1,8 +1,8 @@
 """What does a page show of any run: its series, agents and networks, and what can be changed?
 
-A state of the view says which tick is shown, whether the run goes on, and what was changed on the
+A state of the view says which tick is shown, whether the run continues, and what was changed on the
 way; its frames are scenes (`Shot`). "Branch here" adds a second course with the same past, so that
-both go on side by side and only one gets the next change.
+both continue side by side and only one gets the next change.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Panes:
 
     Attributes
     ----------
-    playing : whether the run goes on
+    playing : whether the run continues
     asked : tick that is to be shown while it does not
     pace : word of `PACES`
-    changes : what was changed on the way, in the course that was there first
+    changes : what was changed on the way, in the course that existed first
     branched : whether there is a second course
     other : changes of the second course
     key : key of the slider
@@ -250,7 +250,7 @@ class RunView:
     # ----------------------------------------------------------------------------------- frames
 
     def frames(self, state: Panes) -> Iterator[Shot | None]:
-        """Yield scenes: of the asked tick, or one after another while the run goes on."""
+        """Yield scenes: of the asked tick, or one after another while the run continues."""
         courses = yield from self._prepared(state)
         if state.replays != self._replays:
             self._replays = state.replays

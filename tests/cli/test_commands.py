@@ -476,7 +476,7 @@ class Identical:
 
 
 def test_verify_writes_now_and_then_where_it_is(shell, monkeypatch):
-    """Lines on stderr if it is no terminal; what is done lasts until its line is there."""
+    """Lines on stderr if it is no terminal; what is done lasts until its line is printed."""
     done = ["day 1, extraction, device", "day 1, extraction, reference", "day 3, end_day, device"]
 
     def verify(*_, progress, **__):

@@ -1,4 +1,4 @@
-"""Does a run for a quick look go on, and say what it does not reach?"""
+"""Does a run for a quick look continue, and say what it does not reach?"""
 
 import warnings
 

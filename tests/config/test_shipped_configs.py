@@ -62,7 +62,7 @@ def test_every_workload_has_a_quickstart(name):
 
 @pytest.mark.ci
 def test_reading_a_configuration_touches_no_device():
-    """In one process: what a workload imports is there until its end."""
+    """In one process: what a workload imports stays loaded until its end."""
     code = (
         "import sys; from societies import load_config; "
         "print(*sorted({load_config(one).workload for one in sys.argv[1:]})); "

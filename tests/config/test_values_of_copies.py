@@ -113,7 +113,7 @@ def test_every_key_has_the_newest_value_that_was_set(order):
         interventions=order,
     )
     assert points_of(config).after == (4, 9, 20)
-    assert len(points_of(config).configs) == 1 + 1 + 2 + 4  # each is there once
+    assert len(points_of(config).configs) == 1 + 1 + 2 + 4  # each is listed once
     p = WORKLOAD.parameters(config)
     for days, expected in EXPECTED.items():
         for day in days:

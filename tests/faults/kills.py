@@ -303,7 +303,7 @@ class Stopped(NamedTuple):
     words : its words; what it reads is in the folder above the one in which it works
     file : what it writes little by little and can continue; "" if there is no such file
     again : options with which it continues, or is carried out again
-    wrote : another file that it writes; it is there in whole or not at all
+    wrote : another file that it writes; it exists as a whole or not at all
     ends : whether it ends by itself
     """
 
@@ -463,7 +463,7 @@ class Undisturbed(NamedTuple):
 
     Attributes
     ----------
-    before, after : seconds until its file was there, and from then on
+    before, after : seconds until its file existed, and from then on
     results : what it has printed and written
     """
 
@@ -512,7 +512,7 @@ def stop_one(
     os.kill(child, sent)
     code, text = ended(child, said, SECONDS_TO_END)
     codes = {-sent} if name == "KILL" else {128 + sent}
-    # Ctrl-C is how a page is closed, so it is no interruption once the page is there.
+    # Ctrl-C is how a page is closed, so it is no interruption once the page is open.
     codes |= {0} if one.ends or name == "INT" else set()
     wrong = []
     if code not in codes:
@@ -528,7 +528,7 @@ def stop_one(
         if name != "KILL" and kind.startswith("run") and (lost := ticks_lost(path)):
             wrong.append(lost)
     if (own / one.wrote).is_file() and (own / one.wrote).read_bytes() != truth[one.wrote]:
-        wrong.append(f"{one.wrote} is there in part")
+        wrong.append(f"{one.wrote} was written in part")
     if one.file or one.ends:
         words = [word for word in one.words if word != "--view"]
         words += one.again if path.exists() or not one.file else ()

@@ -177,7 +177,7 @@ def run(
 ) -> list[dict[str, Any]]:
     """Compare ``count`` societies that are not refused, in several processes.
 
-    Each is written to ``out`` as soon as it is there, one a line.
+    Each is written to ``out`` as soon as it is known, one a line.
     """
     found: list[dict[str, Any]] = []
     with ExitStack() as stack:

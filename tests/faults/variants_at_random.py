@@ -90,7 +90,7 @@ def sgf(chance: random.Random) -> Case:
         )  # fmt: skip
     body = f"{gap};".join(nodes)
     text = f"(;{gap.join(root)}{gap};{body}"
-    if chance.random() < 0.3:  # the first variation goes on, the others do not matter
+    if chance.random() < 0.3:  # the first variation continues, the others do not matter
         extra = "WB"[len(moves) % 2]
         other = chance.choice(cells)
         text += f"(;{extra}[{other}])(;{extra}[A1]AB[C1]){gap}(;XX[1])"

@@ -5,7 +5,7 @@
     python tests/mutation/run.py societies/sweep --processes 8
     python tests/mutation/run.py --sample 300 --seed 1    as many, drawn at random
     python tests/mutation/run.py --again                  only what survived the last time
-    python tests/mutation/run.py --rest                   go on: only what earlier runs did not try
+    python tests/mutation/run.py --rest                   only what earlier runs did not try
     python tests/mutation/run.py analysis/pairs:225 --by-name   a statement, without finding out
                                                                 first which tests reach it
     python tests/mutation/run.py --from FILE --by-name    those that a file names, as --list does
@@ -280,7 +280,7 @@ class Planting:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         alone()
-        # What a first call imports and compiles is there in every fork if a test did it before.
+        # What a first call imports and compiles is loaded in every fork if a test did it before.
         seconds, of_file = self.campaign.seconds, Counter()
         short = []
         for item in sorted(session.items, key=lambda one: seconds.get(one.nodeid, 9)):

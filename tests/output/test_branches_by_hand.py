@@ -176,7 +176,7 @@ def test_a_run_that_was_stopped_has_a_past_up_to_its_last_day(tmp_path, stopped)
     assert same(out, other)
     said = (
         "stopped.h5: ends with day 6, so nothing can branch off after day 7\n"
-        "choose a day up to 6, or let that run go on"
+        "choose a day up to 6, or let that run continue"
     )
     with pytest.raises(SocietiesError, match=said):
         run(society(20), out, start=stopped, day=7, overwrite=True)

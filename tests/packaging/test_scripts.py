@@ -58,7 +58,7 @@ def test_scripts_import_what_there_is(tmp_path):
 
 
 def test_commands_for_a_gpu_are_those_of_the_scripts():
-    """What benchmarks/on_device.py runs is there, and takes the options that it gives."""
+    """What benchmarks/on_device.py runs exists, and takes the options that it gives."""
     script = runpy.run_path(str(ROOT / "benchmarks/on_device.py"))
     jobs = [job for part in (script["CHECKED"] | script["TIMED"]).values() for job in part()]
     assert len({job.name for job in jobs}) == len(jobs) > 20

@@ -67,6 +67,10 @@ PLAIN = {
     r"lent": "borrowed",
     r"of the kind": "of kind ..., such",
     r"says? so": "reports it",
+    r"go(?:es|ing)? on(?! with)": "continue",
+    r"go(?:es)? along": "has a row for each ..., visits",
+    r"(?:in|by) turns": "alternately, one after the other",
+    r"(?:it|this|one|which|page|file) (?:is|was) there": "exists, is printed, is loaded",
 }
 """Words of our own for things that have common names, and what to write instead."""
 

@@ -13,7 +13,7 @@ from societies.workload.running.engines import ReferenceEngine
 from societies.workload.running.registry import workload
 
 NOT_RECORDED = {"checkpoint", "keep"}
-"""Keys of the section record that say from where a run can go on."""
+"""Keys of the section record that say from where a run can continue."""
 
 
 def others(name):

@@ -56,7 +56,7 @@ def test_days_alone_are_all_days_once(length):
     one = comparison()
     one.run_on(7, 7 + length - 1)
     assert one.engine.days == list(range(7, 7 + length))
-    assert len(one.loaded) == (length > 0)  # both sides go on from the device's state
+    assert len(one.loaded) == (length > 0)  # both sides continue from the device's state
 
 
 def test_after_the_end_no_days_are_run_alone():

@@ -67,7 +67,7 @@ def test_the_plate_goes_on_from_where_it_is(view):
     before = last(view, view.initial)
     state = view.take(view.initial, Change("left", 1.0))
     first = next(view.frames(state))
-    assert (first.pixels[1:-1, 0] == [255, 0, 0, 255]).all()  # the edge is there at once
+    assert (first.pixels[1:-1, 0] == [255, 0, 0, 255]).all()  # the edge is drawn at once
     assert np.array_equal(first.pixels[:, 1:], before.pixels[:, 1:])
     after = last(view, state)
     assert not np.array_equal(after.pixels[:, 1:], before.pixels[:, 1:])

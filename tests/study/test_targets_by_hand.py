@@ -450,7 +450,7 @@ def test_the_table_of_verdicts():
 
 
 def test_columns_of_the_table():
-    """Numbers end in the same place; only words of tests go on in the next line."""
+    """Numbers end in the same place; only words of tests continue in the next line."""
     tested = dataclasses.replace(some("a", PASS), tests=Assumptions(0, 0, 0, 0, 0, 1))
     found = validation.table(Validation([tested, some("b", PASS)], 0.9)).renderables
     first, second, score = found

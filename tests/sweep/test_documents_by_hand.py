@@ -267,7 +267,7 @@ def test_what_is_merged_has_the_attributes_of_the_first_and_overwrites_nothing(t
             assert study.pace.values.tolist() == [1.0, 2.0]
 
 
-# -- studies that go on ---------------------------------------------------------------------------
+# -- studies that are continued --------------------------------------------------------------------
 
 
 def test_a_study_goes_on_with_its_own_sweep_alone():

@@ -90,7 +90,7 @@ def test_seeds_are_exact_in_a_study_its_parts_and_its_exports(tmp_path):
 
 
 def test_steps_between_large_whole_numbers_are_exact():
-    """2^53 + 1, 2^53 + 2, 2^53 + 3 were two numbers, of which one was there twice."""
+    """2^53 + 1, 2^53 + 2, 2^53 + 3 were two numbers, of which one came twice."""
     first = 2**53 + 1
     grid = {"grid": {"seed": {"low": first, "high": first + 2, "steps": 3}}}
     found = sweep.load_sweep({"base": BASE, "vary": grid})

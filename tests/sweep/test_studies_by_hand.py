@@ -426,7 +426,7 @@ def test_an_error_lets_go_of_what_its_traceback_refers_to():
     drop_arrays(None)
 
 
-# -- studies that go on ---------------------------------------------------------------------------
+# -- studies that are continued --------------------------------------------------------------------
 
 
 @pytest.mark.ci

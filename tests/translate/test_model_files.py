@@ -24,7 +24,7 @@ class WalkConfig(DailyConfig):
 
 
 def walk(config, society, day):
-    """Go on."""
+    """Continue."""
     society.place += config.step
     society.series = {"place": float(society.place)}
 

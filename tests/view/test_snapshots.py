@@ -18,7 +18,7 @@ pytestmark = pytest.mark.ci
 
 
 def through(view, state):
-    """Go on, change a key, go back, branch, and change the branch; return all hashes."""
+    """Continue, change a key, go back, branch, and change the branch; return all hashes."""
     found = []
     for change in (
         lambda one: at(one, 12),

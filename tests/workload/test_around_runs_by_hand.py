@@ -240,7 +240,7 @@ def of_rules(digest):
 def test_rules_that_were_never_verified_are_told_once(tmp_path, monkeypatch):
     monkeypatch.setattr(verified, "cache_directory", lambda: tmp_path / "deep" / "cache")
     assert [verified.never_verified(of_rules("a")) for _ in range(3)] == [True, False, False]
-    assert verified.never_verified(of_rules("b"))  # the folder is there now
+    assert verified.never_verified(of_rules("b"))  # the folder exists now
     verified.note_verified(of_rules("c"))
     verified.note_verified(of_rules("c"))
     assert not verified.never_verified(of_rules("c"))
@@ -813,15 +813,15 @@ def test_a_file_is_of_the_same_table_and_the_same_inputs(tmp_path, monkeypatch):
     for there, given, said in (
         (None, None, ""),
         ("a", table, ""),
-        (None, table, "without a table of parameters, this is with one\ngo on without"),
-        ("a", None, "with a table of parameters, this is without one\ngo on with its table"),
-        ("b", table, "with another table of parameters: some .*\ngo on with its table"),
+        (None, table, "without a table of parameters, this is with one\ncontinue without"),
+        ("a", None, "with a table of parameters, this is without one\ncontinue with its table"),
+        ("b", table, "with another table of parameters: some .*\ncontinue with its table"),
     ):
         if not said:
-            assert provenance._require_table(Path("r.h5"), there, given, "go on") is None
+            assert provenance._require_table(Path("r.h5"), there, given, "continue") is None
             continue
         with pytest.raises(societies.SocietiesError, match=f"r.h5 was made {said}"):
-            provenance._require_table(Path("r.h5"), there, given, "go on")
+            provenance._require_table(Path("r.h5"), there, given, "continue")
     read = tmp_path / "atoms.xyz"
     read.write_bytes(b"abc")
     config = tallies.config()

@@ -135,7 +135,7 @@ def test_the_last_copy_that_ends_ends_the_run():
     engine = Batches(Counting(2), 4)
     engine.start()
     engine.run_ticks(1, 3)
-    assert engine.ended() is None  # copies 0 to 2 go on
+    assert engine.ended() is None  # copies 0 to 2 continue
     engine._parts = [{"ended": np.array([4, 9])}, {"ended": np.array([2, 3])}]
     assert engine.ended() == 9
     engine.fields = {}

@@ -38,7 +38,7 @@ def test_a_branch_has_as_many_futures_of_each_past_as_its_fan_says():
     assert of_branch(fan(replicates=3), {}) == 3  # of one, the first, where nothing is said
     assert of_branch(economy(replicates=2), parent) == 0
     assert of_branch(fan(futures=1, replicates=1), {}) == 1
-    # A file of the same fan goes on, or is cut off: its copies have their futures already.
+    # A file of the same fan is continued, or is cut off: its copies have their futures already.
     assert of_branch(fan(replicates=3), fan(replicates=3).model_dump(mode="json")) == 0
     assert of_branch(fan(replicates=3), {"fan": None}) == 3
 

@@ -91,7 +91,7 @@ def test_a_device_that_fails_leaves_a_file_to_continue(alone, tmp_path, processe
 
 @pytest.mark.ci
 def test_a_second_ctrl_c_ends_a_run_whose_device_hangs(alone, tmp_path, processes):
-    """The process of the second device stops in mid-run; without the mend it had to go on first."""
+    """The process of the second device stops in mid-run; before the mend the run waited."""
     timers = []
 
     def hang(day, _):

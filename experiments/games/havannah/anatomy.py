@@ -3,7 +3,7 @@
     python experiments/games/havannah/anatomy.py [--device D] [--size 6] [--seconds 0.1]
                                                  [--repeats 5]
 
-Players choose the first move, in turns. For each: playouts, processor seconds of all threads,
+Players choose the first move alternately. For each: playouts, processor seconds of all threads,
 seconds spent in launches and copies (all else is Python), launches of playouts, positions of the
 tree (of the largest, of several) and its depth. Each number is that of the middle repeat by
 playouts. Processor seconds tell more if the machine has other work.

@@ -247,7 +247,7 @@ static moves_t moves(const position_t at)
     return all;
 }
 
-// Go on to the next move; returns whether there is one.
+// Continue with the next move; returns whether there is one.
 static bool next_move(const position_t at, const limits_t limits, moves_t *all)
 {
     if (all->move.promotion > 0u && all->move.promotion < QUEEN) {

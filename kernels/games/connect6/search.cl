@@ -9,7 +9,7 @@
 #define GAME_PARAMETERS , __global const uchar *classes
 #define GAME_ARGUMENTS , classes
 
-// A CPU takes work-items in turns, so one of them lists the turns of a position.
+// A CPU takes one work-item after the other, so one of them lists the turns of a position.
 #define TOGETHER (!DEVICE_IS_CPU)
 
 #include "games/connect6/evaluate.cl"

@@ -43,8 +43,8 @@ INLINED void evaluate_nodes(const __local view_t *nodes, const __local uchar *ki
     }
 }
 
-// Give the boards of a level that go on the best of their children, as each one's mover sees it.
-// Returns the pit, from 0, of the last node that the work-item did.
+// Give the boards of a level whose search continues the best of their children, as their mover sees
+// it. Returns the pit, from 0, of the last node that the work-item did.
 INLINED int reduce_nodes(__local view_t *nodes, const __local uchar *kind, __local uint *counted,
                          const uint start, const uint n)
 {

@@ -14,7 +14,7 @@
 #define STRIP 1024u
 
 // Several work-items write the children of a parent side by side: a GPU stores neighbouring words
-// at once, a CPU takes work-items in turns.
+// at once, a CPU takes one after the other.
 #if DEVICE_IS_CPU
 #define SHARING 1u
 #else

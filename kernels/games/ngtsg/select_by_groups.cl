@@ -9,9 +9,9 @@
 // that has counted puts its number, one more than it is, into `sums`, and then waits for the
 // numbers of those before it. Strips are handed out by a counter, so that it waits for workgroups
 // alone that have begun before it and do not wait for anything first: whatever a device has begun
-// has to go on, which every GPU does, but no two workgroups have to run at the same time. A number
-// is all that workgroups tell each other, in one word and by atomic operations, so OpenCL 1.2
-// needs no order of memory for it. The last workgroup to finish clears these words.
+// has to make progress, which every GPU does, but no two workgroups have to run at the same time. A
+// number is all that workgroups tell each other, in one word and by atomic operations, so
+// OpenCL 1.2 needs no order of memory for it. The last workgroup to finish clears these words.
 //
 // Local memory: 9 bytes for each parent of a strip, and four words.
 #include "games/ngtsg/select.cl"

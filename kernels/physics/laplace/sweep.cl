@@ -40,10 +40,10 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
 
 #elif DEVICE_IS_CPU
 
-// A workgroup is a band of neighbouring rows, and its work-item goes along them. The rule is also
-// applied to cells that are not free and the result dropped, which is cheaper than a branch; of
-// over-relaxation, to black ones as well. A cell is read before that is known: PoCL's compiler
-// makes vectors of no loop that reads it for the cells alone that are not free.
+// A workgroup is a band of neighbouring rows, and its work-item visits one row after the other. The
+// rule is also applied to cells that are not free and the result dropped, which is cheaper than a
+// branch; of over-relaxation, to black ones as well. A cell is read before that is known: PoCL's
+// compiler makes vectors of no loop that reads it for the cells alone that are not free.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
                     const uint copies, __global const real *restrict value_table)

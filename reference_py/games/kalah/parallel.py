@@ -52,7 +52,7 @@ def evaluate_nodes(p, nodes, plies):
 
 
 def reduce_nodes(p, nodes, answers, plies):
-    """Replace the answers of all boards that go on, from below: the best for each one's mover."""
+    """Give each board whose search continues the best answer for its mover, from below."""
     for number in reversed(range(tree.level_start(p.pits, plies))):
         node = nodes[number]
         if node is not None and not is_over(p, node.board):

@@ -1,6 +1,6 @@
 """What is the weighted sum of the pixels next to a pixel, from the left to the right?
 
-A pass of a Gaussian blur, or of a box of real numbers, goes along the rows and then along the
+A pass of a Gaussian blur, or of a box of real numbers, sweeps the rows and then the
 columns (columns.py). Device twin: ``kernels/physics/blur/rows.cl``.
 """
 

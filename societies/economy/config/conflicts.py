@@ -59,7 +59,7 @@ def economy_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
 
 
 def too_large_in_turn(configs: Sequence[EconomyKeys]) -> Iterator[Conflict]:
-    """Yield numbers that could get too large in a society that has these parameters by turns."""
+    """Yield numbers that could get too large in a society with these successive parameters."""
     around = envelope(configs)
     yield from _too_large(around)
     yield from _device_conflicts(around)

@@ -1,4 +1,4 @@
-"""Do societies go on drawing where they stopped, or every day from a place of that day?"""
+"""Where does a stream of random numbers begin each day: where it stopped, or where the day says?"""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class DrawsConfig(Section):
 
     synchronized: bool = value(
         False,
-        "Whether all draws of a day come from places of that day, however much was drawn before, "
-        "so that twins have more of their random numbers in common",
+        "Whether every day's draws begin at a position that the day alone determines, however many "
+        "were made before, so that twins share more of their random numbers",
         symbol="synchronized_draws",
     )
 

@@ -152,7 +152,7 @@ class Contents(Protocol):
         """Return those of `stops` at which the engine must wait until the block is written."""
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Prepare to go on after ``tick`` in this process."""
+        """Prepare to continue after ``tick`` in this process."""
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Write a block, which is committed afterwards.

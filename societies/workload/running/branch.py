@@ -107,7 +107,7 @@ def parent_of(setup: Setup[Any, Any], path: Path, tick: int | None) -> Iterator[
         if not 0 <= tick <= end:
             raise OutputError(
                 f"{path}: ends with {clock} {end}, so nothing can branch off after {clock} {tick}"
-                f"\nchoose {one_of(clock)} up to {end}, or let that run go on"
+                f"\nchoose {one_of(clock)} up to {end}, or let that run continue"
             )
         if tick >= setup.ticks:
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""How do many copies of a run share the past of one, and draw numbers of their own afterwards?"""
+"""How does a run have many futures: copies with the same past that draw different numbers then?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FAN = "fan"
 
 
 def futures_of(there: Mapping[str, Any], setup: Setup[Any, Any], path: Path, tick: int) -> int:
-    """Return how many copies of a branch have the past of one of its parent; 0: no new fan.
+    """Return how many copies of a branch continue each copy of its parent; 0: it is no new fan.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def futures_of(there: Mapping[str, Any], setup: Setup[Any, Any], path: Path, tic
 
 
 def repeated(state: State, futures: int) -> State:
-    """Return a state in which every copy is there ``futures`` times in a row."""
+    """Return a state that has every copy ``futures`` times, next to each other."""
     if futures < 2:
         return state
     return {name: np.repeat(values, futures, axis=0) for name, values in state.items()}
@@ -57,7 +57,7 @@ def repeated(state: State, futures: int) -> State:
 def of_futures(
     columns: Mapping[str, NDArray[Any]], copies: str, futures: int
 ) -> dict[str, NDArray[Any]]:
-    """Return events with each of them once for every future of its copy, in the same order."""
+    """Return events in the same order, each repeated for every future of its copy."""
     if futures < 2 or copies not in columns:
         return {**columns}
     found = {name: np.repeat(values, futures, axis=0) for name, values in columns.items()}
@@ -67,7 +67,7 @@ def of_futures(
 
 
 def with_fan(config: Any, tick: int, futures: int) -> Any:
-    """Return the configuration of a fan: ``futures`` copies with new draws after a tick, of each.
+    """Return the configuration of a fan: each copy has ``futures`` futures after a tick.
 
     Raises
     ------

@@ -138,7 +138,7 @@ def checkpoint_of(
         )
     if found is None:
         some = f"some {plural(clock)}"
-        raise OutputError(f"{path}: has no checkpoint yet; let its run go on for {some}")
+        raise OutputError(f"{path}: has no checkpoint yet; let its run continue for {some}")
     require_checkpoint(setup, path, *found[1:])
     return found[1:]
 

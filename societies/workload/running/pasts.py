@@ -1,8 +1,8 @@
 """How is a past that several copies share computed only once?
 
 Copies with the same number draw the same random numbers, so a society and its twins are the same to
-the last bit until their parameters differ: until the day of the shock. Up to then one copy of them
-is computed. Then its state becomes that of each, and all go on together.
+the last bit until their parameters differ: until the day of the shock. Until then only one of them
+is computed. Its state is then copied to all of them, and each is computed from there on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from societies.workload.running.profile import Profile
 
 MOST_BRANCHES = 8
 """About how often copies may part at most. Each time the state is moved to the host and back, and
-shocks of random days part other copies on every day; those that part soon are computed before."""
+with shocks of random days some copies part on every day. Copies whose turn would come soon after
+others are computed from the time of these on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Past:
 
     Attributes
     ----------
-    until : last tick of which this is so
+    until : last of these ticks
     chosen : index in the ensemble of each copy that is computed
     of : (copy,) for each copy of the ensemble, the position in ``chosen`` of the one that it equals
     """
@@ -55,7 +56,7 @@ def pasts_of(setup: Setup[Any, Any]) -> list[Past]:
 
 
 def _with_removals(points: Points, config: Any, clock: str) -> Points:
-    """Return points that differ in what is removed, too, from the tick on at whose end it is.
+    """Return points that also differ once copies have removed different agents or resources.
 
     A removal that is drawn depends on all others of its copy, so from the first of these on copies
     are only the same if they have the same removals for the whole run.

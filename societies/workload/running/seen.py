@@ -49,9 +49,9 @@ class SeenState:
     def begin(self, then: Callable[[State, Sums], None] | None = None) -> Future[Read]:
         """Start copying the state and computing its hash and checksums, in another thread.
 
-        The engine must not go on before the result is available. If the state is to be saved, the
-        thread first calls ``then`` with the arrays to save, which arrive while they are used, and
-        with a function that waits for their checksums.
+        The engine must not continue before the result is available. If the state is to be saved,
+        the thread first calls ``then`` with the arrays to save, which arrive while they are used,
+        and with a function that waits for their checksums.
         """
         if self._reading is None:
             self._reading = in_background(self._read, True, then)

@@ -1,4 +1,4 @@
-"""Which values does a series give a key, one for each tick, and are there enough of them?"""
+"""Which values does a key have on successive ticks, if an intervention sets it to a series?"""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ VALUES, FILE, COLUMN = "values", "file", "column"
 def read(key: str, value: Any, clock: str, first: int) -> Any:
     """Return the value that an intervention sets; a column of a file is replaced by its numbers.
 
-    It becomes ``{values: [...]}``, so that a result holds the numbers and needs no file. A file may
-    number its rows in a column of the clock's name; the first is then that of tick ``first``.
+    The result is ``{values: [...]}``, so that a result file holds the numbers and does not need the
+    CSV file. A column with the name of the clock may number the rows, beginning with ``first``.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def read(key: str, value: Any, clock: str, first: int) -> Any:
 
 
 def _require_ticks(table: Columns, clock: str, first: int) -> None:
-    """Raise ConfigError if a column of the ticks is there and a row of it is not in its place."""
+    """Raise ConfigError if a table has a column of ticks that does not count up from ``first``."""
     if clock not in table.keys:
         return
     place = table.keys.index(clock)

@@ -1,4 +1,4 @@
-"""How does the state of a run begin, what of it does a checkpoint hold, and what is its hash?"""
+"""What is the state of a run at first, which part does a checkpoint hold, and what is its hash?"""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def played(answers="", settings=SMALL, **options):
 
 
 def ended(*lines):
-    """Return the answers to some lines of the protocol, which must not go on for ever."""
+    """Return the answers to some lines of the protocol, which must not continue for ever."""
     told = []
     thread = threading.Thread(target=lambda: told.extend(spoken(*lines)), daemon=True)
     thread.start()

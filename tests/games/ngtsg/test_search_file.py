@@ -100,7 +100,7 @@ run(config_from_dict(eval(sys.argv[3])), device="reference", out=sys.argv[1])
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_killed_while_the_file_is_cut(moment, straight, tmp_path):
-    """The one or the other file is there, whole; resuming cuts what was not."""
+    """The one or the other file exists, whole; resuming cuts what was not."""
     path, last = tmp_path / "run.h5", straight.last_tick
     command = [sys.executable, "-c", KILLED, path, moment, repr(SETTINGS)]
     assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL

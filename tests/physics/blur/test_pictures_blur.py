@@ -329,7 +329,7 @@ def test_pictures_of_others_are_not_replaced(tmp_path, ending):
         out=out,
     )
     assert report.path == out and there.read_bytes() == before
-    # the warning is there also where the results will be replaced
+    # the warning is given also where the results will be replaced
     assert societies.plan(config, device="reference", out=out).warnings == (warning,)
 
 

@@ -67,7 +67,7 @@ def test_odd_sizes_and_several_products(device, form):
 @pytest.mark.parametrize("groups", [1, matmul.GROUPS])
 @pytest.mark.parametrize("form", ["vector", "wide"])
 def test_several_bands_stripes_and_chunks(device, form, groups, monkeypatch):
-    """Sums go on from what C holds, and the last band, stripe and chunk are shorter."""
+    """Sums continue from what C holds, and the last band, stripe and chunk are shorter."""
     monkeypatch.setattr(matmul, "GROUPS", groups)
     p = sized("261x517x1090")
     same(product(of_form(p, form), device), product(of_form(p, "naive"), device))

@@ -146,7 +146,7 @@ def test_glass_and_mirrors_vanish_in_a_furnace(device, precision):
     p = replace(furnace(), precision=precision)
     seen = frame(p, device)["mean"]
     assert np.abs(seen - p.background).max() < 1e-3
-    assert (seen != p.background).any()  # by the rounding of shares: something is there
+    assert (seen != p.background).any()  # by the rounding of shares: something is drawn
 
 
 @pytest.mark.parametrize("form", ["brute", "tree"])

@@ -32,7 +32,7 @@ def begin(config, society, day):
 
 
 def look(config, society, day, agent):
-    """Count the neighbours who have adopted: every agent alone, from what was there before."""
+    """Count the neighbours who have adopted: every agent alone, from the state before."""
     count = 0
     for other in society.neighbour[agent]:
         count += society.adopted[other]

@@ -102,20 +102,19 @@ def fan(
             "a variance between pasts and futures needs two of each at least; the result has "
             f"{counted(pasts, 'past')} with {counted(futures, 'future')}"
         )
-    weights = bootstrap_weights(np.random.default_rng(seed), pasts, resamples)
+    samples = bootstrap_weights(np.random.default_rng(seed), pasts, resamples)
+    weights = np.vstack([np.ones(pasts), samples])  # first all pasts, each once
     with warnings.catch_warnings():
         # A variable that never varies, or is infinite somewhere, has no share.
         warnings.simplefilter("ignore", RuntimeWarning)
-        ends = np.array([_share(_parts(one, weights)) for one in values])
-        low, high = np.nanquantile(ends, [(1 - level) / 2, (1 + level) / 2], axis=1)
-        past, future = np.moveaxis(
-            np.array([_parts(one, np.ones((1, pasts))) for one in values])[:, :, 0], 1, 0
-        )
+        past, future = np.moveaxis(np.array([_parts(one, weights) for one in values]), 1, 0)
+        share = past / (past + future)
+        low, high = np.nanquantile(share[:, 1:], [(1 - level) / 2, (1 + level) / 2], axis=1)
     return _dataset(
         {
-            "past": past,
-            "future": future,
-            "share": _share((past, future)),
+            "past": past[:, 0],
+            "future": future[:, 0],
+            "share": share[:, 0],
             "share_low": low,
             "share_high": high,
         },
@@ -177,8 +176,8 @@ def _futures_of(
     data = in_order(data, clock).sortby(copies)
     numbers = data[copies].values
     pasts = len(numbers) // futures
-    first = numbers[0] if len(numbers) else 0
-    if len(numbers) % futures or first % futures or (np.diff(numbers) != 1).any():
+    first = numbers[:1] % futures
+    if len(numbers) % futures or first.any() or (np.diff(numbers) != 1).any():
         raise ConfigError(
             f"a fan needs all {futures} futures of each past, and each once: here some "
             f"{plural(copies)} are left out, or listed twice"
@@ -196,26 +195,17 @@ def _parts(values: Reals, weights: Reals) -> tuple[Reals, Reals]:
     values : (past, future, ...)
     weights : (sample, past) how often each past is in a sample
     """
-    futures, count = values.shape[1], weights.sum(1)
-    means, within = values.mean(1), values.var(1, ddof=1)
-    flat = (len(values), -1)
-    each = weights.reshape(len(weights), -1)
+    futures, means = values.shape[1], values.mean(1)
+    count = weights.sum(1).reshape(-1, *[1] * (means.ndim - 1))
 
     def average(of: Reals) -> Reals:
-        found: Reals = (each @ of.reshape(flat)) / count[:, None]
-        return found.reshape(len(weights), *of.shape[1:])
+        found: Reals = np.tensordot(weights, of, 1) / count
+        return found
 
-    future = average(within)
+    future = average(values.var(1, ddof=1))
     centre = means - means.mean(0)
-    ratio = (count / (count - 1)).reshape(-1, *[1] * (means.ndim - 1))
-    between = (average(centre**2) - average(centre) ** 2) * ratio
+    between = (average(centre**2) - average(centre) ** 2) * (count / (count - 1))
     return np.maximum(between - future / futures, 0.0), future
-
-
-def _share(parts: tuple[Reals, Reals]) -> Reals:
-    with np.errstate(invalid="ignore"):
-        found: Reals = parts[0] / (parts[0] + parts[1])
-    return found
 
 
 def records(found: xr.Dataset) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import xarray as xr
 
 from societies.analysis import fitting
 from societies.analysis.drawing import MOST_CASES
-from societies.analysis.fans import _parts, fan, records, table
+from societies.analysis.fans import MOST_PASTS, _parts, draw_fan, fan, fan_of_file, records, table
 from societies.analysis.fitting import unfit
 from societies.errors import ConfigError
 
@@ -79,12 +79,82 @@ def test_narrow_intervals_are_those_of_the_samples_in_the_middle():
             fan(result(), "x", level=level)
 
 
+def test_intervals_are_the_quantiles_of_as_many_samples_of_pasts():
+    """Six pasts with three futures each, far from 0; every sample is carried out in loops."""
+    values = 1e6 + np.random.default_rng(3).normal(size=(6, 3)) + np.arange(6.0)[:, None]
+
+    def parts(pasts):
+        future = np.mean([one.var(ddof=1) for one in pasts])
+        return max(0.0, np.var([one.mean() for one in pasts], ddof=1) - future / 3), future
+
+    random, shares = np.random.default_rng(1), []
+    for drawn in random.integers(0, 6, (41, 6)):
+        past, future = parts(values[drawn])
+        shares.append(past / (past + future))
+    attributes = result().attrs | {"configuration": CONFIGURATION.replace("2", "3")}
+    data = xr.Dataset(
+        {"x": (("society", "day"), np.tile(values.reshape(18, 1), 2))},
+        {"society": np.arange(18), "day": [1, 2]},
+        attributes,
+    )
+    found = fan(data, "x", window="2", level=0.5, resamples=41, seed=1).isel(variable=0)
+    ends = np.quantile(shares, [0.25, 0.75])
+    np.testing.assert_allclose([found.share_low, found.share_high], ends, rtol=1e-9)
+    past, future = parts(values)
+    np.testing.assert_allclose([found.past, found.future], [past, future], rtol=1e-9)
+    assert float(found.share) == pytest.approx(past / (past + future), rel=1e-9)
+
+
+def test_what_is_far_from_0_varies_as_much():
+    values = np.array([[0.0, 2], [1, 3], [5, 7]])
+    near, far = (_parts(values + add, np.eye(3) + 1) for add in (0, 2**40))
+    np.testing.assert_allclose(near, far, rtol=1e-12)
+
+
 def test_a_variance_of_three_pasts_by_hand():
     """Means 1, 2 and 6: variance 7. Of one past twice and another once: of 1, 1, 6 it is 25 / 3."""
     values = np.array([[0.0, 2], [1, 3], [5, 7]])
     past, future = _parts(values, np.array([[1.0, 1, 1], [2, 0, 1], [0, 3, 0]]))
     np.testing.assert_allclose(future, [2, 2, 2], rtol=1e-12)
     np.testing.assert_allclose(past, [7 - 1, 25 / 3 - 1, 0], rtol=1e-12)
+
+
+def test_without_a_headline_all_series_are_divided():
+    assert fan(result()[["x"]]).variable.values.tolist() == ["x"]
+
+
+def test_without_a_window_a_file_has_one_part_for_all_ticks_after_the_fan():
+    assert fan_of_file(result(), "x", None, 0.95).attrs["window"] == "2 to 3"
+
+
+def test_the_runs_of_a_study_and_no_societies_are_no_fan():
+    with pytest.raises(ConfigError, match="the result is no fan"):
+        fan(result().expand_dims(run=2), "x")
+    with pytest.raises(ConfigError, match="has 0 pasts with 2 futures"):
+        fan(result().isel(society=[]), "x")
+
+
+def test_a_figure_shows_the_past_up_to_the_fan_and_then_the_futures():
+    """Quantiles of two futures lie between them; of the second past these are 5 and 7 on day 2."""
+    figure = draw_fan({"": result()}, variables=["x", "gini"])
+    assert [axes.get_title() for axes in figure.axes] == ["X", "Gini"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["", "util"]
+    lines = figure.axes[0].lines
+    assert [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in lines[:4]] == [
+        *[([1], [4]), ([1, 2, 3], [4, 2, 4])],
+        *[([1], [4]), ([1, 2, 3], [4, 6, 12])],
+    ]
+    assert lines[4].get_xdata() == [1, 1]
+    said = " ".join(figure._supxlabel.get_text().split())
+    assert "pasts" not in said and len(figure.legends) == 1
+    assert [axes.get_title() for axes in draw_fan({"": result()}).axes] == ["Gini"]
+    few = draw_fan({"": more_pasts(MOST_PASTS)}, variables=["x"])
+    assert "pasts" not in few._supxlabel.get_text()
+
+
+def more_pasts(count):
+    data = xr.concat([result()] * (count // 2), "society")
+    return data.assign_coords(society=np.arange(2 * count))
 
 
 def test_futures_are_counted_from_a_whole_past():
@@ -111,6 +181,9 @@ def test_a_table_says_how_many_and_how_sure():
     windowed = table(fan(result(), "x", window="2:3"))
     assert windowed.title == "2 pasts until day 1, 2 futures of each, mean of day 2 to 3"
     assert len(windowed.columns) == 5
+    assert [(one.justify, one.no_wrap) for one in windowed.columns] == [
+        ("right" if place else "left", True) for place in range(5)
+    ]
 
 
 def test_only_one_fan_is_drawn():

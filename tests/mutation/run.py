@@ -9,6 +9,9 @@
     python tests/mutation/run.py analysis/pairs:225 --by-name   a statement, without finding out
                                                                 first which tests reach it
     python tests/mutation/run.py --from FILE --by-name    those that a file names, as --list does
+    python tests/mutation/run.py explain/life:98 --devices --tests tests/invariants/test_lives.py
+                                                        with tests that open devices, one after
+                                                        the other: some ten seconds for each mutant
 
 Plants mistakes one at a time and runs quick tests until one fails. Fails if a mutant survives that
 survivors.yaml does not explain, or if that explains one which is killed or is none.
@@ -164,7 +167,7 @@ class Campaign:
         """Try a mutant out and note the verdict."""
         began, verdict, by, cpu = time.monotonic(), "not reached", None, 0.0
         self.learn()
-        names = self.choose(mutant)
+        names = self.options.tests if self.options.devices else self.choose(mutant)
         if names:
             verdict, by, cpu = _attempted(lambda pipe: attempt(mutant, names, pipe))
         seconds = round(time.monotonic() - began, 2)
@@ -210,7 +213,8 @@ class Campaign:
                 signal.setitimer(signal.ITIMER_PROF, HUNG)
 
             def pytest_collection_finish(self, session):
-                alone()
+                if not campaign.options.devices:
+                    alone()
 
         of_these = (*QUIET, "-m", self.options.marks, *ALL_IMPORTED, "-x", *names)
         return int(pytest.main([*of_these], plugins=[Plugin()]) != 0)
@@ -218,7 +222,7 @@ class Campaign:
     def begin(self, name, pipe):
         """Note which test is run, and allow it its time."""
         os.write(pipe, f"{name}\n".encode())
-        allowed = PATIENCE[0] + PATIENCE[1] * self.seconds[name]
+        allowed = PATIENCE[0] + PATIENCE[1] * self.seconds.get(name, HUNG)
         signal.setitimer(signal.ITIMER_PROF, allowed)
 
 
@@ -325,6 +329,7 @@ def parsed():
     parser.add_argument("modules", nargs="*", help="files, folders, last parts of files, FILE:LINE")
     parser.add_argument("--from", dest="source", type=Path, help="file that names mutants")
     parser.add_argument("--by-name", action="store_true", help="tests that mention the module")
+    parser.add_argument("--devices", action="store_true", help="tests may open devices")
     parser.add_argument("--list", action="store_true", help="names only")
     parser.add_argument("--again", action="store_true", help="only survivors of earlier runs")
     parser.add_argument("--rest", action="store_true", help="only what earlier runs did not try")
@@ -474,9 +479,11 @@ def main():
     of_all = asked and options.tests == list(TESTS)  # what is covered serves others too
     every = planted(["reference_py", "societies"] if of_all else [])
     how = options.folder, options.longest, options.processes, options.marks
-    coverage = covered(every, options.tests, *how, statements=not options.by_name)
+    coverage = {"seconds": {}, "reached": []}
+    if not options.devices:
+        coverage = covered(every, options.tests, *how, statements=not options.by_name)
     campaign = Campaign(tried, coverage, options, kept)
-    if any(not one.at_import for one in tried):
+    if not options.devices and any(not one.at_import for one in tried):
         if os.fork() == 0:
             find_functions({file_of(one.module) for one in tried})
             tests = sorted({name for one in tried for name in campaign.choose(one)})
@@ -487,7 +494,11 @@ def main():
         os.wait()
     past = [json.loads(line) for line in kept.read_text().splitlines()]
     newest = {tuple(one["name"]): one["verdict"] for one in past}
-    rest = [one for one in tried if one.at_import or newest.get(one.name) == "to be imported"]
+    rest = [
+        one
+        for one in tried
+        if options.devices or one.at_import or newest.get(one.name) == "to be imported"
+    ]
     campaign.carry_out(rest, campaign.imported)
     past = [json.loads(line) for line in kept.read_text().splitlines()]
     return int(reported(chosen, past, all_of_it=all_of_it, table=options.table))

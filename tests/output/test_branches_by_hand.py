@@ -6,7 +6,10 @@ and has all that a file can have; the economy branches off on devices in test_br
 
 from __future__ import annotations
 
+import json
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import h5py
 import pytest
@@ -16,13 +19,18 @@ from datasets import datasets
 import societies
 from societies import SocietiesError, config_from_dict
 from societies.workload import Setup
+from societies.workload.running import branch
 from societies.workload.running.branch import (
+    _copy_checkpoints,
     _interventions_of,
     _raised,
+    _require_same_past,
     last_tick,
     parent_of,
+    require_other,
     with_values,
 )
+from societies.workload.running.request import request
 
 VALUES = {"pace": 2.0, "goal.bonus": 3.0}
 RECORD = {"detail": 2, "checkpoint": 4, "keep": [3]}
@@ -129,6 +137,7 @@ def test_a_finished_run_is_extended_and_has_the_checkpoints_of_a_straight_run(
         ({}, None, 8, [3, 8]),
         ({"keep": [3, 5]}, None, 4, [3]),
         ({"keep": [2]}, None, 0, []),
+        ({"keep": [2, 5]}, None, 0, []),
         ({"keep": [], "checkpoint": 0}, 7, 4, []),
         ({"detail": 1}, 7, 0, []),
     ],
@@ -145,6 +154,52 @@ def test_a_branch_takes_the_checkpoints_that_it_would_have_written(
         if begin:
             cells = [tallies.tally(number, begin) for number in (0, 1)]
             assert found.state["tally"].tolist() == cells
+
+
+def test_checkpoints_are_copied_to_where_a_straight_run_has_them():
+    """Those of `record.keep` to a place of their own, others by their number."""
+    calls = []
+
+    def checkpoint(tick, state, number=None, keep=None):
+        calls.append((tick, number, keep))
+
+    file = SimpleNamespace(checkpoint_interval=lambda asked: 4, checkpoint=checkpoint)
+    _copy_checkpoints(SimpleNamespace(checkpoints={3: {}, 4: {}}), file, society())
+    assert calls == [(3, None, 0), (4, 1, None)]
+
+
+def test_a_parent_without_the_removals_of_the_branch_has_nothing_for_it(parent):
+    """Also before their day: who is removed is drawn before the first day."""
+    removing = Setup(tallies.WORKLOAD, society(12, interventions=[REMOVAL]))
+    with parent_of(removing, parent, 5) as found:
+        assert (found.begin, found.state, found.checkpoints) == (0, None, {})
+
+
+def test_a_state_is_looked_at_before_a_branch_goes_on_with_it(tmp_path, parent, monkeypatch):
+    def refuse(setup, path, tick, state):
+        raise SocietiesError(f"{path.name}: {tick}, {sorted(state)}")
+
+    monkeypatch.setattr(branch, "require_checkpoint", refuse)
+    with pytest.raises(SocietiesError, match=r"^parent.h5: 4, \['count', .*'tally'"):
+        run(society(), tmp_path / "branch.h5", start=parent, day=7)
+
+
+def test_what_is_asked_for_becomes_part_of_the_configuration(tmp_path, parent):
+    def asked(config, start, **more):
+        usual = dict.fromkeys(("out", "table", "batch", "tick", "values"))
+        return request("run", config, {}, **usual | {"start": start} | more).setup.config
+
+    config = society(12)
+    assert asked(config, parent) is config
+    assert [(one.day, one.set) for one in asked(config, parent, values=VALUES).interventions] == [
+        (8, VALUES)  # after the last day, if none is named
+    ]
+    assert asked(config, parent, values=VALUES, tick=5).interventions[0].day == 5
+    economy = config_from_dict({"workload": "economy", "agents": 2, "resources": 2, "days": 9})
+    found = asked(economy, parent, fan=3)
+    assert (found.fan.model_dump(), found.replicates) == ({"day": 8, "futures": 3}, 3)
+    both = asked(economy, parent, fan=3, values={"day_length": 700.0}, tick=4)
+    assert (both.fan.day, [one.set for one in both.interventions]) == (4, [{"day_length": 700.0}])
 
 
 @pytest.mark.ci
@@ -274,6 +329,7 @@ def test_a_branch_never_replaces_its_parent(tmp_path, parent):
         with pytest.raises(SocietiesError, match="is the file from which the run branches off\n"):
             run(society(12), out, start=copy, overwrite=True)
     assert copy.read_bytes() == parent.read_bytes()
+    require_other(copy, tmp_path / "missing.h5")  # which is told where it is read
 
 
 def test_a_file_is_closed_again(tmp_path, parent):
@@ -344,6 +400,23 @@ def test_keys_that_are_not_set_are_as_good_as_absent():
     found = _interventions_of({"interventions": [unset, {**unset, "set": VALUES}]})
     assert found == [{"day": 4}, {"day": 4, "set": VALUES}]
     assert _interventions_of({}) == _interventions_of({"interventions": None}) == []
+    labelled = {**unset, "label": "drought", "set": VALUES}
+    assert _interventions_of({"interventions": [labelled]}) == [{"day": 4, "set": VALUES}]
+
+
+@pytest.mark.parametrize(
+    ("until", "other", "same"), [(9, 10, True), (5, None, True), (5, 9, True), (4, 9, False)]
+)
+def test_the_end_of_an_intervention_is_past_if_it_is_before_the_branch(until, other, same):
+    """The branch begins after day 5, so what ends on that day is free, as what begins then is."""
+
+    def data(end):
+        return {"interventions": [{"day": 2, "until": end, "set": VALUES}]}
+
+    attributes = {"configuration": json.dumps(data(until))}
+    config = SimpleNamespace(model_dump=lambda mode: data(other))
+    with nullcontext() if same else pytest.raises(SocietiesError, match="that of day 2;"):
+        _require_same_past(Path("parent.h5"), attributes, config, 5, "day")
 
 
 def test_more_days_are_advised_only_where_there_may_be_more():

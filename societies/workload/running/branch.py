@@ -148,10 +148,10 @@ def _begin(
     committed = min(checksums.commits(disk, seal).tick, tick)
     kept = [one for one in kept_ticks(config) if one <= committed]
     every = checkpoints.interval(_asked(config), layout.state_nbytes)
-    wanted = {*kept, committed // every * every if every else 0} - {0}
+    wanted = [*kept, *([committed // every * every] if every else [])]
     found_of = {one: checkpoints.of_tick(disk, seal.slots, one) for one in wanted}
     # The branch has to compute the ticks of `record.keep` whose checkpoints the parent lacks.
-    newest = min((one - 1 for one in kept if found_of[one] is None), default=committed)
+    newest = min((one for one in kept if found_of[one] is None), default=committed)
     found = checkpoints.latest(disk, seal.slots, newest)
     if found is None:
         return 0, None, {}
@@ -268,10 +268,10 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
 def _copy_checkpoints(parent: Parent, file: ResultFile, config: Any) -> None:
     """Write the parent's checkpoints that a run from the start would have written by then."""
     kept, every = kept_ticks(config), file.checkpoint_interval(_asked(config))
-    for tick, state in sorted(parent.checkpoints.items()):
+    for tick, state in parent.checkpoints.items():
         if tick in kept:
             file.checkpoint(tick, state, keep=kept.index(tick))
-        if every and tick % every == 0:
+        if tick % every == 0:  # without regular checkpoints there are none to copy
             file.checkpoint(tick, state, tick // every)
 
 

@@ -135,7 +135,8 @@ def request(
             f"{option('start')}"
         )
     parent = None if start is None else Path(start)
-    if parent is not None and (values or fan is not None):
+    if values or fan is not None:
+        assert parent is not None  # as was checked above
         after, changed = last_tick(parent) if tick is None else tick, setup.config
         if values:
             changed = with_values(changed, after, values)

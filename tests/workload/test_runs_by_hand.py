@@ -7,6 +7,7 @@ and the reference's engine itself, would else only be compared with themselves.
 from __future__ import annotations
 
 import json
+import time
 
 import h5py
 import numpy as np
@@ -15,8 +16,11 @@ import tallies
 
 import societies
 from societies import SocietiesError
+from societies.config.model import LARGEST_INTEGER
+from societies.errors import OutputError
 from societies.workload.declare.protocol import LeftOut, Setup, Workload
-from societies.workload.running.batches import Batches
+from societies.workload.running import run as running
+from societies.workload.running.batches import Batches, OwnCopies
 from societies.workload.running.engines import FINISH, ReferenceEngine, ended_at
 from societies.workload.running.file import checkpoint_of, require_checkpoint
 from societies.workload.running.points import points_of, with_rows, with_table
@@ -294,6 +298,118 @@ def test_ticks_are_yielded_one_after_the_other():
         assert found.attrs == {"workload": "tallies", "day": tick.number}
         assert len(tick.sha256) == 64
     assert seen == [1, 2, 3, 4]
+
+
+class Asked(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("found", "more", "expected"),
+    [
+        (["a"], {}, ("a", {"batch": LARGEST_INTEGER})),
+        (["a"], {"batch": 3}, ("a", {"batch": 3})),
+        (["a", "b"], {}, ("several", ["a", "b"], LARGEST_INTEGER)),
+        (["a", "b"], {"batch": 3}, ("several", ["a", "b"], 3)),
+        (["a", "b"], {"profile": True}, ("a", {"batch": LARGEST_INTEGER, "profiling": True})),
+    ],
+    ids=str,
+)
+def test_one_device_or_several_compute_and_a_profile_is_of_the_first(
+    tmp_path, monkeypatch, found, more, expected
+):
+    def refuse(*asked):
+        raise Asked(*asked)
+
+    monkeypatch.setattr(running, "devices_of", lambda setup, device: [*found])
+    monkeypatch.setattr(running, "engine_of", lambda setup, one, **rest: refuse(one, rest))
+    monkeypatch.setattr(running, "Several", lambda setup, *rest: refuse("several", *rest))
+    with pytest.raises(Asked) as raised:
+        societies.run(society(), out=tmp_path / "run.h5", **more)
+    assert raised.value.args == expected
+    assert not (tmp_path / "run.h5").exists()
+
+
+def test_what_several_devices_compute_is_named_by_them_and_closed_at_the_end(tmp_path, monkeypatch):
+    closed = []
+
+    def several(setup, devices, batch):
+        one, _, facts = engine_of(setup, "reference")
+        one.name, one.facts = " and ".join(devices), facts
+        one.close = lambda: closed.append(one)
+        return one
+
+    monkeypatch.setattr(running, "devices_of", lambda setup, device: ["a", "b"])
+    monkeypatch.setattr(running, "Several", several)
+    began = time.perf_counter()
+    report = societies.run(society(), out=tmp_path / "run.h5")
+    assert report.device == "a and b" and len(closed) == 1
+    took = time.perf_counter() - began
+    assert 0 < report.building_seconds < report.wall_seconds <= took
+
+
+@pytest.mark.parametrize("said", ["fits no device", ""])
+def test_that_nothing_fits_is_said_before_that_there_is_no_room(tmp_path, monkeypatch, said):
+    def no_room(*_, **__):
+        raise OutputError("no room")
+
+    def fit(setup):
+        if said:
+            raise SocietiesError(f"{setup.device} {said}")
+        return 1
+
+    class On(Setup):
+        def on(self, device):
+            return type(self)(self.workload, self.config, device)
+
+    monkeypatch.setattr(running, "devices_of", lambda setup, device: ["a", "b"])
+    monkeypatch.setattr(running, "chosen_device", lambda name: (name, name, {}))
+    monkeypatch.setattr(running, "require_room", no_room)
+    monkeypatch.setattr(running, "_fit", fit)
+    with pytest.raises(SocietiesError, match="^a fits no device$" if said else "^no room$"):
+        societies.run(On(tallies.WORKLOAD, society()), out=tmp_path / "run.h5")
+
+
+def test_a_workload_may_refuse_what_it_would_write_besides(tmp_path, monkeypatch):
+    def refuse(self, config, path):
+        raise OutputError(f"{path.name}: {config.days}")
+
+    monkeypatch.setattr(tallies.Tallies, "require_outputs", refuse)
+    with pytest.raises(OutputError, match=r"^run.h5: 6$"):
+        run(society(), tmp_path / "run.h5")
+    assert not (tmp_path / "run.h5").exists()
+
+
+def test_an_engine_of_some_copies_begins_with_the_first_of_them():
+    one = engine(society(replicates=4), part=OwnCopies(1, 2, 2, 1), batch=9)
+    one.start()
+    one.run_ticks(1, 3)
+    assert one.arrays("tally")["tally"].tolist() == [
+        cells(FIRST + number, 3)[-1].tolist() for number in (1, 2)
+    ]
+
+
+def test_a_setup_is_that_of_the_device(monkeypatch):
+    """A workload may choose values for a device; what was made of other values is made again."""
+    setup = Setup(tallies.WORKLOAD, society())
+    assert setup.p is setup.config
+    other = society(pace=7.0)
+    monkeypatch.setattr(
+        tallies.Tallies, "fitted", lambda self, config, device: other if device else config
+    )
+    assert "p" in setup.on(None).__dict__ and "p" not in setup.on("a").__dict__
+    assert setup.on("a").p is other
+    monkeypatch.setattr(tallies.Tallies, "fitted", lambda self, config, device: other)
+    one, _, _ = engine_of(setup, "reference")
+    assert one.parameters is other
+
+
+@pytest.mark.parametrize("allow", [False, True])
+def test_programs_run_in_steps_only_if_they_are_allowed(monkeypatch, allow):
+    seen = []
+    monkeypatch.setattr(running, "allowing", lambda allowed, ticks: seen.append(allowed) or ticks)
+    societies.steps(society(), device="reference", **({"allow_programs": True} if allow else {}))
+    assert seen == [allow]
 
 
 # -- where a file comes from ----------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -277,6 +278,60 @@ def test_contents_of_a_file_before_the_end():
     np.testing.assert_array_equal(data["profile"], profile)
     assert data["draw_extraction.max_effort"].values.tolist() == [9, 6]
     assert json.loads(data.attrs["notes"])[0] == "a note"
+
+
+def test_numbers_and_words_have_columns_of_their_own():
+    """NetCDF keeps whole numbers, decimals and texts; what is neither is written as text."""
+    own = calibration(parameters={**PRIORS, "devices": {"values": ["none", "tools"]}})
+    unit = np.array([[0.5, 0.25, 0.9], [0.0, 0.75, 0.1]])
+    data = conduct._dataset(own, Trials(unit, np.full((2, 1, 2), 9.0)), None)
+    assert data["value_devices"].values.tolist() == ["tools", "none"]
+    assert data["value_devices"].dtype == object
+    assert data["value_utility.exponent"].dtype.kind == "f"
+
+
+@pytest.mark.parametrize(
+    ("failures", "runs", "said"),
+    [
+        ({"point 3: no": 2, "other": 1}, [[[np.nan] * 2]], "point 3: no"),
+        ({}, [[[1, np.nan]], [[np.nan, np.nan]]], "none has a number for share"),
+        ({}, [[[np.nan, np.nan]]], "none has a number for units, share"),
+        ({}, [[[1, np.nan]], [[np.nan, 1]]], "each lacks a statistic"),
+        ({}, [[[1, np.nan], [np.nan, 1]]], "each lacks a statistic"),
+    ],
+)
+def test_why_no_trial_can_be_compared(failures, runs, said):
+    own, runs = calibration(), np.array(runs)
+    own.targets.statistics.update(
+        zip(("units", "share"), [*own.targets.statistics.values()], strict=True)
+    )
+    for name in [name for name in own.targets.statistics if name not in ("units", "share")]:
+        del own.targets.statistics[name]
+    done = Trials(np.zeros((len(runs), 2)), runs)
+    assert conduct._why(own, done, SimpleNamespace(failures=failures)) == said
+
+
+@pytest.mark.parametrize("holds", [None, False, True])
+@pytest.mark.parametrize("ours", [False, True])
+def test_what_is_no_calibration_is_told_from_one_that_is_damaged(
+    monkeypatch, tmp_path, holds, ours
+):
+    """A checksum alone, or the mark of a calibration alone, says that it is one."""
+    path = tmp_path / "a.nc"
+    path.write_bytes(b"some")
+    seen = []
+
+    def require(path, again):
+        seen.append(again)
+        raise OutputError("looked at")
+
+    monkeypatch.setattr(conduct, "hash_holds", lambda path: holds)
+    monkeypatch.setattr(conduct, "is_calibration", lambda path: ours)
+    monkeypatch.setattr(conduct, "require_hash", require)
+    other = holds is None and not ours
+    with pytest.raises(OutputError, match="not the file of a" if other else "looked at"):
+        conduct._read(path, calibration())
+    assert ["overwrite=True" in again for again in seen] == [True] * (not other)
 
 
 def test_the_command_of_the_nearest_trial():

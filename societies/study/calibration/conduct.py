@@ -212,7 +212,7 @@ def calibrate(
                 ) from None
             said = f"interrupted; {count} trials are in {path}; {option('resume', True)} continues"
             raise Interrupted(said, path, number) from None
-        return CalibrationReport(path, data, max(0, len(done) - kept), simulate.failures)
+        return CalibrationReport(path, data, len(done) - kept, simulate.failures)
 
 
 def _why(own: Calibration, done: Trials, simulate: Simulator) -> str:
@@ -329,13 +329,14 @@ def command(own: Calibration, done: Trials, answer: Answer) -> str:
     if not np.isfinite(answer.distance).any():
         return ""
     best = int(np.argmin(answer.distance))
-    values = own.values(done.unit[best : best + 1])[0]
+    (values,) = own.values(done.unit[[best]])
     base = own.sweep.base
     changes = dict(zip(own.priors, values, strict=True))
     if "replicates" in type(base).model_fields:
         changes["replicates"] = own.replicates
         first = next(name for name in type(base).model_fields if name.startswith("first_"))
-        changes[first] = int(getattr(base, first) + own.numbers(best, 1)[0, 0])
+        ((number, *_),) = own.numbers(best, 1).tolist()
+        changes[first] = getattr(base, first) + number
     settings = {**own.changes, **changes}
     words = [f"--set {shlex.quote(f'{key}={json.dumps(one)}')}" for key, one in settings.items()]
     said = own.base if isinstance(own.base, str | os.PathLike) else "CONFIG"

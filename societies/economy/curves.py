@@ -157,10 +157,10 @@ def utility_tables(
         if table is None:
             length = _fill_marginal(own, *keys[number])
             table = made[number] = own[:length].copy(), running_sums(own[:length])
-        length = len(table[0])
-        own[:length] = table[0]
-        lengths[number] = length
-        total[first + number + 1 : first + number + length + 1] = table[1]
+        marginals, totals = table
+        length = lengths[number] = len(marginals)
+        own[:length] = marginals
+        total[first + number + 1 : first + number + length + 1] = totals
 
     _in_parallel(make, len(keys))
     for name, table in zip(names, made, strict=True) if sum(room) <= MOST_MADE else ():
@@ -169,7 +169,8 @@ def utility_tables(
         _MADE[name] = table
     entries = sum(len(marginals) for marginals, _ in _MADE.values())
     while entries > MOST_MADE:
-        entries -= len(_MADE.pop(next(iter(_MADE)))[0])
+        marginals, _ = _MADE.pop(next(iter(_MADE)))
+        entries -= len(marginals)
     floor = np.array([floor for _, _, floor in keys])
     return UtilityTables(start, lengths, floor, marginal, total)
 

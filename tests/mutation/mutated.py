@@ -47,6 +47,7 @@ recorded; what a pixel or a word shows is for tests of figures. Only mutated if 
 
 LAUNCHED = (
     "societies/economy/coverage",
+    "societies/economy/curves_on_device",
     "societies/economy/duration",
     "societies/economy/memory",
     "societies/economy/phases",
@@ -71,6 +72,7 @@ LAUNCHED = (
     "societies/workload/running/sufficiency",
     "societies/workload/running/waiting",
     "societies/workload/checking/windows",
+    "societies/sweep/batch_sizes",
     "societies/sweep/conduct",
     "societies/sweep/executors",
     "societies/sweep/lanes",

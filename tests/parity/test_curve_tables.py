@@ -27,7 +27,7 @@ UTILITY = [
 ]
 EFFORT = [
     *((7.0, 2.5, 45.5), (30.0, 0.5, 40.0), (9.0, 3.0, 1.0), (4.0, 4.0, 20.0), (1e6, 1.0, 30.0)),
-    *((1e12, 1e-12, 9.0), (1e-3, 1e-12, 30.0), (27.0, 9.0, 40.0)),
+    *((1e12, 1e-12, 9.0), (1e-3, 1e-12, 30.0), (27.0, 9.0, 40.0), (27.1, 0.003, 40.0)),
 ]
 
 
@@ -56,6 +56,25 @@ def test_tables_of_a_later_batch_are_those_of_the_first(monkeypatch):
     assert sum(len(marginal) for marginal, _ in curves._MADE.values()) <= 700
     curves.utility_tables(keys[:1], 600)
     assert next(reversed(curves._MADE))[:3] == keys[0]
+
+
+def test_tables_are_cached_as_far_as_they_fit(monkeypatch):
+    """More than fit at once push out nothing, since they would push out each other."""
+    keys = UTILITY[:2]
+    lengths = [int(curves.utility_tables([key], 600).length[0]) for key in keys]
+    for room, cached in ((sum(lengths), 2), (sum(lengths) - 1, 1)):
+        curves._MADE.clear()
+        monkeypatch.setattr(curves, "MOST_MADE", room)
+        for key in keys:
+            curves.utility_tables([key], 600)
+        assert [name[:3] for name in curves._MADE] == keys[-cached:]
+    before, longest = [*curves._MADE], sum(curves._longest(*key, 600) for key in keys)
+    monkeypatch.setattr(curves, "MOST_MADE", longest - 1)
+    curves.utility_tables(keys, 600)
+    assert [*curves._MADE] == before
+    monkeypatch.setattr(curves, "MOST_MADE", longest)
+    curves.utility_tables(keys, 600)
+    assert [name[:3] for name in curves._MADE] == keys
 
 
 def test_overlapping_batches_compute_no_table_twice(monkeypatch):

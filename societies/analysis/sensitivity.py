@@ -40,7 +40,7 @@ def varied(study: xr.DataArray | xr.Dataset, dim: str = "run") -> list[str]:
         and not str(one.attrs.get("long_name", "")).startswith("number of the ")
         and len(np.unique(one.values.astype(str))) > 1
     ]
-    order = [key.strip() for key in str(said or "").split(",")]
+    order = [key.strip() for key in str(said).split(",")]
     places = {key: order.index(key.removeprefix("vary.")) for key in found if key in order}
     return sorted(found, key=lambda key: places.get(key, len(order)))
 

@@ -329,5 +329,5 @@ class DayRecorder:
             if every and day % every == 0:
                 for name, detail in details.items():
                     parts = [file_values(self.fields, field, state) for field in detail.fields]
-                    values = np.concatenate(parts, axis=-1) if len(parts) > 1 else parts[0]
+                    values = np.concatenate(parts, axis=-1)
                     file.write(name, values, **{dim: day // every - 1})

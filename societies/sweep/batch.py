@@ -248,12 +248,11 @@ def computed(
         computing = time.perf_counter() - started
     clock, copies, found = chosen.clock, setup.copies, {}
     named = {one.name: one.values for one in contents.coordinates()}
-    ticks = named.get(clock, np.empty(0, np.int64))
     for name, variable in file.variables.items():
         values = file.values[name]
         if clock in variable.dims and keep.ticks is not None:
             axis = variable.dims.index(clock)
-            values = np.compress(np.isin(ticks, list(keep.ticks)), values, axis=axis)
+            values = np.compress(np.isin(named[clock], list(keep.ticks)), values, axis=axis)
         if values.dtype.kind in "iu" and variable.fill != nothing(values.dtype):
             values = np.where(values == variable.fill, nothing(values.dtype), values)
         found[name] = of_runs(values, variable.dims, chosen.copies, copies, whole=keep.copies)

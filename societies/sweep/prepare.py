@@ -194,7 +194,7 @@ def require_sense(
 
 @contextmanager
 def opened_study(
-    plan: Prepared, path: Path, goes_on: bool, *, overwrite: bool = False, grow: bool = False
+    plan: Prepared, path: Path, goes_on: bool, *, overwrite: bool, grow: bool
 ) -> Iterator[tuple[StudyFile, Prepared]]:
     """Make the study of a sweep, or open it to be continued; yield it with the sweep to run.
 

@@ -69,8 +69,8 @@ class Copies:
         found = getattr_static(type(one), name, None)
         if isinstance(found, FunctionType):
             return MethodType(found, self)
-        if isinstance(found, property) and found.fget is not None:
-            made = found.fget(self)
+        if isinstance(found, property):
+            made = found.__get__(self)
         elif isinstance(found, cached_property):
             made = found.func(self)
         else:
@@ -102,9 +102,9 @@ def initial_of(p: Any, make: Callable[[Any], Any]) -> Any:
     """Return ``make(p)``; of copies with different results one for each: (copy, ...)."""
     if not isinstance(p, Copies):
         return make(p)
-    made = [np.asarray(make(one)) for one in p._made]
-    if all(np.array_equal(made[0], one) for one in made[1:]):
-        return made[0]
+    made = first, *others = [np.asarray(make(one)) for one in p._made]
+    if all(np.array_equal(first, one) for one in others):
+        return first
     return np.stack(made)[p._points.of[0]]
 
 

@@ -49,7 +49,7 @@ def with_table(config: Any, source: Any) -> Any:
         try:
             config = type(config).model_validate(data)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
+            first, *_ = error.errors()
             raise ConfigError(f"{table.name}: {plain_words(first)}") from None
     if config.replicates != table.rows:
         copy = chosen.copies
@@ -171,8 +171,8 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
             except NotVarying as why:
                 wrong, said = True, str(why)
                 if own != key and said.startswith("unknown key"):
-                    section = type(config.groups[0])
-                    known = ", ".join(name for name in section.model_fields if name != "name")
+                    group, *_ = config.groups
+                    known = ", ".join(one for one in type(group).model_fields if one != "name")
                     said = f"is the same for all agents; a group has {known}"
                 yield Conflict((*path, "set", key), said)
                 continue

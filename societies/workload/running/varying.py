@@ -216,7 +216,7 @@ def changed(model: type[Any], base: Mapping[str, Any], settings: Mapping[Path, A
     except ValidationError as errors:
         lines = [
             f"{dotted(_inside(error['loc'], data))}: {plain_words(error)}"
-            for error in errors.errors(include_url=False)
+            for error in errors.errors()
         ]
         raise ValueError("\n".join(lines)) from None
     lines = [f"{dotted(conflict.path)}: {conflict.message}" for conflict in found.conflicts()]

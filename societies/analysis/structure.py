@@ -220,7 +220,7 @@ def _recovered(values: NDArray[Any], least: float, since: NDArray[Any], hold: in
     good, since = values[known] >= least, since[known]
     if good.all():
         return 0.0 if since[-1] >= hold - 1 else np.nan
-    begun: Any
+    begun: Any = None
     for is_good, tick in zip(good[good.argmin() :], since[good.argmin() :], strict=True):
         begun = None if not is_good else tick if begun is None else begun
         if begun is not None and tick - begun >= hold - 1:

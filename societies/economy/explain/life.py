@@ -8,7 +8,7 @@ a life takes little longer than the run. `report_life` writes it as a text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +165,11 @@ def _evening(engine: Engine, devices: bool) -> dict[str, NDArray[Any]]:
     names = (*EVENING, *(DEVICE_EVENING if devices else ()))
     if "redistributed" in engine.fields:
         names = (*names, "redistributed")
+    return _of_one(engine, names)
+
+
+def _of_one(engine: Engine, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+    """Return arrays of the only society."""
     return {name: array[0] for name, array in engine.arrays(*names).items()}
 
 
@@ -173,10 +178,10 @@ def _steps(engine: Engine, found: Life, day: int) -> Iterator[tuple[Step, tuple[
     watched = {"trading": SWAPS, "device_trading": DEALS}
     for step in engine.steps(day):
         names = watched.get(step.phase, ())
-        before = {name: array[0] for name, array in engine.arrays(*names).items()}
+        before = _of_one(engine, names)
         engine.step(step, day)
         if names:
-            after = {name: array[0] for name, array in engine.arrays(*names).items()}
+            after = _of_one(engine, names)
             if step.phase == "trading":
                 order = before["partners"][step.arguments["market_round"]]
                 before["partner"] = _partner(order, found.agent)
@@ -192,7 +197,7 @@ def _partner(order: NDArray[Any], agent: int) -> int | None:
     """
     if agent not in order:
         return None
-    place = int(np.flatnonzero(order == agent)[0])
+    place = order.tolist().index(agent)
     other = place + 1 - 2 * (place % 2)
     return int(order[other]) if other < len(order) else None
 

@@ -212,11 +212,10 @@ class TradeLog:
             If a society's day did not end in the same state as the reference's.
         """
         before = self._morning
-        count = self.societies(day)
-        if not count or before is None:
+        if before is None:
             return
         events: list[tuple[int, EventTime, Any]] = []
-        for place in range(count):
+        for place in range(self.societies(day)):
             if stop.is_set():
                 raise LeftOut(before)
             number = p.first_society + place

@@ -64,8 +64,8 @@ MISTAKES = (
     (
         "earlier wins",
         "societies/workload/running/ensembles.py",
-        "changes = sorted(interventions(config), key=tick)",
-        "changes = sorted(interventions(config), key=tick)[::-1]",
+        "found.sort(key=lambda pair: tick(pair[0]))",
+        "found.sort(key=lambda pair: -tick(pair[0]))",
         OF_VALUES,
     ),
     (

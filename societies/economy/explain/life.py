@@ -168,7 +168,7 @@ def _evening(engine: Engine, devices: bool) -> dict[str, NDArray[Any]]:
     return _of_one(engine, names)
 
 
-def _of_one(engine: Engine, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+def _of_one(engine: Engine, names: Iterable[str]) -> dict[str, Any]:
     """Return arrays of the only society."""
     return {name: array[0] for name, array in engine.arrays(*names).items()}
 

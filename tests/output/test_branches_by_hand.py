@@ -329,7 +329,7 @@ def test_a_branch_never_replaces_its_parent(tmp_path, parent):
         with pytest.raises(SocietiesError, match="is the file from which the run branches off\n"):
             run(society(12), out, start=copy, overwrite=True)
     assert copy.read_bytes() == parent.read_bytes()
-    require_other(copy, tmp_path / "missing.h5")  # which is told where it is read
+    require_other(copy, tmp_path / "missing.h5")  # which is reported where it is read
 
 
 def test_a_file_is_closed_again(tmp_path, parent):

@@ -94,7 +94,7 @@ def test_a_file_whose_checkpoint_is_still_to_come_is_told_from_one_that_has_none
     import societies
 
     for every, said in (
-        (2, r"has no checkpoint yet; let its run go on for some days$"),
+        (2, r"has no checkpoint yet; let its run continue for some days$"),
         (0, r"has no checkpoints, which record.checkpoint switched off\n"),
     ):
         config, path = (

@@ -1,9 +1,10 @@
-"""How is a function computed in the background, on another core?"""
+"""How is a function computed in the background, on another core, or on several?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import Any, TypeVar
 
@@ -28,3 +29,31 @@ def in_background(function: Callable[..., T], *arguments: Any, name: str = "") -
             result.set_exception(error)
     other.shutdown(wait=False)
     return result
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def for_each(function: Callable[[T], object], items: Iterable[T], *, threads: int) -> None:
+    """Call a function with every item, in this thread and others, and wait until all have ended.
+
+    Each thread takes the next item when it is done with one; ``function`` must release the GIL for
+    several to be quicker than one. If calls fail, the exception of one of them is raised.
+    """
+    left = iter(list(items))
+
+    def work() -> None:
+        for item in left:
+            function(item)
+
+    others = [in_background(work) for _ in range(threads - 1)]
+    try:
+        work()
+    finally:
+        wait(others)
+    for one in others:
+        one.result()

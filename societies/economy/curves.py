@@ -10,9 +10,7 @@ definition. So both give the same bits. The tables of several curves are concate
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -22,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_py.economy import tables
+from societies.background import cores, for_each
 from societies.economy.double_double import (
     LEAST,
     DoubleDouble,
@@ -364,12 +363,4 @@ def _in_parallel(make: Callable[[int], Any], count: int) -> None:
     other: on a host with 64 cores, 600 tables took 2.35 s with 1, 1.67 with 2, 1.94 with 4, 2.46
     with 8 and 3.80 s with 64 threads.
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    workers = min(count, cores, 2)
-    if workers < 2:
-        for number in range(count):
-            make(number)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        for _ in pool.map(make, range(count)):
-            pass
+    for_each(make, range(count), threads=min(count, cores(), 2))

@@ -14,12 +14,12 @@ from os import PathLike
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from societies.background import in_background
+from societies.background import cores, for_each, in_background
 from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, opening, sessions, tables
 from societies.output.building import read_layout
@@ -56,6 +56,22 @@ from societies.output.seal import Damage
 from societies.output.stored_seal import Seal
 from societies.output.tables import EventTable
 from societies.output.trust import opened
+
+THREADED_BYTES, THREADS = 1 << 24, 4
+"""Bytes from which on blocks are written by several threads, and their largest number. Python runs
+one thread at a time between the copies and checksums that they make, so more would not help."""
+
+
+class _Piece(NamedTuple):
+    """A block of a variable, and where it is written."""
+
+    name: str
+    values: NDArray[Any]
+    selection: list[int | slice]
+    axis: int | None
+    """Axis of the clock; None: not along it."""
+    whole: bool
+    """Whether the block has all values of its ticks."""
 
 
 class ResultFile:
@@ -317,6 +333,20 @@ class ResultFile:
         OutputError
             If the file cannot be written.
         """
+        self.write_each([(name, values, index)])
+
+    def write_each(self, parts: Iterable[tuple[str, ArrayLike, Mapping[str, int | slice]]]) -> None:
+        """Write a block of each of several variables, as `write` does with name, values and index.
+
+        Large blocks are written by several threads, each a variable at a time.
+        """
+        pieces = [self._piece(*part) for part in parts]
+        large = sum(piece.values.nbytes for piece in pieces) >= THREADED_BYTES
+        with self._writing():
+            for_each(self._put, pieces, threads=min(THREADS, cores() // 2) if large else 1)
+
+    def _piece(self, name: str, values: ArrayLike, index: Mapping[str, int | slice]) -> _Piece:
+        """Return a block as it is written, once name, index and values were checked."""
         variable = self._layout.variables[name]
         if unknown := index.keys() - set(variable.dims):
             raise KeyError(f"'{name}' has no dimension {', '.join(sorted(unknown))}")
@@ -344,26 +374,30 @@ class ResultFile:
             raise ValueError(f"'{name}': values {block.shape}, the index selects {tuple(shape)}")
         if not np.can_cast(block.dtype, np.dtype(variable.dtype), "same_kind"):
             raise TypeError(f"'{name}' is {variable.dtype}, not {block.dtype}")
+        block = block.astype(np.dtype(variable.dtype), copy=False)
+        return _Piece(name, block, selection, axis, whole)
+
+    def _put(self, piece: _Piece) -> None:
+        """Write a block and its checksums."""
+        name, block, selection, axis, whole = piece
         if not block.size:
             return
-        block = block.astype(np.dtype(variable.dtype), copy=False)
-        with self._writing():
-            if axis is None and name not in self._withdrawn:
-                # A variable whose checksum a killed run withdrew may be torn until this write.
-                mark = checksums.withdrawn(self._disk, name)
-                self._disk.write(f"{CHECKSUMS}/{name}", mark)
-                self._disk.sync()
-                self._withdrawn.add(name)
-            self._disk.write(name, block, *selection)
-            if axis is None:
-                return
-            slices = [slice(one, one + 1) if isinstance(one, int) else one for one in selection]
-            rows = slices[axis]
-            if whole:
-                values = block.reshape([one.stop - one.start for one in slices])
-                self._sum(name, rows, values, axis)
-            else:
-                self._partly.setdefault(name, set()).update(range(rows.start, rows.stop))
+        if axis is None and name not in self._withdrawn:
+            # A variable whose checksum a killed run withdrew may be torn until this write.
+            mark = checksums.withdrawn(self._disk, name)
+            self._disk.write(f"{CHECKSUMS}/{name}", mark)
+            self._disk.sync()
+            self._withdrawn.add(name)
+        self._disk.write(name, block, *selection)
+        if axis is None:
+            return
+        slices = [slice(one, one + 1) if isinstance(one, int) else one for one in selection]
+        rows = slices[axis]
+        if whole:
+            values = block.reshape([one.stop - one.start for one in slices])
+            self._sum(name, rows, values, axis)
+        else:
+            self._partly.setdefault(name, set()).update(range(rows.start, rows.stop))
 
     def append(self, table: str, columns: Mapping[str, NDArray[Any]]) -> None:
         """Append rows to a table; they are valid after the next commit.

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from societies import signals
+from societies.background import cores
 from societies.errors import BuildError, DeviceError, SocietiesError
 from societies.sweep.batch import Batch, Result, run_batch
 from societies.sweep.program_cache import program_of
@@ -105,11 +106,10 @@ class Processes:
         Only while none of them computes: what they compute may take all of its memory.
         """
         own = self._of(device)
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
         computing = {id(self._lanes[number]) for number in self._computing.values()}
         if (
             len(own) < self._most
-            and len(self._lanes) + 1 < cores  # one is for this process
+            and len(self._lanes) + 1 < cores()  # one is for this process
             and not any(id(lane) in computing for lane in own)
             and math.prod(lane.idle_share for lane in own) > MOST_IDLE
         ):

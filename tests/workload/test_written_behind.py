@@ -1,6 +1,7 @@
 """Are blocks written while the next one is computed, some together, and none lost if it fails?"""
 
 import errno
+import signal
 import time
 from concurrent.futures import Future
 from itertools import pairwise
@@ -14,15 +15,17 @@ from small import small
 
 import societies
 from societies.economy.results import DayRecorder
-from societies.errors import DeviceError, DeviceFailed, OutputError, shell_words
+from societies.errors import DeviceError, DeviceFailed, Interrupted, OutputError, shell_words
 from societies.opencl.staging import Staging
 from societies.output import ResultFile, inspect
 from societies.workload.running import blocks as core
-from societies.workload.running.engines import DeviceEngine
+from societies.workload.running import engines, saving
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 from societies.workload.running.waiting import Waiting
 
 DAYS = 60
 CONFIG = {"workload": "economy", "agents": 5, "resources": 4, "days": DAYS, "seed": 3}
+MAY_END = {"workload": "bam", "firms": 20, "households": 100, "banks": 4, "quarters": 170}
 
 
 @pytest.fixture
@@ -185,7 +188,7 @@ def test_checkpoints_of_a_fast_run_are_its_last_two(
     """Those between them that were not requested are spared; those that wait together, too."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
     monkeypatch.setattr(core, "RAREST_SECONDS", 1e9 if together else 0.0)
-    monkeypatch.setattr(core, "SAVE_SECONDS", seconds)
+    monkeypatch.setattr(saving, "SAVE_SECONDS", seconds)
     made, checkpoint = [], ResultFile.checkpoint
 
     def noted(self, tick, *given, **named):
@@ -369,7 +372,7 @@ def test_a_block_is_written_though_the_next_one_fails(calls, monkeypatch, tmp_pa
 
 
 @pytest.mark.sample
-@pytest.mark.parametrize("what", ["logs", "events", "state"])
+@pytest.mark.parametrize("what", ["logs", "events", "held"])
 def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tmp_path):
     """A GPU fails where its results are first read, and `Workload.check` there, too."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
@@ -420,8 +423,9 @@ def test_what_waits_is_written_though_the_end_fails(calls, what, monkeypatch, tm
 
 
 def test_states_that_wait_are_the_newest_two_and_seldom_read(monkeypatch, tmp_path):
-    for name, value in {"COMMIT_SECONDS": 1e9, "RAREST_SECONDS": 1e9, "SAVE_SECONDS": 1e9}.items():
-        monkeypatch.setattr(core, name, value)
+    for name in ("COMMIT_SECONDS", "RAREST_SECONDS"):
+        monkeypatch.setattr(core, name, 1e9)
+    monkeypatch.setattr(saving, "SAVE_SECONDS", 1e9)
     read = []
 
     def counted(method):
@@ -434,13 +438,13 @@ def test_states_that_wait_are_the_newest_two_and_seldom_read(monkeypatch, tmp_pa
     for name in ("state", "each"):
         monkeypatch.setattr(DeviceEngine, name, counted(getattr(DeviceEngine, name)))
     config = societies.config_from_dict({**CONFIG, "days": 600})
-    begin = core.Simulation.__init__
+    begin = saving.Saving.__init__
 
     def noted(self, *given):
         begin(self, *given)
         self._saved -= 2e9  # long ago: the first checkpoint is due
 
-    monkeypatch.setattr(core.Simulation, "__init__", noted)
+    monkeypatch.setattr(saving.Saving, "__init__", noted)
     societies.run(config, out=tmp_path / "run.h5")
     assert len(read) == 3  # of day 50, of the last but one, and of the end
 
@@ -449,9 +453,9 @@ def test_states_that_wait_are_the_newest_two_and_seldom_read(monkeypatch, tmp_pa
 def test_checkpoints_that_are_spared_keep_the_turns_of_slots(monkeypatch, tmp_path):
     """Whatever is left out between them, the newest checkpoint is not the one overwritten."""
     monkeypatch.setattr(core, "RAREST_SECONDS", 0.0)
-    monkeypatch.setattr(core, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(saving, "SAVE_SECONDS", 0.0)
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 50)
-    numbers, checkpoint, saves = [], ResultFile.checkpoint, core.Simulation._saves
+    numbers, checkpoint, saves = [], ResultFile.checkpoint, saving.Saving._saves
 
     def noted(self, tick, state, number=None, **given):
         numbers.append(number)
@@ -462,7 +466,7 @@ def test_checkpoints_that_are_spared_keep_the_turns_of_slots(monkeypatch, tmp_pa
         return not early and saves(self, tick, last)
 
     monkeypatch.setattr(ResultFile, "checkpoint", noted)
-    monkeypatch.setattr(core.Simulation, "_saves", seldom)
+    monkeypatch.setattr(saving.Saving, "_saves", seldom)
     config = societies.config_from_dict({**CONFIG, "days": 800})
     societies.run(config, out=tmp_path / "run.h5")
     assert len(numbers) > 4
@@ -528,3 +532,49 @@ def test_an_error_of_another_thread_speaks_of_options_in_a_shell(monkeypatch, tm
     with shell_words(), pytest.raises(OutputError, match="choose another place with --out"):
         societies.run(societies.config_from_dict(CONFIG), out=tmp_path / "run.h5")
     assert writers != [current_thread()]
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_run_that_may_end_writes_its_last_two_checkpoints_and_reads_no_others(
+    monkeypatch, tmp_path
+):
+    """A device holds the newest two: states that nobody would resume from are never read."""
+    made, read, checkpoint, all_of = [], [], ResultFile.checkpoint, engines.get_all
+    monkeypatch.setattr(
+        ResultFile,
+        "checkpoint",
+        lambda self, tick, *given, **named: (
+            made.append(tick),
+            checkpoint(self, tick, *given, **named),
+        ),
+    )
+    monkeypatch.setattr(engines, "get_all", lambda one: (read.append(1), all_of(one))[1])
+    config, found = societies.config_from_dict({**MAY_END, "quarters": 230}), []
+    for seconds in (1e9, 0.0):
+        made.clear()
+        read.clear()
+        monkeypatch.setattr(saving, "SAVE_SECONDS", seconds)
+        run = societies.run(config, out=tmp_path / f"{seconds}.h5")
+        found.append((datasets(run.path), run.state_sha256))
+        assert made[-2:] == [200, 230]
+        assert (len(made), len(read)) == ((2, 2) if seconds else (5, 5))
+    assert found[0] == found[1]
+
+
+def test_a_stopped_run_that_may_end_is_resumed_to_the_same_file(monkeypatch, tmp_path):
+    """It saves the states that were due as well, whose slots the resumed run needs."""
+    monkeypatch.setattr(core, "RAREST_SECONDS", 0.0)
+    config, run_ticks = societies.config_from_dict(MAY_END), ReferenceEngine.run_ticks
+    straight = societies.run(config, out=tmp_path / "straight.h5", device="reference")
+
+    def stopping(self, first, last):
+        run_ticks(self, first, last)
+        if last >= 100:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(ReferenceEngine, "run_ticks", stopping)
+    with pytest.raises(Interrupted):
+        societies.run(config, out=tmp_path / "run.h5", device="reference")
+    monkeypatch.undo()
+    societies.run(config, out=tmp_path / "run.h5", resume=True, device="reference")
+    assert datasets(tmp_path / "run.h5") == datasets(straight.path)

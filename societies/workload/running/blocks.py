@@ -10,11 +10,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from numpy.typing import NDArray
-
 from societies.background import in_background
 from societies.output import ResultFile
-from societies.output.checkpoints import ROTATING, Sums
 from societies.signals import Stopped
 from societies.workload.declare.config import kept_ticks, recorded
 from societies.workload.declare.fields import State
@@ -28,7 +25,8 @@ from societies.workload.running.engines import (
 )
 from societies.workload.running.interrupts import Interruption
 from societies.workload.running.pace import paced
-from societies.workload.running.seen import Read, SeenState
+from societies.workload.running.saving import Due, Saving
+from societies.workload.running.seen import SeenState
 from societies.workload.running.state import kept
 from societies.workload.running.waiting import Waiting
 
@@ -45,10 +43,6 @@ is longer, up to `RAREST_SECONDS`: computing at the same time does not hide all 
 
 WAITING_BYTES = 1 << 28
 """Blocks are written at once if their logs and states have more bytes than this."""
-
-SAVE_SECONDS = 2.0
-"""Least time between checkpoints if their interval is ``auto``: more would cost more time than the
-ticks that they save. The last two of a run are always written."""
 
 
 class _Written(NamedTuple):
@@ -87,16 +81,12 @@ class Simulation:
     ) -> None:
         self.workload, self.config, self.engine = setup.workload, setup.config, engine
         self.file, self.contents = file, contents
-        asked = recorded(self.config, "checkpoint", "auto")
-        self.every = file.checkpoint_interval(asked)
+        self.saving = Saving(engine, file, contents, recorded(self.config, "checkpoint", "auto"))
         self.keep = kept_ticks(self.config)
         self.p, self.fields = setup.p, setup.fields
         self._detail_ticks = {*contents.stops()}
         self.stops = {*self._detail_ticks, *self.keep, *engine.stops}
         self._pauses = {*contents.pauses(), *self.keep, *engine.stops}
-        # A run that may end at any tick does not know which checkpoints are its last two: it reads
-        # all of them, and writes the newest two at a commit.
-        self.sparing = asked == "auto" and ENDED not in self.fields
         self.stop = stop
         self._hashed = hashed
         self.tick = 0
@@ -104,10 +94,8 @@ class Simulation:
         self.why = ""
         self._waiting, self._spare = Waiting(), Waiting()
         self._writing: Future[_Written] | None = None
-        self._due: dict[int, Read] = {}
-        self._saved = self._committed = time.perf_counter()
+        self._committed = time.perf_counter()
         self._commit_took = 0.0
-        self._number = 0  # number of the last checkpoint
         self._hashing: Future[str] | None = None
 
     @property
@@ -135,7 +123,7 @@ class Simulation:
 
     def _blocks(self, tick: int, last: int) -> Iterator[int]:
         length, self.tick = 1, tick
-        self._number = checkpoint_number(tick, self.every) if self.every else 0
+        self.saving.begin(tick)
         self.contents.begin(self.file, tick, self.engine.state)
         self.file.rewind(tick)
         yield tick
@@ -147,7 +135,7 @@ class Simulation:
         computed = self.tick
         while computed < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
-            end = block_end(computed, length, last, self.stops, self.every)
+            end = block_end(computed, length, last, self.stops, self.saving.every)
             behind = bool(self._waiting)
             self.engine.throttled = behind or self._writing is not None
             with self.keeping(last), self._gathering(last), self.stop.at_once():
@@ -169,12 +157,12 @@ class Simulation:
                 try:
                     with self.keeping(last):  # the end reads the device
                         if self._hashed and (end == last or ended is not None):
-                            then = partial(self._begin_to_save, block.last)
+                            then = partial(self.saving.write_early, block.last)
                             cast(SeenState, block.state).begin(then)  # while the ticks are written
                         block = self._detailed(block)
                         self._write(self._waiting.joined(block), block, last, ended)
                 except LeftOut as left:
-                    self._save(self.tick, left.state)
+                    self.saving.stop(self.tick, left.state)
                     raise Stopped(self.stop.number) from None
                 yield self.tick
             else:
@@ -187,7 +175,7 @@ class Simulation:
             yield self.tick
         if self.tick < last and ended is None:
             if self.tick:  # tick 0 is computed again instead: it never has a checkpoint
-                self._save(self.tick, self.engine.state())
+                self.saving.stop(self.tick, self.engine.state())
             raise Stopped(self.stop.number)
 
     @contextmanager
@@ -223,13 +211,12 @@ class Simulation:
         """Return True if the waiting blocks are to be written now, during the next block."""
         pause = min(RAREST_SECONDS, max(COMMIT_SECONDS, self._commit_took / COMMIT_SHARE))
         late = self._writing is None and time.perf_counter() - self._committed >= pause
-        due = sum(array.nbytes for one in self._due.values() for array in one.state.values())
-        nbytes = self._waiting.nbytes + due
+        nbytes = self._waiting.nbytes + self.saving.nbytes
         return bool(self._waiting) and (late or nbytes > WAITING_BYTES)
 
     def _seen(self) -> SeenState:
         """Return the present state; it must be read before the engine continues."""
-        return SeenState(self.engine, self.fields, saved=bool(self.every))
+        return SeenState(self.engine, self.fields, saved=bool(self.saving.every))
 
     def _read(self, first: int, last: int, end: int, ends: State) -> Block:
         """Return the block of ticks that the engine has just computed, up to the end of all copies.
@@ -247,19 +234,12 @@ class Simulation:
         events, over = self.engine.events(), ends.get(ENDED)
         block = Block(first, last, logs, events, state, self.stop, measured, over)
         self.workload.check(block, self.p)
-        if last < end and self._saves(last, end):
-            self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
-            self._due[last] = state.read(hashed=False)  # before the engine continues
-            if self._writing is None and (self.sparing or not borrowed):
-                due = self._due[last]
-                if due.sums is not None:
-                    self._begin_to_save(last, kept(self.fields, due.state), due.sums.result)
-            for tick in sorted(self._due)[:-ROTATING]:
-                del self._due[tick]  # a newer one would overwrite it in the file
+        if last < end:
+            self.saving.after(last, end, state, beside=self._writing is None)
         if borrowed:
             block = self._detailed(block)
         # A block holds no state while it waits.
-        return replace(block, state=self._seen()) if borrowed or last in self._due else block
+        return replace(block, state=self._seen()) if borrowed or last in self.saving.due else block
 
     def _detailed(self, block: Block) -> Block:
         """Return a block with what is recorded of the state at its end."""
@@ -267,24 +247,14 @@ class Simulation:
             return block
         return replace(block, detail={block.last: self.contents.detail(block.last, block.state())})
 
-    def _saves(self, tick: int, last: int) -> bool:
-        """Return True if a checkpoint is due after a tick that is not the last."""
-        if not self.every or tick % self.every:
-            return False
-        of_the_last_two = tick + self.every >= last
-        late = time.perf_counter() - self._saved >= SAVE_SECONDS
-        # The number selects the slot in turn; the next checkpoint must not overwrite the newest.
-        turn = checkpoint_number(tick, self.every) % ROTATING != self._number % ROTATING
-        return of_the_last_two or (late and turn) or not self.sparing
-
     def _write_beside(self) -> None:
         """Write and commit the waiting blocks in another thread."""
         self._written()
         waiting, self._waiting = self._waiting, self._spare
-        due = self._due_until(waiting.newest.last)
+        due = self.saving.due_until(waiting.newest.last)
         self._writing = in_background(self._put, waiting, due)
 
-    def _put(self, waiting: Waiting, due: Mapping[int, Read]) -> _Written:
+    def _put(self, waiting: Waiting, due: Mapping[int, Due]) -> _Written:
         """Write and commit blocks, and checkpoints of their ends."""
         began = time.perf_counter()
         block = waiting.joined()
@@ -292,7 +262,7 @@ class Simulation:
         means = self.contents.means(waiting.newest)
         self.file.commit(block.last)
         waiting.clear()
-        self._save_newest(due)
+        self.saving.write(due)
         return _Written(block.last, means, time.perf_counter() - began, waiting)
 
     def _written(self) -> None:
@@ -305,7 +275,7 @@ class Simulation:
             self.tick, self.means, self._commit_took, self._spare = writing.result()
         except BaseException:
             self._waiting.clear()  # later blocks would leave a gap in the file
-            self._due.clear()
+            self.saving.due.clear()
             raise
         self._committed = time.perf_counter()
 
@@ -343,45 +313,12 @@ class Simulation:
         if end in self.keep:
             saved = kept(self.fields, state())
             self.file.checkpoint(end, saved, keep=self.keep.index(end))
-        due = self._due_until(end)
+        due = self.saving.due_until(end, over=over)
         if over:  # written last: the checkpoint of the last tick marks the file as complete
             due[end] = read
-        self._save_newest(due)
+        self.saving.write(due)
         if ended is not None:
             self.file.shorten()
-
-    def _due_until(self, tick: int) -> dict[int, Read]:
-        """Remove and return the states to be saved up to ``tick``; later ticks are not written."""
-        return {one: self._due.pop(one) for one in sorted(self._due) if one <= tick}
-
-    def _save_newest(self, due: Mapping[int, Read]) -> None:
-        """Save the newest states, as many as there are rotating slots."""
-        for tick in list(due)[-ROTATING:]:
-            self._save(tick, due[tick].state, due[tick].sums)
-
-    def _begin_to_save(self, tick: int, state: State, sums: Sums) -> None:
-        """Begin to write a checkpoint in another thread, before its tick is committed."""
-        if self.every:
-            number = checkpoint_number(tick, self.every)
-            self.file.begin_checkpoint(tick, state, number, sums)
-
-    def _save(
-        self,
-        tick: int,
-        state: Mapping[str, NDArray[Any]],
-        sums: Future[dict[str, int]] | None = None,
-    ) -> None:
-        self._saved = time.perf_counter()
-        self.contents.write_checkpoint(self.file, state)
-        if self.every:
-            number = checkpoint_number(tick, self.every)
-            known = None if sums is None else sums.result
-            self.file.checkpoint(tick, kept(self.fields, state), number, sums=known)
-
-
-def checkpoint_number(tick: int, every: int) -> int:
-    """Return the number of a tick's checkpoint; between two regular ones it is the later one's."""
-    return -(-tick // every)
 
 
 def block_end(tick: int, length: int, last: int, stops: Any, checkpoint: int) -> int:

@@ -81,10 +81,12 @@ class SeriesInFile:
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Write the values of a block at the ticks that are recorded."""
+        parts = []
         for name, values in self.values(block).items():
             lag = self.series[name].lag if name in self.series else 0
             if found := self.rows(block.first - lag, block.last - lag):
-                file.write(name, values[:, found[0]], **{self._when[1]: found[1]})
+                parts.append((name, values[:, found[0]], {self._when[1]: found[1]}))
+        file.write_each(parts)
 
     def rows(self, first: int, last: int) -> tuple[slice, slice] | None:
         """Return which of some ticks are recorded, and their places in the file; None if none."""

@@ -10,6 +10,7 @@ from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -102,6 +103,12 @@ class _Attributes(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         return getattr(self._of, name)
 
+
+HELD_BYTES = 1 << 27
+"""Largest state that a device holds for a checkpoint which may never be written (`Engine.held`).
+
+The device's memory has room for two of them, because batches leave a tenth of it free.
+"""
 
 SHARE = 8
 """Snapshots may fill at most one `SHARE`-th of a device's memory."""
@@ -292,6 +299,11 @@ class Engine:
     def snapshot(self) -> Mapping[str, Any]:
         """Return the checkpointed arrays as they are now, for `restore`; a device holds them."""
         return self.kept()
+
+    def held(self) -> Callable[[], State]:
+        """Return a function that returns the checkpointed arrays as they are now, at any time."""
+        state = self.kept()
+        return lambda: state
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Return to the state of a snapshot, also one of another engine on the same device."""
@@ -611,6 +623,16 @@ class DeviceEngine(Engine):
         made = {name: self.device.empty(one.shape, one.dtype) for name, one in state.items()}
         copy_each(state, made)
         return made
+
+    def held(self) -> Callable[[], State]:
+        """As `Engine.held`; if they are small, the device holds them until they are asked for.
+
+        Another thread may do so while this one launches.
+        """
+        saved = [self._state[name] for name, field in self.fields.items() if field.saved]
+        if sum(array.nbytes for array in saved) > HELD_BYTES:
+            return super().held()
+        return partial(get_all, self.snapshot())
 
     def restore(self, snapshot: Mapping[str, DeviceArray]) -> None:
         """As `Engine.restore`, on the device."""

@@ -10,6 +10,10 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+THREADED_BYTES, THREADS = 1 << 24, 4
+"""Bytes from which on several threads write to a file, and their largest number. Between the copies
+that they make Python runs one of them at a time, so more would wait for each other."""
+
 
 def in_background(function: Callable[..., T], *arguments: Any, name: str = "") -> Future[T]:
     """Start a function in another thread and return a future of its result or exception.
@@ -36,6 +40,11 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def threads_for(nbytes: int) -> int:
+    """Return how many threads write data to a file; half of the cores are left to others."""
+    return max(1, min(THREADS, cores() // 2)) if nbytes >= THREADED_BYTES else 1
 
 
 def for_each(function: Callable[[T], object], items: Iterable[T], *, threads: int) -> None:

@@ -133,7 +133,9 @@ class Model(Workload[C, P]):
 
     def rules_sha256(self) -> str:
         """Return the hash of all rules, without comments."""
-        return rules_sha256(self.rules().values(), [type(self)])
+        if "_hashed" not in self.__dict__:
+            self.__dict__["_hashed"] = rules_sha256(self.rules().values(), [type(self)])
+        return str(self.__dict__["_hashed"])
 
     def translated_sha256(self, config: C) -> str:
         """Return the hash of all rules; "" for models of this package, which its tests compare."""
@@ -312,9 +314,7 @@ def _steps(
 
 def _version(model: Any) -> str:
     """Return the version that a model declares, and the hash of its rules."""
-    if "_hashed" not in model.__dict__:
-        model.__dict__["_hashed"] = model.rules_sha256()[:10]
-    return f"{model._declared} rules {model.__dict__['_hashed']}"
+    return f"{model._declared} rules {model.rules_sha256()[:10]}"
 
 
 def _number(config: Any, path: str) -> float:

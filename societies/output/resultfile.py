@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from societies.background import cores, for_each, in_background
+from societies.background import for_each, in_background, threads_for
 from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, opening, sessions, tables
 from societies.output.building import read_layout
@@ -56,10 +56,6 @@ from societies.output.seal import Damage
 from societies.output.stored_seal import Seal
 from societies.output.tables import EventTable
 from societies.output.trust import opened
-
-THREADED_BYTES, THREADS = 1 << 24, 4
-"""Bytes from which on blocks are written by several threads, and their largest number. Python runs
-one thread at a time between the copies and checksums that they make, so more would not help."""
 
 
 class _Piece(NamedTuple):
@@ -341,9 +337,9 @@ class ResultFile:
         Large blocks are written by several threads, each a variable at a time.
         """
         pieces = [self._piece(*part) for part in parts]
-        large = sum(piece.values.nbytes for piece in pieces) >= THREADED_BYTES
+        threads = threads_for(sum(piece.values.nbytes for piece in pieces))
         with self._writing():
-            for_each(self._put, pieces, threads=min(THREADS, cores() // 2) if large else 1)
+            for_each(self._put, pieces, threads=threads)
 
     def _piece(self, name: str, values: ArrayLike, index: Mapping[str, int | slice]) -> _Piece:
         """Return a block as it is written, once name, index and values were checked."""

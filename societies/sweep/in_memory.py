@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -67,6 +67,11 @@ class InMemory:
             return
         places = tuple(index.get(dim, slice(None)) for dim in self.variables[name].dims)
         self.values[name][places] = values
+
+    def write_each(self, parts: Iterable[tuple[str, ArrayLike, Mapping[str, int | slice]]]) -> None:
+        """Write a block of each of several variables, if it is recorded."""
+        for name, values, index in parts:
+            self.write(name, values, **index)
 
     def append(self, table: str, columns: Mapping[str, NDArray[Any]]) -> None:
         """Append events, if their table is recorded."""

@@ -43,6 +43,10 @@ class Store:
     def write(self, name, values, **where):
         self.written.append((name, np.asarray(values).tolist(), where))
 
+    def write_each(self, parts):
+        for name, values, where in parts:
+            self.write(name, values, **where)
+
     def append(self, name, columns):
         rows = {key: np.asarray(one).tolist() for key, one in columns.items()}
         self.written.append((name, rows))

@@ -54,6 +54,7 @@ LAUNCHED = (
     "societies/economy/source",
     "societies/workload/checking/bench",
     "societies/workload/running/blocks",
+    "societies/workload/running/saving",
     "societies/workload/checking/capture",
     "societies/workload/checking/capture_driver",
     "societies/workload/checking/capture_folder",

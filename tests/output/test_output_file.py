@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from threading import Event, current_thread
 
 import h5py
 import numpy as np
@@ -14,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from societies import background
+from societies.background import for_each
 from societies.errors import OutputError
 from societies.output import Coordinate, ResultFile, Variable, open_results
 from societies.output.layout import declare
@@ -312,6 +315,51 @@ def test_the_space_claimed_at_the_start_is_enough(data):
         create(path, **declared, attributes=attributes).close()
         layout = declare(coordinates, variables, attributes, state)
         assert path.stat().st_size <= layout.nbytes_on_disk <= 4 * path.stat().st_size + 100_000
+
+
+def test_several_threads_write_large_blocks_to_the_same_file(tmp_path, monkeypatch):
+    """Their values, checksums and fill values are those that one thread writes."""
+    content = []
+    values = {
+        "gini": np.linspace(0, 1, SOCIETIES * 3).reshape(SOCIETIES, 3),
+        "deals": np.arange(SOCIETIES * 3, dtype=np.int32).reshape(SOCIETIES, 3),
+    }
+    for number, least in enumerate((1 << 60, 0)):
+        monkeypatch.setattr(background, "THREADED_BYTES", least)
+        monkeypatch.setattr(background, "cores", lambda: 8)
+        threads, put = set(), ResultFile._put
+
+        def noted(self, piece, threads=threads, put=put):
+            threads.add(current_thread().name)
+            put(self, piece)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ResultFile, "_put", noted)
+            with create(tmp_path / f"{number}.h5") as file:
+                for name in values:
+                    file.write(name, values[name], day=slice(0, 3))
+                file.commit(3)
+                parts = [(name, values[name], {"day": slice(3, 6)}) for name in values]
+                file.write_each(parts * 50)
+                file.commit(6)
+        assert (len(threads) > 1) == bool(number)
+        content.append((tmp_path / f"{number}.h5").read_bytes())
+    assert content[0] == content[1]
+
+
+def test_what_one_of_several_threads_raises_is_raised_when_all_have_ended():
+    began, done = Event(), []
+
+    def work(item):
+        if item == 1:
+            assert began.wait(60)
+            raise OSError("no space")
+        began.set()
+        done.append(item)
+
+    with pytest.raises(OSError, match="no space"):
+        for_each(work, range(100), threads=3)
+    assert sorted(done) == [0, *range(2, 100)]
 
 
 def test_units_that_xarray_would_decode_as_time_are_refused():

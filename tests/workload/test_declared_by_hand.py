@@ -57,6 +57,10 @@ class Store:
     def write(self, name, values, **where):
         self.written.append((name, np.asarray(values).tolist(), where))
 
+    def write_each(self, parts):
+        for name, values, where in parts:
+            self.write(name, values, **where)
+
 
 def contents(changes=(), timed=False, record=(), days=7, **own):
     """Return the contents of a run of `tallies` with some changed fields."""

@@ -41,7 +41,7 @@ COMMIT_SHARE, RAREST_SECONDS = 0.02, 30.0
 """Slow commits take at most about this share of a run's time, because the pause before the next one
 is longer, up to `RAREST_SECONDS`: computing at the same time does not hide all of their cost."""
 
-WAITING_BYTES = 1 << 28
+WAITING_BYTES = 1 << 27
 """Blocks are written at once if their logs and states have more bytes than this."""
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from societies.workload.declare.fields import SERIES
 from societies.workload.declare.protocol import Block
 
-ROOM_BYTES = 1 << 28
+ROOM_BYTES = 3 << 26
 """Bytes of logs for which memory is allocated first; it is enlarged when it is full."""
 
 

@@ -538,7 +538,7 @@ def test_an_error_of_another_thread_speaks_of_options_in_a_shell(monkeypatch, tm
 def test_a_run_that_may_end_writes_its_last_two_checkpoints_and_reads_no_others(
     monkeypatch, tmp_path
 ):
-    """A device holds the newest two: states that nobody would resume from are never read."""
+    """A device holds the newest two: states from which no run would be resumed are never read."""
     made, read, checkpoint, all_of = [], [], ResultFile.checkpoint, engines.get_all
     monkeypatch.setattr(
         ResultFile,

@@ -235,7 +235,7 @@ class Simulation:
         block = Block(first, last, logs, events, state, self.stop, measured, over)
         self.workload.check(block, self.p)
         if last < end:
-            self.saving.after(last, end, state, beside=self._writing is None)
+            self.saving.after(last, end, state, early=self._writing is None)
         if borrowed:
             block = self._detailed(block)
         # A block holds no state while it waits.

@@ -60,10 +60,10 @@ class Saving:
         copies = [one.state for one in self.due.values() if isinstance(one, Read)]
         return sum(array.nbytes for state in copies for array in state.values())
 
-    def after(self, tick: int, last: int, state: SeenState, *, beside: bool) -> None:
+    def after(self, tick: int, last: int, state: SeenState, *, early: bool) -> None:
         """Read or hold the state of a tick before ``last`` if a checkpoint of it is due.
 
-        With ``beside`` another thread may begin to write it at once.
+        With ``early`` another thread may begin to write it at once.
         """
         if not self._saves(tick, last):
             return
@@ -71,7 +71,7 @@ class Saving:
         if self._sparing:
             self._saved, read = time.perf_counter(), state.read(hashed=False)
             self.due[tick] = read
-            if beside and read.sums is not None:
+            if early and read.sums is not None:
                 self.write_early(tick, kept(self._fields, read.state), read.sums.result)
         else:
             self.due[tick] = self._engine.held()

@@ -123,7 +123,7 @@ def test_pictures_and_a_video_are_saved(window, tmp_path):
     drawing = ElementTree.parse(tmp_path / f"day-{tick}.svg").getroot()
     space = "{http://www.w3.org/2000/svg}"
     texts = [one.text for one in drawing.iter(f"{space}text")]
-    assert {f"day {tick} of 30", "5 agents alive", "utility (util)"} <= {*texts}
+    assert {f"day {tick} of 30", ", 5 agents alive.", "utility (util)"} <= {*texts}
     circles = [one for one in drawing.iter(f"{space}path") if one.get("d").count("A") == 2]
     assert len(circles) == 5
     shown = window.js("newest.panes[0].numbers.links.length / 3")
@@ -160,7 +160,7 @@ def test_while_it_plays_only_what_is_on_the_screen_is_drawn(page, window):
     click(window, "play")
     window.until("newest.playing && newest.tick > 9")
     now = "document.getElementById('now').textContent"
-    window.until(f"/^at [0-9.]+ a second, 5 agents alive$/.test({now})")
+    window.until(f"/^, at [0-9.]+ a second, 5 agents alive[.]$/.test({now})")
     window.js("laid = 0")
     window.until("newest.tick > 12")
     assert window.js("laid") == 0

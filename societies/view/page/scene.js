@@ -101,7 +101,8 @@ function drawFacts() {
     text += newest.parted ? `The two part on ${clock} ${newest.parted}.` : "The two are the same so far, to the last bit.";
   }
   write("parted", text);
-  write("now", [speed(), living()].filter(Boolean).join(", "));
+  const now = [speed(), living()].filter(Boolean);
+  write("now", now.length ? `, ${now.join(", ")}.` : "");
   by("changes").replaceChildren(...panes.flatMap((pane, place) =>
     pane.changes.map(([tick, key, value]) => make("li", {
       textContent: `${panes.length === 2 ? ["without: ", "with: "][place] : ""}after ${clock} ${tick}: ${key} = ${value}`,

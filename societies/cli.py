@@ -692,6 +692,9 @@ def check(
     settings = _load(path, override)
     found = workload(settings.workload)
     told = found.python_of(settings)
+    if found.translated_sha256(settings):  # rules of a user: what cannot be translated is said
+        setup = Setup(found, settings)
+        found.phases(setup.p, 1)
     if told or type(found).programs is not Workload.programs:
         from societies.workload.running.programs import described
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -24,18 +24,22 @@ def note_number(config: Any, society: Any) -> None:
 
 
 def whole(
-    function: Callable[..., None], name: str, entry: str, declared: Declared
+    function: Callable[..., None],
+    name: str,
+    parameters: Sequence[str],
+    entry: str,
+    declared: Declared,
 ) -> Callable[..., None]:
     """Return a phase in plain Python as engines call it: for all entries, errors with their line.
 
     It raises `RuleError` if the rule raises an error, or sets other series than the model has.
     """
-    names = list(inspect.signature(function).parameters)[2:]
+    names = [one for one in parameters[2:] if one != entry]
 
     @wraps(function)
     def carried_out(config: Any, society: Any, day: int, **arguments: int) -> None:
         given = {declared.clock: day, "tick": day, **arguments}
-        values = [given[one] for one in names if one != entry]
+        values = [given[one] for one in names]
         try:
             if not entry:
                 function(config, society, *values)

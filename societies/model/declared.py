@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 import sys
 import warnings
@@ -16,7 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.config.problems import suggestion
 from societies.errors import ConfigError, TranslationWarning
+from societies.inputs import shown
 from societies.kerneltext.source import Generated, amalgamate, without_comments
 from societies.model.carried import NUMBER, note_number, on_host, whole
 from societies.opencl.debug import checked_mode
@@ -25,8 +28,8 @@ from societies.translate import (
     TranslatedPhase,
     TranslatedProgram,
     TranslationError,
-    entry_of,
     files_of,
+    parameters_of,
     rules_sha256,
 )
 from societies.workload import (
@@ -121,9 +124,10 @@ class Model(Workload[C, P]):
         for name in dict.fromkeys((*self.start, *self.day, *self.further)):
             function = getattr(module, name, None)
             if not isinstance(function, FunctionType):
+                near = suggestion(name, [n for n in vars(module) if n not in dir(builtins)])
                 raise ConfigError(
-                    f"{getattr(module, '__file__', module.__name__)}: the model {self.name} names "
-                    f"the phase {name}, and the file has no function of this name"
+                    f"{shown(Path(module.__file__ or ''))}: the model {self.name} names the phase "
+                    f"'{name}', and the file has no such function{near}"
                 )
             found[name] = function
         return found
@@ -254,7 +258,7 @@ class Model(Workload[C, P]):
         """Return for every phase the function of the module, called for every entry."""
         declared = _declared(self, p)
         return {
-            name: whole(function, name, entry_of(function, declared), declared)
+            name: whole(function, name, *parameters_of(function, name, declared), declared)
             for name, function in self.rules().items()
         }
 

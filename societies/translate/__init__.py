@@ -10,7 +10,7 @@ from societies.translate.kernels import TranslatedPhase
 from societies.translate.messages import RuleError, TranslationError
 from societies.translate.plugins import PlugIn
 from societies.translate.source import Site, files_of, rules_sha256
-from societies.translate.unit import TranslatedProgram, entry_of
+from societies.translate.unit import TranslatedProgram, parameters_of
 
 LANGUAGE = (builtin, expressions, loops, statements, truth)
 """Modules that register what they translate."""
@@ -23,7 +23,7 @@ __all__ = [
     "TranslatedPhase",
     "TranslatedProgram",
     "TranslationError",
-    "entry_of",
     "files_of",
+    "parameters_of",
     "rules_sha256",
 ]

@@ -13,6 +13,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any
 
+from societies.config.problems import suggestion
 from societies.translate.declared import Declared
 from societies.translate.frames import Again, CLine, Instance, Namespace, bindings_of
 from societies.translate.function import Function
@@ -96,18 +97,7 @@ class TranslatedProgram:
         self._forget_text()
         node, file = definition(function)
         name = name or function.__name__
-        names = [one.arg for one in node.args.args]
-        entry = entry_of(function, self.declared)
-        known = {self.declared.clock, "tick", *self.declared.arguments, entry}
-        hint = f"Write def {name}(config, {self.declared.copies}, {self.declared.clock})."
-        for one in names[2:]:
-            if one not in known:
-                last = f", or a dimension of the fields ({', '.join(self.declared.lengths)})"
-                reason = f"the parameter '{one}' is no argument of a step{last}"
-                raise file.error(node, reason, hint)
-        if len(names) < 2:
-            reason = f"the phase {name} has {len(names)} parameters"
-            raise file.error(node, reason, hint)
+        names, entry = parameters_of(function, name, self.declared)
         facts: dict[Any, Any] = {}
         self.active.clear()
         self.entry = entry
@@ -345,12 +335,37 @@ class TranslatedProgram:
         return text.replace("§width§", str(len(self.columns)))
 
 
-def entry_of(function: Callable[..., Any], declared: Declared) -> str:
-    """Return the dimension whose entries are the work-items of a phase; "": none."""
-    names = list(inspect.signature(function).parameters)
-    last = names[-1] if len(names) > 2 else ""
-    arguments = {declared.clock, "tick", *declared.arguments}
-    return last if last in declared.lengths and last not in arguments else ""
+def parameters_of(function: FunctionType, name: str, declared: Declared) -> tuple[list[str], str]:
+    """Return the parameters of a phase, and the dimension whose entries are its work-items, or "".
+
+    Raises
+    ------
+    TranslationError
+        If no engine can call it.
+    """
+    node, file = definition(function)
+    first, others = node.args.posonlyargs, node.args.args
+    names = [one.arg for one in (*first, *others)]
+    given = {declared.clock, "tick", *declared.arguments}
+    entry = names[-1] if len(names) > 2 and names[-1] in {*declared.lengths} - given else ""
+    unknown = [one for one in names[2:] if one not in given and one != entry]
+    plain = ast.arguments(first, others, None, [], [], None, [])
+    hint = f"Write def {name}(config, {declared.copies}, {declared.clock})."
+    reason = ""
+    if len(names) < 2:
+        reason = f"a phase has two parameters at least, and {name} has {len(names) or 'none'}"
+    elif unknown:
+        near = suggestion(unknown[0], [*given, *declared.lengths])
+        reason = f"the phase {name} is given no '{unknown[0]}'{near}"
+        if dims := [one for one in declared.lengths if one != "series"]:
+            hint += f" A last parameter of a phase for each entry is one of {', '.join(dims)}."
+    elif ast.dump(plain) != ast.dump(node.args):
+        reason = f"the phase {name} has parameters that are never given, or a default"
+    elif inspect.isgeneratorfunction(function):
+        reason, hint = f"a rule is no generator: calling {name} does nothing", "Write a loop."
+    if reason:
+        raise file.error(node, reason, hint, wrong=True)
+    return names, entry
 
 
 def _with_lines(one: Instance) -> str:

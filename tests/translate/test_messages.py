@@ -1,6 +1,7 @@
 """Is what cannot be translated refused, with its line and what to write instead?"""
 
 import importlib.util
+import re
 import sys
 
 import pytest
@@ -184,7 +185,7 @@ REFUSED = {
     "class Agent:\n    pass": ("a class cannot be translated", "fields of the society"),
     "with open('x') as f:\n    pass": ("this with cannot be translated", "Rng.load"),
     "x = (a for a in range(3))": ("a generator stands alone", "sum, min, max"),
-    "yield 3": ("a rule is no generator", "Append to a list"),
+    "yield 3": ("a rule is no generator", "Write a loop"),
     "raise ValueError('no')": ("a kernel cannot raise an error", "assert"),
     "for a in range(3):\n    pass\nelse:\n    x = 1": ("else of a loop", "Keep in a variable"),
     "x = day.bit_count()": ("nothing is known of .bit_count", ""),
@@ -368,8 +369,33 @@ def test_a_parameter_that_is_assigned_again_may_be_negative(translated):
 
 
 def test_a_parameter_that_nothing_gives_is_refused(translated):
-    with pytest.raises(TranslationError, match="'tomorrow' is no argument of a step"):
+    with pytest.raises(TranslationError, match="phase is given no 'tomorrow'") as found:
         translated("pass", "phase(config, society, day, tomorrow)")
+    assert found.value.hint == (
+        "Write def phase(config, society, day). A last parameter of a phase for each entry is one "
+        "of agent."
+    )
+
+
+@pytest.mark.parametrize(
+    ("signature", "said"),
+    [
+        ("phase()", "a phase has two parameters at least, and phase has none"),
+        ("phase(config)", "and phase has 1"),
+        ("phase(config, society, dya)", "is given no 'dya'; did you mean 'day'"),
+        ("phase(config, society, day, agents)", "no 'agents'; did you mean 'agent'"),
+        ("phase(config, society, agent, day)", "is given no 'agent'"),
+        ("phase(config, society, *more)", "has parameters that are never given, or a default"),
+        ("phase(config, society, **more)", "has parameters that are never given"),
+        ("phase(config, society, day=3)", "or a default"),
+        ("phase(config, society, *, day)", "has parameters that are never given"),
+    ],
+)
+def test_a_signature_that_no_engine_can_call_is_an_error(translated, signature, said):
+    """It was carried out by plain Python, which then ended with an internal error."""
+    with pytest.raises(TranslationError, match=re.escape(said)) as found:
+        translated("pass", signature)
+    assert found.value.wrong and found.value.line == FIRST - 1
 
 
 def test_lines_of_the_rules_stand_above_their_kernel(translated):

@@ -115,10 +115,36 @@ def test_plain_python_writes_what_fits_its_fields(folder, capsys, device):
 def test_what_plain_python_cannot_carry_out_either_is_an_error(folder, capsys, line, said):
     text = SOURCE.replace("NAME", "walk_alone").replace("society.place += config.step", line)
     (folder / "walk.py").write_text(text)
-    assert shell("run", "walk.yaml", *ON) == 2
-    error = capsys.readouterr().err
-    assert said in error and "walk.py:15: " in error
-    assert "plain Python" not in error and "Traceback" not in error
+    for words in (("run", "walk.yaml", *ON), ("check", "walk.yaml")):
+        assert shell(*words) == 2
+        error = capsys.readouterr().err
+        assert said in error and "walk.py:15: " in error
+        assert "plain Python" not in error and "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("def walk(config, society, day)", "def walk(config)", "walk.py:13: a phase has two"),
+        (", society, day)", ", society, dya)", "walk.py:13: the phase walk is given no 'dya'; did"),
+        ('("walk",)', '("wolk",)', "walk.py: the model walk_alone names the phase 'wolk', and the "
+         "file has no such function; did you mean 'walk'?"),
+    ],
+)  # fmt: skip
+def test_check_finds_phases_that_cannot_be_called(folder, capsys, old, new, said):
+    """It called them valid, and a run ended with an internal error."""
+    (folder / "walk.py").write_text(SOURCE.replace("NAME", "walk_alone").replace(old, new))
+    for words in (("run", "walk.yaml", *ON), ("check", "walk.yaml")):
+        assert shell(*words) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_check_says_what_plain_python_carries_out(folder, capsys):
+    text = SOURCE.replace("NAME", "walk_alone").replace("society.place +=", "print(3)\n    x =")
+    (folder / "walk.py").write_text(text)
+    assert shell("check", "walk.yaml") == 0
+    said = "the phase walk is carried out by plain Python, which is slow:\nwalk.py:15: print has no"
+    assert said in capsys.readouterr().err
 
 
 def test_a_sweep_of_a_model_in_a_file(folder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 import sys
 import warnings
@@ -124,7 +123,8 @@ class Model(Workload[C, P]):
         for name in dict.fromkeys((*self.start, *self.day, *self.further)):
             function = getattr(module, name, None)
             if not isinstance(function, FunctionType):
-                near = suggestion(name, [n for n in vars(module) if n not in dir(builtins)])
+                written = [k for k, one in vars(module).items() if isinstance(one, FunctionType)]
+                near = suggestion(name, written)
                 raise ConfigError(
                     f"{shown(Path(module.__file__ or ''))}: the model {self.name} names the phase "
                     f"'{name}', and the file has no such function{near}"

@@ -185,7 +185,6 @@ REFUSED = {
     "class Agent:\n    pass": ("a class cannot be translated", "fields of the society"),
     "with open('x') as f:\n    pass": ("this with cannot be translated", "Rng.load"),
     "x = (a for a in range(3))": ("a generator stands alone", "sum, min, max"),
-    "yield 3": ("a rule is no generator", "Write a loop"),
     "raise ValueError('no')": ("a kernel cannot raise an error", "assert"),
     "for a in range(3):\n    pass\nelse:\n    x = 1": ("else of a loop", "Keep in a variable"),
     "x = day.bit_count()": ("nothing is known of .bit_count", ""),
@@ -396,6 +395,13 @@ def test_a_signature_that_no_engine_can_call_is_an_error(translated, signature, 
     with pytest.raises(TranslationError, match=re.escape(said)) as found:
         translated("pass", signature)
     assert found.value.wrong and found.value.line == FIRST - 1
+
+
+def test_a_phase_that_yields_is_an_error(translated):
+    """Calling it does nothing in Python either."""
+    with pytest.raises(TranslationError, match="no generator: calling phase does nothing") as found:
+        translated("yield 3")
+    assert found.value.wrong
 
 
 def test_lines_of_the_rules_stand_above_their_kernel(translated):

@@ -21,6 +21,7 @@ from societies.errors import ConfigError, TranslationWarning
 from societies.inputs import shown
 from societies.kerneltext.source import Generated, amalgamate, without_comments
 from societies.model.carried import NUMBER, note_number, on_host, whole
+from societies.model.mistakes import require_declared
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
@@ -120,6 +121,12 @@ class Model(Workload[C, P]):
         """
         module = sys.modules[type(self).__module__]
         found = {}
+        for one in ("start", "day", "further"):
+            if isinstance(names := getattr(self, one), str):
+                raise ConfigError(
+                    f"{shown(Path(module.__file__ or ''))}: {one} of the model {self.name} is one "
+                    f"text: write {one} = ({names!r},)"
+                )
         for name in dict.fromkeys((*self.start, *self.day, *self.further)):
             function = getattr(module, name, None)
             if not isinstance(function, FunctionType):
@@ -156,6 +163,7 @@ class Model(Workload[C, P]):
 
     def arrays(self, p: P) -> dict[str, Field]:
         """Return all arrays of the state; a checked build has one more."""
+        require_declared(self, p)
         found = super().arrays(p)
         hidden = partial(Field, (), compared=False, checkpointed=False)
         if checked_mode():
@@ -327,32 +335,9 @@ def _number(config: Any, path: str) -> float:
     return float(config)
 
 
-_TAKEN = {
-    "index": "it is the number of the {copies}",
-    "series": "it is where a day's series are written",
-    FAULT: "checked builds have a field of this name",
-    NUMBER: "phases that Python carries out have a field of this name",
-}
-"""Names that fields cannot have, since rules read or write something else by them."""
-
-
-def _require_free_names(model: Model[Any, Any], fields: Mapping[str, Field], p: Any) -> None:
-    """Raise ConfigError if a field has a name by which rules mean something else."""
-    taken = {**_TAKEN, **dict.fromkeys(model.events(p), "it is a list of events")}
-    for name in fields:
-        if name in taken or not name.isascii():
-            why = taken.get(name, "names of fields have the letters a to z, digits and _")
-            code = type(model).fields.__code__
-            place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
-            raise ConfigError(
-                f"{place}: the model {model.name} cannot have a field '{name}': "
-                f"{why.format(copies=model.copies)}"
-            )
-
-
 def _declared(model: Model[Any, Any], p: Any) -> Declared:
+    require_declared(model, p)
     fields = dict(model.fields(p))
-    _require_free_names(model, fields, p)
     fields[FAULT] = Field((), "int32", "1", "fault")
     fields[NUMBER] = Field((), "uint32", "1", "number")
     made = p._made if isinstance(p, Copies) else [p]

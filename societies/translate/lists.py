@@ -182,7 +182,7 @@ def field_list(f: Function, name: str, node: ast.AST) -> List:
     if name not in declared.fields:
         known = [one for one in declared.fields if one not in declared.hidden]
         near = suggestion(name, known)
-        hint = f"Declared are {', '.join(known)}."
+        hint = f"Declared are {', '.join(known)}." if known else "The model declares no field."
         if hasattr(declared.settings, name):
             near, hint = "", f"It is a key of the configuration: config.{name}."
         f.error(node, f"the {declared.copies} has no field '{name}'{near}", hint, wrong=True)

@@ -76,7 +76,7 @@ def assign_series(f: Function, node: ast.Dict) -> None:
     missing = [one for one in series if one not in keys]
     for key, at in zip(keys, node.keys, strict=True):
         if key not in series and (key or not missing):
-            hint = f"Declared: {', '.join(series)}."
+            hint = f"Declared: {', '.join(series)}." if series else "The model declares no series."
             near = suggestion(key, series)
             f.error(at, f"there is no series '{key}'{near}", hint, wrong=True)
     if missing:

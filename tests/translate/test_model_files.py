@@ -139,6 +139,57 @@ def test_check_finds_phases_that_cannot_be_called(folder, capsys, old, new, said
         assert said in capsys.readouterr().err
 
 
+FIELD = 'Field((), "int32", "steps", "where it is", recorded=True)'
+DECLARED_WRONG = {
+    'return {"place": Series("steps", "where it is")}': (
+        ('return {"place": ("steps", "where it is")}', "has no Series(unit, meaning)"),
+        ("pass", "returns no dictionary from series: None"),
+        ('return {"place": Series("steps", "where it is", ("agent",))}',
+         "gives the series 'place' the dimension 'agent', of which sizes says no length"),
+    ),
+    FIELD: (
+        ('("int32", "steps")', "has no Field(...) as its field 'place'"),
+        ('Field(("agent"), "int32", "steps", "where it is")',
+         "has 'agent' as the dimensions of the field 'place': write a tuple, such as ('agent',)"),
+        ('Field(("agent",), "int32", "steps", "where it is")',
+         "gives the field 'place' the dimension 'agent', of which sizes says no length"),
+        ('Field((), "int33", "steps", "where it is")',
+         "has 'int33' as the type of the field 'place': it is one of int8 to int64"),
+    ),
+    "return {}": (
+        ('return {"agent": 0.5}', "has 0.5 as the length of 'agent': it needs a whole number"),
+        ('return {"agent": -1}', "has -1 as the length of 'agent'"),
+        ('return ["agent"]', "returns no dictionary from sizes: ['agent']"),
+    ),
+    "    def sizes": (
+        ("    def events(self, p):\n        return {'deals': 3}\n\n    def sizes",
+         "has no Events(columns, rows) as its events 'deals'"),
+    ),
+    'day = ("walk",)': (('day = ("walk")', "is one text: write day = ('walk',)"),),
+    "WORKLOAD = Walk()": (("WORKLOAD = Walk", "WORKLOAD is a class; write WORKLOAD = Walk()"),),
+    'name, summary, config = "NAME", "a walk", WalkConfig': (
+        ('name, config = "NAME", WalkConfig', "the class Walk has no line summary = ..."),
+        ('name, summary = "NAME", "a walk"', "the class Walk has no line config = ..."),
+        ('summary, config = "a walk", WalkConfig', "the class Walk has no line name = ..."),
+    ),
+}  # fmt: skip
+"""Mistakes of what a model declares, by what stands in their place."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [(old, *one) for old, several in DECLARED_WRONG.items() for one in several],
+)
+def test_mistakes_of_a_declaration_have_their_place(folder, capsys, old, new, said):
+    """Most were internal errors."""
+    assert SOURCE.count(old) == 1
+    (folder / "walk.py").write_text(SOURCE.replace(old, new).replace("NAME", "walk_alone"))
+    for words in (("check", "walk.yaml"), ("run", "walk.yaml", *ON)):
+        assert shell(*words) == 2
+        error = capsys.readouterr().err
+        assert said in error and "walk.py:" in error and "internal" not in error
+
+
 def test_check_says_what_plain_python_carries_out(folder, capsys):
     text = SOURCE.replace("NAME", "walk_alone").replace("society.place +=", "print(3)\n    x =")
     (folder / "walk.py").write_text(text)

@@ -90,8 +90,13 @@ def workload_of_file(name: str) -> Workload[Any, Any]:
     from societies.translate.files import load_module
 
     found, path = getattr(load_module(Path(name)), "WORKLOAD", None), Path(name).resolve()
+    if isinstance(found, type) and issubclass(found, Workload):
+        raise ConfigError(f"{name}: WORKLOAD is a class; write WORKLOAD = {found.__name__}()")
     if not isinstance(found, Workload):
         raise ConfigError(f"{name}: has no line WORKLOAD = ..., which makes the workload")
+    for one in ("name", "summary", "config"):
+        if not hasattr(found, one):
+            raise ConfigError(f"{name}: the class {type(found).__name__} has no line {one} = ...")
     entry = _entries().get(found.name)
     if entry is not None and not _is_in(entry, path):
         there = entry.value.partition(":")[0]

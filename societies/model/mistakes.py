@@ -1,0 +1,97 @@
+"""Is what a model declares of the form that engines need? Its mistakes, with file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from societies.config.problems import suggestion
+from societies.errors import ConfigError
+from societies.model.carried import NUMBER
+from societies.workload import Events, Field, Series
+from societies.workload.declare.fields import SERIES
+from societies.workload.running.ensembles import once
+from societies.workload.running.faults import FAULT
+
+_TAKEN = {
+    "index": "it is the number of the {copies}",
+    "series": "it is where a {clock}'s series are written",
+    FAULT: "checked builds have a field of this name",
+    NUMBER: "phases that Python carries out have a field of this name",
+}
+"""Names that fields cannot have, since rules read or write something else by them."""
+
+
+def require_declared(model: Any, p: Any) -> None:
+    """Raise ConfigError for the first mistake in what a model declares for some parameters."""
+    once(p, f"declared by {model.name}", lambda _: _require(model, p))
+
+
+def _require(model: Any, p: Any) -> None:
+    for name, mistakes in _MISTAKES.items():
+        method = getattr(type(model), name)
+        made = getattr(model, name)(p)
+        listed = mistakes(model, p, made) if isinstance(made, Mapping) else iter(
+            [f"returns no dictionary from {name}: {made!r}"]
+        )  # fmt: skip
+        for what in listed:
+            place = f"{Path(method.__code__.co_filename).name}:{method.__code__.co_firstlineno}"
+            said = what.format(copies=model.copies, clock=model.clock)
+            raise ConfigError(f"{place}: the model {model.name} {said}")
+
+
+def _of_sizes(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
+    for name, length in made.items():
+        if not isinstance(length, Integral) or isinstance(length, bool) or length < 0:
+            yield f"has {length!r} as the length of '{name}': it needs a whole number"
+
+
+def _of_fields(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
+    taken = {**_TAKEN, **dict.fromkeys(model.events(p), "it is a list of events")}
+    for name, one in made.items():
+        if name in taken or not name.isascii():
+            why = taken.get(name, "names of fields have the letters a to z, digits and _")
+            yield f"cannot have a field '{name}': {why}"
+        if not isinstance(one, Field):
+            yield f"has no Field(...) as its field '{name}'"
+        yield from _of_dims(f"the field '{name}'", one.dims, {**model.sizes(p), SERIES: 0})
+        try:
+            np.dtype(one.dtype)
+        except TypeError:
+            kinds = "int8 to int64, uint8 to uint64 or float64"
+            yield f"has '{one.dtype}' as the type of the field '{name}': it is one of {kinds}"
+
+
+def _of_series(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
+    for name, one in made.items():
+        if not isinstance(one, Series):
+            yield f"has no Series(unit, meaning) as its series '{name}'"
+        yield from _of_dims(f"the series '{name}'", one.dims, model.sizes(p))
+
+
+def _of_events(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
+    for name, one in made.items():
+        if not isinstance(one, Events):
+            yield f"has no Events(columns, rows) as its events '{name}'"
+
+
+def _of_dims(what: str, dims: Any, lengths: Mapping[str, int]) -> Iterator[str]:
+    if not isinstance(dims, tuple):
+        yield f"has {dims!r} as the dimensions of {what}: write a tuple, such as ({dims!r},)"
+    for dim in dims:
+        if dim not in lengths:
+            near = suggestion(dim, lengths)
+            yield f"gives {what} the dimension '{dim}'{near}, of which sizes says no length"
+
+
+_MISTAKES: dict[str, Callable[[Any, Any, Mapping[str, Any]], Iterator[str]]] = {
+    "sizes": _of_sizes,
+    "fields": _of_fields,
+    "series": _of_series,
+    "events": _of_events,
+}
+"""What is wrong with what each method of a model returns."""

@@ -10,7 +10,7 @@ from reference_py.economy.devices import DEVICE_TYPES, MAKER, TOOL
 from societies.analysis.drawing import MOST_CASES
 from societies.analysis.effects import cases_of_effects
 from societies.analysis.fans import fan_of
-from societies.analysis.networks import NETWORK, SWAPS
+from societies.analysis.networks import SWAPS
 from societies.analysis.responses import shocks_of
 from societies.analysis.selecting import RUN, copies_of, workload_of
 from societies.analysis.sensitivity import varied
@@ -18,6 +18,7 @@ from societies.analysis.study_cases import runs_done
 from societies.analysis.study_figures import design_of, scalars
 from societies.config.problems import quoted
 from societies.economy.figure import happenings, possible_types
+from societies.economy.network import NETWORK
 from societies.errors import ConfigError, SocietiesError
 from societies.output.reading import event_tables
 from societies.words import plural

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from societies.analysis.selecting import RUN
 from societies.config.document import read_text
+from societies.economy.network import COLUMNS, DEVICE_COLUMNS, NETWORK
 from societies.errors import ConfigError, OutputError, option
 from societies.output import open_results
 from societies.output.reading import event_tables
@@ -19,7 +20,6 @@ from societies.output.reading import event_tables
 if TYPE_CHECKING:
     import xarray as xr
 
-NETWORK = "trade_network"
 """Table of links; ``record.network`` records it."""
 SWAPS, SALES = "resource_trades", "device_trades"
 """Tables of swaps and of sales of devices; ``record.trade_log`` records them."""
@@ -35,12 +35,7 @@ ABOUT = {
     "run": ("", "number of the run"),
     "society": ("", "number of the society"),
     "day": ("day", "day of the trades"),
-    "giver": ("index", "agent that gave"),
-    "taker": ("index", "agent that was given"),
-    "units": ("units", "units given in swaps, all resources"),
-    "swaps": ("1", "swaps between the two, in which each gave the other"),
-    "units_paid": ("units", "units paid for devices, all resources"),
-    "devices": ("1", "devices sold by the giver"),
+    **{one.name: (one.units, one.long_name) for one in (*COLUMNS[2:], *DEVICE_COLUMNS)},
 }
 """Unit and meaning of each column."""
 

@@ -58,6 +58,11 @@ def config_error(problems: Iterable[Problem], more: int = 0) -> ConfigError:
     return ConfigError("\n".join([*map(str, found[:MOST_REPORTED]), *rest]))
 
 
+def first_reason(error: ConfigError, key: str) -> str:
+    """Return the first line of an error without its place and, if it is about ``key``, the key."""
+    return str(error).partition("\n")[0].rpartition("  ")[2].removeprefix(f"{key}: ")
+
+
 def dotted(path: Path) -> str:
     """Return ``groups.0.count``; a part that is no plain word is quoted, without line breaks."""
     return ".".join(

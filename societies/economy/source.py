@@ -31,7 +31,7 @@ from societies.economy.ensemble import SHOCK_TABLE, Ensemble
 from societies.economy.series import columns_of, entries, series_table
 from societies.workload.declare.fields import series_columns
 from societies.workload.declare.keys import VALUE_TABLE, shape_macros, value_macros, value_rows
-from societies.workload.running.faults import FAULT
+from societies.workload.running.faults import FAULT, FAULT_MEANING
 
 DISTRIBUTIONS = ("utility", "three_days", "total", "extracted", "minutes", "total_before")
 """Quantities that are compared between agents: macros ``OF_...`` in the order of this list."""
@@ -280,8 +280,8 @@ def header(p: Parameters) -> str:
     lines = [*lookups, f"#define STREAM_GAP {STREAM_GAP:#x}UL"]
     fields = arrays(p)
     if p.rule_sites:
-        meaning = "first place where a rule went wrong"
-        fields = {**fields, FAULT: Array((), "int32", "1", meaning, (0, None), of_agent=False)}
+        noted = Array((), "int32", "1", FAULT_MEANING, (0, None), of_agent=False)
+        fields = {**fields, FAULT: noted}
     state = [f"__global {_C_TYPES[f.dtype]} *state_{name}" for name, f in fields.items()]
     state += [f"const uint {name}" for name in counts(p)]
     names = [*(f"state_{name}" for name in fields), *counts(p)]

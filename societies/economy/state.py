@@ -13,7 +13,7 @@ from reference_py.economy import state
 from reference_py.economy.parameters import REMOVE_AGENT, Parameters
 from societies.economy.series import columns_of
 from societies.workload.declare.fields import Field
-from societies.workload.running.faults import FAULT
+from societies.workload.running.faults import FAULT, FAULT_MEANING
 from societies.workload.running.state import initial_state as initial
 
 ALIVE = "alive"
@@ -35,8 +35,7 @@ def state_fields(p: Parameters) -> dict[str, Field]:
         said = {word: one for word, one in vars(array).items() if word != "of_agent"}
         found[name] = Field(**said, present=ALIVE * (removes and array.of_agent and name != ALIVE))
     if p.rule_sites:
-        meaning = "first place where a rule went wrong"
-        found[FAULT] = Field((), "int32", "1", meaning, compared=False, checkpointed=False)
+        found[FAULT] = Field((), "int32", "1", FAULT_MEANING, compared=False, checkpointed=False)
     return found
 
 

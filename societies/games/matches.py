@@ -26,6 +26,7 @@ from societies.config.model import (
     Section,
     WorkloadConfig,
     key,
+    shape,
 )
 from societies.words import counted
 from societies.workload import Field, Phase, Workload
@@ -60,6 +61,11 @@ class MatchRecord(Section):
     """What is recorded in the file, and how often."""
 
     checkpoint: Interval = checkpoints("game", "the state", 1)
+
+
+def pair_of(first: Any, second: Any) -> Any:
+    """Return the key of the two players of a match by their defaults."""
+    return shape((first, second), "The first player and the second")
 
 
 class MatchConfig(WorkloadConfig):

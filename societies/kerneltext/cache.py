@@ -19,6 +19,9 @@ from typing import Any, Protocol
 from filelock import FileLock, Timeout
 from platformdirs import user_cache_dir
 
+POCL = "Portable Computing Language"
+"""Name of PoCL's platform."""
+
 
 class BuildDevice(Protocol):
     """What the cache asks of a device: which builds it can share with others."""
@@ -63,7 +66,7 @@ def caches_itself(device: BuildDevice) -> bool:
 
     PoCL keeps its own, and a simulator builds from source to know the lines.
     """
-    return device.platform == "Portable Computing Language" or device.simulator
+    return device.platform == POCL or device.simulator
 
 
 def program_key(device: BuildDevice, text: str, options: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from societies.errors import DeviceError
+from societies.kerneltext.cache import POCL
 from societies.kerneltext.source import AmalgamatedText, amalgamate, without_comments
 from societies.localmem import KernelPlan, plan
 from societies.opencl.argtypes import Kind, Parameter, StructType
@@ -286,7 +287,7 @@ def predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:
     if device.fp64:
         macros["cl_khr_fp64"] = "1"
     macros["__IMAGE_SUPPORT__"] = "1" if getattr(cl_device, "image_support", False) else None
-    if device.platform == "Portable Computing Language":
+    if device.platform == POCL:
         macros["POCL_DEVICE_ADDRESS_BITS"] = str(getattr(cl_device, "address_bits", 64))
     relaxed = any("-cl-fast-relaxed-math" in option for option in options)
     macros["__FAST_RELAXED_MATH__"] = "1" if relaxed else None

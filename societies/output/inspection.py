@@ -23,7 +23,7 @@ from societies.output.layout import (
     require_ours,
 )
 from societies.output.opening import descriptor_of, is_study, require_whole, still_good
-from societies.output.seal import Damage
+from societies.output.seal import END_MISSING, STRUCTURE_INTACT, Damage
 from societies.output.stored_seal import Seal, StudySeal, find
 from societies.output.study_inspection import inspected, sweep_of
 from societies.output.trailing import attributes_of, hash_holds, is_calibration
@@ -133,7 +133,7 @@ def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspectio
     size = os.fstat(disk.descriptor).st_size
     rows = [("file", f"{path}, {size:,} bytes, layout {found.layout}"), *_made(found.attributes)]
     if any(one.end > size for one in found.extents.values()):
-        rows.append(("state", "the end of the file is missing"))
+        rows.append(("state", END_MISSING))
         return Inspection(path, rows, False, False, damages, still_good(disk, found))
     live = lock.being_written(path)
     state = checksums.commits(disk, found)
@@ -156,11 +156,7 @@ def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspectio
     if check:
         said = "as written, all of it" if not damages else "damaged, see below"
     else:
-        said = (
-            "structure as written; the recorded data: see `societies info --check`"
-            if not damages
-            else "damaged"
-        )
+        said = STRUCTURE_INTACT if not damages else "damaged"
     rows.append(("checksums", said))
     good = still_good(disk, found, live=live) if damages else ""
     return Inspection(path, rows, complete, check, damages, good)

@@ -40,6 +40,10 @@ from numpy.typing import DTypeLike, NDArray
 from societies.errors import OutputError, option, shortened
 from societies.output.tables import EVENTS, EventTable
 
+A_STUDY = "is a study of `societies sweep`. Name the result of a run."
+OTHER_VERSION = ". Use the version of societies that wrote it."
+"""Parts of messages that the files of runs and of studies share."""
+
 Attribute = str | int | float
 StateLayout = Mapping[str, tuple[tuple[int, ...], DTypeLike]]
 
@@ -391,7 +395,7 @@ def require_ours(file: h5py.File, path: object, *known: int) -> int:
     version = file.attrs.get(LAYOUT_ATTRIBUTE)
     if version is None:
         if STUDY_ATTRIBUTE in file.attrs:
-            raise OutputError(f"{path}: is a study of `societies sweep`. Name the result of a run.")
+            raise OutputError(f"{path}: {A_STUDY}")
         if "definition_sha256" in file.attrs:
             raise OutputError(
                 f"{path}: is the file of a calibration, not the result of a run. "
@@ -409,7 +413,7 @@ def require_ours(file: h5py.File, path: object, *known: int) -> int:
     if not isinstance(version, int | np.integer) or int(version) not in COMMITTED:
         raise OutputError(
             f"{path}: has file layout {shortened(str(version))}, this version of societies knows "
-            f"{LAYOUT_VERSION}. Use the version of societies that wrote it."
+            f"{LAYOUT_VERSION}{OTHER_VERSION}"
         )
     if known and version not in known:
         raise OutputError(

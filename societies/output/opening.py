@@ -15,7 +15,7 @@ import numpy as np
 from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, seal
 from societies.output.disk import Disk
-from societies.output.layout import SEALED, STUDY_ATTRIBUTE, require_ours
+from societies.output.layout import A_STUDY, OTHER_VERSION, SEALED, STUDY_ATTRIBUTE, require_ours
 from societies.output.seal import Damage
 from societies.output.stored_seal import Seal, StudySeal, find
 from societies.output.study_layout import CHECKSUM, STUDY_VERSION
@@ -59,7 +59,7 @@ def sealed(path: Path, descriptor: int, *known: int) -> tuple[Disk, Seal] | None
     """
     found = find(descriptor)
     if isinstance(found, StudySeal):
-        raise OutputError(f"{path}: is a study of `societies sweep`. Name the result of a run.")
+        raise OutputError(f"{path}: {A_STUDY}")
     if found is None:
         with opened(path) as file:
             if require_ours(file, path, *known) < SEALED[0]:
@@ -113,7 +113,7 @@ def require_study(file: h5py.File, path: Path) -> int:
     if not isinstance(version, int | np.integer) or not 1 <= version <= STUDY_VERSION:
         raise OutputError(
             f"{path}: is a study of layout {version}; this version of societies knows "
-            f"{STUDY_VERSION}. Use the version of societies that wrote it."
+            f"{STUDY_VERSION}{OTHER_VERSION}"
         )
     return int(version)
 

@@ -65,6 +65,11 @@ class Damage:
         return ", ".join(word for word in (self.what, self.which, self.where) if word)
 
 
+END_MISSING = "the end of the file is missing"
+STRUCTURE_INTACT = "structure as written; the recorded data: see `societies info --check`"
+"""States of runs and studies that `societies info` prints."""
+
+
 def stretch(offset: int, end: int) -> str:
     """Return words for a range of bytes."""
     return f"byte {offset} of the file" if end == offset + 1 else f"bytes {offset} to {end - 1}"

@@ -13,7 +13,7 @@ import yaml
 from societies.output import opening, seal
 from societies.output.disk import Disk
 from societies.output.files import READING, explained
-from societies.output.seal import Damage
+from societies.output.seal import END_MISSING, STRUCTURE_INTACT, Damage
 from societies.output.stored_seal import StudySeal
 from societies.output.studies import content_of, old_content
 from societies.output.study_layout import (
@@ -59,7 +59,7 @@ def inspected(
         disk = found.disk(descriptor)
         damages += seal.damages(disk, found)
         if any(one.end > os.fstat(descriptor).st_size for one in found.extents.values()):
-            rows += [*_made(found.attributes), ("state", "the end of the file is missing")]
+            rows += [*_made(found.attributes), ("state", END_MISSING)]
             return rows, False, damages, "nothing for certain"
     if found is not None and damages:
         rows += _made(found.attributes)
@@ -92,7 +92,7 @@ def _checksums(found: StudySeal | None, damages: Sequence[Damage], *, check: boo
         return f"{done}; the rest has no checksums in this layout, which can be read, not continued"
     if check:
         return "as written, all of it"
-    return "structure as written; the recorded data: see `societies info --check`"
+    return STRUCTURE_INTACT
 
 
 def _of_file(path: Path) -> Rows:

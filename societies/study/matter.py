@@ -13,6 +13,7 @@ from societies.analysis.effect_table import digits
 from societies.analysis.effects import plain
 from societies.config.document import read_text
 from societies.config.model import INITIAL, TABULATED, VALUE
+from societies.config.problems import first_reason
 from societies.errors import ConfigError, option
 from societies.study.simulate import Progress, Simulator, sweep_of
 from societies.study.targets import load_targets
@@ -230,7 +231,7 @@ def _valid(sweep: Sweep, key: str, values: Sequence[Any]) -> tuple[list[Any], st
             checked_points(sweep, [{key: value}])
             good.append(value)
         except ConfigError as error:
-            why = str(error).partition("\n")[0].rpartition("  ")[2].removeprefix(f"{key}: ")
+            why = first_reason(error, key)
     return good, why
 
 

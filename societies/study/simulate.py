@@ -28,7 +28,7 @@ from societies.sweep.executors import Executor, executor_of
 from societies.sweep.in_memory import Keep
 from societies.sweep.points import Bucket, checked_points, data_of, groups
 from societies.workload.declare.protocol import Setup
-from societies.workload.running.varying import NotVarying, found_key, varying
+from societies.workload.running.varying import NotVarying, found_key, is_section, varying
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -347,7 +347,7 @@ def sweep_of(config: Any, set: Mapping[str, Any], keys: Sequence[str] = ()) -> S
         except NotVarying as why:
             raise ConfigError(f"{key}: {why}") from None
         if section is not None:
-            raise ConfigError(f"{key}: is a section; name one of its keys")
+            raise ConfigError(f"{key}: {is_section(section)}")
     return sweep
 
 

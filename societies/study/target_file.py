@@ -20,6 +20,9 @@ Choice = str | dict[str, Any]
 """A name, or ``{name: {option: value}}``."""
 
 
+CHOICE = "Name, or {NAME: {OPTION: VALUE}}"
+
+
 def chosen(said: Choice) -> tuple[str, dict[str, Any]]:
     """Return name and options of a statistic or a filter.
 
@@ -58,7 +61,7 @@ class Target(Section):
     )
     relative_to: str | None = key(None, "Ticks by whose mean the series is divided: 596:600")
     ticks: str | int | None = key(None, "Ticks of the statistic: 501:1000; default: all")
-    statistic: Choice = key("mean", "Name, or {NAME: {OPTION: VALUE}}")
+    statistic: Choice = key("mean", CHOICE)
     data: DataColumn | None = key(None, "Observations, for a distance, or for forecasts")
     band: Annotated[ListOf[float | None], Field(min_length=2, max_length=2)] | None = key(
         None, "Least and largest value that is right; null: no end"
@@ -70,11 +73,15 @@ class Target(Section):
     source: str | None = key(None, "Where the band comes from")
 
 
+BASE: Any = key(None, "A YAML file, the name of a shipped configuration, or a section")
+CHANGES: Any = key({}, "Keys of the base to change")
+
+
 class Case(Section):
     """A configuration and its targets."""
 
-    base: Any = key(None, "A YAML file, the name of a shipped configuration, or a section")
-    set: dict[str, Any] = key({}, "Keys of the base to change")
+    base: Any = BASE
+    set: dict[str, Any] = CHANGES
     replicates: int | None = key(None, "Seeds", "runs", ge=1, le=LARGEST_INTEGER)
     burn_in: int = key(0, "First ticks that no statistic uses, unless it has its own", "tick", ge=0)
     share: float = key(SHARE, "Share of the seeds that must be in a band", "1", ge=0, le=1)

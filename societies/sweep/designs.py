@@ -27,7 +27,7 @@ from societies.sweep.factor import Factor, InvalidFactor, Row, Unknown, key_plac
 from societies.sweep.ranges import is_number
 from societies.sweep.sampling import SAMPLES, sample
 from societies.words import counted
-from societies.workload.running.varying import NotVarying, found_key, value_at
+from societies.workload.running.varying import NotVarying, found_key, is_section, value_at
 
 MOST_STEPS = 1_000_000
 """Most values of a range with equal steps."""
@@ -122,7 +122,7 @@ def unusable(model: type[Any], base: Mapping[str, Any], key: str, elsewhere: Els
         other = elsewhere(tuple(key.split(".")))
         return f"unknown key{other}, and the same at all points" if other else str(why)
     if section is not None and not isinstance(value_at(base, key), list | tuple):
-        return f"is a section; name one of its keys: {', '.join(section.model_fields)}"
+        return is_section(section)
     return ""
 
 

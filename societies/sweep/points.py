@@ -22,7 +22,7 @@ from societies.sweep.designs import combined
 from societies.sweep.document import Sweep
 from societies.sweep.factor import INTERVENTIONS
 from societies.workload.declare.protocol import Workload
-from societies.workload.running.ensembles import plain_number
+from societies.workload.running.ensembles import MOST_REPORTED, plain_number
 from societies.workload.running.points import with_rows
 from societies.workload.running.tables import ValueTable
 from societies.workload.running.varying import (
@@ -34,7 +34,6 @@ from societies.workload.running.varying import (
 )
 
 Point = Mapping[str, Any]
-_MOST_REPORTED = 8
 LABEL = "label"
 """Key that names a point and has no effect on its results, so that it may differ in a launch."""
 
@@ -152,7 +151,7 @@ def checked_points(
                     text = f"{key}: takes whole numbers: {whole[key]}"  # once for all points
                 if (problem := Problem(place, (), text)) not in problems:
                     problems.append(problem)
-            if len(problems) > _MOST_REPORTED:
+            if len(problems) > MOST_REPORTED:
                 break
             continue
         own = {key: point[key] for key in shared if not (by_run and key == INTERVENTIONS)}
@@ -172,8 +171,8 @@ def checked_points(
     for bucket in buckets.values() if not problems else ():
         sweep.workload.plugged(bucket.config)  # loads the rules, so that a wrong one is said first
     if problems:
-        more = len(problems) > _MOST_REPORTED
-        text = str(config_error(problems[:_MOST_REPORTED]))
+        more = len(problems) > MOST_REPORTED
+        text = str(config_error(problems[:MOST_REPORTED]))
         raise ConfigError(f"{text}\nand more problems like these" if more else text)
     return list(buckets.values())
 

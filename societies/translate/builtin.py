@@ -18,7 +18,7 @@ from societies.translate.draws import alone, draw
 from societies.translate.function import Function, handles
 from societies.translate.loops import Generators, list_from
 from societies.translate.membership import method as list_method
-from societies.translate.messages import ATTRIBUTES, no_such_function
+from societies.translate.messages import ATTRIBUTES, UNKNOWN_MOST, no_such_function
 from societies.translate.operators import binary
 from societies.translate.ordering import each_value, extreme, in_order
 from societies.translate.values import (
@@ -191,7 +191,7 @@ def _pure(node: ast.ListComp) -> bool:
 
 def _list(f: Function, node: ast.Call, name: str) -> Value:
     if not node.args:
-        f.error(node, "how many entries will the list have at most?", "Write Bounded(most).")
+        f.error(node, UNKNOWN_MOST, "Write Bounded(most).")
     return list_from(f, node, name)
 
 

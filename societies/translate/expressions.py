@@ -11,7 +11,7 @@ from societies.config.problems import suggestion
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles, known
 from societies.translate.membership import whole
-from societies.translate.messages import TOO_LARGE
+from societies.translate.messages import DICTIONARY, TOO_LARGE
 from societies.translate.names import in_c
 from societies.translate.tables import table
 from societies.translate.values import (
@@ -248,8 +248,8 @@ def _of_dictionary(f: Function, values: dict[Any, Any], i: Value, node: ast.AST)
     """Return the value of a constant dictionary for a key that is known."""
     key = i.value if isinstance(i, Known) else getattr(i, "known", None)
     if key not in values:
-        f.error(node, "a dictionary has no place in a kernel",
-                "Constant ones can be asked for words of the configuration alone.")  # fmt: skip
+        hint = "Constant ones can be asked for words of the configuration alone."
+        f.error(node, DICTIONARY[0], hint)
     return known(values[key])
 
 

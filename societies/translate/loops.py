@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles
 from societies.translate.membership import whole
-from societies.translate.messages import FROM_CONFIG, LOOP_ELSE
+from societies.translate.messages import FROM_CONFIG, LOOP_ELSE, NO_WAITING
 from societies.translate.statements import store
 from societies.translate.values import (
     CTYPES,
@@ -158,7 +158,7 @@ def each(
     fields: tuple[str, ...] = ()
     for one in node.generators:
         if one.is_async:
-            f.error(node, "a rule waits for nothing")
+            f.error(node, NO_WAITING)
         steps = walk(f, one.iter, [node.elt, *one.ifs])
         most = None if most is None or steps.most is None else most * steps.most
         fields = (*fields, *steps.fields)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from societies.translate import lists, storing
 from societies.translate.function import Function
-from societies.translate.messages import BOUNDED
+from societies.translate.messages import APPEND_EACH, BOUNDED, UNKNOWN_MOST
 from societies.translate.values import (
     BOOL,
     FIXED,
@@ -123,7 +123,7 @@ def method(f: Function, where: List, name: str, node: ast.Call, target: str) -> 
         f.error(node, f".{name} of a list of fixed length", hint)
     if name in ("append", "extend", "insert") and not where.bounded:
         hint = BOUNDED.format(name="values")
-        f.error(node, "how many entries will the list have at most?", hint)
+        f.error(node, UNKNOWN_MOST, hint)
     return made(f, where, node, target)
 
 
@@ -163,7 +163,7 @@ def _append(f: Function, where: List, node: ast.Call, target: str) -> Value:
 
 def _extend(f: Function, where: List, node: ast.Call, target: str) -> Value:
     (value,) = _arguments(f, node, 1, 1)
-    added = f.listed(value, node, ".extend takes a list", "Append the entries in a loop.")
+    added = f.listed(value, node, ".extend takes a list", APPEND_EACH)
     k = f.cname("k")
     with f.loop(f.kept(Number(added.length, INT)).text, to=k):
         storing.add(f, where, lists.get(f, added, k), node)

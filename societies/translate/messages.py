@@ -77,6 +77,9 @@ FROM_CONFIG = (
     "Write Bounded(most) and append, where `most` follows from the configuration.",
 )
 WRITE_REAL = "Write float(...), or 0.0 for 0."
+APPEND_EACH = "Append the entries in a loop."
+ASK_BEFORE = "Ask before: if count > 0: x = total / count."
+NO_WAITING = "a rule waits for nothing"
 TOO_LARGE = "a whole number of more than 64 bits", "Write it as a real number: 1e22."
 LOOP_ELSE = (
     "else of a loop cannot be translated",
@@ -87,10 +90,7 @@ _TABLE = "Fill a table in the configuration, on the host, and read its entries."
 _SOFT = "Write soft_exp, soft_log or soft_pow of societies.model: the same bits everywhere."
 
 STATEMENTS: dict[type[ast.AST], tuple[str, str]] = {
-    ast.Try: (
-        "an error cannot be caught in a kernel",
-        "Ask before: if count > 0: x = total / count.",
-    ),
+    ast.Try: ("an error cannot be caught in a kernel", ASK_BEFORE),
     ast.Raise: ("a kernel cannot raise an error", "Write assert, which a checked build looks at."),
     ast.With: (
         "this with cannot be translated",
@@ -107,7 +107,7 @@ STATEMENTS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Delete: ("del cannot be translated", "Write values.pop(i)."),
     ast.ClassDef: ("a class cannot be translated", ATTRIBUTES),
     ast.Match: ("match cannot be translated", "Write if and elif."),
-    ast.AsyncFunctionDef: ("a rule waits for nothing", "Write def."),
+    ast.AsyncFunctionDef: (NO_WAITING, "Write def."),
 }
 EXPRESSIONS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Dict: DICTIONARY,
@@ -122,9 +122,9 @@ EXPRESSIONS: dict[type[ast.AST], tuple[str, str]] = {
     ast.JoinedStr: TEXT,
     ast.Yield: ("a rule is no generator", "Append to a list, and return it."),
     ast.YieldFrom: ("a rule is no generator", "Append to a list, and return it."),
-    ast.Starred: ("* cannot be translated", "Append the entries in a loop."),
+    ast.Starred: ("* cannot be translated", APPEND_EACH),
     ast.NamedExpr: ("an assignment inside an expression", "Write it in a line of its own."),
-    ast.Await: ("a rule waits for nothing", "Call the function."),
+    ast.Await: (NO_WAITING, "Call the function."),
 }
 
 FUNCTIONS: dict[Callable[..., Any] | type, tuple[str, str]] = {

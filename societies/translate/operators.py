@@ -10,6 +10,7 @@ from typing import Any
 
 from societies.translate import storing
 from societies.translate.function import Function, handles
+from societies.translate.messages import APPEND_EACH, ASK_BEFORE, TOO_LARGE
 from societies.translate.values import (
     INT,
     LEAST,
@@ -62,7 +63,7 @@ _SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]]
 _SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 _EXACT = 2**53
 _TOO_LARGE = "the whole number needs more than 64 bits"
-_BEYOND = _TOO_LARGE, "Write it as a real number: 1e22."
+_BEYOND = _TOO_LARGE, TOO_LARGE[1]
 _ZERO = "division by zero"
 FLOOR = "Write math.floor(a / b), or int(...)."
 REMAINDER = "Write a - b * float(math.floor(a / b)), or int(...)."
@@ -76,7 +77,7 @@ def _binary(f: Function, node: ast.BinOp, name: str) -> Value:
         f.error(node, "a number before a list", "Write [0] * n.")
     left, right = f.ordered([node.left, node.right])
     if isinstance(node.op, ast.Add) and isinstance(left, List) and isinstance(right, List):
-        f.error(node, "lists are not added", "Append the entries in a loop.")
+        f.error(node, "lists are not added", APPEND_EACH)
     return binary(f, node.op, f.number(left, node), f.number(right, node), node)
 
 
@@ -128,7 +129,7 @@ def _folded(f: Function, symbol: str, a: Number, b: Number, node: ast.AST) -> Nu
     try:
         found = FOLDED[symbol](a.known, b.known)
     except (ZeroDivisionError, ValueError, OverflowError) as error:
-        f.error(node, str(error), "Ask before: if count > 0: x = total / count.")
+        f.error(node, str(error), ASK_BEFORE)
     return _written(f, int(found) if isinstance(found, bool) else found, node)
 
 

@@ -21,7 +21,7 @@ from societies.economy.explain.events import Bargain, DeviceTry, Proposal, compl
 from societies.economy.schedule import DayStep
 from societies.economy.state import state_fields
 from societies.errors import DeviceError
-from societies.workload.checking.verify import first_difference
+from societies.workload.checking.verify import REPORT_IT, first_difference
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Workload
 from societies.workload.running.engines import ReferenceEngine
@@ -145,7 +145,7 @@ def require_same(
     if difference is not None:
         raise DeviceError(
             f"society {p.first_society}: the device's day is not that of the reference: "
-            f"{difference}\nplease report it; societies verify finds the phase"
+            f"{difference}\n{REPORT_IT}"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from reference_py.games.chess.board import RANK_2, Position, number_of, squares_of, turned
 from reference_py.games.chess.rules import MOST_MOVES
@@ -35,11 +35,14 @@ def _estimated(root: tuple[int, ...], legal: bool, depth: int) -> float:
     return estimated_nodes([list(root)], children, depth, SAMPLE, PLIES)
 
 
+FEN: Any = key("start", "The position: start, or a line in Forsyth-Edwards notation")
+
+
 class ChessConfig(SearchConfig):
     """Positions of chess whose trees are searched."""
 
     workload: Literal["chess"] = key("chess", "What the file configures")
-    fen: str = key("start", "The position: start, or a line in Forsyth-Edwards notation")
+    fen: str = FEN
     positions: ListOf[str] = key(
         (), "Instead of one position, those of games that are searched in parallel"
     )

@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 
 from reference_py.games.chess.fen import write_fen
 from reference_py.games.chess.match import RANDOM, SEARCH, UCI, MatchParameters, Player
-from societies.config.model import Conflict, ListOf, Section, key, shape
+from societies.config.model import Conflict, ListOf, Section, key
 from societies.games.chess.external import command_of, lack_of
 from societies.games.chess.positions import boards_of, fen_conflicts
-from societies.games.matches import MatchConfig, described
-from societies.games.ngtsg.config import SizesConfig
+from societies.games.matches import MatchConfig, described, pair_of
+from societies.games.ngtsg.config import SizesConfig, sizes
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
 from societies.games.ngtsg.refinements import worded
 from societies.workload.declare.naming import parameters_of
@@ -67,11 +67,9 @@ class ChessMatchConfig(MatchConfig):
     determined: ClassVar[Collection[str]] = (SEARCH,)
     workload: Literal["chess_match"] = key("chess_match", "What the file configures")
     fen: str = key("start", "Position at which games begin: start, or a line in FEN")
-    batch: SizesConfig = key(
-        SizesConfig(leaves=256, branches=32), "How many nodes a search calculates at a time"
-    )
-    players: ListOf[ChessPlayerConfig] = shape(
-        (ChessPlayerConfig(), ChessPlayerConfig(kind="random")), "The first player and the second"
+    batch: SizesConfig = sizes(256, 32)
+    players: ListOf[ChessPlayerConfig] = pair_of(
+        ChessPlayerConfig(), ChessPlayerConfig(kind="random")
     )
 
     def parameters(self) -> MatchParameters:

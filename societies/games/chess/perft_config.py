@@ -19,6 +19,7 @@ from societies.config.model import (
     key,
     shape,
 )
+from societies.games.chess.config import FEN
 from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.workload.declare.config import checkpoints
 from societies.workload.declare.naming import parameters_of
@@ -43,7 +44,7 @@ class ChessPerftConfig(WorkloadConfig):
     """Positions of chess below which all sequences of legal moves are counted."""
 
     workload: Literal["chess_perft"] = key("chess_perft", "What the file configures")
-    fen: str = key("start", "The position: start, or a line in Forsyth-Edwards notation")
+    fen: str = FEN
     positions: ListOf[str] = key(
         (), "Instead of one position, those of games that are counted in parallel"
     )

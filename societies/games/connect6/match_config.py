@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 from typing import ClassVar, Literal
 
 from reference_py.games.connect6.match import RANDOM, SEARCH, MatchParameters, Player
-from societies.config.model import Conflict, ListOf, key, shape
+from societies.config.model import Conflict, ListOf, key
 from societies.games.connect6.config import TO_MOVE, WHITE, Connect6PositionConfig
-from societies.games.matches import MatchConfig
-from societies.games.ngtsg.config import SizesConfig
+from societies.games.matches import MatchConfig, pair_of
+from societies.games.ngtsg.config import SizesConfig, sizes
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
 from societies.games.ngtsg.refinements import worded
 from societies.words import counted
@@ -61,12 +61,9 @@ class Connect6MatchConfig(MatchConfig):
     )
     white: str = WHITE
     to_move: Literal["auto", "black", "white"] = TO_MOVE
-    batch: SizesConfig = key(
-        SizesConfig(leaves=1024, branches=64), "How many nodes a search calculates at a time"
-    )
-    players: ListOf[Connect6PlayerConfig] = shape(
-        (Connect6PlayerConfig(), Connect6PlayerConfig(kind="random")),
-        "The first player and the second",
+    batch: SizesConfig = sizes(1024, 64)
+    players: ListOf[Connect6PlayerConfig] = pair_of(
+        Connect6PlayerConfig(), Connect6PlayerConfig(kind="random")
     )
 
     def position(self) -> Connect6PositionConfig:

@@ -33,11 +33,25 @@ MOST_OUTCOMES = 2**28
 """Most playouts of a batch over all candidates: a result takes two bytes until it is counted."""
 
 
+FIRST_GAME: Any = key(0, "Number of the first of them", "index")
+"""Key of the number of the first of several games of the same position."""
+
+
+def board_size(cells: int) -> Any:
+    """Return the key of the size of the board by its default."""
+    return shape(cells, "Cells of a side of the board", "cells", ge=3, le=10)
+
+
+def swap_rule(default: bool) -> Any:
+    """Return the key of the swap rule by its default."""
+    return key(default, "Whether Black's first move may be to take White's first stone")
+
+
 class BoardConfig(WorkloadConfig):
     """Keys for the board and the moves made on it."""
 
-    size: int = shape(10, "Cells of a side of the board", "cells", ge=3, le=10)
-    swap: bool = key(False, "Whether Black's first move may be to take White's first stone")
+    size: int = board_size(10)
+    swap: bool = swap_rule(False)
     moves: str = key(
         "",
         "Moves that lead to the position, divided by spaces: the letter of a row and the place in "
@@ -136,7 +150,7 @@ class HavannahConfig(BoardConfig):
     replicates: From1 = key(
         1, "Ratings of the position in parallel, with different random numbers", "games"
     )
-    first_game: From0 = key(0, "Number of the first of them", "index")
+    first_game: From0 = FIRST_GAME
     winner: Literal["auto", "forest", "offline", "flood"] = shape(
         "auto",
         "How the end of a playout is found, with the same results: by disjoint sets stone by "

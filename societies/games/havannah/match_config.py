@@ -13,11 +13,11 @@ from reference_py.games.havannah.match import (
     MatchParameters,
     Strength,
 )
-from societies.config.model import Conflict, ListOf, Section, key, shape
-from societies.games.havannah.config import STREAMS
+from societies.config.model import Conflict, ListOf, Section, key
+from societies.games.havannah.config import STREAMS, board_size, swap_rule
 from societies.games.havannah.search_config import NODES, RAVE, WEIGHT
 from societies.games.havannah.search_config import TREES as TREE_COUNT
-from societies.games.matches import MatchConfig
+from societies.games.matches import MatchConfig, pair_of
 from societies.words import counted
 from societies.workload.declare.naming import parameters_of
 
@@ -65,11 +65,10 @@ class HavannahMatchConfig(MatchConfig):
     """Two players of Havannah and the games between them."""
 
     workload: Literal["havannah_match"] = key("havannah_match", "What the file configures")
-    size: int = shape(6, "Cells of a side of the board", "cells", ge=3, le=10)
-    swap: bool = key(True, "Whether Black's first move may be to take White's first stone")
-    players: ListOf[HavannahPlayerConfig] = shape(
-        (HavannahPlayerConfig(), HavannahPlayerConfig(kind="flat")),
-        "The first player and the second",
+    size: int = board_size(6)
+    swap: bool = swap_rule(True)
+    players: ListOf[HavannahPlayerConfig] = pair_of(
+        HavannahPlayerConfig(), HavannahPlayerConfig(kind="flat")
     )
 
     def parameters(self) -> MatchParameters:

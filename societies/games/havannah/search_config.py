@@ -18,7 +18,7 @@ from societies.config.model import (
     shape,
     value,
 )
-from societies.games.havannah.config import STREAMS, BoardConfig
+from societies.games.havannah.config import FIRST_GAME, STREAMS, BoardConfig, board_size
 from societies.words import counted
 from societies.workload.declare.config import (
     INTERVENTIONS,
@@ -85,7 +85,7 @@ class HavannahSearchConfig(BoardConfig):
     """A position of Havannah whose best move is looked for by trees of moves."""
 
     workload: Literal["havannah_search"] = key("havannah_search", "What the file configures")
-    size: int = shape(6, "Cells of a side of the board", "cells", ge=3, le=10)
+    size: int = board_size(6)
     batches: int = key(
         20, "Batches of leaves, after each of which what was found is recorded", ge=1, le=10**6
     )
@@ -101,7 +101,7 @@ class HavannahSearchConfig(BoardConfig):
     replicates: From1 = key(
         1, "Searches of the position in parallel, with different random numbers", "games"
     )
-    first_game: From0 = key(0, "Number of the first of them", "index")
+    first_game: From0 = FIRST_GAME
     interventions: ListOf[BatchIntervention] = INTERVENTIONS
     record: HavannahSearchRecord = key(
         HavannahSearchRecord(), "What is recorded in the file, and how often"

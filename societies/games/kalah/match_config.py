@@ -13,7 +13,7 @@ from reference_py.games.kalah.parameters import (
     Parameters,
     Player,
 )
-from societies.config.model import Conflict, ListOf, Section, key, shape
+from societies.config.model import Conflict, ListOf, Section, key
 from societies.games.kalah.config import (
     MOST_NODES,
     KalahSearchConfig,
@@ -21,7 +21,7 @@ from societies.games.kalah.config import (
     too_many_nodes,
     usual_split,
 )
-from societies.games.matches import MatchConfig, described
+from societies.games.matches import MatchConfig, described, pair_of
 from societies.workload.declare.naming import parameters_of
 
 DEPTH, DEPTH_IN_TIME = 6, 40
@@ -79,8 +79,8 @@ class KalahMatchConfig(KalahSearchConfig, MatchConfig):
 
     determined: ClassVar[Collection[str]] = (EXPANDED, LAYERS, BONZO)
     workload: Literal["kalah_match"] = key("kalah_match", "What the file configures")
-    players: ListOf[KalahPlayerConfig] = shape(
-        (KalahPlayerConfig(), KalahPlayerConfig(kind="bonzo")), "The first player and the second"
+    players: ListOf[KalahPlayerConfig] = pair_of(
+        KalahPlayerConfig(), KalahPlayerConfig(kind="bonzo")
     )
 
     def parameters(self) -> MatchParameters:

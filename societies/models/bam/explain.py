@@ -16,7 +16,7 @@ from societies.errors import ConfigError, DeviceError, option, override
 from societies.models.bam.config import BamConfig
 from societies.models.bam.firms import recovered
 from societies.opencl import Device
-from societies.workload.checking.verify import first_difference
+from societies.workload.checking.verify import REPORT_IT, first_difference
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import chosen_device
@@ -160,7 +160,7 @@ def explain(
     if difference is not None:
         raise DeviceError(
             f"economy {number}: the device's quarters are not those of the reference: "
-            f"{difference}\nplease report it; societies verify finds the phase"
+            f"{difference}\n{REPORT_IT}"
         )
     if quarter is None and not quarters[-1].failed:
         raise ConfigError(_never(firm, number, begin, last, config.quarters))

@@ -24,6 +24,7 @@ from societies.config.model import (
     value,
 )
 from societies.errors import ConfigError
+from societies.physics.keys import PRECISION, Precision
 from societies.physics.laplace.bound import most_steps
 from societies.physics.laplace.image import bright_cells, remarks
 from societies.workload.declare.config import (
@@ -122,7 +123,7 @@ class LaplaceConfig(WorkloadConfig):
         gt=0,
     )
     check_every: From1 = shape(50, "Steps from one look at the tolerance to the next", "step")
-    precision: Literal["single", "double"] = shape("single", "Numbers of 32 or 64 bits")
+    precision: Precision = PRECISION
     variant: Literal["rows", "seed", "tiled", "deep"] = shape(
         "rows",
         "Form of the kernels, with the same results: bands of rows, the original's cells, tiles in "

@@ -11,6 +11,7 @@ from reference_py.physics.matmul.parameters import Matrix, Parameters
 from reference_py.primitives.rng import RANDOM_STREAMS
 from societies.config.model import Conflict, Interval, Section, WorkloadConfig, accepts, key, shape
 from societies.errors import ConfigError, override
+from societies.physics.keys import PRECISION, Precision
 from societies.physics.matmul.matrices import entries_of, file_of, overflows, shape_of
 from societies.workload.declare.config import LARGEST_SEED, checkpoints
 from societies.workload.declare.naming import parameters_of
@@ -46,7 +47,7 @@ class MatmulConfig(WorkloadConfig):
     seed: int = key(
         1, "Seed of random matrices: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED
     )
-    precision: Literal["single", "double"] = shape("single", "Numbers of 32 or 64 bits")
+    precision: Precision = PRECISION
     arithmetic: Literal["fused", "separate"] = shape(
         "fused",
         "Whether a product and its addition are rounded once, together, or each by itself; each "

@@ -22,6 +22,7 @@ from societies.config.model import (
     value,
 )
 from societies.errors import ConfigError
+from societies.physics.keys import PRECISION, Precision
 from societies.physics.molecular_dynamics.atoms import Atoms, found, read_atoms
 from societies.workload.declare.config import (
     INTERVENTIONS,
@@ -114,7 +115,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
         ge=0.01,
         le=1e3,
     )
-    precision: Literal["single", "double"] = shape("single", "Numbers of 32 or 64 bits")
+    precision: Precision = PRECISION
     replicates: From1 = key(
         1, "Boxes that are simulated in parallel, each with its own velocities", "boxes"
     )

@@ -25,6 +25,7 @@ from societies.config.model import (
     shape,
     value,
 )
+from societies.physics.keys import PRECISION, Precision
 from societies.physics.picture_files import unwritable
 from societies.workload.declare.config import (
     INTERVENTIONS,
@@ -168,7 +169,7 @@ class RaytracerConfig(WorkloadConfig):
         1, "Samples along a side of a pixel; a picture takes its square", "samples", ge=1, le=32
     )
     repeats: int = key(1, "How often the picture is computed, to time it", "1", ge=1, le=1000)
-    precision: Literal["single", "double"] = shape("single", "Numbers of 32 or 64 bits")
+    precision: Precision = PRECISION
     camera: ListOf[Coordinate] = initial((0.0, 0.0, 0.0), "Position of the camera", "length")
     look_at: ListOf[Coordinate] | None = initial(
         None, "Point straight ahead of the camera; default: along the axis x", "length"

@@ -12,14 +12,14 @@ import numpy as np
 from societies.config.document import Document
 from societies.config.load import find_config
 from societies.config.model import LARGEST_INTEGER, WorkloadConfig, key
-from societies.config.problems import Problem, config_error, described, suggestion
+from societies.config.problems import Problem, config_error, described, first_reason, suggestion
 from societies.errors import ConfigError
 from societies.study.bands import residuals, scale_of
 from societies.study.calibration.methods import COMMON, METHODS, Answer
 from societies.study.simulate import Simulator, mean_of, shapes_among, sweep_of
 from societies.study.source import near, read
 from societies.study.statistics import Reals, checked_options, options_of
-from societies.study.target_file import chosen
+from societies.study.target_file import BASE, CHANGES, CHOICE, chosen
 from societies.study.targets import Targets, load_targets
 from societies.study.validation import required
 from societies.sweep.document import Sweep, digest
@@ -36,13 +36,13 @@ class CalibrationConfig(WorkloadConfig):
     """The contents of a calibration's file."""
 
     workload: Literal["calibration"] = key("calibration", "Kind of the file")
-    base: Any = key(None, "A YAML file, the name of a shipped configuration, or a section")
-    set: dict[str, Any] = key({}, "Keys of the base to change")
+    base: Any = BASE
+    set: dict[str, Any] = CHANGES
     parameters: dict[str, Any] = key(..., "Keys with their priors", examples=[{}])
     targets: Any = key(..., "A targets file, or a section of statistics", examples=[{}])
     case: str | None = key(None, "Case of the targets")
     replicates: int = key(1, "Seeds of each trial", "runs", ge=1, le=LARGEST_INTEGER)
-    method: dict[str, Any] | str = key("abc_smc", "Name, or {NAME: {OPTION: VALUE}}")
+    method: dict[str, Any] | str = key("abc_smc", CHOICE)
     common_random_numbers: bool | None = key(
         None, "Whether all trials have the same draws; default: as the method needs"
     )
@@ -211,7 +211,7 @@ def _priors(document: Document, config: CalibrationConfig, sweep: Sweep) -> dict
             path = ("parameters", name, *([error.key] if error.key else []))
             problems.append(Problem(document.place(path), path, str(error)))
         except ConfigError as error:
-            message = str(error).partition("\n")[0].rpartition("  ")[2].removeprefix(f"{name}: ")
+            message = first_reason(error, name)
             real = not found[name].whole and found[name].distribution != "choice"
             if real and takes_whole_numbers(model, str(name)):
                 message = "takes whole numbers: add 'whole: true' to its prior"

@@ -349,6 +349,10 @@ class Comparison:
         self._progress(self._done, self.planned, doing)
 
 
+REPORT_IT = "please report it; societies verify finds the phase"
+"""Advice if a device's ticks are not those of the reference."""
+
+
 def first_difference(
     clock: str, tick: int, phase: str, found: State, expected: State
 ) -> Difference | None:

@@ -30,7 +30,7 @@ Made = TypeVar("Made")
 _MADE: dict[int, dict[str, Any]] = {}
 """Cache of `once`, by the identity of a configuration that is in use."""
 
-_MOST_REPORTED = 8
+MOST_REPORTED = 8
 """Largest number of problems of a table that are reported, because every row may have one."""
 
 
@@ -111,9 +111,9 @@ def _points(chosen: Any, config: Any) -> Points:
             copy = "" if number == row else f" ({chosen.copies} {number})"
             problems += [f"{table.place(row)}{copy}: {line}" for line in str(error).split("\n")]
     if problems:
-        more = len(problems) - _MOST_REPORTED
+        more = len(problems) - MOST_REPORTED
         rest = [f"and {more} more problems of this table"] if more > 0 else []
-        raise ConfigError("\n".join([*problems[:_MOST_REPORTED], *rest]))
+        raise ConfigError("\n".join([*problems[:MOST_REPORTED], *rest]))
     try:
         points = in_time(chosen, config, base, settings, row_of, made)
     except ValueError as error:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 FAULT = "python_fault"
 """Field of a checked build: the number of the first place where a rule went wrong; 0: none."""
+FAULT_MEANING = "first place where a rule went wrong"
 
 
 def require_no_fault(

@@ -19,7 +19,7 @@ from societies.workload.running.ensembles import Points
 from societies.workload.running.registry import workload
 from societies.workload.running.series_files import problem_of, series_of
 from societies.workload.running.tables import ValueTable, table_of
-from societies.workload.running.varying import NotVarying, varying
+from societies.workload.running.varying import NotVarying, UnknownKey, varying
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -170,7 +170,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
                     varying(type(config), base, own, later=True)
             except NotVarying as why:
                 wrong, said = True, str(why)
-                if own != key and said.startswith("unknown key"):
+                if own != key and isinstance(why, UnknownKey):
                     group, *_ = config.groups
                     known = ", ".join(one for one in type(group).model_fields if one != "name")
                     said = f"is the same for all agents; a group has {known}"

@@ -31,6 +31,10 @@ class NotVarying(Exception):
     """Raised for a key that cannot differ between copies; its text is the reason."""
 
 
+class UnknownKey(NotVarying):
+    """Raised for a key that does not exist."""
+
+
 SHARED = "is the same in all copies of a launch; only parameters of the model may differ"
 """Reason to refuse different values of a key that is no parameter of the model, such as a seed."""
 
@@ -122,7 +126,7 @@ def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any
             known = section.model_fields if section is not None else ()
             others = places_of(model, (*path, part))  # of the same name, which says more
             near = f"; did you mean '{others[0]}'?" if others else suggestion(part, known)
-            raise NotVarying(f"unknown key{near}")
+            raise UnknownKey(f"unknown key{near}")
         field = section.model_fields[part]
         extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
         kind = str(extra.get("kind", "")) or kind
@@ -179,9 +183,14 @@ def _last_field(model: Any, key: str) -> Any:
     return found
 
 
+def is_section(section: Any) -> str:
+    """Return what is wrong with the key of a section where that of a value is needed."""
+    return f"is a section; name one of its keys: {', '.join(section.model_fields)}"
+
+
 def _why_not(kind: str, section: Any) -> str:
     if section is not None:
-        return f"is a section; name one of its keys: {', '.join(section.model_fields)}"
+        return is_section(section)
     if kind == SHAPE:
         return f"is a shape, which sizes arrays or chooses code: {SHARED_SHAPE}"
     return SHARED

@@ -183,7 +183,7 @@ COMPANIONS = {
     ),
     "bam": Companion(
         "experiments/models/bam/targets.py", "BAM against an independent implementation",
-        {"statistics": Exhibit("225 statistics", "an hour on two cores", ("--seeds", "100"))},
+        {"statistics": Exhibit("225 statistics", "3 min on two cores", ("--seeds", "100"))},
         device="",
     ),
     "randomness": Companion(

@@ -1,4 +1,4 @@
-"""The series of many seeds of BAM, and the state at the end of some quarters, computed in parallel.
+"""The series of many seeds of BAM, and states at the end of some quarters, on all cores of a CPU.
 
 Every seed is a run of one economy, number 0, as in the independent implementation whose numbers
 targets.json has; so each seed is comparable by itself.
@@ -7,6 +7,7 @@ targets.json has; so each seed is comparable by itself.
 import functools
 import multiprocessing
 import os
+import signal
 
 import numpy as np
 
@@ -14,6 +15,11 @@ import societies
 from societies.opencl import choose_device
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine
 from societies.workload.running.registry import workload
+
+ONE_THREAD = (
+    "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"
+)  # fmt: skip
+"""Variables that keep a process to one thread."""
 
 BUILT = {}
 """The program of each configuration but for its seed, in a process."""
@@ -39,7 +45,7 @@ def run(name, keys, seed, states=()):
     bam = workload("bam")
     p = bam.parameters(config)
     like = (name, tuple(sorted(keys.items())))
-    engine = DeviceEngine(bam, p, choose_device("auto"), copies=1, like=BUILT.get(like))
+    engine = DeviceEngine(bam, p, choose_device("cpu"), copies=1, like=BUILT.get(like))
     BUILT[like] = engine.built
     engine.start()
     columns = [column for names in bam.columns(p).values() for column in names]
@@ -62,11 +68,16 @@ def run(name, keys, seed, states=()):
 
 def each(function, jobs, processes=0):
     """Yield ``function(*job)`` for all jobs in order, from processes of one thread each."""
-    for name in ("POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT", "OMP_NUM_THREADS"):
+    for name in ONE_THREAD:
         os.environ[name] = "1"
     count = min(processes or len(os.sched_getaffinity(0)), len(jobs))
-    with multiprocessing.get_context("spawn").Pool(count) as pool:
+    with multiprocessing.get_context("spawn").Pool(count, _ignore_interrupts) as pool:
         yield from pool.imap(functools.partial(_call, function), jobs)
+
+
+def _ignore_interrupts():
+    """Leave Ctrl-C to the first process, which ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _call(function, job):

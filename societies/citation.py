@@ -1,4 +1,4 @@
-"""How is the software cited, and how the publication whose model a run is of?
+"""How are the software and the publication of a model cited?
 
 ``CITATION.cff`` has the same for the software and the economy; a test compares them.
 """

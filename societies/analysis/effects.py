@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from societies.analysis.intervals import require_level
-from societies.analysis.labels import LABEL, unused
+from societies.analysis.labels import unused
 from societies.analysis.pairs import NEVER, Compared, aligned, compared, first_difference
 from societies.analysis.selecting import RUN
 from societies.analysis.study_cases import point_labels, runs_done
+from societies.config.model import LABEL
 from societies.config.problems import quoted, suggestion
 from societies.errors import ConfigError, EffectWarning, option
 from societies.output import open_results

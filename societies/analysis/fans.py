@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from societies.analysis.selecting import Ticks
 
 MOST_PASTS = 4
-"""Most pasts of which a figure draws the futures."""
+"""Most pasts whose futures a figure draws."""
 ENDS = (0.05, 0.25, 0.75, 0.95)
 """Quantiles of the futures at which the bands of a figure end."""
 

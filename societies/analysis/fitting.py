@@ -104,7 +104,7 @@ def _without(data: xr.Dataset, what: str, setting: str) -> str:
 
 
 def _variables(*names: str, dims: tuple[str, ...] = (), what: str = "", setting: str) -> Reason:
-    """Return a check that a result has one of some variables, along clock, copies and others."""
+    """Return a check that a result has one of these variables with the needed dimensions."""
 
     def reason(data: xr.Dataset) -> str:
         along = {clock_of(data), copies_of(data), *dims}

@@ -11,8 +11,6 @@ import numpy as np
 from societies.words import worded
 from societies.workload.drawing.figure import words
 
-LABEL = "label"
-"""Key of a configuration, of an intervention and of a point: its name in figures and tables."""
 LONGEST = 48
 """Most characters of a label."""
 

@@ -12,9 +12,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from societies.analysis.labels import LABEL, unused
+from societies.analysis.labels import unused
 from societies.analysis.print_size import inches_of, remove_foot, resize
 from societies.analysis.selecting import RUN, names, workload_of
+from societies.config.model import LABEL
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results

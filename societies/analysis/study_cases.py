@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.analysis.drawing import LEFT_OUT, MOST_CASES
-from societies.analysis.labels import LABEL, different, shorts, unused
+from societies.analysis.labels import different, shorts, unused
 from societies.analysis.selecting import RUN
 from societies.analysis.sensitivity import varied
+from societies.config.model import LABEL
 from societies.errors import SocietiesError
 from societies.words import counted
 from societies.workload.drawing.figure import configuration_of

@@ -21,9 +21,10 @@ from societies.analysis.drawing import (
     unit_of,
     variable_of,
 )
-from societies.analysis.labels import LABEL, different, shorts
+from societies.analysis.labels import different, shorts
 from societies.analysis.selecting import RUN
 from societies.analysis.sensitivity import morris, sobol, varied
+from societies.config.model import LABEL
 from societies.errors import ConfigError, SocietiesError, option
 from societies.workload.drawing.bands import mean
 from societies.workload.drawing.figure import (

@@ -175,7 +175,7 @@ def _validated(
 
 
 def _beside_the_point(error: Any, found: Sequence[Any]) -> bool:
-    """Whether an error is of a word alternative, though the value fits another alternative better.
+    """Whether an error is about a word, though the value fits another alternative better.
 
     If a key is ``board: start | [stones, ...]`` and its value is a list, only errors of the second
     alternative are reported.

@@ -63,6 +63,8 @@ class Section(BaseModel):
 
 Label = Annotated[str, Field(min_length=1, max_length=120)]
 """A name in figures and tables."""
+LABEL = "label"
+"""Key of such a name: of a configuration, an intervention or a point. It changes no result."""
 
 
 @dataclass(frozen=True)

@@ -170,10 +170,10 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
         Half of the limit leaves room for units held in the course of a day.
         """
-        from societies.economy.config.conflicts import LARGEST_COUNT
+        from societies.config.model import LARGEST_INTEGER
         from societies.economy.series import columns_of
 
-        limit = p.largest_holding if p.tables_cut_off else LARGEST_COUNT
+        limit = p.largest_holding if p.tables_cut_off else LARGEST_INTEGER
         held = block.logs["series"][..., columns_of(p).index("units_held_max")].max()
         if held > limit // 2:
             raise ConfigError(

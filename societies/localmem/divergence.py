@@ -1,10 +1,10 @@
-"""Does every work-item of a group come to the calls that all of them must make together?
+"""Does every work-item of a group reach the calls that all of them must make together?
 
 The planner asks this of allocations, tests/kernels of barriers.
 
 A value is *varying* if work-items may see different ones: what `get_local_id` and atomics return,
 what is read at a varying address or from a private variable that was given a varying value, or
-was written where only some work-items come. Everything else is uniform: arguments of the kernel,
+was written where only some work-items arrive. Everything else is uniform: arguments of the kernel,
 group ids, sizes, constants, and what is read from global or local memory at a uniform address.
 Such a call must not depend on a varying condition.
 
@@ -103,9 +103,14 @@ class _DivergenceSummary:
 
 @dataclass(frozen=True)
 class _Context:
-    """How a function is called: which arguments vary, which private targets; ``some``: by whom.
+    """How a function is called.
 
-    ``shared``: two arguments may lead to the same private variable.
+    Attributes
+    ----------
+    function : its name for libclang
+    arguments, targets : whether each argument varies, and the private variable that it points to
+    some : whether only some work-items may call it
+    shared : whether two arguments may lead to the same private variable
     """
 
     function: str

@@ -1,6 +1,6 @@
 """Which arrays does a kernel read or write: which of the pointers that it is handed are used?
 
-Kernels are handed many arrays, and hand them on to functions, of which most use a few. A parameter
+A kernel passes its many arrays on to functions, most of which use only a few. A parameter
 counts as used by a function unless all that happens to it is that it is an argument of a call whose
 function does not use it.
 """

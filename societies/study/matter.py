@@ -11,6 +11,7 @@ import numpy as np
 
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import plain
+from societies.analysis.pairs import NEVER
 from societies.config.document import read_text
 from societies.config.model import INITIAL, TABULATED, VALUE
 from societies.config.problems import first_reason
@@ -35,7 +36,6 @@ CHANGE = 0.05
 
 LARGEST = 1e6
 """Largest relative change."""
-NEVER = -1
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.config.model import CONFLICTS_LATER, WorkloadConfig
+from societies.config.model import CONFLICTS_LATER, LABEL, WorkloadConfig
 from societies.config.problems import Origin, Problem, config_error
 from societies.errors import ConfigError
 from societies.sweep.designs import combined
@@ -34,8 +34,6 @@ from societies.workload.running.varying import (
 )
 
 Point = Mapping[str, Any]
-LABEL = "label"
-"""Key that names a point and has no effect on its results, so that it may differ in a launch."""
 
 
 @dataclass(frozen=True, eq=False)

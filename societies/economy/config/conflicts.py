@@ -14,7 +14,7 @@ from reference_py.economy.devices import DEVICE_TYPES, EXTRACTING
 from reference_py.economy.streams import PURPOSE_COUNT
 from reference_py.economy.tables import LONGEST_TABLE, table_is_too_long
 from reference_py.primitives.rng import STREAM_GAP
-from societies.config.model import Conflict, PerResource
+from societies.config.model import LARGEST_INTEGER, Conflict, PerResource
 from societies.config.problems import Path, quoted
 from societies.economy.config.bounds import (
     envelope,
@@ -31,7 +31,6 @@ from societies.words import counted
 from societies.workload.declare.config import keep_conflicts, listed_twice, stream_conflicts
 from societies.workload.running.points import intervention_conflicts
 
-LARGEST_COUNT = 2**31 - 1  # kernels count units in 32 bits
 LARGEST_USE = 1_000_000_000  # units that one device yields in its life
 LARGEST_DAILY_EXTRACTION = 1_000_000  # units; far beyond any use, and days still end
 
@@ -94,10 +93,10 @@ def _too_large(config: EconomyKeys) -> Iterator[Conflict]:
     held = largest_holding(config)
     if units_a_day(config) > LARGEST_DAILY_EXTRACTION + 2:
         return  # `_too_fast` reports it
-    if held > LARGEST_COUNT:
+    if held > LARGEST_INTEGER:
         message = (
             f"at {units_a_day(config)} units a day an agent could come to hold {held}, more than "
-            f"the {LARGEST_COUNT} that can be counted"
+            f"the {LARGEST_INTEGER} that can be counted"
         )
         yield Conflict(lasting, message, needs)
     elif random_words(config) > STREAM_GAP:

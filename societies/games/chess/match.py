@@ -87,7 +87,7 @@ class ChessMatch(SearchedMatch):
         return {"fen": config.parameters().fen}
 
     def choice(self, p: MatchParameters, player: Player, device: Device | None) -> Any:
-        """Return the function that chooses a player's moves, which may be another program."""
+        """Return the function that chooses a player's moves; it may ask an external program."""
         if player.kind == UCI:
             from societies.games.chess.external import ExternalProgram
 

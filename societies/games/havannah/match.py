@@ -12,11 +12,10 @@ from typing import Any
 from reference_py.games.havannah import match as rules
 from reference_py.games.havannah import start
 from reference_py.games.havannah.match import MatchParameters
+from societies.games.havannah import FOLDER
 from societies.games.havannah.match_config import HavannahMatchConfig, named
 from societies.games.matches import MatchWorkload, played_on_host
 from societies.workload import Field, Phase, Source, Step, phase
-
-FOLDER = "games/havannah"
 
 
 class HavannahMatch(MatchWorkload):

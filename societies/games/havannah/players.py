@@ -24,15 +24,13 @@ from reference_py.games.havannah.playout import DRAW, RESULT, WON
 from societies.games.havannah import WIDTH_ON_CPU, WORKLOAD, is_faster_offline
 from societies.games.havannah.position import SWAP as SWAP_NAME
 from societies.games.havannah.position import HavannahGame
+from societies.games.havannah.report import BEST
 from societies.games.havannah.search import WORKLOAD as SEARCH
 from societies.workload.declare.phases import Step
 from societies.workload.running.engines import DeviceEngine
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-
-LISTED = 5
-"""Number of moves that a hint lists."""
 
 COUNTED = 64
 """From this number of playouts per position on, the device counts results; fewer are copied."""
@@ -185,5 +183,5 @@ def chosen(
     if search is None:
         return ChosenMove(text, (), 0, after)
     order = sorted(search.moves, key=lambda one: (one.cell != move, -one.visits, -one.rate))
-    best = tuple((name_of(game.board, one.cell), one.rate, one.visits) for one in order[:LISTED])
+    best = tuple((name_of(game.board, one.cell), one.rate, one.visits) for one in order[:BEST])
     return ChosenMove(text, best, int(search.visits), after)

@@ -41,22 +41,22 @@ MOST_BYTES = 2**34
 WEIGHT = "Of uct and trees: weight of the term that prefers moves with few playouts"
 RAVE: Any = shape(
     0.0,
-    "Of trees: playouts of a move at which its own wins weigh as much as those of all games below "
-    "its position in which its side had a stone there at the end; 0: these do not count",
+    "Of trees: number of playouts of a move at which they weigh as much as all games below its "
+    "position that ended with a stone of its side in that cell; 0: those games do not count",
     "playouts",
     ge=0.0,
     le=1e9,
 )
 TREES: Any = shape(
     2,
-    "Of trees: how many there are, each a workgroup of the device; their playouts are added up",
+    "Of trees: number of trees, each searched by a workgroup; their playouts are added up",
     "trees",
     ge=1,
     le=4096,
 )
 NODES: Any = shape(
     2**14,
-    "Of trees: most positions of each; when it has them, its leaves stay leaves",
+    "Of trees: most positions of a tree, which no longer grows when it has them",
     "positions",
     ge=1,
     le=2**22,
@@ -87,7 +87,7 @@ class HavannahSearchConfig(BoardConfig):
     workload: Literal["havannah_search"] = key("havannah_search", "What the file configures")
     size: int = board_size(6)
     batches: int = key(
-        20, "Batches of leaves, after each of which what was found is recorded", ge=1, le=10**6
+        20, "Number of batches of leaves; what was found is recorded after each", ge=1, le=10**6
     )
     leaves: int = shape(
         512, "Leaves of each tree in a batch, which is a launch", "leaves", ge=1, le=2**20

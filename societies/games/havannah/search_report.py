@@ -6,11 +6,9 @@ import numpy as np
 
 from reference_py.games.havannah.board import board_of, name_of
 from reference_py.games.havannah.moves import LOSES, TAKEN, TIES, WINS
+from societies.games.havannah.report import BEST
 from societies.output import open_results
 from societies.workload.running.report import RunReport
-
-BEST = 5
-"""Number of moves that are listed."""
 
 CERTAIN = {WINS: "wins for certain", LOSES: "loses for certain", TIES: "ties for certain"}
 

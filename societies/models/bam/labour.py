@@ -80,10 +80,10 @@ def offer(config, economy, quarter, firm):
 
 
 def search(config, economy, quarter, household):
-    """Let a household without a job choose the firms to apply to: the best offers of some drawn.
+    """Let a household without a job choose the firms to apply to: the best offers of a sample.
 
-    It also draws the numbers by which it comes before others in each round. The contracts of others
-    are raised to a new minimum wage.
+    It also draws a number for each round, by which applicants are put into order. The contracts
+    of others are raised to a new minimum wage.
     """
     most, every = config.max_m, config.search_pool == "all"
     words = draw_words(economy.stream, config.firms + household, 2 * most)

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.config.document import LONGEST_NUMBER
 from societies.errors import ConfigError, shortened
 from societies.inputs import Stamp, read_foreign, stamp, whole_number
 from societies.paths import data_directory
@@ -31,8 +32,6 @@ POSITIONS = "species:S:1:pos:R:3"
 CUBE = 1e-8
 """Allowed deviation of a box from a cube, relative to its side: other programs round."""
 
-LONGEST_NUMBER = 400
-"""Most characters of a number; a double needs at most some 330."""
 
 EXACT = decimal.Context(prec=2 * LONGEST_NUMBER, Emax=999_999, Emin=-999_999)
 

@@ -17,7 +17,7 @@ MOST_SINGLE_TICKS = 8
 """Largest number of further ticks, with phases or events that no other chosen tick has."""
 
 ALL_TICKS = FIRST_TICKS + TIMES * TICKS_AT_A_TIME + MOST_SINGLE_TICKS
-"""Runs of up to this number of ticks are compared completely; of longer runs, at most as many."""
+"""Runs of up to this number of ticks are compared completely, longer ones in at most this many."""
 
 
 def chosen_windows(ticks: int, happens: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:

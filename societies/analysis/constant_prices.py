@@ -208,7 +208,7 @@ def _device_prices(source: xr.Dataset, price: xr.DataArray, day: int) -> xr.Data
     minute = (extracted / float(config["day_length"])).values
     recipe = source["recipe"].values
     types = [str(one) for one in source["device_type"].values]
-    found = np.zeros(experience.transpose("society", "device_type", "resource").shape)
+    found = np.full(experience.transpose("society", "device_type", "resource").shape, np.nan)
     skill = experience.transpose("society", "device_type", "resource").values
     resources = price.transpose("society", "resource").values
     for kind in ("tool", "machine", "factory", "industry", "device_machine", "device_factory"):
@@ -223,6 +223,6 @@ def _device_prices(source: xr.Dataset, price: xr.DataArray, day: int) -> xr.Data
                     made = minutes * minute[society] + parts[society, used].sum()
                     found[society, place, resource] = made
     dims = ("society", "device_type", "resource")
-    coordinates = {dim: source[dim] for dim in dims if dim in source.coords}
+    coordinates = {dim: source[dim] for dim in dims}
     about = {"units": "util", "long_name": "cost of making one by hand"}
     return type(price)(found, coordinates, dims, attrs=about)

@@ -9,7 +9,12 @@ import xarray as xr
 
 import societies
 from societies import analysis
-from societies.analysis.constant_prices import _deflator, _device_prices, _minutes
+from societies.analysis.constant_prices import (
+    _deflator,
+    _device_prices,
+    _minutes,
+    _number,
+)
 from societies.economy.parameters import parameters
 from societies.errors import ConfigError
 
@@ -64,7 +69,7 @@ def test_quantities_are_valued_at_the_prices_of_the_day(result):
     np.testing.assert_allclose(found.price.values[0], price)
     place, agent = result.resource_day.values.tolist().index(12), 1
     owned = result.device_minutes.values[0, place, agent, 0]
-    recipe, costs = result.recipe.values[0, 0], np.zeros(5)
+    recipe, costs = result.recipe.values[0, 0], np.full(5, np.nan)
     extracted = result.extracted.sel(resource_day=8).values[0] @ price
     minute = extracted.mean() / 600.0
     skill = result.device_experience.sel(resource_day=8).values[0, :, 0].mean(0)
@@ -74,9 +79,9 @@ def test_quantities_are_valued_at_the_prices_of_the_day(result):
             inner = math.exp(-9.0 * min(skill[r], 40.0) / 40.0)
             minutes = 27.0 - 18.0 * math.exp(-2 * 27.0 * inner)
             costs[r] = minutes * minute + sum(price[k] for k in parts)
-    assert (costs > 0).any() and (owned > 0).any()
+    assert np.isfinite(costs).any() and (owned > 0).any()
     np.testing.assert_allclose(found.device_price.values[0, 0], costs)
-    wealth = result.held.values[0, place, agent] @ price + (owned / 150.0) @ costs
+    wealth = result.held.values[0, place, agent] @ price + np.nansum(owned / 150.0 * costs)
     assert float(found.wealth.sel(day=12, agent=agent)[0]) == pytest.approx(wealth)
     made = result.made.values[0, place, agent, 0] @ costs
     production = result.extracted.values[0, place, agent] @ price + made
@@ -177,6 +182,45 @@ def test_the_deflator_is_of_what_has_a_price_and_missing_without_anything_of_wor
     np.testing.assert_array_equal(found, [2.0, nan, nan, 6.0])
 
 
+def test_a_device_costs_its_minutes_and_parts(monkeypatch):
+    """Two resources at 2 and 4; a minute is worth 0.5: 600 units of the first by 600 minutes and 4.
+
+    A tool for 0 contains resource 1; a machine for 0 contains tools for 0; nothing else is known.
+    Efforts by experience 0 are the largest, 10 and 20 minutes. What was never invented has no
+    price, where it had the price 0.
+    """
+    types = ["tool", "machine", "factory", "industry", "device_machine", "device_factory"]
+    config = {
+        "day_length": 600,
+        "device": {"max_effort": [10.0, 20.0], "min_effort": 1.0, "max_experience": 30.0},
+    }
+    monkeypatch.setattr(
+        import_module(_device_prices.__module__), "configuration_of", lambda _: config
+    )
+    recipe = np.full((1, 6, 2, 2), -1.0)
+    recipe[0, 0, 0, 0], recipe[0, 1, 0] = 1, [0, 0]
+    recipe[0, 2, 0] = np.nan
+    along = "society", "day", "agent"
+    data = xr.Dataset(
+        {
+            "held": ((*along, "resource"), np.zeros((1, 1, 2, 2))),
+            "value": ((*along, "resource"), np.ones((1, 1, 2, 2))),
+            "extracted": ((*along, "resource"), [[[[150.0, 0], [150, 0]]]]),
+            "device_experience": ((*along, "device_type", "resource"), np.zeros((1, 1, 2, 6, 2))),
+            "recipe": (("society", "device_type", "resource", "part"), recipe),
+        },
+        {"society": [0], "day": [1], "device_type": types},
+    )
+    price = xr.DataArray([[2.0, 4.0]], dims=("society", "resource"))
+    found = _device_prices(data, price, 1)
+    expected = np.full((6, 2), math.nan)
+    expected[:2, 0] = 10 * 0.5 + 4, 10 * 0.5 + 2 * (10 * 0.5 + 4)
+    np.testing.assert_allclose(found.values[0], expected)
+    assert found.device_type.values.tolist() == types
+    assert [_number(config, "max_effort", one) for one in (0, 1)] == [10, 20]
+    assert _number(config, "min_effort", 1) == 1
+
+
 def test_costs_by_a_rule_of_a_user_are_refused(monkeypatch):
     rules = {"rules": {"device.effort": "mine.py:effort"}}
     monkeypatch.setattr(
@@ -192,6 +236,9 @@ def test_prices_need_all_resources_and_the_dimension(result):
     with pytest.raises(ConfigError, match="resource"):
         analysis.price_level(result[["resource_price"]].isel(resource=0))
     found = analysis.constant_prices(result, day=8)
-    assert "day" not in found.price.coords
+    assert {"day", "resource_day"}.isdisjoint(found.price.coords)
+    assert found.device_price.device_type.equals(result.device_type)
+    unknown = result.assign_attrs(configuration=result.configuration.replace("resources:", "x:"))
+    assert analysis.constant_prices(unknown, day=8).wealth.equals(found.wealth)
     other = analysis.constant_prices(result.isel(resource=slice(None, None, -1)), day=8)
     np.testing.assert_allclose(other.wealth, found.wealth)

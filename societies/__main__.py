@@ -23,12 +23,12 @@ def command() -> None:
 
 
 def _command() -> None:
-    signals.handle()
-    _collect_later()
-    _open_standard_streams()
-    # To find plug-ins of its own, pydantic would read the data of all installed packages.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
+        signals.handle()
+        _collect_later()
+        _open_standard_streams()
+        # To find plug-ins of its own, pydantic would read the data of all installed packages.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         from societies.cli import main
 
         main(own_process=True)

@@ -165,3 +165,20 @@ def test_groups_begin_with_their_own_units():
     found = WORKLOAD.parameters(economy(groups=groups, endowment={"units": 9}))
     assert found.endowment == ((9,) * 5, (7,) * 5, (1, 2, 3, 4, 5))
     assert found.group_of_agent == (0, 0, 1, 1, 1, 2)
+
+
+def test_each_society_of_a_table_has_the_rows_of_its_groups():
+    own = {"endowment": {"units": 4}, "transfer_share": 0.25, "trade_power": 3.0}
+    config = economy(groups=[{"name": "x", "count": 2, **own}, {"name": "y", "count": 4}])
+    taxed = {"policies.transfer.equal": [0.5, 0.25]}
+    found = WORKLOAD.parameters_of_copies(ensemble(config, **taxed), 1)
+    assert found["endowment_table"].reshape(2, 2, 5).tolist() == [[[4] * 5, [0] * 5]] * 2
+    assert found["endowment_table"].dtype == np.int32
+    assert found["transfer_share_table"].tolist() == [[0.25, 0.0]] * 2
+    assert found["trade_power_table"].tolist() == [[3.0, 1.0]] * 2
+    found = WORKLOAD.parameters_of_copies(ensemble(economy(), **taxed), 1)
+    assert found["transfer_share_table"].tolist() == [[0.0]] * 2
+    assert found["trade_power_table"].tolist() == [[1.0]] * 2
+    assert "endowment_table" not in found
+    found = WORKLOAD.parameters_of_copies(ensemble(economy(), day_length=[500.0, 600.0]), 1)
+    assert "transfer_share_table" not in found

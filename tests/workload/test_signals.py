@@ -15,6 +15,7 @@ import pytest
 from small import small
 
 import societies
+from societies import __main__ as start
 from societies import cli, commands, signals, sweep
 from societies.errors import Interrupted, interruption
 from societies.games.chess import external
@@ -195,6 +196,23 @@ def test_a_program_that_a_signal_may_have_ended_has_not_lost(monkeypatch):
 )
 def test_a_command_that_had_not_begun_says_what_is_written(words, said):
     assert interruption(signals.Stopped(signal.SIGTERM), words) == said
+
+
+@ALL
+@pytest.mark.parametrize("step", ["_collect_later", "_open_standard_streams"])
+def test_a_signal_while_a_command_starts_is_one(step, number, monkeypatch, capsys):
+    """It came out as another exception, with the exit code of none: once in 800 commands."""
+    handled()
+
+    def interrupted():
+        raise signals.Stopped(number)
+
+    monkeypatch.setattr(start, step, interrupted)
+    monkeypatch.setattr(sys, "argv", ["societies", "sweep", "s.yaml"])
+    with pytest.raises(SystemExit) as end:
+        start.command()
+    assert end.value.code == 128 + number
+    assert capsys.readouterr().err.startswith("interrupted before the first run of the sweep")
 
 
 def test_no_command_with_a_file_says_that_it_writes_none():

@@ -47,6 +47,7 @@ from societies.command_options import (
 )
 from societies.commands import Commands, command
 from societies.errors import (
+    LACKING,
     ConfigError,
     DamageWarning,
     DeviceError,
@@ -1589,8 +1590,7 @@ LONGEST_LINE = 2000
 
 LOST = {
     errno.EBADF: "the standard output is closed",
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk's quota is used up",
+    **LACKING,
     errno.EFBIG: "it is larger than the largest file allowed here (ulimit -f)",
     errno.EIO: "the terminal or disk that it goes to has failed",
 }

@@ -6,6 +6,7 @@ command line prints it without a traceback (``--debug`` shows the traceback).
 
 from __future__ import annotations
 
+import errno
 import re
 import shlex
 import signal
@@ -17,6 +18,9 @@ from pathlib import Path
 
 OPTIONS = {"start": "--from", "form": "-o"}
 """Options of the command line whose name differs from the argument's."""
+
+LACKING = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk's quota is used up"}
+"""What a write lacks, by the number of the system's error."""
 
 _TYPED: ContextVar[dict[str, str] | None] = ContextVar("_TYPED", default=None)
 """Names that the user typed for options (``tick``: ``day``); None if called from Python."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import h5py
 
-from societies.errors import OutputError, option
+from societies.errors import LACKING, OutputError, option
 from societies.inputs import shown
 from societies.output.lock import being_written, create, release
 
@@ -52,8 +52,8 @@ def _explanation(path: str | Path, doing: str, error: Exception) -> str:
     number = getattr(error, "errno", None)
     if number is None and (found := re.search(r"errno = (\d+)", text)):
         number = int(found[1])
-    if number in (errno.ENOSPC, errno.EDQUOT):
-        return f"{path}: the disk is full. Free some space or {_elsewhere()}."
+    if number in LACKING:
+        return f"{path}: {LACKING[number]}. Free some space or {_elsewhere()}."
     if number == errno.EFBIG:
         return (
             f"{path}: larger than the largest file allowed here. Raise the limit (ulimit -f) or "

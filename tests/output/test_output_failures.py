@@ -463,17 +463,21 @@ gc.collect()
             assert found[0] >= int(day) - 1 and (found[1]["held"] == found[0]).all()
 
 
-def test_a_write_that_the_disk_refuses(path, monkeypatch):
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(errno.ENOSPC, "the disk is full"), (errno.EDQUOT, "the disk's quota is used up")],
+)
+def test_a_write_that_the_disk_refuses(number, said, path, monkeypatch):
     file = ResultFile.create(path, **DECLARED)
     file.commit(3)
 
     def full(_):
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(Disk, "sync", full)
     with pytest.raises(OutputError) as caught:
         file.commit(4)
-    assert_clear(caught.value, path, "the disk is full")
+    assert_clear(caught.value, path, said)
     assert file.ticks_committed == 3
     file.close()
     with open_results(path) as data:

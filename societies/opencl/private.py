@@ -8,6 +8,7 @@ checked.
 from __future__ import annotations
 
 import atexit
+import errno
 import os
 import shutil
 import stat
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from societies.errors import DeviceError
+from societies.errors import LACKING, DeviceError
 
 ROOM = 4 << 20
 """Free bytes below which PoCL fails, or ends the process; kernels take up to 1 MB."""
@@ -48,15 +49,26 @@ def give_caches() -> None:
 
 
 def require_room() -> None:
-    """Raise DeviceError if the disk of PoCL's cache is full, which PoCL does not report."""
-    folder = os.environ.get(_POCL, "")
-    with suppress(OSError):
+    """Raise DeviceError if PoCL's cache has no room, on which PoCL ends the process.
+
+    A quota does not show in what a disk has free, only when something is written.
+    """
+    folder, why = os.environ.get(_POCL, ""), ""
+    try:
         free = shutil.disk_usage(folder).free
         if free < ROOM:
-            raise DeviceError(
-                f"{folder}: the disk is full ({free >> 10} KiB free); PoCL needs some MiB there to "
-                "build kernels\nfree some space or set POCL_CACHE_DIR to another folder"
-            )
+            why = f"{LACKING[errno.ENOSPC]} ({free >> 10} KiB free)"
+        else:
+            with tempfile.TemporaryFile(dir=folder) as file:
+                file.write(bytes(ROOM))
+                file.flush()
+    except OSError as error:
+        why = LACKING.get(error.errno or 0, "")
+    if why:
+        raise DeviceError(
+            f"{folder}: {why}; PoCL needs some MiB there to build kernels\n"
+            "free some space or set POCL_CACHE_DIR to another folder"
+        )
 
 
 def trouble() -> str:

@@ -1,5 +1,7 @@
 """A full cache, a cache of another user, too little memory: is it said what is wrong?"""
 
+import errno
+import io
 import os
 import resource
 import shutil
@@ -217,6 +219,20 @@ def test_room_is_looked_at_before_pocl_builds(device, monkeypatch, kernel_file):
     monkeypatch.setattr(private, "ROOM", 1 << 62)
     with pytest.raises(DeviceError, match=r"the disk is full \(\d+ KiB free\); PoCL needs"):
         societies.Program(device, kernel_file("kernel void none(global int *o) { o[0] = 1; }\n"))
+
+
+def test_a_quota_that_is_used_up_is_no_reason_for_pocl_to_end_the_process(tmp_path, monkeypatch):
+    """A disk with a quota has space for others; PoCL called abort, without a word."""
+    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path))
+    private.require_room()
+    monkeypatch.setattr(private.tempfile, "TemporaryFile", lambda **_: Refusing())
+    with pytest.raises(DeviceError, match=r"the disk's quota is used up; PoCL needs some MiB"):
+        private.require_room()
+
+
+class Refusing(io.BytesIO):
+    def write(self, content):
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
 
 
 def test_a_cache_that_cannot_be_written_is_named(tmp_path, monkeypatch):

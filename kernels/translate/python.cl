@@ -157,6 +157,13 @@ static long checked_shift(const long a, const long b, const int site, __global i
     return b < 0 ? 0 : shifted;
 }
 
+// Of lists that `zip(..., strict=True)` goes through, some have another entry, or all of them.
+static int checked_strict(const int more, const int lists, const int site, __global int *fault)
+{
+    if (more != 0 && more != lists) fail(site, fault);
+    return more == lists;
+}
+
 static long checked_divisor(const long b, const int site, __global int *fault)
 {
     if (b == 0) fail(site, fault);

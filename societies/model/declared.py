@@ -21,7 +21,7 @@ from societies.errors import ConfigError, TranslationWarning
 from societies.inputs import shown
 from societies.kerneltext.source import Generated, amalgamate, without_comments
 from societies.model.carried import NUMBER, note_number, on_host, whole
-from societies.model.mistakes import require_declared
+from societies.model.mistakes import require_declared, with_arguments
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
@@ -69,13 +69,15 @@ class Model(Workload[C, P]):
     numbered = True
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Make the hash of the rules a part of the version."""
+        """Make the hash of the rules a part of the version, and check the arguments of steps."""
         super().__init_subclass__(**more)
         declared = cls.__dict__.get("version")
         if isinstance(declared, str):
             cls._declared = declared
             del cls.version
         cls.version = property(_version)  # type: ignore[assignment]
+        if "schedule" in cls.__dict__:
+            cls.schedule = with_arguments(cls.schedule)  # type: ignore[method-assign]
 
     _declared: ClassVar[str] = "1"
 

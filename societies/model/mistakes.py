@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 from societies.config.problems import suggestion
 from societies.errors import ConfigError
 from societies.model.carried import NUMBER
-from societies.workload import Events, Field, Series
+from societies.workload import Events, Field, Series, Step
 from societies.workload.declare.fields import SERIES
 from societies.workload.running.ensembles import once
 from societies.workload.running.faults import FAULT
@@ -77,6 +79,34 @@ def _of_events(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
     for name, one in made.items():
         if not isinstance(one, Events):
             yield f"has no Events(columns, rows) as its events '{name}'"
+
+
+def with_arguments(schedule: Callable[..., Iterable[Step]]) -> Callable[..., Iterable[Step]]:
+    """Return the schedule of a model, which raises ConfigError for a step without an argument."""
+
+    def checked(model: Any, step: Step) -> Step:
+        rule = model.rules().get(step.phase)
+        names = inspect.signature(rule).parameters if rule is not None else ()
+        for name in model.step_arguments:
+            if name in names and name not in step.arguments:
+                code = schedule.__code__
+                raise ConfigError(
+                    f"{Path(code.co_filename).name}:{code.co_firstlineno}: the step '{step.phase}' "
+                    f"of the model {model.name} lacks the argument '{name}': write "
+                    f"Step('{step.phase}', arguments={{'{name}': ...}})"
+                )
+        return step
+
+    @wraps(schedule)
+    def steps(model: Any, p: Any, tick: int, seen: Any) -> Iterable[Step]:
+        made = schedule(model, p, tick, seen)
+        if isinstance(made, Iterator):
+            return (checked(model, one) for one in made)
+        for one in made:
+            checked(model, one)
+        return made
+
+    return steps
 
 
 def _of_dims(what: str, dims: Any, lengths: Mapping[str, int]) -> Iterator[str]:

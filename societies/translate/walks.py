@@ -117,15 +117,7 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
         if function is enumerate:
             return _enumerate(f, node, body)
         if function is zip:
-            f.arguments(node, 1, 99, "zip takes lists, and strict", ("strict",))
-            parts = [walk(f, one, body) for one in node.args]
-            known = [one.most for one in parts if one.most is not None]
-            return Walk(
-                lambda k: tuple(one.item(k) for one in parts),
-                lambda k: " && ".join(one.more(k) for one in parts),
-                min(known) if known else None,
-                tuple(name for one in parts for name in one.fields),
-            )
+            return _zip(f, node, body)
         return _reversed(f, node, body)
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         return _slice(f, node, body)
@@ -187,6 +179,29 @@ def _enumerate(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
         inner.most,
         inner.fields,
     )  # fmt: skip
+
+
+def _zip(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
+    named = f.arguments(node, 1, 99, "zip takes lists, and strict", ("strict",))
+    strict = f.truth(named["strict"]) if "strict" in named else False
+    if not isinstance(strict, bool):
+        f.error(node, "strict must be known when the kernel is built", "Write True or False.")
+    parts = [walk(f, one, body) for one in node.args]
+    known = [one.most for one in parts if one.most is not None]
+
+    def more(k: str) -> str:
+        each = [one.more(k) for one in parts]
+        if not (strict and f.unit.checked):
+            return " && ".join(each)
+        count, what = " + ".join(f"({one})" for one in each), "zip of lists of different lengths"
+        return f"checked_strict({count}, {len(each)}, {f.site(node, what)})"
+
+    return Walk(
+        lambda k: tuple(one.item(k) for one in parts),
+        more,
+        min(known) if known else None,
+        tuple(name for one in parts for name in one.fields),
+    )
 
 
 def _reversed(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:

@@ -52,6 +52,13 @@ def missing(config, society, day):
     society.whole[0] = list(society.whole).index(99)  # the value is not in the list
 
 
+def lengths(config, society, day):
+    p = [1 for v in society.whole if v > 99]
+    total = 0
+    for a, b in zip(society.whole, p, strict=True):  # zip of lists of different lengths
+        total += a * b
+
+
 def fraction(config, society, day):
     society.wide = int(1e30 * float(society.whole[0]))  # the real number does not fit 64 bits
 

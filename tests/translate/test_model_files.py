@@ -190,6 +190,31 @@ def test_mistakes_of_a_declaration_have_their_place(folder, capsys, old, new, sa
         assert said in error and "walk.py:" in error and "internal" not in error
 
 
+def test_a_step_without_an_argument_of_its_phase_is_an_error(folder, capsys):
+    """A device carried the phase out with the argument of another step, or with 0."""
+    schedule = """step_arguments = ("part",)
+
+    def schedule(self, p, tick, seen):
+        return [Step("walk", {"part": 3})] if tick else []
+"""
+    text = SOURCE.replace("NAME", "walk_alone").replace("Series, key", "Series, Step, key")
+    text = text.replace("society, day)", "society, day, part)").replace('day = ("walk",)', schedule)
+    (folder / "walk.py").write_text(
+        text.replace("WalkConfig\n", "WalkConfig\n    day = ('walk',)\n")
+    )
+    for device in ((), ON):
+        assert shell("run", "walk.yaml", *device) == 2
+        said = (
+            "the step 'walk' of the model walk_alone lacks the argument 'part': write Step('walk'"
+        )
+        assert said in capsys.readouterr().err
+    right = (folder / "walk.py").read_text().replace('"walk", {', '"walk", arguments={')
+    (folder / "walk.py").write_text(right.replace("+= config.step", "+= part"))
+    assert shell("run", "walk.yaml", "--overwrite") == 0
+    with open_results("walk.h5") as results:
+        assert results["place"].values.tolist()[0] == [3.0, 6.0, 9.0]
+
+
 def test_check_says_what_plain_python_carries_out(folder, capsys):
     text = SOURCE.replace("NAME", "walk_alone").replace("society.place +=", "print(3)\n    x =")
     (folder / "walk.py").write_text(text)

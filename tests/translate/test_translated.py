@@ -222,7 +222,7 @@ def test_a_phase_that_does_not_exist_is_named(tmp_path):
     class Nothing(Model):
         name, summary, config, day = "nothing", "", RandomConfig, ("exchange",)
 
-    with pytest.raises(ConfigError, match="names the phase exchange, and the file has"):
+    with pytest.raises(ConfigError, match="names the phase 'exchange', and the file has"):
         Nothing().rules()
 
 

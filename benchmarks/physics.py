@@ -20,8 +20,6 @@ that of operations for a product, of the triad for the others. A peer that is no
 and left out: ``pip install numba opencv-python-headless scipy pillow``. On a GPU CuPy,
 PyTorch and JAX multiply (TF32 off), CuPy and JAX relax plates, cupyx and torchvision blur. CLBlast
 is no Python package but a library of the system (Debian: libclblast1, which loads libOpenCL.so.1).
-
-The script is long because every peer is called in a way of its own.
 """
 
 import argparse

@@ -1,8 +1,7 @@
 """How does one use Societies from a shell: commands that parse, call the library and print.
 
 Results go to stdout, everything else to stderr. The library is imported inside the commands, so
-that help, version and configuration checks start at once and touch no device. The module is long
-because the signature of a command is its help.
+that help, version and configuration checks start at once and touch no device.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 // In which quantities do two agents swap two resources: price, ladder of offers, deal.
 // Twin: reference_py/economy/trading.py, its bargain() and what that calls.
-// The file is long because it has the steps of a ladder one by one, four at once, and by a team.
 //
 // An offer is made only if the one before it was refused. On a CPU a work-item works out a bargain
 // alone, on a GPU one of its two proposals or, where ladders of offers are long, the ladder up to a

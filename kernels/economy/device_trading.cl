@@ -1,6 +1,5 @@
 // How do two agents trade devices: what is for sale, what it is worth, and what is paid.
 // Twin: reference_py/economy/device_trading.py.
-// The file is long because a meeting is one launch, whose steps are read in their order.
 //
 // A workgroup is a pair of agents; on a CPU one work-item does it all (group.cl). A work-item is a
 // device when devices are valued, and a resource of the menu when the price is sought. Cheap tests

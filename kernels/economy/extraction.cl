@@ -1,6 +1,5 @@
 // What does an agent extract in a day: always the unit that pays best per minute.
 // Twin: reference_py/economy/extraction.py. With few agents a GPU takes day_without_trade.cl.
-// The file is long because it has the day of an agent, and how several days are walked at once.
 //
 // A workgroup is an agent, a work-item a resource (several, if there are more resources than
 // work-items). All work-items look at the resources and fill a tree of the largest gains (see

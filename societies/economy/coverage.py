@@ -14,7 +14,8 @@ import numpy as np
 from reference_py.economy.devices import DEVICE_TYPES, EXTRACTING, SOURCES
 from reference_py.economy.parameters import Parameters
 from societies.economy.config.devices import A_DEVICE
-from societies.workload.checking.coverage import Count, State, falls, rises
+from societies.workload.declare.fields import State
+from societies.workload.declare.optional import Count, falls, rises
 from societies.workload.declare.phases import Step as AnyStep
 
 MADE_FASTER = {"tool": "tools", "machine": "machines"}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from societies.economy.results import DayRecorder
     from societies.opencl import Device
     from societies.rule import Rule
-    from societies.workload.checking.coverage import Count
+    from societies.workload.declare.optional import Count
 
 MODEL_VERSION = "1"
 """Changes when, and only when, results change; see CHANGELOG, "Results change"."""

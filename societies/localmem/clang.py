@@ -2,8 +2,6 @@
 
 libclang's wheel has no headers, so ``opencl.h`` next to this file stands in for the compiler's own;
 built-in functions are declared by clang itself. Positions are bytes of the text.
-
-The module is long because everything that calls libclang is in it, also past its slow bindings.
 """
 
 from __future__ import annotations

@@ -7,9 +7,6 @@ what is read at a varying address or from a private variable that was given a va
 was written where only some work-items arrive. Everything else is uniform: arguments of the kernel,
 group ids, sizes, constants, and what is read from global or local memory at a uniform address.
 Such a call must not depend on a varying condition.
-
-The module is long because the walk has a method for each kind of statement and expression, and all
-of them share its state.
 """
 
 from __future__ import annotations

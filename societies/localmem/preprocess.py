@@ -4,9 +4,6 @@ The result has the same lines as the text it was made from: what a macro expands
 line of its use, directives become empty lines, and ``#line`` and the ``#pragma`` of compiled parts
 stay. So `AmalgamatedText.origin` holds for both. pcpp does the work, but cuts no tokens: its own
 lexer does not know all numbers of C99 (it would look for macros inside ``0x1.8p3``).
-
-The module is long because tokens, lexer and macros that stay one token are all parts of what
-pcpp works with.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ Plain form: one work-item calls the function. Vectorised form: arrays are given 
 parameters, and one work-item per element calls it. Group form: all work-items of some workgroups
 call it together; used if the function has a ``__local`` parameter or uses ``local_malloc``, or if
 ``local_size`` or ``groups`` is given.
-
-The module is long because the three forms share how arguments are checked and copied.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How is a kernel called? With named and type-checked arguments, at a small cost per launch.
-
-The module is long because kernels and bound kernels share how they check arguments and enqueue.
-"""
+"""How is a kernel called? With named and type-checked arguments, at a small cost per launch."""
 
 from __future__ import annotations
 

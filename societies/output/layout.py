@@ -22,7 +22,6 @@ of what is simulated, which its attribute ``copies`` names (``society``).
 ===========================  =====================================================================
 
 The reasons for this format: docs/design/file-format.md.
-The module is long because it describes all parts of a result file together.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """How does a run write its result file, and where does it continue after it was killed?
 
-The module is long because one class owns the open file: whether a file survives a kill depends on
-the order in which the methods of this class write.
+Whether a file survives a kill depends on the order in which the methods of `ResultFile` write.
 """
 
 from __future__ import annotations

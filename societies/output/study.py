@@ -4,9 +4,6 @@
 checksum, and then the status "done"; a run that a killed process left half written stays pending.
 The events of a run follow those of the runs that were done before it, so a resumed sweep
 overwrites the events of half-written runs.
-
-The module is long because one class owns the open file: whether a study survives a kill depends
-on the order in which the methods of this class write.
 """
 
 from __future__ import annotations

@@ -19,8 +19,9 @@ from societies.sweep.in_memory import Keep
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
 from societies.sweep.points import Bucket, Point, checked_points, points_of
 from societies.words import counted
+from societies.workload.declare.optional import NamedProgram
 from societies.workload.declare.protocol import Setup, Workload
-from societies.workload.running.programs import NamedProgram, allowed, require_allowed
+from societies.workload.running.programs import allowed, require_allowed
 from societies.workload.running.provenance import git_commit
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 

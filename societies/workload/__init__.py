@@ -6,9 +6,9 @@ comparison of every bit with plain Python, folders that reproduce one launch, ti
 `societies new NAME` writes an example; docs/write-a-workload.md explains it.
 """
 
-from societies.workload.checking.coverage import Count, falls, rises
 from societies.workload.declare.fields import Events, Field, Series, series_macros
 from societies.workload.declare.naming import parameters_of
+from societies.workload.declare.optional import Count, falls, rises
 from societies.workload.declare.phases import Launch, Phase, Scratch, Slices, Step, phase
 from societies.workload.declare.protocol import Block, Contents, Setup, Source, Workload
 from societies.workload.declare.view import (

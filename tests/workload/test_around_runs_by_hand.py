@@ -19,6 +19,7 @@ from societies.workload import Setup
 from societies.workload.checking.kernels import kernel_text
 from societies.workload.declare import rules
 from societies.workload.declare.fields import Field
+from societies.workload.declare.optional import NamedProgram
 from societies.workload.running import (
     devices,
     plugged,
@@ -30,7 +31,7 @@ from societies.workload.running import (
     verified,
 )
 from societies.workload.running import seen as seeing
-from societies.workload.running.programs import NamedProgram, allowed, allowing, require_allowed
+from societies.workload.running.programs import allowed, allowing, require_allowed
 from societies.workload.running.seen import SeenState
 from societies.workload.running.state import hash_array
 

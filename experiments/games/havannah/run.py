@@ -12,8 +12,6 @@ FOLDER/DEVICE-NUMBER.csv, most of them a figure of that name, and ends with a se
 kept in FOLDER/DEVICE-sentences.txt. An experiment whose --seconds are over measures no further
 point, or counts the playouts that it has; the sentence or the table says how many. The published
 numbers are those of Werner (HTWK Leipzig 2012; GeForce GTX 260, Core 2 Duo E8400).
-
-The script is long because it has twelve experiments, a function each.
 """
 
 import argparse

@@ -22,8 +22,6 @@ processor time of all threads. A part that is not done after --minutes leaves ou
 prints that.
 On a CPU the trees are one ply smaller than the paper's without pruning, and one or two with.
 The published numbers are those of Li et al. (Tesla C2050, one core of a Xeon E5620).
-
-The script is long because each part measures, draws and words its result.
 """
 
 import argparse

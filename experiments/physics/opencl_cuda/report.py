@@ -1,7 +1,4 @@
-"""What do the measurements say? The text and the figures, from the table alone.
-
-The script is long because it contains the published tables and every sentence of the text.
-"""
+"""What do the measurements say? The text and the figures, from the table alone."""
 
 import csv
 import json

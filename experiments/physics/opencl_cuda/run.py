@@ -9,8 +9,6 @@ Every measurement is a row of DIR/measurements.csv, written at once; a run that 
 nothing. What no time is left for is noted as left out. The text DIR/report.md and the figures are
 made at the end, and again by --draw, from the table and without any device. README.md next to this
 says what is measured and how.
-
-The script is long because each part measures its work through OpenCL and through CUDA.
 """
 
 import argparse

@@ -17,7 +17,7 @@ from reference_py.games.chess.search import decoded
 from societies.games.chess.match_config import ChessMatchConfig
 from societies.games.matches import records
 from societies.games.ngtsg.match import SearchedMatch
-from societies.workload.running.programs import NamedProgram
+from societies.workload.declare.optional import NamedProgram
 
 if TYPE_CHECKING:
     from societies.opencl import Device

@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from societies.words import counted, plural
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-State = Mapping[str, "NDArray[Any]"]
-
-
-@dataclass(frozen=True)
-class Count:
-    """A kind of event, such as a trade, which is counted because changed arrays do not show it.
-
-    Attributes
-    ----------
-    phases : phases in which it may happen: ``production``, or a labelled one: ``own_use (tool)``
-    of : function of the states before and after such a phase; it returns the number of events
-    total : name of the printed sum, which may add up several kinds
-    series : series of which at least one is neither 0 nor NaN exactly at the ticks at which it
-        happens; `verify` can then find such a tick. Empty if no series shows it
-    """
-
-    phases: tuple[str, ...]
-    of: Callable[[State, State], float]
-    total: str
-    series: tuple[str, ...] = ()
-
-
-def rises(array: str) -> Callable[[State, State], float]:
-    """Return a function for `Count.of`: the sum of all increases of an array's entries."""
-
-    def of(before: State, after: State) -> float:
-        return _risen(before[array], after[array])
-
-    return of
-
-
-def falls(array: str) -> Callable[[State, State], float]:
-    """Return a function for `Count.of`: the sum of all decreases of an array's entries."""
-
-    def of(before: State, after: State) -> float:
-        return _risen(after[array], before[array])
-
-    return of
+    pass
 
 
 @dataclass(frozen=True)
@@ -157,12 +118,6 @@ class VerifyReport:
             ticks += f" from {self.clock} {self.after + 1} on"
         first = f"identical: {ticks}, {self.arrays} arrays"
         return first if self.coverage is None else f"{first}\n{self.coverage}"
-
-
-def _risen(before: NDArray[Any], after: NDArray[Any]) -> float:
-    """Return the sum of increases of an array; differences of unsigned numbers must not wrap."""
-    more = after > before
-    return float((after[more] - before[more]).sum())
 
 
 def _written(windows: Sequence[tuple[int, int]]) -> str:

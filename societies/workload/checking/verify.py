@@ -24,7 +24,7 @@ from societies.config.model import accepts
 from societies.errors import ConfigError, option
 from societies.opencl import Device
 from societies.words import plural
-from societies.workload.checking.coverage import Coverage, Difference, State, VerifyReport
+from societies.workload.checking.coverage import Coverage, Difference, VerifyReport
 from societies.workload.checking.windows import (
     ALL_TICKS,
     FIRST_TICKS,
@@ -33,7 +33,7 @@ from societies.workload.checking.windows import (
     length,
     ticks_to_verify,
 )
-from societies.workload.declare.fields import SERIES
+from societies.workload.declare.fields import SERIES, State
 from societies.workload.declare.phases import Step
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import REFERENCE

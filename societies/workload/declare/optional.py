@@ -5,10 +5,12 @@ They are base classes of `Workload`, whose author reads those alone that concern
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from societies.workload.declare.fields import State
 from societies.workload.declare.phases import Step
 
 if TYPE_CHECKING:
@@ -17,12 +19,53 @@ if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
     from societies.opencl import Device
     from societies.rule import Rule
-    from societies.workload.checking.coverage import Count
     from societies.workload.running.plugged import Plugged
-    from societies.workload.running.programs import NamedProgram
 
 C = TypeVar("C", bound="WorkloadConfig")
 P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class Count:
+    """A kind of event, such as a trade, which is counted because changed arrays do not show it.
+
+    Attributes
+    ----------
+    phases : phases in which it may happen: ``production``, or a labelled one: ``own_use (tool)``
+    of : function of the states before and after such a phase; it returns the number of events
+    total : name of the printed sum, which may add up several kinds
+    series : series of which at least one is neither 0 nor NaN exactly at the ticks at which it
+        happens; `verify` can then find such a tick. Empty if no series shows it
+    """
+
+    phases: tuple[str, ...]
+    of: Callable[[State, State], float]
+    total: str
+    series: tuple[str, ...] = ()
+
+
+def rises(array: str) -> Callable[[State, State], float]:
+    """Return a function for `Count.of`: the sum of all increases of an array's entries."""
+
+    def of(before: State, after: State) -> float:
+        return _risen(before[array], after[array])
+
+    return of
+
+
+def falls(array: str) -> Callable[[State, State], float]:
+    """Return a function for `Count.of`: the sum of all decreases of an array's entries."""
+
+    def of(before: State, after: State) -> float:
+        return _risen(after[array], before[array])
+
+    return of
+
+
+def _risen(before: NDArray[Any], after: NDArray[Any]) -> float:
+    """Return the sum of increases of an array; differences of unsigned numbers must not wrap."""
+    more = after > before
+    return float((after[more] - before[more]).sum())
 
 
 class Counted(Generic[P]):
@@ -98,6 +141,26 @@ class Replaceable(Generic[C]):
         """Return the version of the model, with a hash of the rules that are replaced."""
         found = self.plugged(config)
         return f"{self.version} rules {found.sha256[:10]}" if found else str(self.version)
+
+
+@dataclass(frozen=True)
+class NamedProgram:
+    """A program that a configuration names.
+
+    Attributes
+    ----------
+    key : key of the configuration
+    command : program and arguments
+    options : names and values of options that are sent to it
+    """
+
+    key: str
+    command: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        sent = ", ".join(f"{name} {value}" for name, value in self.options)
+        return f"{self.key}: {self.command}" + (f" ({sent})" if sent else "")
 
 
 class FromOutside(Generic[C, P]):

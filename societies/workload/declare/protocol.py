@@ -3,8 +3,6 @@
 A workload advances in ticks (a day, a step, a depth, a batch) and has many copies at once
 (societies, plates, games); it names both. It declares arrays, phases and the order in which phases
 run. docs/design/workload.md has the reasons, and the declarations of all workloads.
-
-The module is long because it holds everything that a workload may declare.
 """
 
 from __future__ import annotations

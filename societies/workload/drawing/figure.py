@@ -1,7 +1,6 @@
 """What is drawn of a run whose workload has no figure of its own? Its series over the ticks.
 
-Workloads with a figure of their own use the same panels: see `panels_figure`. The module is long
-because it contains all parts of a figure, from the lines of a panel to the small print.
+Workloads with a figure of their own use the same panels: see `panels_figure`.
 
 A figure of a workload is a function of the open dataset of a file. It returns matplotlib's Figure,
 and raises ConfigError if the copy to be drawn is not in the file, or OutputError if the variables

@@ -1,7 +1,4 @@
-"""What carries out the steps of a run? An engine: an OpenCL device or plain Python.
-
-The module is long because it holds both engines: every method must have the same result in both.
-"""
+"""What carries out the steps of a run? An engine: an OpenCL device or plain Python."""
 
 from __future__ import annotations
 

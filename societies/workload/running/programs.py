@@ -15,13 +15,13 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from platformdirs import user_config_path
 
 from societies.errors import ConfigError, option
+from societies.workload.declare.optional import NamedProgram
 
 T = TypeVar("T")
 
@@ -31,26 +31,6 @@ LIST = "programs.txt"
 _HARMLESS = re.compile(r"[+-]?\d+(\.\d+)?|true|false")
 
 _ALLOWED: ContextVar[bool] = ContextVar("_ALLOWED", default=False)
-
-
-@dataclass(frozen=True)
-class NamedProgram:
-    """A program that a configuration names.
-
-    Attributes
-    ----------
-    key : key of the configuration
-    command : program and arguments
-    options : names and values of options that are sent to it
-    """
-
-    key: str
-    command: str
-    options: tuple[tuple[str, str], ...] = ()
-
-    def __str__(self) -> str:
-        sent = ", ".join(f"{name} {value}" for name, value in self.options)
-        return f"{self.key}: {self.command}" + (f" ({sent})" if sent else "")
 
 
 def list_path() -> Path:

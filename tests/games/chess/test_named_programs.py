@@ -8,7 +8,8 @@ import pytest
 import societies
 from societies import sweep
 from societies.errors import ConfigError
-from societies.workload.running.programs import NamedProgram, why_not
+from societies.workload.declare.optional import NamedProgram
+from societies.workload.running.programs import why_not
 from societies.workload.running.registry import workload
 
 RANDOM = {"kind": "random"}

@@ -259,6 +259,21 @@ def test_no_file_is_longer_than_those_known():
     assert texts.keys() >= LONGER
 
 
+def taken_at_once(text: str, packages: Iterable[str]) -> set[str]:
+    """Return what a module imports from some packages when it is imported itself."""
+    lines = [node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom)]
+    return {str(node.module) for node in lines if str(node.module).startswith(tuple(packages))}
+
+
+def test_what_an_author_declares_is_imported_without_what_runs_it():
+    above = [f"societies.workload.{name}" for name in ("running", "checking", "drawing")]
+    texts = modules("societies")
+    declare = [name for name in texts if name.startswith("societies.workload.declare")]
+    assert {name: found for name in declare if (found := taken_at_once(texts[name], above))} == {}
+    planted = "from societies.workload.running.run import run\n\ndef f():\n    from a import b\n"
+    assert taken_at_once(planted, above) == {"societies.workload.running.run"}
+
+
 def test_the_reference_stands_alone():
     for module, others in imported(modules("reference_py")).items():
         assert not [one for one in others if one.split(".")[0] == "societies"], module

@@ -94,12 +94,10 @@ def translated_of(config, table):
 @pytest.mark.ci
 def test_a_kernel_is_used_for_societies_that_do_not_differ_in_its_keys(model):
     path = Path("payments.py")
-    line = "    amount: int = key("
+    line = "    amount: int = value("
     model()
-    text = path.read_text().replace(
-        line, f'    tax: int = value(1, "A key", "units", ge=0)\n{line}'
-    )
-    path.write_text(text.replace("    key,\n", "    key,\n    value,\n"))
+    more = '    tax: int = value(1, "A key", "units", ge=0)\n'
+    path.write_text(path.read_text().replace(line, more + line))
     config = societies.config_from_dict(
         {"workload": "payments", "model": "payments.py", "agents": 30, "replicates": 2}
     )

@@ -12,12 +12,14 @@ import pytest
 import societies
 from societies import config_from_dict
 from societies.errors import ConfigError, Interrupted
+from societies.scaffold import write_workload
 from societies.view import course, file_view, run_view
 from societies.view.file_view import FileView
 from societies.view.run_view import RunView
 from societies.view.shots import message
 from societies.workload import Setup
 from societies.workload.declare.view import Change, Press, Slider
+from societies.workload.running import registry
 from societies.workload.running.engines import Engine
 from societies.workload.running.registry import workload
 from societies.workload.running.varying import value_at
@@ -185,6 +187,19 @@ def test_every_model_has_a_page_without_saying_anything(name):
         if isinstance(control, Slider):
             assert control.least <= control.value <= control.most
     assert ("grid" in shot.panes[0].numbers) == (name == "schelling")
+
+
+@pytest.mark.parametrize("template", ["exchange", "market", "network", "minimal"])
+def test_the_page_of_a_new_model_can_change_and_branch_it(template, tmp_path, monkeypatch):
+    """None of its keys could change on the way, so that the page had no slider and no branch."""
+    monkeypatch.setattr(registry, "_GIVEN", {})
+    write_workload("begun", tmp_path, template)
+    file = next(tmp_path.rglob("begun.py"))
+    config = config_from_dict({"workload": "begun", "model": str(file), "days": 4})
+    view = RunView(Setup(workload("begun"), config), "reference")
+    assert {"value", "branch"} <= {one.name for one in view.controls(view.initial)}
+    changed = view.take(at(view.initial, 1), Change("value", 3))
+    assert last(view, at(changed, 2)).tick == 2
 
 
 def test_what_has_neither_view_nor_series_is_refused():

@@ -12,6 +12,7 @@ from societies.model import (
     falls,
     key,
     random_permutation,
+    value,
 )
 
 
@@ -21,7 +22,7 @@ class MyModelConfig(DailyConfig):
     workload: Literal["my_model"]
     agents: int = key(500, "Number of agents", "agents", ge=1, le=10_000)
     money: int = key(100, "Money of every agent at the start", "units", ge=1, le=100_000)
-    amount: int = key(10, "What one agent pays another when they meet", "units", ge=1, le=100_000)
+    amount: int = value(10, "What one agent pays another when they meet", "units", ge=1, le=100_000)
 
 
 def begin(config, society, day):

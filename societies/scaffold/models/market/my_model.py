@@ -2,13 +2,13 @@
 
 from typing import Literal
 
-from societies.model import DailyConfig, Field, Model, Rng, Series, key
+from societies.model import DailyConfig, Field, Model, Rng, Series, key, value
 
 
 class MyModelConfig(DailyConfig):
     workload: Literal["my_model"]
     agents: int = key(100, "Traders; the first half buys", "agents", ge=2, le=10_000)
-    shouts: int = key(2000, "Shouts in a day", "shouts", ge=1, le=1_000_000)
+    shouts: int = value(2000, "Shouts in a day", "shouts", ge=1, le=1_000_000)
     top: int = key(200, "Highest value, cost, bid and ask", "cents", ge=1, le=1_000_000)
     constrained: bool = key(True, "Whether no trader bids above the value, or asks below the cost")
 

@@ -2,14 +2,14 @@
 
 from typing import Literal
 
-from societies.model import DailyConfig, Field, Model, Rng, Series, key
+from societies.model import DailyConfig, Field, Model, Rng, Series, value
 
 
 class MyModelConfig(DailyConfig):
     """Keys of the YAML file; days, seed, replicates and record are those of every model."""
 
     workload: Literal["my_model"]
-    step: int = key(1, "How far the number goes in a day", "units", ge=0, le=1000)
+    step: int = value(1, "How far the number goes in a day", "units", ge=0, le=1000)
 
 
 def begin(config, society, day):

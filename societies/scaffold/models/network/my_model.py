@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from societies.model import DailyConfig, Field, Model, Rng, Series, key
+from societies.model import DailyConfig, Field, Model, Rng, Series, key, value
 
 
 class MyModelConfig(DailyConfig):
@@ -12,7 +12,7 @@ class MyModelConfig(DailyConfig):
     agents: int = key(400, "Number of agents, on a ring", "agents", ge=3, le=100_000)
     links: int = key(6, "Neighbours whom an agent looks at", "agents", ge=1, le=100)
     rewired: int = key(10, "Links of a hundred that lead anywhere", "percent", ge=0, le=100)
-    threshold: int = key(2, "Neighbours who must have adopted before", "agents", ge=1, le=100)
+    threshold: int = value(2, "Neighbours who must have adopted before", "agents", ge=1, le=100)
     first: int = key(10, "Agents who adopt on their own, side by side", "agents", ge=1)
 
 

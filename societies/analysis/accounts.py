@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from societies.analysis.selecting import with_ticks, workload_of
 from societies.errors import ConfigError, OutputError, option
+from societies.inputs import shown
 from societies.output import open_results
 from societies.words import plural
 from societies.workload.declare.accounts import Accounts
@@ -82,7 +83,10 @@ def flows(
     """
     if isinstance(source, str | PathLike):
         with open_results(source) as results:
-            return flows(results, ticks=ticks, copy=copy)
+            try:
+                return flows(results, ticks=ticks, copy=copy)
+            except OutputError as error:
+                raise OutputError(f"{shown(source)}: {error}") from None
     workload = workload_of(source)
     accounts: Accounts | None = getattr(workload, "accounts", None)
     if workload is None or accounts is None:
@@ -92,10 +96,10 @@ def flows(
             f"these do: {', '.join(able)}"
         )
     for name in (accounts.flow, accounts.balance):
-        if name not in source:
+        if not {workload.copies, workload.clock} <= set(source.get(name, source[[]]).dims):
             raise OutputError(
-                f"the file has no variable '{name}', which the table of flows needs; results of "
-                "societies run have it, studies do not"
+                f"has no variable '{name}' for each {workload.clock}, which the table of flows "
+                "needs; results of societies run have it, studies do not: run a point of it alone"
             )
     clock, copies = clock_and_copies(source)
     numbers = source[copies].values.tolist()

@@ -80,6 +80,7 @@ def test_amounts_and_other_mistakes_are_told_at_once_and_each_once():
         ({"max_m": 8}, "is more than the 4 firms: each is seen once"),
         ({"max_z": 5}, "is more than the 4 firms: each is seen once"),
         ({"max_h": 3}, "is more than the 2 banks: each is seen once"),
+        ({"banks": 1, "max_h": 2}, "is more than the 1 bank: each is seen once"),
         ({"buffer_h": 3.0}, "has no effect without buffer: true"),
         ({"sigma_max": 0.2}, "has no effect without growth: true"),
         ({"entry_productivity": "mean"}, "has no effect without growth: true"),

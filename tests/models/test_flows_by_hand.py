@@ -42,7 +42,7 @@ def results(monkeypatch):
         }
 
     accounts = SimpleNamespace(flow="flow", balance="balance", unit="grains", rows=rows)
-    workload = SimpleNamespace(accounts=accounts)
+    workload = SimpleNamespace(accounts=accounts, clock="quarter", copies="economy")
     monkeypatch.setattr(module, "workload_of", lambda _: workload)
     monkeypatch.setattr(module, "_at_start", lambda _, one, number, __: MONEY[number])
     dims = ("economy", "quarter")
@@ -81,8 +81,17 @@ def test_payments_are_added_up_and_balances_compared(results, copy, ticks, wages
 
 @pytest.mark.parametrize("name", ["flow", "balance"])
 def test_files_without_payments_are_refused(results, name):
-    with pytest.raises(OutputError, match=f"no variable '{name}', which the table of flows needs"):
+    with pytest.raises(
+        OutputError, match=f"no variable '{name}' for each quarter, which the table of flows"
+    ):
         flows(results.drop_vars(name))
+
+
+def test_a_study_is_refused_which_has_no_quarters(results):
+    """Its variables are those of the last quarter, along its runs."""
+    ends = results.isel(quarter=-1).rename(economy="run")
+    with pytest.raises(OutputError, match="has no variable 'flow' for each quarter, which the table of flows"):
+        flows(ends)
 
 
 @pytest.mark.parametrize("change", [1, -1])

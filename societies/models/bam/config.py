@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict
 
 from societies.config.model import Conflict, initial, shape, value
+from societies.words import counted
 from societies.workload.declare.config import MOST_TICKS, QuarterlyConfig
 
 GRAINS = 1048576.0
@@ -211,9 +212,8 @@ class BamConfig(QuarterlyConfig):
         yield from super().warnings()
         for name, most in (("max_m", "firms"), ("max_z", "firms"), ("max_h", "banks")):
             if getattr(self, name) > getattr(self, most):
-                yield Conflict(
-                    (name,), f"is more than the {getattr(self, most)} {most}: each is seen once"
-                )
+                there = counted(getattr(self, most), most[:-1])
+                yield Conflict((name,), f"is more than the {there}: each is seen once")
         idle = {
             "without growth: true": () if self.growth else OF_GROWTH,
             "without buffer: true": () if self.buffer else ("buffer_h",),

@@ -90,7 +90,7 @@ def test_files_without_payments_are_refused(results, name):
 def test_a_study_is_refused_which_has_no_quarters(results):
     """Its variables are those of the last quarter, along its runs."""
     ends = results.isel(quarter=-1).rename(economy="run")
-    with pytest.raises(OutputError, match="has no variable 'flow' for each quarter, which the table of flows"):
+    with pytest.raises(OutputError, match="has no variable 'flow' for each quarter"):
         flows(ends)
 
 

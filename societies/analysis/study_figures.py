@@ -22,7 +22,7 @@ from societies.analysis.drawing import (
     variable_of,
 )
 from societies.analysis.labels import different, shorts
-from societies.analysis.selecting import RUN
+from societies.analysis.selecting import RUN, workload_of
 from societies.analysis.sensitivity import morris, sobol, varied
 from societies.config.model import LABEL
 from societies.errors import ConfigError, SocietiesError, option
@@ -310,11 +310,13 @@ def design_of(study: xr.Dataset) -> tuple[str, dict[str, Any]]:
 
 
 def scalars(study: xr.Dataset) -> list[str]:
-    """Return the variables with one number per run, or per run and tick."""
-    clock = clock_of(study)
-    return [
+    """Return the variables with one number per run, or per run and tick; headline ones first."""
+    clock, workload = clock_of(study), workload_of(study)
+    found = [
         str(n) for n, v in study.data_vars.items() if {*v.dims} <= {RUN, clock} and RUN in v.dims
     ]
+    usual = [name for name in (workload.headlines() if workload else ()) if name in found]
+    return usual + [name for name in found if name not in usual]
 
 
 def _at_the_end(study: xr.Dataset, name: str) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from societies.analysis.selecting import copies_of, with_ticks
 from societies.config.document import Document
 from societies.config.load import find_config
 from societies.config.problems import Path, Problem, config_error, described
-from societies.errors import ConfigError, option
+from societies.errors import ConfigError, option, override
 from societies.numbers import is_finite
 from societies.output.layout import is_clock
 from societies.paths import TARGETS, data_directory
@@ -91,10 +91,17 @@ class Targets:
             try:
                 values, unit = self._computed(name, target, data)
             except ConfigError as error:
-                raise self.refused(name, "of", str(error)) from None
+                raise self.refused(name, "of", f"{error}{self._needed(data)}") from None
             self.units[name] = unit
             columns.append(values)
         return np.stack(columns, 1) if columns else np.empty((data.sizes[copies_of(data)], 0))
+
+    def _needed(self, data: xr.Dataset) -> str:
+        """Return a line that says with which keys a result has all variables, if it lacks some."""
+        if not self.case.set or set(self.variables) <= set(data.data_vars):
+            return ""
+        keys = " ".join(override(f"{key}={one}") for key, one in self.case.set.items())
+        return f"\nthis case is for results of a run with {keys}"
 
     def series(self, name: str, data: xr.Dataset, *, ticks: bool = True) -> Any:
         """Return the series of a target: (copy, entry) values, (entry,) ticks, unit, is a sample.

@@ -12,6 +12,7 @@ from SALib.sample import morris as morris_sample
 
 from societies import analysis
 from societies.analysis.designs import as_numbers, saltelli, trajectories
+from societies.analysis.study_figures import scalars
 from societies.errors import ConfigError
 
 NAMES = ["a", "b"]
@@ -293,3 +294,16 @@ def test_options_of_a_recovery(options, message):
     assert [*map(float, analysis.recovery_time(series, **usual).values())] == [2, 4, 1, 0.75]
     with pytest.raises(ConfigError, match=message):
         analysis.recovery_time(series, **{**usual, **options})
+
+
+@pytest.mark.parametrize("workload", ["bam", "kirman_ants"])
+def test_headline_variables_of_a_study_are_drawn_first(workload):
+    """Those of the alphabet's beginning were, such as BAM's borrowers."""
+    shapes = {"borrowers": (2,), "gdp": (2, 3), "price": (2, 5), "unemployment": (2, 3)}
+    dims = {1: ("run",), 3: ("run", "quarter"), 5: ("run", "firm")}
+    study = xr.Dataset(
+        {name: (dims[(1, *shape[1:])[-1]], np.zeros(shape)) for name, shape in shapes.items()},
+        attrs={"configuration": f"workload: {workload}", "clock": "quarter"},
+    )
+    usual = ["unemployment", "gdp", "borrowers"]
+    assert scalars(study) == (usual if workload == "bam" else sorted(usual))

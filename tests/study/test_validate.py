@@ -238,6 +238,14 @@ def test_what_results_lack_is_reported(match, target):
         of(**target)
 
 
+def test_the_keys_that_a_result_was_not_made_with_are_named():
+    """`validate bam RESULT --case baseline` needs the firms' output, which few runs record."""
+    case = {"set": {"record.detail": 8}, "statistics": {"x": {"of": "made"}}}
+    targets = load_targets(case)[0]
+    with pytest.raises(ConfigError, match=r"no variable 'made'.*\nthis.*record.detail.*8"):
+        targets.evaluate(DATA)
+
+
 def test_a_variable_that_is_not_recorded_names_the_key_that_records_it():
     sweep = sweep_of("economy/quickstart", {"agents": 6, "resources": 6})
     targets = load_targets({"statistics": {"x": {"of": "gini_wealth"}}})[0]

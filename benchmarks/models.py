@@ -76,7 +76,7 @@ FIELDS = (
 def engine_time(name, days, copies, device, times=1):
     """Return the processor and the clock's seconds of days of a model on a device.
 
-    Without a device, by plain Python; of BAM with so many times the agents.
+    Without a device, by plain Python; of BAM with ``times`` its number of agents.
     """
     file = f"{CONFIGURATIONS.get(name, 'quickstart')}.yaml"
     config = load_config(data_directory("configs") / "models" / name / file)

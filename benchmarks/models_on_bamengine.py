@@ -3,7 +3,7 @@
     python benchmarks/models_on_bamengine.py bam QUARTERS [UNTIMED [TIMES]]
 
 prints the processor seconds of quarters of one economy with the package's defaults (100 firms, 500
-households, 10 banks) or so many times the agents, after some quarters that are not timed.
+households, 10 banks) or TIMES these numbers, after some quarters that are not timed.
 """
 
 import sys

@@ -8,8 +8,6 @@ from typing import Any
 import h5py
 import numpy as np
 
-from societies.background import for_each, threads_for
-from societies.output.disk import SPAN, Disk
 from societies.output.files import CLAIMS
 from societies.output.layout import (
     CHECKSUMS,
@@ -45,9 +43,7 @@ from societies.words import plural
 
 
 def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
-    """Write all structures of ``layout`` into the empty ``file``, and fill values of its tables.
-
-    Those of variables are `fill`.
+    """Write all structures and fill values of ``layout`` into the empty ``file``.
 
     Returns
     -------
@@ -88,8 +84,7 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
         describe(further, coordinate.units, coordinate.long_name or coordinate.name)
     for variable in layout.variables.values():
         dtype = np.dtype(variable.dtype)
-        shape = layout.shape(variable)
-        dataset = reserve(file, variable.name, shape, dtype, variable.fill, later=True)
+        dataset = reserve(file, variable.name, layout.shape(variable), dtype, variable.fill)
         datasets.append(dataset)
         for axis, dim in enumerate(variable.dims):
             dataset.dims[axis].attach_scale(file[dim])
@@ -122,23 +117,6 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     datasets.append(reserve(file, ENDED, (1,), kind))
     datasets.append(reserve(file, SEALS[1], (layout.seal_bytes,), np.dtype(np.uint8)))
     return datasets
-
-
-def fill(disk: Disk, layout: Layout) -> None:
-    """Write the fill values of the variables into a file whose structure is final.
-
-    HDF5 would do so in one thread, which takes a third of a second for 400 MB.
-    """
-    pieces = []
-    for variable in layout.variables.values():
-        extent = disk.extents[variable.name]
-        count = min(extent.nbytes, SPAN) // extent.dtype.itemsize
-        content = np.full(count, variable.fill, extent.dtype).view(np.uint8)
-        if content.any() or not CLAIMS:
-            places = range(extent.offset, extent.end, SPAN)
-            pieces += [(at, content[: extent.end - at].data) for at in places]
-    threads = threads_for(sum(content.nbytes for _, content in pieces))
-    for_each(lambda piece: disk.write_bytes(*piece), pieces, threads=threads)
 
 
 def build_table(
@@ -214,14 +192,11 @@ def reserve(
     shape: tuple[int, ...],
     dtype: np.dtype[Any],
     fill: float | None = None,
-    *,
-    later: bool = False,
 ) -> h5py.Dataset:
     """Make a contiguous dataset; HDF5 writes its fill values now, a buffer at a time.
 
-    With ``later`` the caller writes them. Zeros are not written if the file's space was reserved
-    (`CLAIMS`), because it reads as zeros: two checkpoints of a large society would be gigabytes of
-    them.
+    Zeros are not written if the file's space was reserved (`CLAIMS`), because it reads as zeros:
+    two checkpoints of a large society would be gigabytes of them.
 
     This uses h5py's low-level calls because ``create_dataset`` ignores the allocation time of
     scalars.
@@ -229,8 +204,8 @@ def reserve(
     plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plan.set_layout(h5py.h5d.CONTIGUOUS)
     plan.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-    never = later or (not fill and CLAIMS)
-    plan.set_fill_time(h5py.h5d.FILL_TIME_NEVER if never else h5py.h5d.FILL_TIME_ALLOC)
+    zeros = not fill and CLAIMS
+    plan.set_fill_time(h5py.h5d.FILL_TIME_NEVER if zeros else h5py.h5d.FILL_TIME_ALLOC)
     if fill is not None:
         plan.set_fill_value(np.array(fill, dtype=dtype))
     plan.set_obj_track_times(False)

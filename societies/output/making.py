@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 
 from societies.output import checksums, lock, opening, seal, study_checks
-from societies.output.building import build, fill
+from societies.output.building import build
 from societies.output.disk import Disk
 from societies.output.files import (
     MAKING,
@@ -61,7 +61,6 @@ def made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Dis
     def finish(temporary: Path, disk: Disk) -> Seal:
         sealed = seal.make(temporary, disk, layout)
         disk.extents, disk.salt = sealed.extents, sealed.salt
-        fill(disk, layout)
         if old is None:
             _begin(disk, sealed)
         else:

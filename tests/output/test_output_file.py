@@ -318,7 +318,7 @@ def test_the_space_claimed_at_the_start_is_enough(data):
 
 
 def test_several_threads_write_large_blocks_to_the_same_file(tmp_path, monkeypatch):
-    """Their values, checksums and fill values are those that one thread writes."""
+    """Their values and checksums are those that one thread writes."""
     content = []
     values = {
         "gini": np.linspace(0, 1, SOCIETIES * 3).reshape(SOCIETIES, 3),

@@ -17,7 +17,7 @@ from societies.workload.running.engines import ENDED, Engine
 from societies.workload.running.seen import Read, SeenState
 from societies.workload.running.state import kept
 
-SAVE_SECONDS = 2.0
+SAVE_SECONDS = 5.0
 """Least time between checkpoints if their interval is ``auto``: more would cost more time than the
 ticks that they save. The last two of a run are always written."""
 

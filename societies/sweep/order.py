@@ -1,4 +1,4 @@
-"""In which order are runs computed, so that a stopped study has as many runs of every point?"""
+"""In which order are runs computed, so that a stopped study has equally many of each point?"""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def _given(kernels: Sequence[TranslatedPhase], declared: Declared) -> dict[str, 
 
 
 def _over(ended: str, tick: str) -> str:
-    """Return the condition that a copy ended in an earlier tick: it completes its last one."""
+    """Return the condition that a copy ended before this tick; the tick of its end is completed."""
     return f"{ended} >= 0 && {ended} != {tick}"
 
 

@@ -8,6 +8,7 @@ import xarray as xr
 
 from societies.analysis import networks, trade_network
 from societies.analysis.networks import as_dataset, read_network
+from societies.economy.network import COLUMNS, DEVICE_COLUMNS
 from societies.errors import ConfigError, OutputError
 
 
@@ -176,3 +177,11 @@ def test_types_of_devices_name_their_columns():
     assert as_dataset(columns).devices.values.tolist() == [[2, 3]]
     assert not as_dataset(columns).coords
     assert not as_dataset({"day": np.array([1])}, ["tool"]).coords
+
+
+def test_links_have_the_units_and_meanings_of_the_file():
+    links = as_dataset({name: np.array([1]) for name in networks.ABOUT})
+    for column in (*COLUMNS, *DEVICE_COLUMNS):
+        about = {"units": column.units, "long_name": column.long_name}
+        assert column.name == "day" or links[column.name].attrs == about
+    assert links.swaps.attrs["units"] == "swaps"

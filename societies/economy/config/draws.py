@@ -1,4 +1,4 @@
-"""Where does a stream of random numbers begin each day: where it stopped, or where the day says?"""
+"""Does a stream of random numbers continue each day, or begin at a position of that day?"""
 
 from __future__ import annotations
 

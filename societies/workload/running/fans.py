@@ -1,4 +1,4 @@
-"""How does a run have many futures: copies with the same past that draw different numbers then?"""
+"""How do copies of a run get the same past and different futures?"""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ from societies.workload.running.profile import Profile
 
 MOST_BRANCHES = 8
 """About how often copies may part at most. Each time the state is moved to the host and back, and
-with shocks of random days some copies part on every day. Copies whose turn would come soon after
-others are computed from the time of these on."""
+with shocks of random days some copies part on every day. So copies that would part soon after
+others part together with them."""
 
 
 @dataclass(frozen=True, eq=False)

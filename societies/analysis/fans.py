@@ -266,7 +266,7 @@ def draw_fan(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
     """
     (data,) = cases.values()
     clock, day, futures = fan_of(data)
-    chosen, values, ticks = _futures_of(data, list(variables) or None, futures)
+    chosen, values, ticks = _futures_of(data, list(variables), futures)
     values = np.where(np.isfinite(values), values, np.nan)
     figure, panels = new_panels(len(chosen))
     pasts = values.shape[1]

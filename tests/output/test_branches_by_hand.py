@@ -278,6 +278,7 @@ def test_only_what_is_past_has_to_be_the_same(tmp_path):
         ({"days": 6}, 7, "^day=7: the run has 6 days, none after that; raise it with .*days=14$"),
         ({"days": 12, "pace": 5.0}, 4, "made with another configuration: pace is"),
         ({"days": 12, "seed": 12}, 4, "made with another configuration: seed is 1 in the file"),
+        ({"days": 12, "replicates": 3}, 4, "made with another configuration: replicates is 2 in"),
     ],
     ids=str,
 )

@@ -359,12 +359,9 @@ def first_difference(
     """Return the first element in which two states differ, in the order of ``expected``."""
     for name, b in expected.items():
         a = found[name]
-        if a.tobytes() == b.tobytes():
-            continue
-        bits = a.dtype.str.replace("f", "u")
-        different = np.argwhere(a.view(bits) != b.view(bits))
-        if len(different):
-            index = tuple(int(i) for i in different[0])
-            values = a[index].item(), b[index].item()
-            return Difference(clock, tick, phase, name, index, *values)
+        if a.tobytes() != b.tobytes():
+            bits = a.dtype.str.replace("f", "u")
+            different, *_ = np.argwhere(a.view(bits) != b.view(bits)).tolist()
+            index = tuple(different)
+            return Difference(clock, tick, phase, name, index, a[index].item(), b[index].item())
     return None

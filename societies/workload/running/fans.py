@@ -90,6 +90,4 @@ def with_fan(config: Any, tick: int, futures: int) -> Any:
         )
     data, first = config.model_dump(mode="json"), f"first_{named.copies}"
     data[FAN] = {named.clock: tick, "futures": futures}
-    return config_from_dict(
-        data | {name: data[name] * futures for name in ("replicates", first) if name in data}
-    )
+    return config_from_dict(data | {name: data[name] * futures for name in ("replicates", first)})

@@ -80,8 +80,8 @@ LAUNCHED = (
     "societies/sweep/program_cache",
     "societies/sweep/plan",
 )
-"""Modules that say when and where something is launched, timed, estimated or written, and the one
-that writes macros, which the reference does not read. Most of what they can get wrong shows on a
+"""Modules that say when and where something is launched, timed, estimated or written, and those that
+write macros and make tables on a GPU, of which the reference uses neither. Most of what they can get wrong shows on a
 device alone, where the parity of every phase, golden hashes and the tests of kills notice, for
 seconds each: only mutated if they are named."""
 

@@ -80,10 +80,10 @@ LAUNCHED = (
     "societies/sweep/program_cache",
     "societies/sweep/plan",
 )
-"""Modules that say when and where something is launched, timed, estimated or written, and those that
-write macros and make tables on a GPU, of which the reference uses neither. Most of what they can get wrong shows on a
-device alone, where the parity of every phase, golden hashes and the tests of kills notice, for
-seconds each: only mutated if they are named."""
+"""Modules that say when and where something is launched, timed, estimated or written, and those
+that write macros and make tables on a GPU, of which the reference uses neither. Most of what they
+can get wrong shows on a device alone, where the parity of every phase, golden hashes and the tests
+of kills notice, for seconds each: only mutated if they are named."""
 
 ON_A_DEVICE = {
     "societies/workload/running/engines": ("_ReportedWords", "_Attributes", "DeviceEngine"),

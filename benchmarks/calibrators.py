@@ -30,9 +30,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from black_it.samplers.best_batch import BestBatchSampler
-from black_it.samplers.halton import HaltonSampler
-from black_it.search_space import SearchSpace
 
 from societies.study import simulator
 
@@ -103,6 +100,10 @@ def on_mesa(days: int) -> Simulate:
 
 def calibrate(of: Calibrated, simulate: Simulate, size: int, seed: int) -> tuple[int, float]:
     """Let black-it look for the observed values; return points and seconds of the samplers."""
+    from black_it.samplers.best_batch import BestBatchSampler
+    from black_it.samplers.halton import HaltonSampler
+    from black_it.search_space import SearchSpace
+
     ends = np.array(list(of.ranges.values())).T
     space = SearchSpace(ends, [PRECISION] * ends.shape[1], False)
     samplers = [HaltonSampler(size, random_state=seed)]

@@ -1,5 +1,7 @@
 """Does every script of the repository start, and say what it takes?"""
 
+import ast
+import importlib
 import re
 import runpy
 import shlex
@@ -45,6 +47,35 @@ for script in sys.argv[1:]:
     print(f"{script} ended with {os.waitstatus_to_exitcode(status)}")
 """
 """Runs each script in a process of its own, in which the libraries that most of them use are."""
+
+
+def is_module(name):
+    """Return whether a module of this name can be imported."""
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
+@pytest.mark.ci
+def test_what_scripts_import_of_this_repository_exists():
+    """Two scripts of Havannah imported a class that had been renamed."""
+    missing = []
+    for script in SCRIPTS:
+        for node in ast.walk(ast.parse((ROOT / script).read_text())):
+            of = getattr(node, "module", None) or ""
+            if isinstance(node, ast.ImportFrom) and of.split(".")[0] in (
+                "societies",
+                "reference_py",
+            ):
+                module = importlib.import_module(of)
+                missing += [
+                    f"{script}: {of}.{one.name}"
+                    for one in node.names
+                    if not hasattr(module, one.name) and not is_module(f"{of}.{one.name}")
+                ]
+    assert not missing
 
 
 @pytest.mark.thorough

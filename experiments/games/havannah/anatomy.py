@@ -16,7 +16,7 @@ import time
 import societies
 from reference_py.games.havannah.match import Strength, choose
 from societies.games.havannah.players import evaluator
-from societies.games.havannah.position import Game
+from societies.games.havannah.position import HavannahGame
 
 PLAYERS = {
     "flat, 8 a move": {"kind": "flat", "each": 8},
@@ -79,7 +79,7 @@ def shape_of_trees(keeper):
 def measured(strength, evaluate, size):
     """Return what is measured of one move."""
     timed, began, used = Timed(evaluate), time.perf_counter(), time.process_time()
-    _, search, _ = choose(strength, Game(size).stones, 1, False, timed, None, 0)
+    _, search, _ = choose(strength, HavannahGame(size).stones, 1, False, timed, None, 0)
     seconds, used = time.perf_counter() - began, time.process_time() - used
     shape = shape_of_trees(evaluate) if strength.kind == "trees" else shape_of_node(search._root)
     return search.visits, seconds, used, timed.seconds, timed.launches, *shape

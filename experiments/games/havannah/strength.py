@@ -24,7 +24,7 @@ from pathlib import Path
 
 import societies
 from societies.errors import ConfigError
-from societies.games.havannah.position import SWAP, Game
+from societies.games.havannah.position import SWAP, HavannahGame
 from societies.games.matches import beginner, standing
 
 HERE = Path(__file__).resolve().parent
@@ -153,7 +153,7 @@ def played(players, first, size):
 
     The player at ``first`` is White. Who makes no legal move has lost.
     """
-    game = Game(size, swap=True)
+    game = HavannahGame(size, swap=True)
     for one in players:
         one.begin()
     while not game.is_over:

@@ -96,6 +96,12 @@ class Model(Workload[C, P]):
                     f"{', '.join(self.rules())}"
                 )
         folder = Path(str(sys.modules[type(self).__module__].__file__)).parent
+        for name, file in self.by_hand.items():
+            if not (folder / file).is_file():
+                raise ConfigError(
+                    f"by_hand of the model {self.name}: the kernel of '{name}' is in no file "
+                    f"{shown(folder / file)}"
+                )
         differ = {f"KEY_{name.upper()}" for name in p._differ} if isinstance(p, Copies) else set()
         return {
             name: phase(str(folder / file), copies)

@@ -394,6 +394,54 @@ def test_a_batch_is_computed_as_it_was_sent():
         run_batch(replace(batch, version="0"))
 
 
+def sent(**more):
+    base = tallies.config(replicates=1, days=5).model_dump(mode="json") | more
+    return Batch(
+        "tallies", base, {}, {}, np.array([4]), [0], Keep(variables=("total",)), "reference"
+    )
+
+
+def test_a_batch_of_a_model_in_a_file_reads_it_first_and_drops_the_arrays_of_an_error(monkeypatch):
+    """A worker is another process, which has not read the file."""
+    seen = []
+
+    def fail(*_):
+        raise SocietiesError("failed")
+
+    monkeypatch.setattr(batches, "workload_of_file", seen.append)
+    monkeypatch.setattr(batches, "drop_arrays", lambda error: seen.append(str(error)))
+    monkeypatch.setattr(batches, "computed", fail)
+    monkeypatch.setattr(batches, "_require_sources", lambda *_: None)
+    batch = sent()
+    for base, expected in ((batch.base, ["failed"]), ({**batch.base, "model": "m.py"}, None)):
+        monkeypatch.setattr(Batch, "config", tallies.config(replicates=1, days=5))
+        with pytest.raises(SocietiesError, match="failed"):
+            run_batch(replace(batch, base=base))
+        assert seen == (expected or ["m.py", "failed"])
+        seen.clear()
+
+
+def test_the_engine_of_a_batch_is_lent_back_and_computes_every_tick_without_hashes(monkeypatch):
+    class Seen(Exception):
+        pass
+
+    def simulation(setup, engine, file, contents, stop, *, hashed):
+        def blocks(first, last):
+            raise Seen(engine, hashed, first, last)
+
+        return SimpleNamespace(blocks=blocks)
+
+    taken = []
+    monkeypatch.setattr(batches, "Simulation", simulation)
+    monkeypatch.setattr(batches, "_engine", lambda *_: (SimpleNamespace(start=int), {}))
+    setup = Setup(tallies.WORKLOAD, tallies.config(days=5))
+    with pytest.raises(Seen) as caught:
+        loan = SimpleNamespace(take=taken.append)
+        batches.computed(setup, Keep(variables=("total",)), loan, str, 1, 0.0)
+    engine, *rest = caught.value.args
+    assert taken == [engine] and rest == [False, 0, 5]
+
+
 def test_an_error_lets_go_of_what_its_traceback_refers_to():
     def fail(depth):
         held = object()

@@ -3,6 +3,8 @@
 One file per program, named by the hash of everything that decides its contents. Files appear
 whole (written aside, then renamed), carry a checksum, and count as absent when anything about
 them is wrong; so any number of processes may read and write the folder at once.
+
+The package has entries of its own, compressed, in ``kernels/built`` (`shipped`).
 """
 
 from __future__ import annotations
@@ -12,12 +14,15 @@ import hashlib
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from filelock import FileLock, Timeout
 from platformdirs import user_cache_dir
+
+from societies.paths import data_directory
 
 POCL = "Portable Computing Language"
 """Name of PoCL's platform."""
@@ -71,8 +76,12 @@ def caches_itself(device: BuildDevice) -> bool:
 
 def program_key(device: BuildDevice, text: str, options: tuple[str, ...]) -> str:
     """Return the hash that names the compiled form of ``text`` on this device."""
-    parts = (text, *options, device.platform, device.platform_version, device.version)
-    parts += (device.driver, device.name)
+    parts = (device.platform, device.platform_version, device.version, device.driver, device.name)
+    return key_of(text, *options, *parts)
+
+
+def key_of(*parts: str) -> str:
+    """Return the hash of some texts."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -129,27 +138,48 @@ def _write_note(key: str, text: str) -> None:
 def load(key: str) -> tuple[Any, bytes] | None:
     """Return (description, binary) stored under ``key``, or None if there is no valid entry."""
     try:
-        data = (cache_directory() / f"{key}.clbin").read_bytes()
-        start = len(_MAGIC)
-        digest, body = data[start : start + 32], data[start + 32 :]
-        if data[:start] != _MAGIC or hashlib.sha256(body).digest() != digest:
-            return None
-        description, binary = body.split(b"\n", 1)
-        return json.loads(description), binary
+        return _opened((cache_directory() / f"{key}.clbin").read_bytes())
     except (OSError, ValueError):
         return None
 
 
+def shipped(key: str) -> tuple[Any, bytes] | None:
+    """Return (description, binary) that the package has under ``key``, or None."""
+    try:
+        return _opened(zlib.decompress(shipped_path(key).read_bytes()))
+    except (OSError, ValueError, zlib.error):
+        return None
+
+
+def shipped_path(key: str) -> Path:
+    """Return the file of an entry of the package; `.ci/kernels.py` makes them."""
+    return data_directory("kernels") / "built" / f"{key}.z"
+
+
+def _opened(data: bytes) -> tuple[Any, bytes] | None:
+    start = len(_MAGIC)
+    digest, body = data[start : start + 32], data[start + 32 :]
+    if data[:start] != _MAGIC or hashlib.sha256(body).digest() != digest:
+        return None
+    description, binary = body.split(b"\n", 1)
+    return json.loads(description), binary
+
+
+def packed(description: Any, binary: bytes) -> bytes:
+    """Return the contents of the file of an entry."""
+    body = json.dumps(description).encode() + b"\n" + binary
+    return _MAGIC + hashlib.sha256(body).digest() + body
+
+
 def store(key: str, description: Any, binary: bytes) -> None:
     """Keep a program; a cache that cannot be written is no reason to fail."""
-    body = json.dumps(description).encode() + b"\n" + binary
     with contextlib.suppress(OSError):
         folder = cache_directory()
         folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(_MAGIC + hashlib.sha256(body).digest() + body)
+                file.write(packed(description, binary))
             os.replace(temporary, folder / f"{key}.clbin")
         except BaseException:
             with contextlib.suppress(OSError):

@@ -82,7 +82,7 @@ def plan(
         return PlannedText(source)
     predefined = dict(predefined or {})
     key = _key(source, predefined, leaks, checks)
-    entry = cache.load(key) if cached else None
+    entry = (cache.load(key) or cache.shipped(key)) if cached else None
     if entry is not None:
         return _restored(source, *entry)
     # libclang and pcpp take a tenth of a second to load, so they are loaded only to plan
@@ -157,8 +157,8 @@ def plan_source(
 def _key(
     source: AmalgamatedText, predefined: Mapping[str, str | None], leaks: str, checks: bool
 ) -> str:
-    # messages name real paths, which are not in the text
-    files = {name: str(path) for name, path in source.files.items()}
+    # warnings, which only the checks give, name real paths, which are not in the text
+    files = {name: str(path) for name, path in source.files.items()} if checks else {}
     parts = ["local memory", VERSION, source.text, sorted(predefined.items()), leaks, checks, files]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

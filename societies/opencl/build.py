@@ -7,14 +7,14 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from societies.errors import BuildError
 from societies.kerneltext import cache
 from societies.kerneltext.source import AmalgamatedText, without_comments
-from societies.opencl import private, race
+from societies.opencl import private, race, shipped
 from societies.opencl.debug import debug_mode, device_error, opencl, translated_errors
 from societies.opencl.device import Device
 from societies.opencl.stderr import heard_stderr, without_counts
@@ -46,6 +46,11 @@ def _compiled(
     device: Device, source: AmalgamatedText, options: tuple[str, ...], key: str
 ) -> tuple[Any, dict[str, list[RawParameter]]]:
     cl = opencl()
+    if cache.caches_itself(device):
+        with _quiet_build():
+            found = shipped.program(device, source.text, options)
+        if found is not None:
+            return found[0], _signatures(found[1])
     cached = not cache.caches_itself(device) and not debug_mode()
     entry = cache.load(key) if cached else None
     if entry is not None:
@@ -53,8 +58,7 @@ def _compiled(
             program = cl.Program(device.context, [device.cl_device], [entry[1]])
             with heard_stderr(), _quiet_build():
                 program.build(options=list(options), cache_dir=False)
-            rows = entry[0].items()
-            return program, {name: [RawParameter(*row) for row in value] for name, value in rows}
+            return program, _signatures(entry[0])
         except (cl.Error, TypeError, AttributeError):
             pass  # made by another driver, or damaged in spite of its checksum: build again
     if device.simulator or not cache.caches_itself(device):
@@ -70,6 +74,11 @@ def _compiled(
     if cached:
         cache.store(key, signatures, bytes(program.get_info(cl.program_info.BINARIES)[0]))
     return program, signatures
+
+
+def _signatures(rows: Mapping[str, Any]) -> dict[str, list[RawParameter]]:
+    """Return the parameters of each kernel, as a cached program has them."""
+    return {name: [RawParameter(*row) for row in value] for name, value in rows.items()}
 
 
 def _sound_build(

@@ -26,6 +26,7 @@ HEADER_NAME = "<header>"
 
 _INCLUDE = re.compile(r'\s*#\s*include\b\s*(?:"([^"]*)"|<([^>]*)>)?')
 _LINE = re.compile(r'\s*#\s*line\s+(\d+)\s*(?:"((?:[^"\\]|\\.)*)")?')
+_JOINED = re.compile(r"\\[ \t]*\n")
 # what may hide the start of a comment: strings, characters, line comments, block comments
 _TOKENS = re.compile(
     r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL
@@ -216,6 +217,16 @@ def without_comments(text: str, *, keep_strings: bool = False) -> str:
         return "\n".join(" " * len(row) for row in token.split("\n"))
 
     return _TOKENS.sub(blank, text)
+
+
+def joined(text: str) -> str:
+    """Return the text with continued lines in one, followed by empty lines in their place."""
+    if not _JOINED.search(text):
+        return text
+    result = []
+    for piece in _JOINED.sub("\0", text).split("\n"):
+        result.append(piece.replace("\0", "") + "\n" * piece.count("\0"))
+    return "\n".join(result)
 
 
 def macro_text(macros: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from societies.errors import BuildError
 from societies.inputs import shown
 from societies.kerneltext import cache
-from societies.kerneltext.source import AmalgamatedText, amalgamate, without_comments
+from societies.kerneltext.source import AmalgamatedText, amalgamate, joined, without_comments
 from societies.localmem.places import SourceLocation
 from societies.localmem.planned import Allocation, CallSite, FunctionPlan, KernelPlan, PlannedText
 from societies.paths import data_directory, kind_unless_file
@@ -39,12 +39,9 @@ WORD = re.compile(r"\blocal_(?:malloc|free)\b")
 _PASTED = re.compile(r"\blocal_(?:##|\b)")
 
 
-def needs_plan(source: AmalgamatedText) -> bool:
-    """Return whether the text mentions `local_malloc`, or may paste it together, comments aside."""
-    if not WORD.search(source.text) and not _PASTED.search(source.text):
-        return False
-    text = without_comments(source.text)
-    return bool(WORD.search(text)) or ("##" in text and bool(_PASTED.search(text)))
+def _needs_plan(code: str) -> bool:
+    """Return whether code without comments and strings names `local_malloc`, or may paste it."""
+    return bool(WORD.search(code)) or ("##" in code and bool(_PASTED.search(code)))
 
 
 def plan(
@@ -78,10 +75,15 @@ def plan(
     """
     if leaks not in ("end", "inherit"):
         raise ValueError(f"leaks={leaks!r} is neither 'end' nor 'inherit'")
-    if not needs_plan(source):
+    if not WORD.search(source.text) and not _PASTED.search(source.text):
+        return PlannedText(source)
+    code = without_comments(joined(source.text), keep_strings=True)
+    if not _needs_plan(without_comments(code)):
         return PlannedText(source)
     predefined = dict(predefined or {})
-    key = _key(source, predefined, leaks, checks)
+    # warnings, which only the checks give, name real paths, which are not in the text
+    files = {name: str(path) for name, path in source.files.items()} if checks else {}
+    key = _key(code, predefined, leaks, checks, files)
     entry = (cache.load(key) or cache.shipped(key)) if cached else None
     if entry is not None:
         return _restored(source, *entry)
@@ -154,12 +156,9 @@ def plan_source(
     return plan(source(known), dict.fromkeys(COMMON_EXTENSIONS, "1"), checks=True, **options)
 
 
-def _key(
-    source: AmalgamatedText, predefined: Mapping[str, str | None], leaks: str, checks: bool
-) -> str:
-    # warnings, which only the checks give, name real paths, which are not in the text
-    files = {name: str(path) for name, path in source.files.items()} if checks else {}
-    parts = ["local memory", VERSION, source.text, sorted(predefined.items()), leaks, checks, files]
+def _key(code: str, predefined: Mapping[str, str | None], *others: Any) -> str:
+    rows = [row.rstrip() for row in code.split("\n")]  # where comments were
+    parts = ["local memory", VERSION, rows, sorted(predefined.items()), *others]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

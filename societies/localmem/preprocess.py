@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import pcpp
 
-from societies.kerneltext.source import AmalgamatedText, without_comments
+from societies.kerneltext.source import AmalgamatedText, joined, without_comments
 from societies.localmem.condition import value_of
 from societies.localmem.places import Places, failure
 
@@ -46,7 +46,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _INTEGER = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
-_JOINED = re.compile(r"\\[ \t]*\n")
 _LINE = re.compile(r"[ \t]*#[ \t]*line\b")
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma\b[ \t]*(.*)")
 _MARK = "societies_pragma_"
@@ -119,7 +118,7 @@ def preprocess(source: AmalgamatedText, predefined: Mapping[str, str | None]) ->
         For a directive that is malformed, is an active ``#error`` or asks for a macro of the
         compiler that is not known here, with its line.
     """
-    rows = _joined(source.text).split("\n")
+    rows = joined(source.text).split("\n")
     visible = without_comments("\n".join(rows), keep_strings=True).split("\n")
     pragmas: list[str] = []
     for number, row in enumerate(visible):
@@ -151,17 +150,6 @@ def preprocess(source: AmalgamatedText, predefined: Mapping[str, str | None]) ->
             lines[number] = f"#pragma {marked[2]}".rstrip() if marked[2] else whole
     text = "\n".join(lines)
     return Preprocessed(text, Places(source, text, columns))
-
-
-def _joined(text: str) -> str:
-    """Return the text with continued lines in one, followed by empty lines in their place."""
-    if not _JOINED.search(text):
-        return text
-    result, owed = [], 0
-    for piece in _JOINED.sub("\0", text).split("\n"):
-        owed = piece.count("\0")
-        result.append(piece.replace("\0", "") + "\n" * owed)
-    return "\n".join(result)
 
 
 def _lines(tokens: Iterator[_Token], count: int) -> tuple[list[str], list[list[tuple[int, int]]]]:

@@ -388,6 +388,16 @@ def test_a_plan_is_kept_on_disk(planned, monkeypatch):
         planned("\n" + EXAMPLE)
 
 
+def test_a_cached_plan_serves_other_comments_but_not_other_code(planned, monkeypatch):
+    text = EXAMPLE.replace("    local_free(sizeof(int));", "    // free it\n    local_free(4);")
+    first = planned(text)
+    monkeypatch.setattr("societies.localmem.planner.make_plan", lambda *_: 1 / 0)
+    again = planned(text.replace("free it", "give it back  "))
+    assert (again.source.text, again.functions) == (first.source.text, first.functions)
+    with pytest.raises(ZeroDivisionError):  # the comment goes on in the next line
+        planned(text.replace("free it", "free it \\"))
+
+
 def test_an_unknown_rule_for_leaks(planned):
     with pytest.raises(ValueError, match="neither 'end' nor 'inherit'"):
         planned(EXAMPLE, leaks="ignore")

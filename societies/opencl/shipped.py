@@ -37,6 +37,9 @@ _VERSION = re.compile(r"(OpenCL \S+ PoCL HSTR: pthread-x86_64-unknown-linux-gnu-
 _OTHER_KERNELS = ("POCL_WORK_GROUP", "POCL_EXTRA_BUILD", "POCL_KERNEL_CACHE", "POCL_VECTORIZER")
 """Begins of variables with which a user makes PoCL build kernels otherwise, or keep none."""
 
+_ABOUT_LINES = re.compile(r"__LINE__|__FILE__|\\\s*\n")
+_NO_CODE = re.compile(r"^[ \t]*(?:#[ \t]*line\b.*)?\n", re.MULTILINE)
+
 _PRIME, _NUMBERS = 0x100000001B3, 1 << 64
 _INVERSE = pow(_PRIME, -1, _NUMBERS)
 _NUMBER = slice(8, 16)  # of the model, in the header of a binary
@@ -60,9 +63,10 @@ def program(device: Device, text: str, options: tuple[str, ...]) -> tuple[Any, A
 
 
 def key(device: Device, text: str, options: tuple[str, ...]) -> str:
-    """Return the key of a program, which is the same for all models of processors."""
+    """Return the key of a program: the same for all models, and wherever its lines stand."""
     version = _VERSION.sub(rf"\1{MODEL}", device.version)
-    return cache.key_of(text, *options, version, device.platform_version, device.driver)
+    code = text if _ABOUT_LINES.search(text) else _NO_CODE.sub("", text)
+    return cache.key_of(code, *options, version, device.platform_version, device.driver)
 
 
 def model_of(device: Device) -> str | None:

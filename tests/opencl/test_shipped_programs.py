@@ -69,6 +69,21 @@ def test_pocl_takes_a_binary_for_this_model_of_processor_alone(device, model, en
         cl.Program(device.context, [device.cl_device], [shipped.for_model(entry[2], "i386")])
 
 
+def test_a_shipped_program_serves_the_same_code_on_other_lines(device, kernel_file, entry, built):
+    assert climbed(device, kernel_file(TEXT.replace("{\n", "{\n\n  \n"))) == 30
+    assert not built
+
+
+@pytest.mark.parametrize("code", ["int line = __LINE__;", "char *file = __FILE__;", "// on \\"])
+def test_lines_count_where_the_code_depends_on_them(device, code):
+    assert shipped.key(device, f"{code}\nint a;\n", ()) != shipped.key(
+        device, f"{code}\n\nint a;\n", ()
+    )
+    assert shipped.key(device, "int b;\nint a;\n", ()) == shipped.key(
+        device, "int b;\n\nint a;\n", ()
+    )
+
+
 def test_another_text_or_option_is_built(device, kernel_file, entry, built):
     assert climbed(device, kernel_file(TEXT), step=4) == 40
     assert len(built) == 1

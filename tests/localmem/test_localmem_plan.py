@@ -394,7 +394,7 @@ def test_a_cached_plan_serves_other_comments_but_not_other_code(planned, monkeyp
     monkeypatch.setattr("societies.localmem.planner.make_plan", lambda *_: 1 / 0)
     again = planned(text.replace("free it", "give it back  "))
     assert (again.source.text, again.functions) == (first.source.text, first.functions)
-    with pytest.raises(ZeroDivisionError):  # the comment goes on in the next line
+    with pytest.raises(ZeroDivisionError):  # the comment continues on the next line
         planned(text.replace("free it", "free it \\"))
 
 

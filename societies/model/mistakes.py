@@ -42,8 +42,7 @@ def _require(model: Any, p: Any) -> None:
         )  # fmt: skip
         for what in listed:
             place = f"{Path(method.__code__.co_filename).name}:{method.__code__.co_firstlineno}"
-            said = what.format(copies=model.copies, clock=model.clock)
-            raise ConfigError(f"{place}: the model {model.name} {said}")
+            raise ConfigError(f"{place}: the model {model.name} {what}")
 
 
 def _of_sizes(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
@@ -57,7 +56,8 @@ def _of_fields(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
     for name, one in made.items():
         if name in taken or not name.isascii():
             why = taken.get(name, "names of fields have the letters a to z, digits and _")
-            yield f"cannot have a field '{name}': {why}"
+            said = why.format(copies=model.copies, clock=model.clock)
+            yield f"cannot have a field '{name}': {said}"
         if not isinstance(one, Field):
             yield f"has no Field(...) as its field '{name}'"
         yield from _of_dims(f"the field '{name}'", one.dims, {**model.sizes(p), SERIES: 0})
@@ -83,17 +83,21 @@ def _of_events(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
 
 def with_arguments(schedule: Callable[..., Iterable[Step]]) -> Callable[..., Iterable[Step]]:
     """Return the schedule of a model, which raises ConfigError for a step without an argument."""
+    code = schedule.__code__
+    place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
 
     def checked(model: Any, step: Step) -> Step:
+        if not isinstance(step, Step):
+            raise ConfigError(
+                f"{place}: schedule of the model {model.name} gives {step!r}: write Step({step!r})"
+            )
         rule = model.rules().get(step.phase)
         names = inspect.signature(rule).parameters if rule is not None else ()
         for name in model.step_arguments:
             if name in names and name not in step.arguments:
-                code = schedule.__code__
                 raise ConfigError(
-                    f"{Path(code.co_filename).name}:{code.co_firstlineno}: the step '{step.phase}' "
-                    f"of the model {model.name} lacks the argument '{name}': write "
-                    f"Step('{step.phase}', arguments={{'{name}': ...}})"
+                    f"{place}: the step '{step.phase}' of the model {model.name} lacks the "
+                    f"argument '{name}': write Step('{step.phase}', arguments={{'{name}': ...}})"
                 )
         return step
 

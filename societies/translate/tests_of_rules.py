@@ -90,7 +90,8 @@ class _Tests(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """Test the result; count the rounds of a function that goes through a range."""
-        if isinstance(node.func, ast.Name) and node.func.id in _OF_RANGES and len(node.args) == 1:
+        named = isinstance(node.func, ast.Name) and node.func.id in _OF_RANGES
+        if named and len(node.args) == 1 and not isinstance(node.args[0], ast.Starred):
             made = self.visit(node.args[0])
             node.args = [_call(counted, made, made)]
             node.keywords = [self.visit(one) for one in node.keywords]

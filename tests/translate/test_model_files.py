@@ -160,6 +160,7 @@ DECLARED_WRONG = {
         ('return {"agent": 0.5}', "has 0.5 as the length of 'agent': it needs a whole number"),
         ('return {"agent": -1}', "has -1 as the length of 'agent'"),
         ('return ["agent"]', "returns no dictionary from sizes: ['agent']"),
+        ('return {"agent"}', "returns no dictionary from sizes: {'agent'}"),
     ),
     "    def sizes": (
         ("    def events(self, p):\n        return {'deals': 3}\n\n    def sizes",
@@ -208,7 +209,12 @@ def test_a_step_without_an_argument_of_its_phase_is_an_error(folder, capsys):
             "the step 'walk' of the model walk_alone lacks the argument 'part': write Step('walk'"
         )
         assert said in capsys.readouterr().err
-    right = (folder / "walk.py").read_text().replace('"walk", {', '"walk", arguments={')
+    given = (folder / "walk.py").read_text()
+    (folder / "walk.py").write_text(given.replace('Step("walk", {"part": 3})', '"walk"'))
+    assert shell("run", "walk.yaml", *ON) == 2
+    said = "walk.py:24: schedule of the model walk_alone gives 'walk': write Step('walk')"
+    assert said in capsys.readouterr().err
+    right = given.replace('"walk", {', '"walk", arguments={')
     (folder / "walk.py").write_text(right.replace("+= config.step", "+= part"))
     assert shell("run", "walk.yaml", "--overwrite") == 0
     with open_results("walk.h5") as results:

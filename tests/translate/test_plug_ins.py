@@ -84,6 +84,7 @@ def subsistence(unit, scale, resource):
     """The first units are needed to live; the others are worth less and less."""
     from fractions import Fraction
 
+    unit = max(*[unit, 1])
     return 100 + resource if unit <= 5 else Fraction(int(scale), unit)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Literal
@@ -15,11 +16,12 @@ import xarray as xr
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+import societies.words
 from societies import SocietiesError, config_from_dict
 from societies.config.model import Conflict
 from societies.workload import Setup
 from societies.workload.declare import copies, keys
-from societies.workload.running import devices, file, points, provenance, varying
+from societies.workload.running import devices, file, points, provenance, registry, varying
 from societies.workload.running.batches import Batches
 from societies.workload.running.contents import SeriesAndDetail
 from societies.workload.running.tables import table_of
@@ -91,8 +93,6 @@ def test_parameters_of_copies_can_be_copied_and_have_what_is_the_same():
 def test_a_file_whose_checkpoint_is_still_to_come_is_told_from_one_that_has_none(
     tmp_path, monkeypatch
 ):
-    import societies
-
     for every, said in (
         (2, r"has no checkpoint yet; let its run continue for some days$"),
         (0, r"has no checkpoints, which record.checkpoint switched off\n"),
@@ -139,6 +139,56 @@ def test_a_detail_has_a_name_of_its_own_where_another_variable_has_it(monkeypatc
     assert one._detail_name("other") == "other"
     cells = {each.name: each.values for each in one.coordinates()}["cell"]
     assert np.array_equal(cells, [0, 1])
+
+
+# -- workloads ------------------------------------------------------------------------------------
+
+
+def test_entry_points_of_this_package_are_read_alone(monkeypatch):
+    asked = []
+    own = metadata.EntryPoint("walk", "walks:WORKLOAD", registry.GROUP)
+    other = metadata.EntryPoint("script", "walks:main", "console_scripts")
+
+    def distribution(name):
+        asked.append(name)
+        if len(asked) > 1:
+            raise metadata.PackageNotFoundError
+        return SimpleNamespace(entry_points=metadata.EntryPoints([own, other]))
+
+    monkeypatch.setattr(metadata, "distribution", distribution)
+    for expected in ({"walk": own}, {}):
+        registry._of_distribution.cache_clear()
+        assert registry._of_distribution() == expected
+    registry._of_distribution.cache_clear()
+    assert asked == ["societies"] * 2
+
+
+@pytest.mark.parametrize(
+    ("entries", "given", "same", "installed"),
+    [
+        (["tallies"], [], True, True),
+        ([], [], True, False),
+        (["tallies"], ["tallies"], True, False),
+        (["tallies"], [], False, False),
+    ],
+)
+def test_other_processes_find_what_an_entry_point_names(
+    monkeypatch, entries, given, same, installed
+):
+    """Not what a file gave, nor another workload of the same name."""
+    monkeypatch.setattr(registry, "_entries", lambda: dict.fromkeys(entries))
+    monkeypatch.setattr(registry, "_GIVEN", dict.fromkeys(given))
+    monkeypatch.setattr(registry, "workload", lambda name: tallies.WORKLOAD if same else None)
+    assert registry.installed(tallies.WORKLOAD) is installed
+
+
+def test_the_file_of_an_entry_point_is_found_or_there_is_none(tmp_path):
+    entry = metadata.EntryPoint("x", "societies.words:X", registry.GROUP)
+    path = Path(societies.words.__file__).resolve()
+    assert registry._is_in(entry, path) and not registry._is_in(entry, tmp_path)
+    for module in ("sys", "no_such_module_here", "societies.nothing"):
+        entry = metadata.EntryPoint("x", f"{module}:X", registry.GROUP)
+        assert not registry._is_in(entry, path)
 
 
 # -- devices and batches --------------------------------------------------------------------------

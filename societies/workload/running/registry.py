@@ -116,9 +116,9 @@ def workload_of_file(name: str) -> Workload[Any, Any]:
 
 def _is_in(entry: EntryPoint, path: Path) -> bool:
     """Return whether an installed workload is the one in a file."""
-    with suppress(Exception):
-        spec = find_spec(entry.module)
-        return spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path
+    with suppress(Exception):  # also of a module that is not found, or in no file
+        spec: Any = find_spec(entry.module)
+        return Path(spec.origin).resolve() == path
     return False
 
 

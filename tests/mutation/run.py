@@ -9,7 +9,7 @@
     python tests/mutation/run.py analysis/pairs:225 --by-name   a statement, without finding out
                                                                 first which tests reach it
     python tests/mutation/run.py --from FILE --by-name    those that a file names, as --list does
-    python tests/mutation/run.py explain/life:98 --devices --tests tests/invariants/test_lives.py
+    python tests/mutation/run.py explain/life:98 --devices --tests tests/cli/test_life.py
                                                         with tests that open devices, one after
                                                         the other: some ten seconds for each mutant
 

@@ -10,16 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.output import ResultFile
+from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Block
 from societies.workload.running.contents import SeriesAndDetail
+from societies.workload.running.engines import ENDED
 
 
 class UntilTheEnd(SeriesAndDetail):
     """Contents in which series are missing (NaN) after the tick in the field ``ended`` of a copy.
 
     Means over copies leave them out. Logged fields have their `Field.none` after that tick, or NaN
-    or, of integers that cannot be missing, 0. The detail is the state, which no longer changes.
+    or, of integers that cannot be missing, 0. The detail is the state, which no longer changes;
+    fields of it that no checkpoint holds, which a resumed run does not know, are as logged ones.
     """
+
+    def detail(self, tick: int, state: State) -> State:
+        """Return the recorded fields."""
+        found = super().detail(tick, state)
+        over = (state[ENDED] >= 0) & (state[ENDED] < tick)
+        for name in found if over.any() else ():
+            if not (self.setup.fields[name].saved or self.setup.fields[name].constant):
+                found[name] = self._without(name, found[name], over)
+        return found
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Write the series of a block, and the states in it that are recorded."""
@@ -40,10 +52,12 @@ class UntilTheEnd(SeriesAndDetail):
             return block
         ticks = np.arange(block.first, block.last + 1)
         over = (ended[:, None] >= 0) & (ticks[None] > ended[:, None])
-        logs: dict[str, NDArray[Any]] = {}
-        for name, log in block.logs.items():
-            none = self.setup.fields[name].none
-            missing = math.nan if log.dtype.kind == "f" else none or 0
-            after = over.reshape(over.shape + (1,) * (log.ndim - 2))
-            logs[name] = np.where(after, np.array(missing, log.dtype), log)
+        logs = {name: self._without(name, log, over) for name, log in block.logs.items()}
         return replace(block, logs=logs)
+
+    def _without(self, name: str, values: NDArray[Any], over: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return values of a field without those at which ``over`` is True, its first axes."""
+        none = self.setup.fields[name].none
+        missing = math.nan if values.dtype.kind == "f" else none or 0
+        after = over.reshape(over.shape + (1,) * (values.ndim - over.ndim))
+        return np.where(after, np.array(missing, values.dtype), values)

@@ -561,15 +561,21 @@ def test_a_run_that_may_end_writes_its_last_two_checkpoints_and_reads_no_others(
     assert found[0] == found[1]
 
 
-def test_a_stopped_run_that_may_end_is_resumed_to_the_same_file(monkeypatch, tmp_path):
-    """It saves the states that were due as well, whose slots the resumed run needs."""
+@pytest.mark.parametrize("of_some", [False, True])
+def test_a_stopped_run_that_may_end_is_resumed_to_the_same_file(of_some, monkeypatch, tmp_path):
+    """It saves the states that were due as well, whose slots the resumed run needs.
+
+    Of an economy that ended before, what no checkpoint holds is missing in both.
+    """
     monkeypatch.setattr(core, "RAREST_SECONDS", 0.0)
     config, run_ticks = societies.config_from_dict(MAY_END), ReferenceEngine.run_ticks
+    if of_some:  # the last of four economies ends in quarter 40
+        config = small("bam", quarters=60, replicates=4, record={"detail": 5})
     straight = societies.run(config, out=tmp_path / "straight.h5", device="reference")
 
     def stopping(self, first, last):
         run_ticks(self, first, last)
-        if last >= 100:
+        if last >= (45 if of_some else 100):
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(ReferenceEngine, "run_ticks", stopping)
@@ -578,3 +584,7 @@ def test_a_stopped_run_that_may_end_is_resumed_to_the_same_file(monkeypatch, tmp
     monkeypatch.undo()
     societies.run(config, out=tmp_path / "run.h5", resume=True, device="reference")
     assert datasets(tmp_path / "run.h5") == datasets(straight.path)
+    with societies.open_results(straight.path) as results:
+        assert (results.ended.values >= 0).any() == of_some
+        ends = results.sel(detail_quarter=slice(45, None)) if of_some else None
+        assert ends is None or np.isnan(ends.mpc.values[3]).all()

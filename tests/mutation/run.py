@@ -6,6 +6,8 @@
     python tests/mutation/run.py --sample 300 --seed 1    as many, drawn at random
     python tests/mutation/run.py --again                  only what survived the last time
     python tests/mutation/run.py --rest                   only what earlier runs did not try
+    python tests/mutation/run.py --summary                what is known, and what is alive
+    python tests/mutation/run.py --summary --write        the same; the committed list and table
     python tests/mutation/run.py analysis/pairs:225 --by-name   a statement, without finding out
                                                                 first which tests reach it
     python tests/mutation/run.py --from FILE --by-name    those that a file names, as --list does
@@ -14,7 +16,8 @@
                                                         the other: some ten seconds for each mutant
 
 Plants mistakes one at a time and runs quick tests until one fails. Fails if a mutant survives that
-survivors.yaml does not explain, or if that explains one which is killed or is none.
+survivors.yaml does not explain, or if that explains one which is killed or is none. Earlier runs
+are those of the committed list (`listed`) and, newer, those that `--folder` keeps.
 
 Why this and no tool: cosmic-ray starts pytest again for every mutant, two seconds each; mutmut runs
 fast, but leaves tables on the level of the module and decorated functions alone, and no statement
@@ -59,11 +62,13 @@ from covering import (
     in_processes,
     swap,
 )
+from listed import NOT_RUN, listed, write
 from mutated import OF_ALL, TESTS, is_named, on_a_device, planted
 from naming import by_name
 from planting import ROOT, file_of, mutants, planted_code
 
 SURVIVORS = Path(__file__).parent / "survivors.yaml"
+TABLE = Path(__file__).parent / "verdicts.csv"
 FOLDER = Path(tempfile.gettempdir()) / "societies-mutants"
 
 NAMED = re.compile(r"(?:[a-z ,]+: )?([^: ]+)(?::(\d*))?(?: (.*  ->  .*))?")
@@ -72,6 +77,7 @@ NAMED = re.compile(r"(?:[a-z ,]+: )?([^: ]+)(?::(\d*))?(?: (.*  ->  .*))?")
 ALIVE = "survived", "not reached"
 OTHER_VARIABLES = 77
 """Exit status of a mutant whose function needs other variables of what is around it."""
+NO_VERDICT = "to be imported"
 PATIENCE = 1.5, 5.0
 """A test counts as hung, that is failed, after a number of seconds and times its usual seconds."""
 HUNG, WALL = 60.0, 180.0
@@ -270,7 +276,7 @@ def _attempted(attempt):
     if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0:
         return "survived", None, cpu
     if os.WIFEXITED(status) and os.WEXITSTATUS(status) == OTHER_VARIABLES:
-        return "to be imported", None, cpu
+        return NO_VERDICT, None, cpu
     by = reported[-1] if reported else None
     return ("killed" if os.WIFEXITED(status) else "hung"), by, cpu
 
@@ -314,8 +320,8 @@ def explained():
     """
     table = yaml.safe_load(SURVIVORS.read_text()) if SURVIVORS.exists() else {}
     single, whole = {}, {}
-    for module, listed in (table.get("survivors") or {}).items():
-        for one in listed:
+    for module, rows in (table.get("survivors") or {}).items():
+        for one in rows:
             if "before" in one:
                 name = module, one["function"], one["before"], one["after"], one.get("nth", 0)
                 single[name] = one["reason"]
@@ -335,7 +341,7 @@ def parsed():
     parser.add_argument("--rest", action="store_true", help="only what earlier runs did not try")
     parser.add_argument("--unexplained", action="store_true", help="only what is not listed")
     parser.add_argument("--summary", action="store_true", help="only count what earlier runs found")
-    parser.add_argument("--table", type=Path, help="write what was found of each module as CSV")
+    parser.add_argument("--write", action="store_true", help="write the committed list and table")
     parser.add_argument("--function", default="", help="only mutants of this function")
     parser.add_argument("--sample", type=int, default=0, help="number of mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
@@ -377,12 +383,17 @@ def _text(name):
     return f"{name[1]}: {name[2]}  ->  {name[3]}"
 
 
-def reported(chosen, past, *, all_of_it, table=None):
+def known(chosen, kept):
+    """Return, by name, the newest row of each mutant that was tried: of the list or a later run."""
+    rows = [*listed(chosen), *map(json.loads, kept.read_text().splitlines())]
+    return {tuple(one["name"]): one for one in rows if one["verdict"] != NO_VERDICT}
+
+
+def reported(chosen, verdicts, *, all_of_it, table=None):
     """Print the verdicts on the chosen mutants; return whether there is anything to be done."""
     reasons, whole = explained()
-    verdicts = {tuple(one["name"]): one for one in past}
     found = {
-        mutant.name: verdicts[mutant.name]["verdict"] if mutant.name in verdicts else "not run"
+        mutant.name: verdicts[mutant.name]["verdict"] if mutant.name in verdicts else NOT_RUN
         for mutant in chosen
     }
     lines = {mutant.name: mutant.line for mutant in chosen}
@@ -400,7 +411,7 @@ def reported(chosen, past, *, all_of_it, table=None):
     for module, count in by_module.items():
         print(f"{module}: {count.total() - count['explained']} mutants, {_counted(count)}")
     if table:
-        columns = ("killed", "hung", "survived", "not reached", "not run", "explained")
+        columns = ("killed", "hung", "survived", "not reached", NOT_RUN, "explained")
         rows = [("module", "mutants", *columns)]
         for module, count in by_module.items():
             planted = count.total() - count["explained"]
@@ -422,7 +433,7 @@ def reported(chosen, past, *, all_of_it, table=None):
     for what, names in wrong.items():
         for name in sorted(names, key=lambda one: (one[0], lines.get(one, 0), one)):
             print(f"{what}: {name[0]}:{lines.get(name, '')} {_text(name)}")
-    return any(wrong.values()) or "not run" in found.values()
+    return any(wrong.values()) or NOT_RUN in found.values()
 
 
 def _places(mutant):
@@ -452,19 +463,18 @@ def main():
             range(len(chosen)), min(options.sample, len(chosen))
         )
         chosen = [chosen[i] for i in sorted(some)]
-    past = [json.loads(line) for line in kept.read_text().splitlines()]
     all_of_it = not (asked or options.function or options.sample)
     if options.summary:
-        return int(reported(chosen, past, all_of_it=all_of_it, table=options.table))
-    verdicts = {tuple(one["name"]): one["verdict"] for one in past}
+        return finish(chosen, kept, options, all_of_it=all_of_it)
     tried = chosen
     if options.again or options.rest:
-        wanted = (*(ALIVE if options.again else ()), *(["not run"] if options.rest else ()))
-        tried = [one for one in tried if verdicts.get(one.name, "not run") in wanted]
+        wanted = (*(ALIVE if options.again else ()), *([NOT_RUN] if options.rest else ()))
+        past = {name: row["verdict"] for name, row in known(chosen, kept).items()}
+        tried = [one for one in tried if past.get(one.name, NOT_RUN) in wanted]
     if options.unexplained:
         single, whole = explained()
-        listed = {*single, *whole}
-        tried = [one for one in tried if not listed & {one.name, *_places(one)}]
+        with_reason = {*single, *whole}
+        tried = [one for one in tried if not with_reason & {one.name, *_places(one)}]
     if options.list:
         for mutant in tried:
             print(f"{mutant.module}:{mutant.line} {_text(mutant.name)}")
@@ -492,16 +502,26 @@ def main():
             pytest.main([*of_these], plugins=[Planting(campaign)])
             os._exit(0)
         os.wait()
-    past = [json.loads(line) for line in kept.read_text().splitlines()]
-    newest = {tuple(one["name"]): one["verdict"] for one in past}
+    tried_now = [json.loads(line) for line in kept.read_text().splitlines()]
+    newest = {tuple(one["name"]): one["verdict"] for one in tried_now}
     rest = [
         one
         for one in tried
-        if options.devices or one.at_import or newest.get(one.name) == "to be imported"
+        if options.devices or one.at_import or newest.get(one.name) == NO_VERDICT
     ]
     campaign.carry_out(rest, campaign.imported)
-    past = [json.loads(line) for line in kept.read_text().splitlines()]
-    return int(reported(chosen, past, all_of_it=all_of_it, table=options.table))
+    return finish(chosen, kept, options, all_of_it=all_of_it)
+
+
+def finish(chosen, kept, options, *, all_of_it):
+    """Report, and write the committed list and table of all mutants if that is asked for."""
+    if options.write:
+        every = chosen_of([])
+        newest = {name: row["verdict"] for name, row in known(every, kept).items()}
+        write(every, newest)
+        chosen, all_of_it = every, True
+    table = TABLE if options.write else None
+    return int(reported(chosen, known(chosen, kept), all_of_it=all_of_it, table=table))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ def _command() -> None:
         signals.handle()
         _collect_later()
         _open_standard_streams()
+        signals.watch()
         # To find plug-ins of its own, pydantic would read the data of all installed packages.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         from societies.cli import main

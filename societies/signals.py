@@ -14,7 +14,8 @@ import signal
 import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 ENDING = tuple(
@@ -31,12 +32,17 @@ its jobs, the kernel to the same processes, and systemd sends it right after SIG
 AGAIN = 0.01
 """Seconds until a signal is sent again that arrived where Python ignores exceptions."""
 
+UNANSWERED = 1.0
+"""Seconds after a second signal after which a process ends that has not handled the first one."""
+
 COMPUTING = "renderer"
 """Name of the thread that computes what a page shows, which a signal does not interrupt."""
 
 _newest = -float("inf")
 _last = 0
-"""Time of the last of these signals, by `time.monotonic`; number of the last one that counts."""
+_writing = False
+"""Time of the last of these signals, by `time.monotonic`; number of the last one that counts;
+whether a run may be writing, which a second signal does not interrupt."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -121,6 +127,46 @@ def handle() -> None:
             signal.signal(number, stop)
     if sys.unraisablehook is not _repeat:
         sys.unraisablehook = _repeat
+
+
+@contextmanager
+def writing(may_write: bool) -> Iterator[None]:
+    """Say whether a run may be writing in the block, so that only SIGKILL ends the process."""
+    global _writing
+    before, _writing = _writing, may_write
+    try:
+        yield
+    finally:
+        _writing = before
+
+
+def watch() -> None:
+    """End this process at a second signal if Python handles none, as while a device hangs.
+
+    Python calls handlers in the main thread between its own instructions only, so never while a
+    driver waits for a kernel with an endless loop. Another thread reads the numbers of signals.
+    """
+    if sys.platform == "win32":  # there Python takes sockets alone
+        return
+    reading, sending = os.pipe()
+    os.set_blocking(sending, False)
+    signal.set_wakeup_fd(sending, warn_on_full_buffer=False)
+    threading.Thread(target=_end_unanswered, args=(reading,), daemon=True).start()
+
+
+def _end_unanswered(reading: int) -> None:
+    """End the process if a signal follows one that was not handled, and this one is not either."""
+    came = before = -float("inf")
+    while number := os.read(reading, 1):
+        (one,) = number
+        before, came = came, time.monotonic()
+        if one not in ENDING or _newest >= before or (one == HANGUP and came - before < ONE_HANGUP):
+            continue
+        while _newest < before and (_writing or time.monotonic() - came < UNANSWERED):
+            time.sleep(0.05)
+        if _newest < before:
+            say("ended at once, as the device did not answer; a result file has what was committed")
+            os._exit(exit_code(one))
 
 
 def _repeat(ignored: sys.UnraisableHookArgs) -> None:

@@ -320,3 +320,46 @@ def test_a_process_ends_at_once_while_a_thread_computes():
     words = [sys.executable, "-c", textwrap.dedent(text)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (143, "last words\n")
+
+
+STUCK = """
+    import hashlib
+    from societies import signals
+    signals.handle()
+    signals.watch()
+    with signals.writing({writes}):
+        print("computes", flush=True)
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)  # no handler is called before its end
+    """
+
+
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, *(pytest.param(one, marks=pytest.mark.ci) for one in list(CODES)[1:])],
+)
+def test_a_second_one_ends_a_process_that_waits_for_a_device_that_hangs(number):
+    words = [sys.executable, "-c", textwrap.dedent(STUCK.format(writes=False))]
+    with subprocess.Popen(words, stdout=-1, stderr=-1, text=True) as process:
+        assert process.stdout.readline() == "computes\n"
+        time.sleep(0.5)  # now it is in there
+        process.send_signal(number)
+        time.sleep(signals.ONE_HANGUP + 0.2 if number == signal.SIGHUP else 0.1)
+        assert process.poll() is None
+        process.send_signal(number)
+        assert process.wait() == CODES[number]
+        assert process.stderr.read().startswith("ended at once, as the device did not answer")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("writes, numbers", [(True, [2, 2, 15]), (False, [15, 1])])
+def test_what_writes_and_one_closed_terminal_end_no_process_that_waits(writes, numbers):
+    words = [sys.executable, "-c", textwrap.dedent(STUCK.format(writes=writes))]
+    with subprocess.Popen(words, stdout=-1, stderr=-1, text=True) as process:
+        assert process.stdout.readline() == "computes\n"
+        time.sleep(0.5)  # now it is in there
+        for number in numbers:
+            process.send_signal(number)
+            time.sleep(0.1)
+        time.sleep(2 * signals.UNANSWERED)
+        assert process.poll() is None
+        process.kill()

@@ -147,7 +147,8 @@ class Simulation:
             if behind:
                 yield computed
             with self.keeping(last), self.stop.at_once():
-                ends = self.engine.ended_copies()  # waits for the device
+                self.engine.wait()  # here a second signal ends the wait for a device that hangs
+                ends = self.engine.ended_copies()
             ended = ended_at(ends)
             with self.keeping(last):  # a failed device or `Workload.check` raises here
                 block = self._read(computed + 1, end, last, ends)

@@ -46,7 +46,8 @@ class Interruption:
         """Let a second signal end the block with `Stopped`."""
         self._second = True
         try:
-            yield
+            with signals.writing(False):
+                yield
         finally:
             self._second = False
 
@@ -56,7 +57,8 @@ class Interruption:
         self._first = True
         try:
             self.check()
-            yield
+            with signals.writing(False):
+                yield
         finally:
             self._first = False
         self.check()
@@ -105,7 +107,8 @@ def interrupts() -> Iterator[Interruption]:
             signal.signal(number, flag.handle)
     whole = False
     try:
-        yield flag
+        with signals.writing(True):
+            yield flag
         whole = True
     finally:
         for number, handler in before.items():

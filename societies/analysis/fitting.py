@@ -151,7 +151,7 @@ def _shock(data: xr.Dataset) -> str:
 
 def _trades(data: xr.Dataset) -> str:
     source = str(data.encoding.get("source", ""))
-    if not source or not Path(source).is_file():
+    if not Path(source).is_file():
         return "is not in a file, in which the trades are"
     if not {NETWORK, SWAPS} & {*event_tables(source)}:
         return _without(data, "trades between agents", "record them with record.network=[DAY]")

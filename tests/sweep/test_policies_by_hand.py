@@ -57,6 +57,12 @@ def test_what_several_policies_remove_is_listed_once_in_the_order_of_each():
         (4, [0, 1, 2, 3, 5]),
         (2, [3, 4]),
     ]
+    found = _removals(listed([a], [b, a], [b, c]), np.arange(3))
+    assert [(one.day, np.flatnonzero(of).tolist()) for one, of in found] == [
+        (4, [1, 2]),
+        (3, [2]),
+        (2, [0, 1]),
+    ]
 
 
 def test_together_each_copy_has_the_interventions_of_its_policy():
@@ -134,6 +140,9 @@ def test_policies_share_a_launch_where_copies_have_numbers_and_are_not_timed(mon
         ]
 
     assert parts() == [([0, 1, 2], {}, 3)]
+    points = points_of(study([[], LATER], pace=[1.0, 2.0]))[0]
+    (one,) = checked_points(study([[], LATER], pace=[1.0, 2.0]), points, copies=2)
+    assert one.columns == ("pace",) and one.config.interventions[0].day == 5
     for name, value in (("numbered", False), ("timed", True)):
         with monkeypatch.context() as patch:
             patch.setattr(tallies.Tallies, name, value)
@@ -177,12 +186,20 @@ def test_copies_that_lose_something_are_the_same_until_the_day_before():
     apart = (8, [0, 1, 2, 3], [0, 1, 2, 3])
     assert pasts(base, [[], gone(4)], of, numbers) == [(3, [0, 2], [0, 0, 1, 1]), apart]
     assert pasts(base, [[], gone(2)], of, numbers) == [(1, [0, 2], [0, 0, 1, 1]), apart]
-    assert pasts(base, [[], gone(1)], of, numbers) == []
+    for day in (0, 1):
+        assert pasts(base, [[], gone(day)], of, numbers) == []
     # With a change on an earlier day they part then, with a later one at the removal.
     earlier = [{"day": 2, "set": {"pace": 2.0}}]
     assert pasts(base, [[], earlier + gone(6)], of, numbers)[0][0] == 2
     assert pasts(base, [gone(4), LATER], of, numbers)[0][0] == 3
     assert pasts(base, [gone(4), gone(4) + LATER], of, numbers)[0][0] == 5
+    assert pasts(base, [earlier, earlier + gone(4)], of, numbers)[0][0] == 3
+    third = [*earlier, {"day": 3, "set": {"pace": 4.0}}]
+    found = pasts(base, [earlier, third, earlier + gone(6)], [0, 1, 2], [0, 0, 0])
+    equals = [(until, [chosen[i] for i in of]) for until, chosen, of in found]
+    assert equals == [(3, [0, 0, 0]), (5, [0, 1, 0]), (8, [0, 1, 2])]
+    ends = pasts(tallies.config(days=12), [gone(9), gone(2), []], [0, 1, 2], [0, 0, 0])
+    assert [end for end, _, _ in ends] == [1, 8, 12]
 
 
 def test_from_the_first_removal_that_is_drawn_on_all_removals_of_a_copy_count():
@@ -233,6 +250,7 @@ def test_given_days_are_those_of_the_societies_in_turn():
     assert shocked(shock, first_society=10) == later
     lasting = {**shock, "day": {"given": [3, 5, 4], "lasts": 2}}
     assert shocked(lasting) == [(day, day + 2, of, name) for day, _, of, name in days]
+    assert shocked({**shock, "day": {"random": [4, 4]}}) == [(4, None, [0, 1, 2, 3, 4], "more")]
     (one, *_) = shocked({"day": {"given": [3]}, "set": {"amount": 2}})
     assert one[3] == "amount 2, given [3]"
 
@@ -257,6 +275,22 @@ def test_the_number_of_replicates_is_the_one_given_or_that_of_the_base():
         study_of_shocks(config_from_dict({"workload": "matmul"}), [shock], 7)
 
 
+@pytest.mark.parametrize(
+    ("shock", "said"),
+    [
+        ({"day": {"given": [3, "x"]}}, "day.given: expected whole numbers from 0 on, got"),
+        ({"day": {"given": [3, -1]}}, "day.given: expected whole numbers from 0 on, got"),
+        ({"day": {"given": 3}}, "day.given: expected whole numbers from 0 on, got 3"),
+        ({"day": {"given": [3], "lasts": [1]}}, "day.lasts: expected whole numbers from 1 on"),
+        ({"day": {"given": [3]}, "societies": [1]}, "societies: .* of different days$"),
+        ({"day": {"given": [3]}, "until": 5}, "until: .*; say how long with lasts: N in day$"),
+    ],
+)
+def test_days_of_shocks_are_lists_of_whole_numbers(shock, said):
+    with pytest.raises(ConfigError, match=said):
+        study_of_shocks(config_from_dict(MONEY), [{"set": {"amount": 2}, **shock}])
+
+
 def test_a_wrong_shock_is_named_without_the_list_it_is_in():
     config = config_from_dict(MONEY)
     late, ends = {"day": 30, "set": {"amount": 4}}, {"day": 5, "until": 3, "set": {"amount": 4}}
@@ -268,6 +302,9 @@ def test_a_wrong_shock_is_named_without_the_list_it_is_in():
         return str(caught.value)
 
     assert message(late) == "the argument shock  day: must be before the last day, 12, got 30"
+    assert message({"day": 5, "set": {"amuont": 4}}) == (
+        "the argument shock  set.amuont: unknown key; did you mean 'amount'?"
+    )
     assert message(ends, late).split("\n") == [
         "the argument shock 1  until: must be after day 5, on which it begins, got 3",
         "the argument shock 2  day: must be before the last day, 12, got 30",

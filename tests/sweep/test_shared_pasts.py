@@ -252,12 +252,20 @@ def test_shocks_of_many_days_move_states_a_few_times_only():
     numbers = np.tile(np.arange(count), 2)
     found = histories(numbers, of, range(10, 10 + count), 120)
     ends = [until for until, _, _ in found]
-    assert len(ends) <= MOST_BRANCHES + 2 and ends[0] == 10 and ends[-1] == 120
+    # Every (120 - 10) / 8 = 13.75 days from the first on.
+    assert ends == [10, 24, 38, 52, 66, 80, 94, 108, 120]
     for until, chosen, of_copies in found:
         parted = {count + number for number in range(count) if 10 + number < until}
         assert {*chosen} == {*range(count)} | parted
         same = [i for i in range(count, 2 * count) if i not in parted]
         assert all(of_copies[i] == of_copies[i - count] for i in same)
+
+
+def test_copies_part_after_an_eighth_of_what_is_left_after_the_first_at_the_earliest():
+    after = [10, 50, 56, 60]
+    of = np.tril(np.ones((5, 4), int), -1)  # copy i differs from the last one after the i-th tick
+    found = [until for until, _, _ in histories([7] * 5, np.c_[of, [0] * 5], after, 90)]
+    assert MOST_BRANCHES == 8 and found == [10, 50, 60, 90]
 
 
 def test_a_single_run_shares_nothing(counted):

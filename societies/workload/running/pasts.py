@@ -65,7 +65,9 @@ def _with_removals(points: Points, config: Any, clock: str) -> Points:
     if not removals:
         return points
     tick, every = attrgetter(clock), (*getattr(config, "shocks", ()), *(r for r, _ in removals))
-    drawn = min((tick(one) for one in every if getattr(one, "index", 0) == "random"), default=inf)
+    drawn = min(
+        (tick(one) for one in every if getattr(one, "index", None) == "random"), default=inf
+    )
     before = {tick(one) - 1 for one in every if tick(one) > 0}
     after = sorted({*points.after, *before})
     rows = []
@@ -89,7 +91,7 @@ def _parted(points: Points, numbers: NDArray[Any], ticks: int) -> list[Past]:
     for at in parts:
         if at and (not ends or at >= ends[-1] + (ticks - parts[0]) / MOST_BRANCHES):
             ends.append(at)
-    if counts[points.stretch(ends[0] if ends else ticks)] == len(numbers):
+    if not ends and counts[points.stretch(ticks)] == len(numbers):
         return []
     found = []
     for until in (*ends, ticks):

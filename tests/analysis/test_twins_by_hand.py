@@ -1,0 +1,132 @@
+"""Are twins compared from the tick after their shock on, and divided by their state? By hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from societies.analysis.pairs import NEVER, PAIR
+from societies.analysis.twins import (
+    _divided,
+    _of_entries,
+    _positions,
+    _require_past,
+    _rows,
+    _values_at,
+)
+from societies.errors import ConfigError
+
+
+def series(**dims):
+    """Return a dataset of two pairs with a variable of each name along these further dimensions."""
+    size = {PAIR: 2, "day": 3, "agent": 4, "source": 2, "agent_day": 1}
+    data = {
+        name: ((PAIR, *rest), np.ones([size[one] for one in (PAIR, *rest)]))
+        for name, rest in dims.items()
+    }
+    return xr.Dataset(data, {"source": ["hand", "tool"]}, {"clock": "day"})
+
+
+def test_a_state_is_one_of_societies_or_of_their_numbered_parts():
+    data = series(
+        gini=("day",),
+        owns=("day", "agent"),
+        share=("day", "source"),
+        both=("day", "agent", "source"),
+        detail=("agent_day", "agent"),
+    )
+    assert _divided(data, "gini") is None
+    assert _divided(data, "owns") == "agent"
+    assert _divided(data.assign_coords(agent=[1, 2, 3, 4]), "owns") == "agent"
+    for name in ("share", "both"):
+        with pytest.raises(ConfigError, match="has no single number for each society or agent"):
+            _divided(data, name)
+    with pytest.raises(ConfigError, match="is not recorded every day, as other series are"):
+        _divided(data, "detail")
+    with pytest.raises(ConfigError, match=r"no such variable; did you mean 'gini'\?"):
+        _divided(data, "gin")
+
+
+def test_horizons_are_those_recorded_after_the_shock_of_every_society():
+    found = SimpleNamespace(ticks=np.array([1, 2, 4, 5, 6, 9]), clock="day")
+    at, horizons = _positions(found, np.array([2, 4, 2]), None)
+    # After day 2 there are 2, 3, 4 and 7 days later; after day 4 there are 1, 2 and 5.
+    assert horizons.tolist() == [2] and at.tolist() == [[2], [4], [2]]
+    at, horizons = _positions(found, np.array([4, 4]), 2)
+    assert horizons.tolist() == [1, 2] and at.tolist() == [[3, 4]] * 2
+    with pytest.raises(ConfigError, match="no day after 9, that of the shock"):
+        _positions(found, np.array([9, 9]), None)
+    with pytest.raises(ConfigError, match="as long after each shock, from day 2 to 9"):
+        _positions(found, np.array([2, 9]), None)
+
+
+def compared(first=NEVER, **differing):
+    """Return two series of two pairs on days 1 to 9 that differ at (series, pair, day)."""
+    base = np.zeros((2, 2, 9))
+    base[0, 0, 0] = np.nan
+    other = base.copy()
+    for where in differing.get("at", ()):
+        other[where[0], where[1], where[2] - 1] += 1
+    return SimpleNamespace(base=base, other=other, ticks=np.arange(1, 10), first=first, clock="day")
+
+
+@pytest.mark.parametrize(
+    ("found", "day", "least"),
+    [
+        (compared(4, at=[(1, 0, 4)]), 4, 4),  # on the day of the shock itself
+        (compared(3, at=[(0, 0, 3), (1, 0, 3)]), 3, 4),
+        (compared(8, at=[(0, 1, 8)]), 8, 8),  # later than the shock of the other pair
+        (compared(4), 4, 4),  # what is not compared differs
+        (compared(2), 2, 4),
+    ],
+)
+def test_twins_that_differ_before_their_shock_are_none(found, day, least):
+    said = f"differ from day {day} on, before the shock at the end of day {least};"
+    with pytest.raises(ConfigError, match=said):
+        _require_past(found, np.array([4, 8]))
+
+
+def test_twins_may_differ_from_the_day_after_their_shock_on():
+    for found in (compared(), compared(5, at=[(0, 0, 5), (1, 1, 9)]), compared(5)):
+        _require_past(found, np.array([4, 8]))
+
+
+def test_the_state_of_a_society_is_that_on_the_day_of_its_shock():
+    values = np.array([[1.0, 2, 3], [4, np.inf, 6]])
+    data = xr.Dataset({"x": ((PAIR, "day"), values)}, {"day": [5, 6, 8]}, {"clock": "day"})
+    assert _values_at(data, "x", np.array([8, 5])).tolist() == [3, 4]
+    assert np.isnan(_values_at(data, "x", np.array([5, 6]))[1])
+    with pytest.raises(ConfigError, match="day 7, that of the shock, is not recorded"):
+        _values_at(data, "x", np.array([8, 7]))
+
+
+def test_societies_are_divided_at_the_quantiles_of_their_states():
+    values = np.array([1.0, 4, 2, 3, np.nan])
+    found = _rows("x", values, 2, np.full(5, 3), "day")
+    named = {name: rows.tolist() for name, rows in found.items()}
+    assert named == {"all": [0, 1, 2, 3, 4], "x up to 2.5": [0, 2], "x above 2.5": [1, 3]}
+    nothing = np.full(2, np.nan)
+    with pytest.raises(ConfigError, match=r"has no number in day 3$"):
+        _rows("x", nothing, 2, np.array([3, 3]), "day")
+    with pytest.raises(ConfigError, match=r"has no number in day of the shock$"):
+        _rows("x", nothing, 2, np.array([3, 4]), "day")
+
+
+def test_agents_are_divided_at_the_quantiles_of_their_own_society():
+    values = np.array([[1.0, 2, 3, 4], [30, 10, 20, np.nan]])  # (pair, agent)
+    base = np.arange(8.0).reshape(1, 2, 4, 1).transpose(0, 2, 1, 3)  # (series, agent, pair, 1)
+    found = _of_entries("x", values, 2, base, base + 10)
+    means = {name: first[0, :, 0].tolist() for name, (first, _) in found.items()}
+    # The median of the second society, 20, is the state of one agent, which is not above it.
+    assert means == {
+        "all": [1.5, 5.5],
+        "x 1/2, least": [0.5, 5.5],
+        "x 2/2, most": [2.5, 4.0],
+    }
+    assert all((second == first + 10).all() for first, second in found.values())
+    assert [*_of_entries("x", values, 1, base, base)] == ["all", "x 1/1"]
+    three = _of_entries("x", values, 3, base, base)
+    assert [*three] == ["all", "x 1/3, least", "x 2/3", "x 3/3, most"]
+    with pytest.raises(ConfigError, match="has no number on the tick of the shock"):
+        _of_entries("x", values * np.nan, 2, base, base)

@@ -138,10 +138,7 @@ def asymmetry(
             _difference(base, of.shocked[name], size)
             for of, size in zip((found, second), sizes, strict=True)
         )
-        infinite = np.isinf(one) | np.isinf(two)
-        each[name] = np.where(
-            infinite, np.inf, np.where(infinite, 0, two) - np.where(infinite, 0, one)
-        )
+        each[name] = _difference(one, two, 1.0)
     return _dataset(found, each, 1.0, level, resamples, seed)
 
 

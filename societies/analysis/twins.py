@@ -174,7 +174,7 @@ def _require_past(found: Compared, after: NDArray[Any]) -> None:
     if early.any():
         pair, tick = np.argwhere(early)[0]
         first, least = int(found.ticks[tick]), int(after[pair])
-    if early.any() or NEVER != first <= least:
+    if NEVER != first <= least:
         raise ConfigError(
             f"the results differ from {found.clock} {first} on, before the shock at the end "
             f"of {found.clock} {least}; name the {found.clock} of the shock"

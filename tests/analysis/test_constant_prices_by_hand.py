@@ -61,10 +61,10 @@ def test_without_a_number_for_any_resource_there_is_none_and_with_one_there_is()
     data = result()
     data["held"][0, 0, 0] = np.nan  # an agent that is removed
     data["held"][0, 1, 0, 0] = np.nan
-    data["extracted"][0, 0] = np.nan
+    data["extracted"][0, 0] = data["extracted"][0, 1, 0, 0] = np.nan
     found = constant_prices(data, day=2)
     np.testing.assert_array_equal(found.wealth.values, [[[np.nan, 6], [20, 14]]])
-    np.testing.assert_array_equal(found.production.values[0, 0], [np.nan, np.nan])
+    np.testing.assert_array_equal(found.production.values, [[[np.nan, np.nan], [5, 0]]])
     np.testing.assert_array_equal(found.deflator.values, [[np.nan, 1]])
 
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from societies import analysis
 from societies.analysis.pairs import NEVER, PAIR
+from societies.analysis.responses import _require, _ticks_of
 from societies.analysis.twins import (
     _divided,
     _of_entries,
@@ -130,3 +132,39 @@ def test_agents_are_divided_at_the_quantiles_of_their_own_society():
     assert [*three] == ["all", "x 1/3, least", "x 2/3", "x 3/3, most"]
     with pytest.raises(ConfigError, match="has no number on the tick of the shock"):
         _of_entries("x", values * np.nan, 2, base, base)
+
+
+def test_each_society_has_the_first_of_its_shocks():
+    data = xr.Dataset(coords={"society": [4, 5, 6]}, attrs={"clock": "day", "copies": "society"})
+    all_of_them = [{"day": 7}, {"day": 3, "societies": []}]
+    assert _ticks_of(data, all_of_them) == 3
+    some = [{"day": 7, "societies": [4, 6]}, {"day": 5, "societies": [6]}]
+    assert _ticks_of(data, some) == {4: 7, 6: 5}
+    assert _ticks_of(data, [*some, {"day": 6}]) == {4: 6, 5: 6, 6: 5}
+
+
+def test_an_asymmetry_is_a_difference_of_size_1():
+    """One shock of size 2 adds 2 to what is 4, another of size 5 adds 10: 1 and 2 per unit."""
+    attrs = {"clock": "day", "copies": "society", "seed": 1}
+    dims = "society", "day"
+    cases = []
+    for change in (0.0, 2.0, 10.0):
+        values = np.full((3, 4), 4.0)
+        values[:, 2:] += change
+        data = xr.Dataset({"x": (dims, values)}, {"society": [0, 1, 2], "day": [1, 2, 3, 4]}, attrs)
+        cases.append(data)
+    found = analysis.asymmetry(*cases, "x", after=2, sizes=(2.0, 5.0), resamples=9)
+    assert found.attrs["size"] == 1.0 and found.pairs.values.tolist() == [3]
+    for name, expected in (("level", [1, 1]), ("relative", [0.25, 0.25]), ("cumulative", [1, 2])):
+        assert found[name].values.tolist() == [[expected]]
+    cases[1]["x"][0, 2] = np.inf
+    found = analysis.asymmetry(*cases, "x", after=2, sizes=(2.0, 5.0), resamples=9)
+    np.testing.assert_array_equal(found.level.values, [[[np.nan, 1]]])
+    with pytest.raises(ConfigError, match="expected a finite number that is not 0"):
+        analysis.asymmetry(*cases, "x", after=2, sizes=(1.0, 0.0))
+
+
+def test_there_is_at_least_one_state():
+    _require(1, 0.95)
+    with pytest.raises(ConfigError, match="at least 1 is needed"):
+        _require(0, 0.95)

@@ -30,12 +30,6 @@ class Outer(Section):
     last: int = value(3, "a value")
 
 
-class Counted(Section):
-    count: int = replicates("cats")
-    first: int = first_copy("cat")
-    every: int = detailed("century", "prices")
-
-
 def test_rows_of_a_table_are_the_values_of_each_configuration_in_the_order_of_declaration():
     one = Outer()
     other = Outer(first=4, range=Range(low=5, high=6), words=1, inner=Inner(rate=8), last=9)
@@ -45,6 +39,11 @@ def test_rows_of_a_table_are_the_values_of_each_configuration_in_the_order_of_de
 
 
 def test_there_is_one_copy_with_number_0_and_no_detail_unless_said():
+    class Counted(Section):
+        count: int = replicates("cats")
+        first: int = first_copy("cat")
+        every: int = detailed("century", "prices")
+
     found = Counted()
     assert (found.count, found.first, found.every) == (1, 0, 0)
     assert Counted(count=1, first=0, every=0) == found

@@ -401,9 +401,10 @@ def reported(chosen, verdicts, *, all_of_it, table=None):
     singly, used = set(reasons), set()
     for one in chosen:
         for key in _places(one):
-            if one.name in alive and key in whole:
-                reasons[one.name] = whole[key]
+            if key in whole and found[one.name] in (*ALIVE, NOT_RUN):
                 used.add(key)
+                if one.name in alive:
+                    reasons[one.name] = whole[key]
     by_module = defaultdict(Counter)
     for name, verdict in found.items():
         by_module[name[0]][verdict] += 1

@@ -1311,7 +1311,7 @@ def reproduce(
         "reproduction"
     ),
     device: Device = "auto",
-    societies: Annotated[int, number("Societies of each run.")] = 100,
+    societies: Annotated[int | None, number("Societies of each run: 100, if not said.")] = None,
     small: Annotated[bool, switch("Try it: 12 agents, 40 days, 2 societies.", "--small")] = False,
     keep: Annotated[bool, switch("Keep the whole files of the runs as well.", "--keep")] = False,
     quiet: Annotated[bool, switch("Show no progress.", "-q", "--quiet")] = False,
@@ -1323,6 +1323,7 @@ def reproduce(
     from societies.reproduce import (
         COMPANIONS,
         PAPER,
+        SOCIETIES,
         Options,
         carry_out,
         carry_out_part,
@@ -1334,11 +1335,13 @@ def reproduce(
     if not names and not all_:
         print_rows(rows(), open_console())
         return
+    if small and societies:
+        raise ConfigError("--societies: with --small each run has 2; leave out one of the options")
     if all_ and not has_scripts():
         warn("the paper alone: scripts of other publications are only in a clone of the repository")
     everything = [PAPER, *(COMPANIONS if has_scripts() else ())]
     figures, parts = chosen(everything if all_ else names or [])
-    options, failed = Options(device, societies, small, keep, quiet), []
+    options, failed = Options(device, societies or SOCIETIES, small, keep, quiet), []
     for figure in figures:
         for path in carry_out(figure, out, options):
             print(path)

@@ -8,6 +8,7 @@ Each figure of Haney, Haarsma and Ditta (2016) has a folder in ``experiments/eco
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -112,16 +113,17 @@ def chosen(names: Sequence[str]) -> tuple[list[Figure], list[tuple[str, str]]]:
     found: dict[int, Figure] = {}
     parts: dict[tuple[str, str], None] = {}
     for text in names:
-        number = int(text) if text.isdecimal() else -1
         if text == PAPER:
             found |= known
-        elif number in known:
+        elif number := next((one for one in known if str(one) == text), 0):
             found[number] = known[number]
         elif some := companions.parts_of(text):
             parts |= dict.fromkeys(some)
         else:
+            ending = re.search(r"0*(\d+)$", text)
+            near = f"; did you mean '{ending[1]}'?" if ending and int(ending[1]) in known else ""
             raise ConfigError(
-                f"there is no figure or experiment '{text}'\n"
+                f"there is no figure or experiment '{text}'{near}\n"
                 f"figures are {min(known)} to {max(known)}, experiments "
                 f"{', '.join(companions.COMPANIONS)}; `societies reproduce` lists them"
             )

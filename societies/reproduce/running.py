@@ -8,10 +8,12 @@ Files in the folder of results: ``runs/NAME.nc`` has the series of a run that fi
 from __future__ import annotations
 
 import csv
+import os
+import signal
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -204,14 +206,33 @@ def carry_out_part(name: str, part: str, out: Path, options: Options) -> Path | 
     script, *words = companion.words(of, folder, options.device, options.small)
     command = [sys.executable, "-u", str(root / script), *words]
     lines = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,  # Ctrl-C in a terminal is for this process alone
+    ) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line)
-            if not options.quiet:
-                print(line, end="", flush=True)
+        try:
+            for line in process.stdout:
+                lines.append(line)
+                if not options.quiet:
+                    print(line, end="", flush=True)
+        except BaseException:
+            _end_group(process)
+            raise
     if process.returncode:
         return None
     with written(text) as made:
         Path(made).write_text("".join(lines), encoding="utf-8")
     return text
+
+
+def _end_group(process: subprocess.Popen[str]) -> None:
+    """End a script and what it has started."""
+    with suppress(ProcessLookupError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGTERM)
+        else:
+            process.terminate()

@@ -98,6 +98,14 @@ def test_what_does_not_exist_is_reported(shell):
     assert err.startswith("there is no figure or experiment '4'\nfigures are 5 to 13")
     with pytest.raises(ConfigError, match="no figure or experiment 'x'"):
         chosen(["5", "x"])
+    for near in ("08", "figure_8", "paper:8"):
+        assert shell("reproduce", near)[2].startswith(
+            f"there is no figure or experiment '{near}'; did you mean '8'?\n"
+        )
+    code, _, err = shell("reproduce", "5", "--small", "--societies", "3")
+    assert (code, err) == (
+        2, "--societies: with --small each run has 2; leave out one of the options\n"
+    )  # fmt: skip
     code, _, err = shell("reproduce", "kalah:13")
     assert code == 2
     assert err.startswith("kalah has no part '13'\nits parts are depths, splits;")
@@ -200,16 +208,20 @@ def publication(tmp_path, monkeypatch):
     folder = tmp_path / "clone" / "experiments"
     folder.mkdir(parents=True)
     (folder / "run.py").write_text(
-        "import sys; from pathlib import Path\n"
+        "import signal, sys, time; from pathlib import Path\n"
         "count = Path(sys.argv[-1]) / 'count'\n"
         "count.write_text(count.read_text() + '.' if count.exists() else '.')\n"
-        "print(*sys.argv[1:-1])\n"
+        "def ended(*_):\n    count.write_text('ended')\n    sys.exit()\n"
+        "signal.signal(signal.SIGTERM, ended)\n"
+        "print(*sys.argv[1:-1], flush=True)\n"
+        "time.sleep(30 * ('wait' in sys.argv))\n"
         "sys.exit('fail' in sys.argv)\n"
     )
     parts = {
         "one": companions.Exhibit("", "", ("a",), "shared"),
         "two": companions.Exhibit("", "", ("a",), "shared"),
         "bad": companions.Exhibit("", "", ("fail",)),
+        "long": companions.Exhibit("", "", ("wait",)),
     }
     made = {"of": companions.Companion("experiments/run.py", "", parts, small=("--tiny",))}
     for module in (companions, running):
@@ -237,6 +249,19 @@ def test_a_part_that_fails_does_not_count_as_done(publication, shell):
         assert out.endswith(f"{publication / 'of' / 'shared.txt'}\n")
     assert (publication / "of" / "count").read_text() == ".."
     assert (publication / "of" / "shared" / "count").read_text() == "."
+
+
+def test_a_part_that_is_interrupted_is_ended_and_does_not_count(publication, monkeypatch):
+    """Its own traceback, one for each process that it had started, stood before our line."""
+
+    def interrupted(*words, **_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "print", interrupted, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        carry_out_part("of", "long", publication, Options(device="cpu"))
+    assert [one.name for one in (publication / "of").iterdir()] == ["count"]
+    assert (publication / "of" / "count").read_text() == "ended"
 
 
 def test_without_the_scripts_an_experiment_is_refused(tmp_path, monkeypatch):

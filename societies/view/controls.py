@@ -12,7 +12,14 @@ from societies.view.course import WEEK
 from societies.words import plural
 from societies.workload.declare.scene import Links, Scene
 from societies.workload.declare.view import Button, Choice, Control, Slider
-from societies.workload.running.varying import NotVarying, field_of, leaves, value_at, varying
+from societies.workload.running.varying import (
+    NotVarying,
+    field_of,
+    kinds,
+    leaves,
+    value_at,
+    varying,
+)
 
 LATE = 0.5
 """Seconds by which ticks may be late and are made up for; what a longer pause has cost is not."""
@@ -107,11 +114,13 @@ def _scale(config: Any, key: str, value: float) -> tuple[Any, Any, Any] | None:
     """Return least, most and step of a slider: within limits; None if there is no other value."""
     *path, last = key.split(".")
     section = config
-    for part in path:
-        section = getattr(section, part)
+    for name in path:
+        section = getattr(section, name)
     limits: dict[str, float] = {}
-    for one in type(section).model_fields[last].metadata:
-        limits |= {n: getattr(one, n) for n in ("ge", "gt", "le", "lt") if hasattr(one, n)}
+    field = type(section).model_fields[last]
+    for part in (field, *kinds(field.annotation)):  # a number, or a list of such numbers
+        for one in getattr(part, "metadata", ()):
+            limits |= {n: getattr(one, n) for n in ("ge", "gt", "le", "lt") if hasattr(one, n)}
     most = min(max(3 * abs(value), 1.0), limits.get("le", np.inf), limits.get("lt", np.inf))
     least = max(limits.get("ge", -np.inf), limits.get("gt", -np.inf))
     least = least if np.isfinite(least) and least >= value - 3 * abs(value) - 1 else -most

@@ -185,7 +185,7 @@ class RunView:
         if event.name == "tick":
             return replace(state, playing=False, asked=int(event.value))
         if event.name == "value":
-            return self._changed(state, {state.key: event.value})
+            return self._possible(self._changed(state, {state.key: event.value}))
         chosen: dict[str, Any] = {event.name: event.value}
         return replace(state, **chosen)
 
@@ -212,9 +212,7 @@ class RunView:
             policy = self._scene.policies[name.removeprefix("policy-")]
             values = {k: state.number if v is None else v for k, v in policy.values.items()}
             key = next((key for key in values if key in self._keys), state.key)
-            changed = self._changed(replace(state, key=key), values)
-            self.configuration(changed)  # raises ConfigError for a policy that is not possible
-            return changed
+            return self._possible(self._changed(replace(state, key=key), values))
         if name == "branch":
             other = () if state.branched else state.changes
             return replace(state, branched=not state.branched, other=other)
@@ -242,6 +240,11 @@ class RunView:
         changes = (*kept, *new)
         changed: dict[str, Any] = {name: changes}
         return replace(state, **changed)
+
+    def _possible(self, state: Panes) -> Panes:
+        """Return the state; raise ConfigError if its changes are not possible together."""
+        self.configuration(state)
+        return state
 
     def configuration(self, state: Panes) -> Any:
         """Return the configuration whose run has the results of the course that is steered."""

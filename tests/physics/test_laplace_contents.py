@@ -30,6 +30,10 @@ class Arrays:
         assert self.of[name][place].shape == np.shape(values)
         self.of[name][place] = values
 
+    def write_each(self, parts):
+        for name, values, index in parts:
+            self.write(name, values, **index)
+
 
 @pytest.mark.parametrize("blocks", [[(1, 30)], [(1, 3), (4, 4), (5, 12), (13, 29), (30, 30)]])
 def test_blocks_of_any_length_make_the_same_file(blocks):

@@ -273,6 +273,24 @@ def test_a_policy_that_is_not_possible_is_refused_at_once():
         view.take(replace(state, asked=5), Press("policy-shock"))
 
 
+def test_a_value_that_is_not_possible_is_refused_at_once():
+    """The page computed for good what could not be, and saved no YAML."""
+    view, state = made()
+    last(view, state := replace(at(state, 3), key="utility.exponent"))
+    with pytest.raises(ConfigError, match=r"utility\.exponent"):
+        view.take(state, Change("value", -2.0))
+
+
+def test_sliders_of_keys_that_may_be_lists_stay_within_the_limits_of_a_number():
+    view, _ = made(devices="tools")
+    least = {key: scale[0] for key, scale in view._keys.items()}
+    assert 1 < least["utility.exponent"] < 1.1
+    assert least["consumption.resource_lifetime"] == 1
+    for key in ("utility.scale", "extraction.max_effort", "extraction.min_effort"):
+        assert least[key] > 0
+    assert least["device.max_effort"] > 0
+
+
 def test_a_network_is_of_a_day_or_a_week_and_coloured_by_what_is_chosen():
     groups = [{"name": "a", "share": 0.4}, {"name": "b", "share": 0.6}]
     view, state = made(groups=groups)

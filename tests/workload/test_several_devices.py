@@ -100,7 +100,7 @@ def test_a_second_ctrl_c_ends_a_run_whose_device_hangs(alone, tmp_path, processe
             for seconds, pid, number in (
                 (0.5, os.getpid(), signal.SIGINT),
                 (1.0, os.getpid(), signal.SIGINT),
-                (8.0, processes[1]._process.pid, signal.SIGCONT),
+                (60.0, processes[1]._process.pid, signal.SIGCONT),
             ):
                 timers.append(threading.Timer(seconds, os.kill, (pid, number)))
                 timers[-1].start()

@@ -8,7 +8,7 @@ import sys
 import textwrap
 import threading
 import time
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
@@ -323,8 +323,10 @@ def test_a_process_ends_at_once_while_a_thread_computes():
 
 
 STUCK = """
-    import hashlib
+    import hashlib, signal
     from societies import signals
+    for number in signals.ENDING:  # nohup ignores one of them
+        signal.signal(number, signal.SIG_DFL)
     signals.handle()
     signals.watch()
     with signals.writing({writes}):
@@ -333,33 +335,39 @@ STUCK = """
     """
 
 
+@contextmanager
+def stuck(writes=False):
+    """Yield a process that handles no signal, since it computes outside of Python."""
+    words = [sys.executable, "-c", textwrap.dedent(STUCK.format(writes=writes))]
+    with subprocess.Popen(words, stdout=-1, stderr=-1, text=True) as process:
+        try:
+            assert process.stdout.readline() == "computes\n"
+            time.sleep(0.5)  # now it is in there
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize(
     "number",
     [signal.SIGINT, *(pytest.param(one, marks=pytest.mark.ci) for one in list(CODES)[1:])],
 )
 def test_a_second_one_ends_a_process_that_waits_for_a_device_that_hangs(number):
-    words = [sys.executable, "-c", textwrap.dedent(STUCK.format(writes=False))]
-    with subprocess.Popen(words, stdout=-1, stderr=-1, text=True) as process:
-        assert process.stdout.readline() == "computes\n"
-        time.sleep(0.5)  # now it is in there
+    with stuck() as process:
         process.send_signal(number)
         time.sleep(signals.ONE_HANGUP + 0.2 if number == signal.SIGHUP else 0.1)
         assert process.poll() is None
         process.send_signal(number)
-        assert process.wait() == CODES[number]
+        assert process.wait(timeout=30) == CODES[number]
         assert process.stderr.read().startswith("ended at once, as the device did not answer")
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("writes, numbers", [(True, [2, 2, 15]), (False, [15, 1])])
 def test_what_writes_and_one_closed_terminal_end_no_process_that_waits(writes, numbers):
-    words = [sys.executable, "-c", textwrap.dedent(STUCK.format(writes=writes))]
-    with subprocess.Popen(words, stdout=-1, stderr=-1, text=True) as process:
-        assert process.stdout.readline() == "computes\n"
-        time.sleep(0.5)  # now it is in there
+    with stuck(writes) as process:
         for number in numbers:
             process.send_signal(number)
             time.sleep(0.1)
         time.sleep(2 * signals.UNANSWERED)
         assert process.poll() is None
-        process.kill()

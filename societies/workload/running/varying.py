@@ -77,15 +77,15 @@ def field_of(model: Any, key: str) -> Any:
 
 def takes_whole_numbers(model: Any, key: str) -> bool:
     """Return whether an existing key takes whole numbers, and no real ones."""
-    kinds = list(_kinds(field_of(model, key)))
-    return int in kinds and float not in kinds
+    found = list(kinds(field_of(model, key)))
+    return int in found and float not in found
 
 
-def _kinds(kind: Any) -> Iterator[Any]:
+def kinds(kind: Any) -> Iterator[Any]:
     """Yield a type and those that it is made of."""
     yield kind
     for one in get_args(kind):
-        yield from _kinds(one)
+        yield from kinds(one)
 
 
 def leaves(data: Mapping[str, Any], above: str = "") -> Iterator[str]:

@@ -41,8 +41,13 @@ def _require(model: Any, p: Any) -> None:
             [f"returns no dictionary from {name}: {made!r}"]
         )  # fmt: skip
         for what in listed:
-            place = f"{Path(method.__code__.co_filename).name}:{method.__code__.co_firstlineno}"
-            raise ConfigError(f"{place}: the model {model.name} {what}")
+            raise ConfigError(f"{_place(method)}: the model {model.name} {what}")
+
+
+def _place(function: Callable[..., Any]) -> str:
+    """Return file and first line of a function."""
+    code = function.__code__
+    return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
 
 
 def _of_sizes(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
@@ -83,14 +88,17 @@ def _of_events(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
 
 def with_arguments(schedule: Callable[..., Iterable[Step]]) -> Callable[..., Iterable[Step]]:
     """Return the schedule of a model, which raises ConfigError for a step without an argument."""
-    code = schedule.__code__
-    place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+    place = _place(schedule)
+    known: set[tuple[type, str, tuple[str, ...]]] = set()  # checked: models, phases and arguments
 
     def checked(model: Any, step: Step) -> Step:
         if not isinstance(step, Step):
             raise ConfigError(
                 f"{place}: schedule of the model {model.name} gives {step!r}: write Step({step!r})"
             )
+        form = type(model), step.phase, tuple(step.arguments)
+        if form in known:
+            return step
         rule = model.rules().get(step.phase)
         names = inspect.signature(rule).parameters if rule is not None else ()
         for name in model.step_arguments:
@@ -99,6 +107,7 @@ def with_arguments(schedule: Callable[..., Iterable[Step]]) -> Callable[..., Ite
                     f"{place}: the step '{step.phase}' of the model {model.name} lacks the "
                     f"argument '{name}': write Step('{step.phase}', arguments={{'{name}': ...}})"
                 )
+        known.add(form)
         return step
 
     @wraps(schedule)

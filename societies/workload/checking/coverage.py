@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from societies.words import counted, plural
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

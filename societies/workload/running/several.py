@@ -199,11 +199,6 @@ class Several(Engine):
         self._wait()
         return self._events
 
-    def ended_copies(self) -> State:
-        """Wait for the ticks that were begun last; then as for all engines."""
-        self._wait()  # here a second signal ends the wait for a device that hangs
-        return super().ended_copies()
-
     def finish(self) -> None:
         """Run the steps after the last tick."""
         self._ask("finish")

@@ -1,4 +1,4 @@
-"""How does one use Societies from a shell: commands that parse, call the library and print.
+"""How is Societies used from a shell? By commands that parse, call the library and print.
 
 Results go to stdout, everything else to stderr. The library is imported inside the commands, so
 that help, version and configuration checks start at once and touch no device.

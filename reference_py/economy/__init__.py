@@ -1,1 +1,1 @@
-"""The economy, one module per phase of the day, written for clarity: this is the definition."""
+"""How does a society live? One module per phase of the day, written for clarity, defines it."""

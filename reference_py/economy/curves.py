@@ -1,4 +1,4 @@
-"""What is a unit worth to an agent and how long does it take: look-ups in the curves' tables.
+"""What is a unit worth to an agent, and how long does it take? The curves' tables say it.
 
 Source: docs/model.md, "Utility" and "Effort". `tables` makes the tables; beyond the utility
 table every unit is worth the curve's floor. Device twin: ``kernels/economy/curves.cl``.

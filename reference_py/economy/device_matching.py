@@ -1,4 +1,4 @@
-"""Who meets whom in a round of device trade: partners of good deals first.
+"""Who meets whom in a round of device trade? Partners of good deals come first.
 
 Source: docs/model.md, "Device trade". An agent drawn at random takes the free partner that it
 remembers as the most profitable, else the first one it has not met today for this type, else any

@@ -1,4 +1,4 @@
-"""How do two agents trade devices: what is for sale, what it is worth, and what is paid.
+"""How do two agents trade devices? What is for sale, what it is worth, and what is paid.
 
 Source: docs/model.md, "Device trade". A device is paid with a bundle of resources. A seller sells
 what it can make; it need not have made it. A meeting draws no random numbers, and no agent is in

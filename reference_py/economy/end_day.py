@@ -1,4 +1,4 @@
-"""What does an agent remember at the end of the day: values of resources, and how to make devices.
+"""What does an agent remember of a day? Values of resources, and how devices are made.
 
 Source: docs/model.md, "End of day". The values stay as they are now, before consumption, until a
 trade or the next evening: the menus of the next market are made from memory.

@@ -1,4 +1,4 @@
-"""Who invents what: one attempt a day for every agent, in random order.
+"""Who invents what? Every agent has one attempt a day, in random order.
 
 Source: docs/model.md, "Invention". An agent tinkers with the resources it knows best and some that
 it holds; the more experience with them, the likelier it finds how to make a tool for one of them.

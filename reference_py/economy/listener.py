@@ -1,4 +1,4 @@
-"""How does a society report what it decides, and why: events for a listener.
+"""How does a society report what it decides, and why? It passes events to a listener.
 
 Each event is reported where it is decided, with the values that decided it. No result depends on a
 listener. What only a listener needs is computed only if there is one, by the function that decides.

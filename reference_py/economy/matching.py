@@ -1,4 +1,4 @@
-"""Who meets whom in the resource market: a random permutation of all agents for every round.
+"""Who meets whom in the resource market? Every round has a random permutation of all agents.
 
 Positions 0 and 1 of a round meet, then 2 and 3, and so on; an odd last agent rests. Removed
 agents keep their place: their meetings do nothing. A rule of a user may put the agents in another

@@ -1,4 +1,4 @@
-"""What do economists measure of a day: prices, income, consumption, wealth, and their inequality.
+"""What do economists measure of a day? Prices, income, consumption, wealth, and inequality.
 
 Source: docs/model.md, "Economic measures". They are taken if ``record.measures`` asks for them, and
 no decision depends on them. Sums over agents and resources run over the fixed tree of

@@ -1,4 +1,4 @@
-"""Who gave how much to whom today: the links of a sparse table, for each agent a list of others.
+"""Who gave how much to whom today? A sparse table has for each agent a list of the others.
 
 Source: docs/model.md, "The trade network". Links are counted if ``record.network`` asks for them;
 no decision depends on them. An agent has room for every agent that it can meet in a day

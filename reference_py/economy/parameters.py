@@ -1,4 +1,4 @@
-"""What does a society live by: the keys of its configuration, the tables made from them, shocks.
+"""Which parameters does a society have? The keys of its file, tables made of them, shocks.
 
 Nothing is left to decide: agents with equal parameters share a table. The host makes parameters
 from a configuration (`societies.economy.parameters`); docs/python-api.md makes some by hand.

@@ -1,4 +1,4 @@
-"""In which order does a day run: the phases, the same for every device and the reference.
+"""In which order do the phases of a day run? It is the same on every device.
 
 Source: docs/model.md, "The day". With trade, the resource market opens before and after work.
 """

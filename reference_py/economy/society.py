@@ -1,4 +1,4 @@
-"""What is a society in the reference: its state as plain lists, one object per society.
+"""What is a society in the reference? An object whose state is in plain lists.
 
 The names are those of the state table (`reference_py.economy.state`); ``held[a][r]`` here is
 ``held(a, r)`` in a kernel.

@@ -1,4 +1,4 @@
-"""What does a society remember from day to day: the one table that declares the economy's state.
+"""What does a society remember from day to day? One table declares the economy's state.
 
 From it come the lists of the reference, the buffers on a device, the kernels' accessors, the
 checkpoint, the arrays that `societies verify` compares and the table in docs/model.md. To add a

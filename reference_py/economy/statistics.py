@@ -1,4 +1,4 @@
-"""What did the day look like: the statistics of a society, taken before consumption.
+"""What are the statistics of a day? They are taken of a society before consumption.
 
 Source: docs/model.md, "Statistics". Sums of real numbers run over the fixed tree of
 `reference_py.primitives.reduce`, so that every device adds in the same order.

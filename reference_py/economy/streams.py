@@ -1,4 +1,4 @@
-"""Which random numbers belong to whom: seeding and use of the streams of a society.
+"""Which random numbers does each part of a society draw? How its streams are seeded and used.
 
 A stream belongs to (seed, society, owner, purpose); the owner is an agent, or the society itself
 (owner = number of agents). Streams start 2**32 draws apart.

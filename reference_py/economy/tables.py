@@ -1,4 +1,4 @@
-"""What is one more unit worth, and how many minutes does it take: the economy's curves as tables.
+"""How are an economy's curves tabulated? The worth of one more unit, and the minutes it takes.
 
 The curves contain powers and exponentials, whose last bits differ between machines and libraries.
 They are therefore computed once, before the first day, in decimal arithmetic with far more digits

@@ -1,4 +1,4 @@
-"""What do two agents swap when they meet: menus, ranking, offers, prices of the resource market.
+"""What do two agents swap when they meet? Menus, ranking, offers and prices of the market.
 
 Source: docs/model.md, "The resource market". A is the agent at the even position; it always makes
 the first proposal. In a bargain (b, a), A gives b and receives a. A meeting draws no random

@@ -1,1 +1,1 @@
-"""Games: rules and searches, one package each."""
+"""How are games played and searched? Each game is a package."""

@@ -1,1 +1,1 @@
-"""Physics and imaging: the definition of every result, in NumPy element by element."""
+"""What do the workloads of physics and images compute? NumPy defines it, element by element."""

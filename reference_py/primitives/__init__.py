@@ -1,1 +1,1 @@
-"""The definition of every device primitive, in plain Python; one file per kernel file."""
+"""What does each primitive of devices compute? One file per kernel file defines it."""

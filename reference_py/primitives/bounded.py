@@ -1,4 +1,4 @@
-"""A list that says how many entries it has at most, so that a device has room for it."""
+"""Which list has a largest length, so that a device has room for it?"""
 
 from collections.abc import Iterable
 from typing import SupportsIndex, TypeVar

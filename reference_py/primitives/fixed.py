@@ -1,4 +1,4 @@
-"""Real numbers as whole multiples of 2^-36, whose sums do not depend on the order of addition.
+"""Which sums of real numbers do not depend on the order of addition? Those of multiples of 2^-36.
 
 A term must be below 2^20 in size; then 2^7 terms of the largest size, or 2^27 of size 1, fit 64
 bits. Device twin: ``kernels/primitives/fixed.cl``.

@@ -1,4 +1,4 @@
-"""A product and a sum that are rounded once, as a fused multiply-add does it.
+"""What is a product plus a number, rounded once, as a fused multiply-add does it?
 
 Single precision: the product of two singles is exact in double. The sum in double is rounded to odd
 (S. Boldo and G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008) and then to single,

@@ -1,4 +1,4 @@
-"""The number that a physical workload calculates with: single or double precision.
+"""Which number does a physical workload calculate with? Single or double precision.
 
 Python has no single precision, so NumPy carries these numbers: scalars and arrays of ``num``,
 combined element by element by ``+ - * /``, `numpy.sqrt` and comparisons, each rounded once. NumPy's

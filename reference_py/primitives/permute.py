@@ -1,4 +1,4 @@
-"""A random order of 0 .. n-1, and a random division into pairs.
+"""How are 0 .. n-1 put in a random order, or divided into random pairs?
 
 Fisher and Yates (R. Durstenfeld, "Algorithm 235: Random permutation", 1964).
 Device twin: ``kernels/primitives/permute.cl``, where ``NONE`` stands for None; both draw the same.

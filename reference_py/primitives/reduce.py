@@ -1,4 +1,4 @@
-"""Sums and other totals of an array, the same bits for every workgroup size.
+"""What are sums and other totals of an array, with the same bits for every workgroup size?
 
 A floating-point sum depends on the order of addition, so the order is part of the definition.
 Totals of whole numbers do not; they are here for their results on an empty array.

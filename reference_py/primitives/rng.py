@@ -1,4 +1,4 @@
-"""Random numbers that are the same on every device: MWC64X with streams and skip-ahead.
+"""Which random numbers are the same on every device? MWC64X with streams and skip-ahead.
 
 The state (x, c), two 32-bit words, stands for ``v = A x + c``; one step multiplies v by A modulo
 ``M = A 2**32 - 1`` (prime). Source: D. B. Thomas, "The MWC64X random number generator", 2011.

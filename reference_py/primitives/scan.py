@@ -1,4 +1,4 @@
-"""Running sums, and the list of set flags in order of index.
+"""What are the running sums of an array, and which flags are set, in order of index?
 
 Sums are modulo 2**32. Device twin: ``kernels/primitives/scan.cl``, which works in place.
 """

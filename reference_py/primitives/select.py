@@ -1,4 +1,4 @@
-"""Which entries of an array are the largest or smallest, skipping masked ones.
+"""Which entries of an array are the largest or smallest, without those that are masked?
 
 Candidates are unmasked and not NaN. Larger (smaller) values come first, equal ones by index.
 Device twin: ``kernels/primitives/select.cl``, where ``NONE`` stands for None.

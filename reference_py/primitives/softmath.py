@@ -1,4 +1,4 @@
-"""Logarithm, exponential and power with the same bits on every device.
+"""What are logarithm, exponential and power, with the same bits on every device?
 
 Built from + - * / and the bits of a double, nothing else. Results below 2**-1022 are 0 (no
 subnormal results); subnormal arguments are read exactly. Polynomials of ``soft_log`` and

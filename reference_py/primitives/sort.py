@@ -1,4 +1,4 @@
-"""Order keys with their payload: a total order, so that every method has the same result.
+"""How are keys sorted with their payload? The order is total, so every method has one result.
 
 By key, ascending or descending; equal keys (also +0 and -0) ascending by payload, then by the bits
 of the key. NaN come last in both directions. With payload i for entry i the sort is stable.

@@ -1,4 +1,4 @@
-"""Complete k-ary trees in arrays: which node is where, and totals of all subtrees.
+"""Which node is where in the array of a complete k-ary tree, and what are totals of subtrees?
 
 Node 0 is the root; the children of node i are ``k i + 1 .. k i + k``. Levels 0 .. depth; k = 1 is a
 chain. Device twin: ``kernels/primitives/tree.cl``, where ``NONE`` stands for the parent of the

@@ -1,4 +1,4 @@
-"""A fair choice among registered items that does not depend on the order of registration.
+"""Which registered item is chosen at random, whatever the order of registration?
 
 On the device items are appended to a variable-length array in any order (here: a list).
 Device twin: ``kernels/primitives/varray.cl``, where ``NONE`` stands for None.

@@ -1,4 +1,4 @@
-"""Running sums, lists of set flags and totals of arrays of any length, each row alone.
+"""What are running sums, set flags and totals of rows of any length, each row by itself?
 
 The results are those of `scan` and `reduce` for every row; the device works in blocks. A row is
 one copy's array, and only its first ``length`` entries count.

@@ -1,4 +1,4 @@
-"""Which parameters does an outcome depend on: Sobol indices and Morris's elementary effects.
+"""Which parameters does an outcome depend on? Sobol indices and Morris's elementary effects.
 
 SALib computes both from the outcomes at the points of a design, whose groups of points
 (trajectories) must be complete and in order. The coordinates of a study identify the point of each

@@ -1,4 +1,4 @@
-"""How a YAML file becomes a checked, frozen configuration, with every problem at its line."""
+"""How does a YAML file become a checked, frozen configuration, with every problem at its line?"""
 
 from societies.config.document import read_text
 from societies.config.load import to_yaml

@@ -1,4 +1,4 @@
-"""The economy: a society of self-interested agents that extract, barter, invent and consume."""
+"""What does an economy declare? Self-interested agents that extract, barter, invent and consume."""
 
 from societies.economy.config import EconomyConfig
 from societies.economy.workload import WORKLOAD

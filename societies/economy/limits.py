@@ -1,4 +1,4 @@
-"""Which values can fields of a checkpoint never exceed: limits that fields name in `within`."""
+"""Which values can fields of a checkpoint never exceed? Fields name these limits in `within`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which agents gave how much to which on chosen days: the table of links in an economy's file."""
+"""Which agents gave how much to which on chosen days? The table of links in an economy's file."""
 
 from __future__ import annotations
 

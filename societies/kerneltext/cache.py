@@ -1,4 +1,4 @@
-"""A cache of compiled programs on disk, for OpenCL implementations that have none.
+"""Where are compiled programs cached for OpenCL implementations that have no cache? On disk.
 
 One file per program, named by the hash of everything that decides its contents. Files appear
 whole (written aside, then renamed), carry a checksum, and count as absent when anything about

@@ -1,4 +1,4 @@
-"""From kernel files to one text: includes expanded once each, macros in front, lines traceable.
+"""How do kernel files become one text? Includes once each, macros in front, lines traceable.
 
 The text is what the compiler gets, what caches hash and what `Program.source` returns. Files in
 the text are named relative to the kernels folder, so that the text, and every cache keyed by it,

@@ -1,4 +1,4 @@
-"""Scratch local memory by `local_malloc`, planned when a kernel is built (docs/local-memory.md)."""
+"""Where does memory from `local_malloc` lie? That is planned when a kernel is built."""
 
 from societies.localmem.plan import plan, plan_file, plan_source
 from societies.localmem.planned import Allocation, CallSite, FunctionPlan, KernelPlan, PlannedText

@@ -1,4 +1,4 @@
-"""The value of an `#if`, by the rules of C: 64-bit integers, signed unless one is unsigned."""
+"""What is the value of an `#if`, by C's rules? Integers of 64 bits, signed if both sides are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a planned text needs: the local memory of each kernel and function, and where it lies."""
+"""What does a planned text need? The local memory of each kernel and function, and its places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model of one file imports: its rules are plain Python, and that is all there is.
+"""What does a model of one file import? Its rules are plain Python and need nothing else.
 
 A `Model` names its phases, which are functions of its module. They are the reference, and are
 translated to kernels; docs/write-a-model.md says how, docs/rules-in-python.md what can be.

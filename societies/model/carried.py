@@ -1,4 +1,4 @@
-"""Rules that plain Python carries out."""
+"""How does plain Python carry out rules that were not translated?"""
 
 from __future__ import annotations
 

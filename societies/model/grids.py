@@ -1,4 +1,4 @@
-"""Steps of rules that models of agents on a grid share: neighbours, tastes for two goods.
+"""Which steps do models of agents on a grid share? Neighbours, and tastes for two goods.
 
 Every function is plain Python of rules, and is translated with the rule that calls it.
 """

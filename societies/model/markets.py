@@ -1,4 +1,4 @@
-"""Steps of markets that rules share: whom an agent looks at, in which order they act, who trades.
+"""Which steps do markets share? Whom an agent looks at, in which order they act, who trades.
 
 Agents search among a few others (`choose`). Then a market clears in one of three ways: applicants
 are matched with open places in a ranked order (`match_in_order`, `match_one_by_one`), suppliers

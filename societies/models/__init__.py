@@ -1,1 +1,1 @@
-"""Models of one file each, in Python alone; docs/models.md describes them."""
+"""Which models come with Societies? Each is one file of Python; docs/models.md describes them."""

@@ -1,4 +1,4 @@
-"""The device layer: choose an OpenCL device, build programs, call kernels, hold arrays.
+"""How are OpenCL devices used? Choose one, build programs, call kernels, hold arrays.
 
 A thin layer over pyopencl that does not depend on any model.
 """

@@ -1,4 +1,4 @@
-"""Reusable pinned buffers for arrays that the host needs only until the next read.
+"""Which pinned buffers are reused for arrays that the host needs only until the next read?
 
 A GPU copies to pinned memory, which the system cannot move, several times as fast as to other
 memory; and a reused buffer saves allocating memory for each array.

@@ -1,4 +1,4 @@
-"""From restricted Python to OpenCL C: a rule of a model, by walking its syntax tree.
+"""How does a rule in Python become OpenCL C? By walking its syntax tree.
 
 A construct is translated if its meaning in Python can be had exactly; otherwise it is refused, with
 the line and what to write instead. docs/rules-in-python.md has the language.

@@ -1,4 +1,4 @@
-"""What the functions of Python and of the library of primitives become in C."""
+"""What do the functions of Python and of the library of primitives become in C?"""
 
 from __future__ import annotations
 

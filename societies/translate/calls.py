@@ -1,4 +1,4 @@
-"""Calls of the functions of a model: each becomes a function in C for each kind of arguments."""
+"""What does a call of a model's function become? A function in C for each kind of arguments."""
 
 from __future__ import annotations
 

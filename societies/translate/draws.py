@@ -1,4 +1,4 @@
-"""Random streams, and the primitives of the library that rules may call."""
+"""How do rules draw random numbers and call the primitives of the library?"""
 
 from __future__ import annotations
 

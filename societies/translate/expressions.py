@@ -1,4 +1,4 @@
-"""Names, constants, keys of the configuration, fields, entries and calls."""
+"""What do names, constants, keys, fields, entries and calls become in C?"""
 
 from __future__ import annotations
 

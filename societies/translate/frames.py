@@ -1,4 +1,4 @@
-"""What belongs to one function of Python, and to one function of C made from it."""
+"""What belongs to one function of Python, and to one function of C made from it?"""
 
 from __future__ import annotations
 

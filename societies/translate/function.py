@@ -1,4 +1,4 @@
-"""Translation of one function: its names, the text that it has so far, and what was learnt.
+"""How is one function translated? Its names, the text that it has so far, and what was learnt.
 
 Expressions return values (`values`), statements emit lines of C. Whatever has effects, such as a
 draw, becomes a statement of its own, in Python's order; what was read before it is then kept in a

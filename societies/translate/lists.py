@@ -1,4 +1,4 @@
-"""Lists: where they lie in memory, their entries, and what happens when one is assigned."""
+"""Where do lists lie in memory, how are entries read, and what does assigning one do?"""
 
 from __future__ import annotations
 

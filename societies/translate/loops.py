@@ -1,4 +1,4 @@
-"""Loops over ranges, lists, slices, ``zip``, ``enumerate`` and ``reversed``; comprehensions."""
+"""What do loops over ranges, lists, slices, ``zip``, ``enumerate`` and ``reversed`` become?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods of lists, and the question whether a list contains a value."""
+"""What do methods of lists become, and the question whether a list contains a value?"""
 
 from __future__ import annotations
 

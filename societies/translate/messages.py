@@ -1,4 +1,4 @@
-"""What cannot be translated, and what to write instead."""
+"""What cannot be translated, and what can be written instead?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arithmetic of whole and real numbers, as Python means it."""
+"""What does arithmetic of whole and real numbers become, as Python means it?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``sorted``, ``list.sort``, ``min`` and ``max``: stable, and the first of equals."""
+"""What do ``sorted``, ``list.sort``, ``min`` and ``max`` become? Stable, the first of equals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function that a user gives in place of one of a model: loaded, checked, translated to OpenCL C.
+"""How does a user's function replace one of a model? It is loaded, checked and translated.
 
 The function is pure: its result follows from its arguments alone. So it can stand in the middle of
 a kernel that is written by hand.

@@ -1,4 +1,4 @@
-"""Results of functions: numbers, tuples and lists; None where there is none."""
+"""What do functions return? Numbers, tuples and lists; None where nothing is returned."""
 
 from __future__ import annotations
 

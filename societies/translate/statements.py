@@ -1,4 +1,4 @@
-"""Statements: assignments, conditions, results."""
+"""What do assignments, conditions and results become in C?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens when a list, a row or a number is assigned, appended or returned."""
+"""What happens when a list, a row or a number is assigned, appended or returned?"""
 
 from __future__ import annotations
 

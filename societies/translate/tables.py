@@ -1,4 +1,4 @@
-"""Constant lists: of the configuration, and of modules."""
+"""What do constant lists of the configuration and of modules become?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Truth: comparisons, ``and``, ``or``, ``not`` and the choice between two values."""
+"""What do comparisons, ``and``, ``or``, ``not`` and the choice between two values become?"""
 
 from __future__ import annotations
 

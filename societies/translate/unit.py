@@ -1,4 +1,4 @@
-"""All phases of a model as one text of OpenCL C, and what the kernels are handed."""
+"""What text of OpenCL C has all phases of a model, and which arguments do its kernels get?"""
 
 from __future__ import annotations
 

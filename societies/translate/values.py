@@ -1,4 +1,4 @@
-"""What is known of a value while its rule is translated: its kind, its text in C, its bounds."""
+"""What is known of a value while its rule is translated: its kind, its text in C, its bounds?"""
 
 from __future__ import annotations
 

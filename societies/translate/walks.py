@@ -1,4 +1,4 @@
-"""How a loop goes through a range, a list, a slice, ``zip``, ``enumerate`` or ``reversed``."""
+"""How does a loop go through a range, a list, a slice, ``zip`` or ``enumerate``?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text in C of one function, as it is written: lines, blocks, names and checks."""
+"""How is the text of one function in C written: lines, blocks, names and checks?"""
 
 from __future__ import annotations
 

@@ -22,8 +22,7 @@ After INT, TERM and HUP the command ends with exit code 130, 143 or 129, and eve
 that counts has a checkpoint, so nothing is computed twice. After each of them, and after KILL, no
 process of the command is left, and a file that is written at once is whole or not there; one that
 can be continued is checked, continued with the command that is printed, if there is one, and what
-is printed and written is compared with that of an undisturbed command. The script is long because
-it is all that is needed for that on another machine, the repository aside.
+is printed and written is compared with that of an undisturbed command.
 """
 
 from __future__ import annotations

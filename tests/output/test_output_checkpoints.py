@@ -1,8 +1,4 @@
-"""Checkpoints: whatever happens to one slot, the other one is found, and never a torn state.
-
-The file is long because slots are filled at once or concurrently, and either may fail at every
-step.
-"""
+"""Checkpoints: whatever happens to one slot, the other one is found, and never a torn state."""
 
 import errno
 import os

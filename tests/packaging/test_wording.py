@@ -144,8 +144,8 @@ def unusual(path: Path, allowed: str = "") -> list[str]:
 @pytest.mark.ci
 def test_words_are_those_of_the_field():
     folders = ("societies", "kernels", "reference_py", "docs", "configs", "experiments", "tests")
-    names = {"README.md", "CONTRIBUTING.md"}
-    for folder in ("benchmarks", *folders):
+    names = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "hatch_build.py"}
+    for folder in ("benchmarks", ".ci", *folders):
         names |= {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*.*")}
     found = [
         f"{name}:{one}"

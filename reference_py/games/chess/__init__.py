@@ -1,1 +1,1 @@
-"""Chess: rules, perft, evaluation, a module for each question: this is the definition."""
+"""How is chess played, counted and searched? A module for each question defines it."""

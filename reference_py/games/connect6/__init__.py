@@ -1,1 +1,1 @@
-"""Connect6 in plain Python: rules, evaluation, moves, forced wins."""
+"""How is Connect6 played and searched? Rules, evaluation, moves, forced wins."""

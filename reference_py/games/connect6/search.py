@@ -1,4 +1,4 @@
-"""Connect6 for a search: its three functions.
+"""Which three functions does a search need of Connect6?
 
 A position has two sets of points, twelve words each: those of the side to move, then the other's.
 Device twin: ``kernels/games/connect6/search.cl``.

@@ -1,1 +1,1 @@
-"""Havannah in plain Python: the definition of every result."""
+"""How is Havannah played and searched? A module for each phase defines it."""

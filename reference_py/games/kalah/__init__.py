@@ -1,1 +1,1 @@
-"""Kalah, one module per phase of its search: this is the definition."""
+"""How is Kalah played and searched? A module for each phase defines it."""

@@ -1,4 +1,4 @@
-"""What is a search given: the board, the variant of the rules, how deep, in which form."""
+"""What is a search given? The board, the variant of the rules, how deep, in which form."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""Search of game trees node by node (NGTS-G), in plain Python: it knows no game."""
+"""How is a game tree searched node by node (NGTS-G)? The search knows no game."""

@@ -1,1 +1,1 @@
-"""Tic-tac-toe for the search: the example of docs/write-a-search.md."""
+"""How is tic-tac-toe searched? It is the example of docs/write-a-search.md."""

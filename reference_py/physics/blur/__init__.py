@@ -1,1 +1,1 @@
-"""The blurring of images, one module per phase: this is the definition."""
+"""How is a picture blurred? A module for each phase defines it."""

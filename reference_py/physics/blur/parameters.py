@@ -1,4 +1,4 @@
-"""What decides about a blurred image: its pixels, the window, what lies beyond borders."""
+"""What determines a blurred picture? Its pixels, the window, and what lies beyond the borders."""
 
 from dataclasses import dataclass, field
 

@@ -1,1 +1,1 @@
-"""Laplace's equation and heat on a plate, one module per phase: this is the definition."""
+"""How are Laplace's equation and heat on a plate solved? A module for each phase defines it."""

@@ -1,4 +1,4 @@
-"""What decides about a plate: its size, the rule of a step, its conductors, and when it ends."""
+"""What determines a plate? Its size, the rule of a step, its conductors, and when it ends."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What is reported of a plate at the end: the sum of its potentials, and how far from a solution.
+"""What is reported of a plate at the end? The sum of its potentials, and how far it is off.
 
 In double in both precisions, added over the fixed tree of reduce.py, row after row.
 Device twin: ``kernels/physics/laplace/totals.cl``.

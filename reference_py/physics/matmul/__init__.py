@@ -1,1 +1,1 @@
-"""The product of two matrices, one module per phase: this is the definition."""
+"""How are two matrices multiplied? A module for each phase defines it."""

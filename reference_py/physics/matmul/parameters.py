@@ -1,4 +1,4 @@
-"""What decides about a product: the sizes of its matrices, what is in them, how it is rounded."""
+"""What determines a product? The sizes of its matrices, their entries, and the rounding."""
 
 from dataclasses import dataclass
 

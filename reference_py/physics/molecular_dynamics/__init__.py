@@ -1,1 +1,1 @@
-"""Lennard-Jones atoms in a periodic cube, one module per phase: this is the definition."""
+"""How do Lennard-Jones atoms move in a periodic cube? A module for each phase defines it."""

@@ -1,4 +1,4 @@
-"""What is reported of a box: energies, temperature, pressure, momentum.
+"""What is reported of a box of atoms? Energies, temperature, pressure, momentum.
 
 Device twin: ``kernels/physics/molecular_dynamics/energies.cl``.
 """

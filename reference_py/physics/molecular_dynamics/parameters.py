@@ -1,4 +1,4 @@
-"""What decides about a box of atoms: its size, where the atoms begin, the force, and the step.
+"""What determines a box of atoms? Its size, where the atoms begin, the force, and the step.
 
 Reduced units: the size and the depth of the Lennard-Jones potential and the mass of an atom are 1.
 """

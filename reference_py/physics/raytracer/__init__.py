@@ -1,1 +1,1 @@
-"""Pictures of spheres and planes by ray tracing, one module per phase: this is the definition."""
+"""How are spheres and planes drawn by ray tracing? A module for each phase defines it."""

@@ -1,4 +1,4 @@
-"""What decides about a picture: the scene, the camera, how light is followed, and how often."""
+"""What determines a picture? The scene, the camera, and how light is followed, and how often."""
 
 from dataclasses import dataclass, field
 from math import gcd

@@ -1,4 +1,4 @@
-"""Which events does the reference report during a day: one class for each kind.
+"""Which events does the reference report during a day? One class for each kind.
 
 All values come from the reference, which reports them where it decides. ``refused`` is the reason
 why an action was not carried out, None if it was.

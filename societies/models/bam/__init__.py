@@ -1,4 +1,4 @@
-"""BAM: a macroeconomy with money from the bottom up (Delli Gatti and others 2011, chapter 3).
+"""What does BAM declare: a macroeconomy with money (Delli Gatti and others 2011, chapter 3)?
 
 Firms, households and banks meet in markets for labour, credit and goods. What an economy has, which
 phases make a quarter, and what is reported of it; docs/bam.md explains the model.

@@ -1,4 +1,4 @@
-"""The credit market: banks lend to firms that cannot pay their wages (3.5)."""
+"""How do banks lend to firms that cannot pay their wages (3.5)?"""
 
 from societies.model import Bounded
 from societies.model.markets import choose, draw_uniform, draw_words, ration_in_order

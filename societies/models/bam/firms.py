@@ -1,4 +1,4 @@
-"""What firms do: plan, produce, pay their debts, research, pay dividends, fail, enter."""
+"""What do firms do? They plan, produce, pay debts, do research, pay dividends, fail and enter."""
 
 from societies.model import Rng, reduce_sum, soft_exp, soft_log
 from societies.model.markets import draw_uniform, draw_word, pick, trimmed_mean

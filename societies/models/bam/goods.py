@@ -1,4 +1,4 @@
-"""The market for goods: budgets, the shops that a household sees, and shopping (3.6)."""
+"""How do households buy goods? Budgets, the shops that a household sees, and shopping (3.6)."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The labour market: minimum wage, wage offers, applications, hiring, and layoffs (3.3, 3.4)."""
+"""How do firms find workers? Minimum wage, offers, applications, hiring, layoffs (3.3, 3.4)."""
 
 from societies.model import Bounded
 from societies.model.markets import (

@@ -1,4 +1,4 @@
-"""What is measured of an economy in a quarter (section 3.3 to 3.9 of the book)."""
+"""What is measured of an economy in a quarter (section 3.3 to 3.9 of the book)?"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Launches captured kernels on any OpenCL device and compares every bit with the captured results.
+"""Do captured kernels give the captured results, bit for bit, on another OpenCL device?
 
 Needs only numpy and pyopencl, and the files of the capture, which README.txt describes.
 Exit code: 0 identical, 1 different, 2 usage, 3 no such device, or the kernels do not build or run,

@@ -1,4 +1,4 @@
-"""What can be configured of the model: every key of its YAML file, with unit, range and meaning."""
+"""Which keys does the model's YAML file have, with which units, ranges and meanings?"""
 
 from typing import Literal
 

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 from reference_py.copies import Copy
 from societies.config.problems import suggestion
-from societies.translate import Declared, RuleError
+from societies.translate import Declared, RuleError, TranslationError
+from societies.translate.source import definition
 from societies.workload import Field
-from societies.workload.running.state import array_of
+from societies.workload.declare.copies import of_copy
+from societies.workload.declare.fields import SERIES
+from societies.workload.running.state import fitted
 
 NUMBER = "python_number"
 """Field with the number of a society, for phases that plain Python carries out."""
+
+PLACE = "python_place"
+"""Field with the index of a society in the ensemble, which says what its parameters are."""
 
 
 def note_number(config: Any, society: Any) -> None:
@@ -29,63 +39,164 @@ def whole(
     parameters: Sequence[str],
     entry: str,
     declared: Declared,
+    *,
+    settles: bool,
 ) -> Callable[..., None]:
     """Return a phase in plain Python as engines call it: for all entries, errors with their line.
 
-    It raises `RuleError` if the rule raises an error, or sets other series than the model has.
+    It raises `RuleError` if the rule raises an error, or leaves behind what no field can hold.
+
+    Parameters
+    ----------
+    settles : whether the phase is not translated, so that it may leave anything behind. Then the
+        society's fields become what they are on a device: numbers of their types in lists of their
+        own; and the series, which no checkpoint holds, cannot be read
     """
     names = [one for one in parameters[2:] if one != entry]
+    rule = _Rule(function, name, declared)
 
     @wraps(function)
     def carried_out(config: Any, society: Any, day: int, **arguments: int) -> None:
         given = {declared.clock: day, "tick": day, **arguments}
         values = [given[one] for one in names]
+        state = vars(society)
+        before = dict(state)
+        if settles:
+            state.pop(SERIES, None)
         try:
             if not entry:
                 function(config, society, *values)
             for i in range(declared.lengths[entry] if entry else 0):
                 function(config, society, *values, i)
         except Exception as error:
-            raise _explained(error, function, name, declared, society.index, day) from error
-        made = getattr(society, "series", None)
+            raise rule.explained(error, society, before["index"], day) from error
+        made = state.get(SERIES)
         if isinstance(made, dict) and list(made) != list(declared.series):
-            _require_series(made, function, name, declared)
-            society.series = {one: made[one] for one in declared.series}
+            rule.require_series(made)
+            state[SERIES] = {one: made[one] for one in declared.series}
+        for field, said in _unsettled(state, before, declared) if settles else ():
+            raise rule.error(rule.line_of(field), said, before["index"], day)
 
     return carried_out
 
 
-def _require_series(made: Mapping[str, Any], function: Any, name: str, declared: Declared) -> None:
-    """Raise RuleError unless a phase has set every series, and no other."""
-    said = [f"there is no series '{one}'{suggestion(one, declared.series)}"
-            for one in made if one not in declared.series]  # fmt: skip
-    said += [f"the series '{one}' is missing" for one in declared.series if one not in made]
-    if said:
-        where = f"{inspect.getsourcefile(function)}:{function.__code__.co_firstlineno}"
-        listed = f"Series that the model declares: {', '.join(declared.series)}."
-        raise RuleError(f"{where}: {name}: {said[0]}\n  {listed}")
+@dataclass(frozen=True)
+class _Rule:
+    """A phase, for messages."""
+
+    function: Any
+    name: str
+    declared: Declared
+
+    def error(self, line: int, said: str, index: int, day: int) -> RuleError:
+        """Return an error in a line of the phase's file."""
+        module = inspect.getsource(sys.modules[self.function.__module__]).split("\n")
+        shown = module[line - 1].strip() if 0 < line <= len(module) else ""
+        where = f"{self.declared.clock} {day}, {self.declared.copies} {index}, phase {self.name}"
+        return RuleError(f"{self._file}:{line}: {said}\n    {shown}\n  in {where}")
+
+    @property
+    def _file(self) -> str:
+        return inspect.getsourcefile(self.function) or ""
+
+    def explained(self, error: Exception, society: Any, index: int, day: int) -> RuleError:
+        """Return an error that says where in the rules another one was raised."""
+        line, trace = 0, error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self._file:
+                line = trace.tb_lineno
+            trace = trace.tb_next
+        said = f"{type(error).__name__}: {error}"
+        if isinstance(error, AttributeError) and error.obj is society:
+            said = _no_field(str(error.name), self.declared)
+        return self.error(line, said, index, day)
+
+    def require_series(self, made: Mapping[str, Any]) -> None:
+        """Raise RuleError unless the phase has set every series, and no other."""
+        series = self.declared.series
+        said = [f"there is no series '{one}'{suggestion(one, series)}"
+                for one in made if one not in series]  # fmt: skip
+        said += [f"the series '{one}' is missing" for one in series if one not in made]
+        if said:
+            where = f"{self._file}:{self.function.__code__.co_firstlineno}"
+            listed = f"Series that the model declares: {', '.join(series)}."
+            raise RuleError(f"{where}: {self.name}: {said[0]}\n  {listed}")
+
+    def line_of(self, field: str) -> int:
+        """Return the first line of the phase that assigns a field, or names it, or the phase's."""
+
+        def named(node: ast.AST | None) -> bool:
+            within = ast.walk(node) if node is not None else ()
+            return any(isinstance(one, ast.Attribute) and one.attr == field for one in within)
+
+        with suppress(TranslationError):
+            statements = [one for one in ast.walk(definition(self.function)[0]) if named(one)]
+            stored = [
+                one.lineno
+                for one in statements
+                if isinstance(one, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete)
+                and any(map(named, getattr(one, "targets", [getattr(one, "target", None)])))
+            ]
+            others = [one.lineno for one in statements if isinstance(one, ast.Attribute)]
+            if stored or others:
+                return min(stored or others)
+        return int(self.function.__code__.co_firstlineno)
 
 
-def _explained(
-    error: Exception, function: Any, name: str, declared: Declared, index: int, day: int
-) -> RuleError:
-    """Return an error that says where in the rules another one was raised."""
-    file, line = inspect.getsourcefile(function) or "", 0
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    where = f"{declared.clock} {day}, {declared.copies} {index}, phase {name}"
-    source = inspect.getsource(sys.modules[function.__module__]).split("\n")
-    shown = source[line - 1].strip() if 0 < line <= len(source) else ""
-    said = f"{type(error).__name__}: {error}"
-    return RuleError(f"{file}:{line}: {said}\n    {shown}\n  in {where}")
+def _no_field(name: str, declared: Declared) -> str:
+    """Return what is wrong with a name of a society that it does not have."""
+    if name == SERIES:
+        return "the series of a phase are written, not read: what is needed later is a field"
+    known = [one for one in declared.fields if one not in declared.hidden]
+    return f"the {declared.copies} has no field '{name}'{suggestion(name, known)}"
+
+
+def _unsettled(
+    state: dict[str, Any], before: Mapping[str, Any], declared: Declared
+) -> Iterator[tuple[str, str]]:
+    """Make a society's fields what they are on devices; yield fields that no device can hold.
+
+    Parameters
+    ----------
+    state, before : names and values of the society after and before a phase
+    """
+    for name in state.keys() - before.keys() - {SERIES}:
+        yield name, _no_field(name, declared)
+    if state["index"] != before["index"]:
+        yield "index", f"the number of a {declared.copies} cannot be assigned"
+    made = state.pop(SERIES, before.get(SERIES))
+    if SERIES in before:
+        if not isinstance(made, dict) and made is not before[SERIES]:
+            yield SERIES, "series are set by their names: society.series = {...}"
+        state[SERIES] = made
+    for name, value in made.items() if isinstance(made, dict) else ():
+        try:
+            made[name] = fitted(value, "float64").item()
+        except ValueError as error:
+            yield SERIES, f"the series '{name}' cannot hold what was written: {error}"
+    for name, field in declared.fields.items():
+        if name in declared.hidden:
+            continue
+        if name not in state:
+            yield name, f"the field '{name}' is deleted"
+        shape = tuple(declared.lengths[dim] for dim in field.dims)
+        try:
+            found = fitted(state[name], field.dtype)
+            if found.shape != shape and (found.size or math.prod(shape)):
+                raise ValueError(f"{_shown(found.shape)} instead of {_shown(shape)}")
+        except ValueError as error:
+            said = f"the field '{name}' ({field.dtype}) cannot hold what was written: {error}"
+            yield name, said
+        state[name] = found.tolist()
+
+
+def _shown(shape: Sequence[int]) -> str:
+    """Return the shape of a field in words."""
+    return f"a list of {' x '.join(map(str, shape))}" if shape else "one number"
 
 
 def on_host(
     function: Callable[..., None],
-    clock: str,
     p: Any,
     fields: Mapping[str, Field],
     arrays: Mapping[str, Any],
@@ -93,18 +204,17 @@ def on_host(
     **arguments: int,
 ) -> None:
     """Carry out a phase in plain Python, for the societies that are on a device."""
-    numbers = arrays[NUMBER].get()
-    names = [name for name in (*fields, "series") if name in arrays]
+    numbers = arrays[NUMBER].get().tolist()
+    places = arrays[PLACE].get().tolist() if PLACE in arrays else [0] * len(numbers)
+    names = [name for name in (*fields, SERIES) if name in arrays]
     state = {name: arrays[name].get() for name in names}
-    for place, number in enumerate(numbers.tolist()):
-        copy = Copy(number, {name: values[place].tolist() for name, values in state.items()})
-        if "ended" in state and state["ended"][place] not in (-1, tick):
+    for row, (number, place) in enumerate(zip(numbers, places, strict=True)):
+        copy = Copy(number, {name: values[row].tolist() for name, values in state.items()})
+        if "ended" in state and state["ended"][row] not in (-1, tick):
             continue
-        function(p, copy, tick, **arguments)
-        where = f"{clock} {tick}, phase {function.__name__}"
+        function(of_copy(p, place, tick), copy, tick, **arguments)
         for name, values in state.items():
             made = getattr(copy, name)
-            made = list(made.values()) if isinstance(made, dict) else made
-            values[place] = array_of(made, name, values.dtype, values.shape[1:], where)
+            values[row] = list(made.values()) if isinstance(made, dict) else made
     for name, values in state.items():
         arrays[name].set(values)

@@ -20,7 +20,7 @@ from societies.config.problems import suggestion
 from societies.errors import ConfigError, TranslationWarning
 from societies.inputs import shown
 from societies.kerneltext.source import Generated, amalgamate, without_comments
-from societies.model.carried import NUMBER, note_number, on_host, whole
+from societies.model.carried import NUMBER, PLACE, note_number, on_host, whole
 from societies.model.mistakes import require_declared, with_arguments
 from societies.opencl.debug import checked_mode
 from societies.translate import (
@@ -178,6 +178,11 @@ class Model(Workload[C, P]):
             found[FAULT] = hidden(dtype="int32", unit="1", meaning="first place of a fault")
         if self.untranslated(p):
             found[NUMBER] = hidden(dtype="uint32", unit="1", meaning="number of the society")
+            if isinstance(p, Copies):
+                indices = np.arange(p._points.of.shape[1])
+                found[PLACE] = hidden(
+                    dtype="int32", unit="1", meaning="index", initial=lambda _: indices
+                )
         return found
 
     def translated_phases(self, p: P) -> Sequence[str]:
@@ -261,22 +266,20 @@ class Model(Workload[C, P]):
                 TranslationWarning,
                 stacklevel=2,
             )
-        if isinstance(p, Copies):
-            raise ConfigError(
-                f"the phase {name} cannot be translated, so its configuration cannot differ "
-                f"between copies\n{reason}"
-            )
         note = self._launch(self.unit(p), note_number.__name__, copies, file)
         function = self.reference(p)[name]
-        return Phase((note,), host=partial(on_host, function, self.clock, p, self.fields(p)))
+        return Phase((note,), host=partial(on_host, function, p, self.fields(p)))
 
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
         """Return for every phase the function of the module, called for every entry."""
-        declared = _declared(self, p)
-        return {
-            name: whole(function, name, *parameters_of(function, name, declared), declared)
-            for name, function in self.rules().items()
-        }
+        declared, translated = _declared(self, p), self.unit(p).kernels
+
+        def made(name: str, function: FunctionType) -> Callable[..., None]:
+            parameters, entry = parameters_of(function, name, declared)
+            settles = name not in translated
+            return whole(function, name, parameters, entry, declared, settles=settles)
+
+        return {name: made(name, function) for name, function in self.rules().items()}
 
     def source(self, p: P) -> Source:
         """Return the values of the kernels' parameters."""

@@ -98,7 +98,7 @@ def test_plain_python_writes_what_fits_its_fields(folder, capsys, device):
     text = SOURCE.replace("NAME", "walk_alone").replace("society.place += config.step", line)
     (folder / "walk.py").write_text(text)
     assert shell("run", "walk.yaml", *device) == 1
-    said = "phase walk: the field 'place' (int32) cannot hold what was written"
+    said = "walk.py:15: the field 'place' (int32) cannot hold what was written: 1099511627776"
     assert said in capsys.readouterr().err
 
 
@@ -235,6 +235,23 @@ def test_a_sweep_of_a_model_in_a_file(folder):
     assert shell("sweep", "study.yaml", "-q", *ON) == 0
     with open_results("study.h5") as study:
         assert study["place"].values.ravel().tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_values_differ_between_copies_of_phases_in_plain_python(folder, device):
+    """It was refused, in the reference, too."""
+    text = SOURCE.replace("NAME", "walk_alone").replace(
+        "+= config.step", "+= int(str(config.step))"
+    )
+    text = text.replace("= key(1", "= value(1").replace("Series, key", "Series, value")
+    (folder / "walk.py").write_text(text)
+    changed = "replicates: 2\ninterventions: [{day: 2, societies: [1], set: {step: 5}}]\n"
+    (folder / "walk.yaml").write_text("model: walk.py\ndays: 3\n" + changed)
+    (folder / "study.yaml").write_text("base: walk.yaml\nvary: {grid: {step: [1, 3]}}\n")
+    assert shell("sweep", "study.yaml", "-q", "--device", device) == 0
+    with open_results("study.h5") as study:
+        found = study["place"].values.reshape(4, 3).tolist()
+    assert found == [[1, 2, 3], [1, 2, 7], [3, 6, 9], [3, 6, 11]]
 
 
 def test_a_changed_file_is_imported_again(folder):

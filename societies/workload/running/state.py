@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from societies.errors import SocietiesError
@@ -24,11 +26,50 @@ def array_of(values: Any, name: str, dtype: Any, shape: Sequence[int], where: st
         If one does not fit the type, or there are more or fewer.
     """
     try:
-        return np.array(values, dtype).reshape(shape)
-    except (OverflowError, TypeError, ValueError) as error:
+        return fitted(values, dtype).reshape(shape)
+    except ValueError as error:
         raise SocietiesError(
             f"{where}: the field '{name}' ({np.dtype(dtype)}) cannot hold what was written: {error}"
         ) from error
+
+
+def fitted(values: Any, dtype: Any) -> NDArray[Any]:
+    """Return numbers as an array of a type; whole numbers stay what they are.
+
+    Raises
+    ------
+    ValueError
+        If one is no number of the type; the text says which, and where it is.
+    """
+    kind = np.dtype(dtype)
+    whole = kind.kind in "iu"
+    least, most = (np.iinfo(kind).min, np.iinfo(kind).max) if whole else (-math.inf, math.inf)
+    try:
+        found = np.asarray(values)
+    except ValueError:
+        raise ValueError("rows of different lengths") from None
+    if not found.size or found.dtype == kind:
+        return found.astype(kind, copy=False)
+    if found.dtype.kind in ("iub" if whole else "iubf") and (
+        not whole or (least <= found.min() and found.max() <= most)
+    ):
+        return found.astype(kind)
+    objects = np.array(values, object)
+    for place, one in np.ndenumerate(objects):
+        number = isinstance(one, Real | np.bool_)
+        if whole and number and not isinstance(one, Integral | np.bool_):
+            hint = ": write int(...), which cuts, or round(...)"
+        elif not number or (whole and not least <= one <= most):
+            hint = ""
+        else:
+            continue
+        plain = number or one is None or isinstance(one, str)
+        shown = repr(getattr(one, "item", lambda one=one: one)()) if plain else type(one).__name__
+        raise ValueError(f"{shown}{f' at {list(place)}' if place else ''}{hint}")
+    try:
+        return objects.astype(kind)
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
 
 
 def file_values(fields: Mapping[str, Field], name: str, state: State) -> NDArray[Any]:

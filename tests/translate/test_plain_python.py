@@ -1,0 +1,126 @@
+"""Do phases that plain Python carries out leave behind what a device can hold, in every engine?"""
+
+import pytest
+from random_rules import RandomConfig, RandomRules, module_of
+
+from societies.model import Series
+from societies.translate import RuleError
+from societies.workload import Setup, Step
+from societies.workload.checking.verify import verify
+from societies.workload.running.engines import ReferenceEngine
+
+pytestmark = pytest.mark.filterwarnings("ignore:the phase:societies.errors.SocietiesWarning")
+
+HEAD = """import math
+import numpy as np
+from fractions import Fraction
+
+def begin(config, society, day):
+    pass
+
+"""
+
+
+class WithSeries(RandomRules):
+    def series(self, p):
+        return {"first": Series("1", "one")}
+
+
+def rules(tmp_path, *bodies):
+    """Return a model of phases; a text in each keeps it from being translated."""
+    names = [f"phase_{i}" for i in range(len(bodies))]
+    texts = [
+        f"def {name}(config, society, day):\n    shown = str(day)\n    {body}\n"
+        for name, body in zip(names, bodies, strict=True)
+    ]
+    return WithSeries(module_of(HEAD + "\n".join(texts), tmp_path), tuple(names))
+
+
+def config(**more):
+    return RandomConfig(workload="random_rules", replicates=2, days=3, **more)
+
+
+LEFT_BEHIND = [
+    "society.xi = society.other = [3] * len(society.xi)",  # one list until the phase ends
+    "society.other[0] += 7",
+    "society.grid[1] = society.grid[0]",
+    "society.grid[0][2] += day",
+    "society.grid = [[society.index] * len(row) for row in society.grid[:1]] * len(society.grid)",
+    "society.grid[1][1] = 5",
+    "society.xr = [day] * len(society.xr)",  # whole numbers in a field of real ones
+    "society.xr[0] = society.xr[0] / 2 + math.inf",
+    "society.xr[1], society.xr[2] = math.nan, Fraction(day, 3)",
+    "society.xi = tuple(society.xi)",
+    "society.xi[1] = True",
+    "society.small = range(len(society.small))",
+    "society.small[0] += 1",
+    "society.other = np.arange(len(society.other)) * 2**40",
+    "society.other[2] = society.other[2] * 2**20",  # Python's whole numbers, not NumPy's
+    "society.xr[3] = np.float32(0.1)",
+    "society.stream = 2**64 - day",
+    "society.series = {'first': day}",
+]
+
+
+def test_what_such_phases_leave_behind_is_the_same_in_every_engine(tmp_path):
+    """Lists with two names stayed one list in the reference, and whole numbers stayed whole."""
+    report = verify(Setup(rules(tmp_path, *LEFT_BEHIND), config()), ticks=3)
+    assert report.identical, str(report)
+
+
+def test_no_field_shares_a_list_after_such_a_phase(tmp_path):
+    engine = ReferenceEngine(rules(tmp_path, *LEFT_BEHIND[:2]), config(), copies=1)
+    engine.start()
+    (society,) = engine.copies_now
+    engine.step(Step("phase_0"), 1)
+    assert society.xi == society.other and society.xi is not society.other
+    engine.step(Step("phase_1"), 1)
+    assert (society.xi[0], society.other[0]) == (3, 10)
+
+
+CANNOT = {
+    "society.xi[1] = day * 0.75": "the field 'xi' (int32) cannot hold what was written: 0.75 at [1]"
+    ": write int(...), which cuts, or round(...)",
+    "society.xi[1] = 3.0": "3.0 at [1]: write int(...)",
+    "society.xi[0] = math.nan": "nan at [0]: write int(...)",
+    "society.xi[0] = None": "None at [0]",
+    "society.xi[0] = '3'": "'3' at [0]",
+    "society.xr[0] = None": "None at [0]",
+    "society.xr[0] = 1j": "complex at [0]",
+    "society.xr[0] = 10**400": "int too large to convert to float",
+    "society.small[2] = 256": "the field 'small' (uint8) cannot hold what was written: 256 at [2]",
+    "society.small = np.full(len(society.small), 300)": "300 at [0]",
+    "society.small[2] = -1": "-1 at [2]",
+    "society.stream = 2**64": "18446744073709551616",
+    "society.stream = -1": "-1",
+    "society.stream = [1]": "a list of 1 instead of one number",
+    "society.xi = 3": "one number instead of a list of 7",
+    "society.xi = [1, 2]": "a list of 2 instead of a list of 7",
+    "society.xi = []": "a list of 0 instead of a list of 7",
+    "society.xi.append(3)": "a list of 8 instead of a list of 7",
+    "society.xi = (i for i in range(7))": "generator",
+    "society.xi = set(range(7))": "set",
+    "society.grid = [0] * sum(map(len, society.grid))": "instead of a list of 3 x 4",
+    "society.grid[0] = [1]": "rows of different lengths",
+    "del society.xi": "the field 'xi' is deleted",
+    "society.new = 3": "the society has no field 'new'",
+    "society.index = 3": "the number of a society cannot be assigned",
+    "day = society.oter": "the society has no field 'oter'; did you mean 'other'?",
+    "day = society.series['first']": "the series of a phase are written, not read",
+    "society.series = [1.0]": "series are set by their names: society.series = {...}",
+    "society.series = {'first': None}": "the series 'first' cannot hold what was written: None",
+}
+
+
+@pytest.mark.parametrize(("body", "said"), CANNOT.items())
+def test_what_no_device_can_hold_has_its_line_in_every_engine(tmp_path, body, said):
+    """Devices cut real numbers at the end of the phase, and the reference kept them."""
+    engine = ReferenceEngine(rules(tmp_path, body), config(), copies=1)
+    engine.start()
+    with pytest.raises(RuleError) as found:
+        engine.step(Step("phase_0"), 1)
+    place, line, where = str(found.value).split("\n")
+    assert f".py:{len(HEAD.splitlines()) + 3}: " in place
+    assert said in place
+    assert line.strip() == body
+    assert where.strip() == "in day 1, society 0, phase phase_0"

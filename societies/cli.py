@@ -172,6 +172,7 @@ def run(
     from societies.view import following, require_packages
     from societies.workload import Setup
     from societies.workload.running.devices import is_reference
+    from societies.workload.running.points import without_effect
     from societies.workload.running.progress import progress_bar
     from societies.workload.running.registry import workload
     from societies.workload.running.request import config_warnings
@@ -202,6 +203,9 @@ def run(
                 warn(text)
         if dry_run:
             return
+    else:  # a plan warns of them
+        for key, why in without_effect(settings.idle(), values or ()).items():
+            warn(f"{key}: has no effect {why}")
     if not is_reference(device) and never_verified(setup):
         print(printable(f"note: {_unverified(path)}"), file=sys.stderr)
     with following(target, replaced=not resume) if page else nullcontext():

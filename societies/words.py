@@ -37,6 +37,14 @@ def ranges(word: str, numbers: list[int]) -> str:
     return f"{word}{'s' * (len(numbers) > 1)} {named}{more}"
 
 
+def short(value: Any) -> str:
+    """Return a value in words: of a series its first and last value."""
+    found = value.get("values", value) if isinstance(value, dict) else value
+    if isinstance(found, list) and len(found) > 3:
+        return f"{found[0]} to {found[-1]} ({len(found)} values)"
+    return str(found)
+
+
 def worded(value: Any) -> str:
     """Return the value of a key in words.
 

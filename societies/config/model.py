@@ -42,6 +42,10 @@ VALUE, SHAPE, TABULATED, INITIAL = "value", "shape", "tabulated", "initial"
 """Kinds of keys that `value`, `shape`, `tabulated` and `initial` declare. A shape has the same
 value in all copies of a launch; the others may differ between copies."""
 
+USUAL = "usual"
+"""Limit of a key that says in which range a slider changes it, if that does not follow from its
+value: least and most. A word instead of the most: the last of as many as that key says, from 0."""
+
 CONFLICTS_LATER = {"conflicts": "later"}
 """Validation context of the loader, which calls `conflicts` itself to report all problems."""
 
@@ -136,6 +140,14 @@ class WorkloadConfig(Section):
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield valid settings that are probably not intended: a key without effect in this run."""
+        yield from ()
+
+    def idle(self) -> Iterator[tuple[str, str]]:
+        """Yield keys and sections whose values have no effect in this run at any time, and why."""
+        yield from ()
+
+    def asleep(self) -> Iterator[tuple[str, str]]:
+        """Yield keys without effect as long as other keys have their present values, and why."""
         yield from ()
 
     def inputs(self) -> dict[str, str]:
@@ -235,7 +247,8 @@ def _field(
     extra: dict[str, Any],
     limits: dict[str, Any],
 ) -> Any:
-    said = {name: one for name, one in {"unit": unit, **extra}.items() if one is not None}
+    extra = {"unit": unit, USUAL: limits.pop(USUAL, None), **extra}
+    said = {name: one for name, one in extra.items() if one is not None}
     return Field(default, description=meaning, json_schema_extra=said, **limits)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reference_py.economy.devices import DEVICE_TYPES, TOOL
 from societies.economy.config import EconomyConfig
 from societies.economy.network import NETWORK
 from societies.workload.declare.scene import Links, Policy, Scene
@@ -45,7 +44,6 @@ def scene(p: Parameters, fields: Collection[str], series: Collection[str]) -> Sc
         living="agents_alive",
         network=_trade(p) if trade else None,
         steer=("day_length", "trading.min_surplus", "consumption.resource_lifetime"),
-        idle=tuple(_idle(p)),
         policies={
             name: replace(one, count=p.resources if "{}" in one.label else 0)
             for name, one in POLICIES.items()
@@ -53,21 +51,6 @@ def scene(p: Parameters, fields: Collection[str], series: Collection[str]) -> Sc
         },
         numbered="resource",
     )
-
-
-def _idle(p: Parameters) -> Iterator[str]:
-    """Yield the sections and keys that have no effect without trade, devices or other types."""
-    if not p.trade:
-        yield from ("trading", "devices_market", "policies.sales_tax")
-        limits = ("quota_of", "quota", "price_of", "price_floor", "price_cap")
-        yield from (f"policies.{key}" for key in limits)
-    if p.devices is None:
-        yield from ("device", "devices_market", "invention", "policies.transfer.making")
-    elif p.devices.tools_only:
-        for name in (one for device_type, one in enumerate(DEVICE_TYPES) if device_type != TOOL):
-            yield from (f"device.{of}.{name}" for of in ("factor", "lifetime"))
-            yield f"device.experience_for_making.{name}"
-        yield from ("invention.device_probability", "invention.min_made_for_device_maker")
 
 
 def watched(config: EconomyConfig) -> EconomyConfig:

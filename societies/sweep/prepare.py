@@ -21,6 +21,8 @@ from societies.sweep.points import Bucket, Point, checked_points, points_of
 from societies.words import counted
 from societies.workload.declare.optional import NamedProgram
 from societies.workload.declare.protocol import Setup, Workload
+from societies.workload.running.ensembles import keys_changed
+from societies.workload.running.points import without_effect
 from societies.workload.running.programs import allowed, require_allowed
 from societies.workload.running.provenance import git_commit
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
@@ -131,14 +133,29 @@ def _checked(
 
 def warnings_of(ready: Prepared) -> list[str]:
     """Return warnings about a sweep that is probably not intended so, one sentence each."""
-    count = len(ready.buckets)
+    count, idle = len(ready.buckets), list(_idle(ready))
     if count <= MANY_PROGRAMS:
-        return []
+        return idle
     keys = ", ".join(ready.buckets[0].settings)
     return [
+        *idle,
         f"{keys}: {count:,} values are up to {count:,} programs to compile, of some seconds each, "
-        "and as many launches; only values of the model share one"
+        "and as many launches; only values of the model share one",
     ]
+
+
+def _idle(ready: Prepared) -> Iterator[str]:
+    """Yield a warning for each key that varies, or that an intervention sets, without effect."""
+    idle: dict[str, str] = {}
+    acting: set[str] = set()
+    for one in ready.buckets:
+        changes = getattr(one.config, "interventions", ())
+        sets = [keys_changed(one.config, change, key) for change in changes for key in change.set]
+        keys = {*ready.points[0], *(key for of in sets for key in of)}
+        found = without_effect(one.config.idle(), keys)
+        idle |= found
+        acting |= keys - found.keys()
+    yield from (f"{key}: has no effect {why}" for key, why in idle.items() if key not in acting)
 
 
 def programs_of(plan: Prepared) -> list[NamedProgram]:

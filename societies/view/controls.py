@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from societies.config.model import LARGEST_INTEGER, LARGEST_REAL, USUAL
 from societies.view.course import WEEK
 from societies.words import plural
 from societies.workload.declare.scene import Links, Scene
 from societies.workload.declare.view import Button, Choice, Control, Slider
+from societies.workload.running.points import without_effect
 from societies.workload.running.varying import (
     NotVarying,
-    field_of,
     kinds,
+    last_field,
     leaves,
+    takes_whole_numbers,
     value_at,
     varying,
 )
@@ -91,14 +96,28 @@ def network_controls(state: Any, clock: str, net: Links) -> list[Control]:
     return found
 
 
-def steerable(config: Any, data: dict[str, Any], scene: Scene) -> dict[str, tuple[Any, Any, Any]]:
-    """Return least, most and step of the value keys that can act if they change, by key."""
+@dataclass(frozen=True)
+class Scale:
+    """Which numbers can a key be given?
+
+    Attributes
+    ----------
+    least, most, step : those of the slider, multiples of its step
+    limits : least and largest number that may be typed
+    """
+
+    least: float
+    most: float
+    step: float
+    limits: tuple[float, float]
+
+
+def steerable(config: Any, data: dict[str, Any], scene: Scene) -> dict[str, Scale]:
+    """Return the scales of the value keys that can act if they change, by key."""
     if "interventions" not in type(config).model_fields:
         return {}
     found = {}
     for key in leaves(data):
-        if any(f"{key}.".startswith(f"{one}.") for one in scene.idle):
-            continue
         try:
             varying(type(config), data, key, later=True)
         except NotVarying:
@@ -106,30 +125,44 @@ def steerable(config: Any, data: dict[str, Any], scene: Scene) -> dict[str, tupl
         value = value_at(data, key)
         if type(value) in (int, float) and (scale := _scale(config, key, value)):
             found[key] = scale
+    for key in without_effect(config.idle(), found):
+        del found[key]
     first = [key for key in scene.steer if key in found]
     return {key: found[key] for key in [*first, *found]}
 
 
-def _scale(config: Any, key: str, value: float) -> tuple[Any, Any, Any] | None:
-    """Return least, most and step of a slider: within limits; None if there is no other value."""
-    *path, last = key.split(".")
-    section = config
-    for name in path:
-        section = getattr(section, name)
+def _scale(config: Any, key: str, value: float) -> Scale | None:
+    """Return the scale of a key; None if it can have no other value.
+
+    A slider has the usual range of its key. If there is none, or if the value is not in it, it
+    reaches from 0 to three times the value, or to a limit that is at most twice as far.
+    """
+    field, whole = last_field(type(config), key), takes_whole_numbers(type(config), key)
     limits: dict[str, float] = {}
-    field = type(section).model_fields[last]
     for part in (field, *kinds(field.annotation)):  # a number, or a list of such numbers
         for one in getattr(part, "metadata", ()):
             limits |= {n: getattr(one, n) for n in ("ge", "gt", "le", "lt") if hasattr(one, n)}
-    most = min(max(3 * abs(value), 1.0), limits.get("le", np.inf), limits.get("lt", np.inf))
-    least = max(limits.get("ge", -np.inf), limits.get("gt", -np.inf))
-    least = least if np.isfinite(least) and least >= value - 3 * abs(value) - 1 else -most
-    if field_of(type(config), key) is int:
-        least = int(least) + ("gt" in limits and least == limits.get("gt"))
-        return least, max(int(most), least + 1), 1
-    if most <= least:  # the limits leave no other value
+    far = LARGEST_INTEGER if whole else LARGEST_REAL
+    lowest = max(limits.get("ge", -far), limits.get("gt", -far))
+    highest = min(limits.get("le", far), limits.get("lt", far))
+    usual = (field.json_schema_extra or {}).get(USUAL)
+    if usual and isinstance(usual[1], str):
+        highest = getattr(config, usual[1]) - 1
+        usual = usual[0], highest
+    if usual and (usual[0] <= value <= usual[1] or value == field.default):
+        least, most = max(usual[0], lowest), min(usual[1], highest)
+    else:
+        size = 3 * abs(value) or (10 if whole else 1.0)
+        least = lowest if lowest >= -2 * size else -size
+        most = highest if highest <= 2 * size else size
+    if most <= least:
         return None
-    step = 10.0 ** np.floor(np.log10((most - least) / 100))
-    least += step if limits.get("gt") == least else 0.0
-    most -= step if limits.get("lt") == most else 0.0
-    return float(least), float(most), float(step)
+    if whole:
+        return Scale(int(least), int(most), 1, (int(lowest), int(highest)))
+    digits = 2 - math.floor(math.log10(most - least))
+    step = round(10.0**-digits, max(0, digits))
+    first, last = math.ceil(round(least / step, 6)), math.floor(round(most / step, 6))
+    first += first * step < lowest or first * step == limits.get("gt")
+    last -= last * step == limits.get("lt")
+    least, most = (round(k * step, max(0, digits)) for k in (first, last))
+    return Scale(least, most, step, (float(lowest), float(highest)))

@@ -341,7 +341,8 @@ def with_changes(
 ) -> Any:
     """Return the configuration of a setup with changes.
 
-    Those before the first tick are values of keys, the others interventions. Keys in ``ready`` are
+    Those before the first tick are values of keys, the others interventions; so are those of keys
+    that an intervention or a table sets before the first tick. Keys in ``ready`` are
     set before the last tick to what they are then, so that kernels read them from a table from the
     beginning, and all changes of them need the same program.
     """
@@ -353,12 +354,15 @@ def with_changes(
             config = with_intervention(config, one)
         else:
             by_tick.setdefault(tick, {})[key] = value
-    if first := by_tick.pop(0, None):
+    at_first = {key for one in config.interventions if not getattr(one, clock) for key in one.set}
+    at_first |= {*config.table.columns} if config.table is not None else set()
+    first = {key: by_tick[0].pop(key) for key in [*by_tick.get(0, ())] if key not in at_first}
+    if first:
         paths: dict[Path, Any] = {tuple(key.split(".")): one for key, one in first.items()}
         table, config = config.table, changed(type(config), config.model_dump(mode="json"), paths)
         config._table = table
     for tick, values in by_tick.items():
-        config = with_values(config, tick, values)
+        config = with_values(config, tick, values) if values else config
     if ready and setup.ticks > 1 and not setup.config.interventions:
         data, now = config.model_dump(mode="json"), {key: value for _, key, value in changes}
         same = {key: now.get(key, value_at(data, key)) for key in ready}

@@ -71,11 +71,7 @@ class Drawing:
     def pane(self, state: Any, course: Course, seen: Seen) -> Pane:
         """Return what is shown of a course."""
         fields, scene, found = course.setup.fields, self._scene, seen.arrays
-        facts: dict[str, Any] = {
-            "sha256": seen.sha256,
-            "ended": course.ended,
-            "changes": [[tick, key, value] for tick, key, value in course.changes],
-        }
+        facts: dict[str, Any] = {"sha256": seen.sha256, "ended": course.ended}
         numbers: dict[str, NDArray[Any]] = {}
         if state.spread:
             about = fields[state.spread]

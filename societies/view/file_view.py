@@ -24,6 +24,7 @@ from societies.view.course import WEEK
 from societies.view.networks import largest, network, network_facts, summed
 from societies.view.run_view import FRAME
 from societies.view.shots import NO_PIXELS, History, Line, Pane, Shot, evenly
+from societies.view.steering import told
 from societies.words import plural
 from societies.workload import Setup
 from societies.workload.declare.scene import Links, Scene
@@ -150,11 +151,13 @@ class FileView:
         from societies.config import read_text
         from societies.workload.running.registry import config_from_dict, workload
 
+        self._told: dict[str, Any] = {"happenings": [], "warnings": []}
         try:
             config = config_from_dict(read_text(configuration, "configuration").data)
         except SocietiesError:
             return Scene(), None
         kind = workload(config.workload)
+        self._told = told(config, config, kind)
         self._title = f"{kind.name}: {kind.summary}"
         setup = Setup(kind, config)
         scene = kind.scene(setup.p)
@@ -260,7 +263,7 @@ class FileView:
     def _shot(self, state: Place) -> Shot:
         tick, count = self._tick, self._history.copies
         copy = min(state.copy, count - 1)
-        facts: dict[str, Any] = {"sha256": "", "ended": tick >= self.ticks, "changes": []}
+        facts: dict[str, Any] = {"sha256": "", "ended": tick >= self.ticks, **self._told}
         numbers: dict[str, NDArray[Any]] = {}
         if state.spread in self._spreads and tick:
             one = self._recorded[state.spread]

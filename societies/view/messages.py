@@ -162,9 +162,14 @@ def _number(value: Any, most: float = math.inf) -> float:
 
 def _on_scale(slider: Slider, value: float) -> float:
     """Return the nearest value of a slider: an int if its range and step are ints."""
-    steps = round((max(slider.least, min(value, slider.most)) - slider.least) / slider.step)
     parts = (slider.least, slider.most, slider.step)
-    if all(isinstance(part, int) for part in parts):
+    whole = all(isinstance(part, int) for part in parts)
+    least, most = slider.limits or (slider.least, slider.most)
+    value = max(least, min(value, most))
+    if slider.limits:
+        return round(value) if whole else value
+    steps = round((value - slider.least) / slider.step)
+    if whole:
         return slider.least + steps * slider.step
     # Round to ten digits after that of the step, so that -30 + 30123 * 0.001 is 0.123.
     digits = max(0, 10 - math.floor(math.log10(slider.step)))

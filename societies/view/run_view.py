@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,10 @@ from societies.view.course import REMOVE, Change, Course, with_changes
 from societies.view.drawing import Drawing, Seen, spread_fields
 from societies.view.lives import Lives
 from societies.view.shots import MOST_BYTES, NO_PIXELS, History, Shot
+from societies.view.steering import in_force, number_of, told, value_slider
 from societies.workload import Setup
 from societies.workload.declare.view import Button, Choice, Control, Press, Slider
 from societies.workload.declare.view import Change as Moved
-from societies.workload.running.varying import unit_and_meaning, value_at
 
 FRAME = 0.04
 """Seconds after which a picture is shown, if ticks are quicker than that."""
@@ -99,10 +100,14 @@ class RunView:
                 f"workload {workload.name} cannot be viewed: it defines neither a view nor "
                 "a series with a value for each tick"
             )
-        self._config, self._data = config, config.model_dump(mode="json")
+        base = Setup(workload, config)
+        self._configured = lru_cache(32)(lambda changes: with_changes(base, changes))
+        self._told = lru_cache(32)(
+            lambda changes: told(config, self._configured(changes), workload, changes)
+        )
         self._setup = Setup(workload, workload.watched(config))
         self._scene = workload.scene(self._setup.p)
-        self._keys = steerable(config, self._data, self._scene)
+        self._keys = steerable(config, config.model_dump(mode="json"), self._scene)
         self._spread = spread_fields(self._setup.fields, self._scene)
         first = [key for key in self._scene.steer if key in self._keys]
         net, fields = self._scene.network, self._setup.fields
@@ -148,11 +153,11 @@ class RunView:
                 label = "Agent whose life is shown (-1: none)"
                 found.append(Slider("agent", label, state.agent, -1, self._agents - 1, 1))
         if self._keys:
-            least, most, step = self._keys[state.key]
-            found += [
-                Choice("key", "Key to change", state.key, tuple(self._keys)),
-                Slider("value", self._label(state.key), self._value(state), least, most, step),
-            ]
+            now = self._in_force(state, _steered(state), self._now(state))
+            label, slider = "Key to change", value_slider(state.key, now, self._keys[state.key])
+            label += "" if slider else " (now a list of numbers, which has no slider)"
+            found.append(Choice("key", label, state.key, tuple(self._keys)))
+            found += [slider] if slider else []
             counts = [one.count for one in self._scene.policies.values()]
             if any(counts):
                 label = f"{self._scene.numbered.capitalize()} of the buttons below"
@@ -167,14 +172,10 @@ class RunView:
             ]
         return found
 
-    def _label(self, key: str) -> str:
-        unit, meaning = unit_and_meaning(type(self._config), key)
-        return f"{meaning} ({unit})" if unit and unit != "1" else meaning
-
-    def _value(self, state: Panes) -> Any:
-        """Return the value of the chosen key after all changes of the course that is steered."""
-        of = [value for _, key, value in _steered(state) if key == state.key]
-        return of[-1] if of else value_at(self._data, state.key)
+    def _in_force(self, state: Panes, changes: tuple[Change, ...], tick: int) -> Any:
+        """Return the configuration of the copy that is shown on the tick that follows, if any."""
+        config, copy = self._configured(changes), min(state.copy, self._copies - 1)
+        return in_force(config, min(tick + 1, self.ticks), copy)
 
     def take(self, state: Panes, event: Any) -> Panes:
         """Return the state after an event."""
@@ -248,7 +249,7 @@ class RunView:
 
     def configuration(self, state: Panes) -> Any:
         """Return the configuration whose run has the results of the course that is steered."""
-        return with_changes(Setup(self._setup.workload, self._config), _steered(state))
+        return self._configured(_steered(state))
 
     # ----------------------------------------------------------------------------------- frames
 
@@ -330,6 +331,11 @@ class RunView:
     def _drawn(self, state: Panes, courses: Sequence[Course], seen: Sequence[Seen]) -> Shot:
         """Return a scene of what was read of each course."""
         panes = tuple(self._drawing.pane(state, *both) for both in zip(courses, seen, strict=True))
+        for pane, course in zip(panes, courses, strict=True):
+            pane.facts.update(self._told(course.changes))
+            if state.key:
+                now = self._in_force(state, course.changes, course.tick)
+                pane.facts["value"] = number_of(now, state.key)
         clock = self._setup.workload.clock
         facts: dict[str, Any] = {
             "clock": clock,
@@ -340,6 +346,7 @@ class RunView:
             "copies": self._copies,
             "copy": state.copy,
             "agent": state.agent,
+            "key": state.key,
         }
         if len(courses) == 2:
             facts["parted"] = self._parted(*(course.history for course in courses))

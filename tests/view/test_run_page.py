@@ -283,7 +283,7 @@ def test_a_value_that_is_not_possible_is_refused_at_once():
 
 def test_sliders_of_keys_that_may_be_lists_stay_within_the_limits_of_a_number():
     view, _ = made(devices="tools")
-    least = {key: scale[0] for key, scale in view._keys.items()}
+    least = {key: scale.least for key, scale in view._keys.items()}
     assert 1 < least["utility.exponent"] < 1.1
     assert least["consumption.resource_lifetime"] == 1
     for key in ("utility.scale", "extraction.max_effort", "extraction.min_effort"):

@@ -79,8 +79,8 @@ def test_two_sliders_at_once_are_two_changes_and_a_burst_is_one(page):
             viewer.send(change="number", value=number % 5)
         viewer.send(change="key", value="trading.min_surplus")
         viewer.send(change="value", value=0.5)
-        wanted = [[3, "day_length", 1290.0], [3, "trading.min_surplus", 0.5]]
-        until(lambda: viewer.frames[-1][0]["panes"][0]["changes"] == wanted, "both changes")
+        wanted = [[3, "day_length = 1290.0", True], [3, "trading.min_surplus = 0.5", True]]
+        until(lambda: viewer.frames[-1][0]["panes"][0]["happenings"] == wanted, "both changes")
         assert len(viewer.frames) < 100 and not page.errors
         until(lambda: viewer.news[-1]["seq"] == viewer.seq, "the last event")
 
@@ -124,7 +124,7 @@ def test_a_browser_that_is_closed_in_mid_branch_is_followed_by_one_that_has_all_
         shows(viewer, 14)
         assert all(pane["from"] == 0 for pane in viewer.frames[0][0]["panes"])
         assert [sum(one) for one in rows(viewer)] == [14, 14]
-        assert [len(one["changes"]) for one in viewer.frames[-1][0]["panes"]] == [0, 1]
+        assert [len(one["happenings"]) for one in viewer.frames[-1][0]["panes"]] == [0, 1]
         viewer.send(press="one")
         shows(viewer, 15)
     assert not page.errors

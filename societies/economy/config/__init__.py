@@ -11,10 +11,11 @@ from societies.economy.config.conflicts import (
     economy_warnings,
     too_large_in_turn,
 )
+from societies.economy.config.idle import asleep, idle, idle_warnings
 from societies.economy.config.keys import EconomyKeys
 from societies.economy.config.policies import policy_warnings
 from societies.economy.config.rules import rules_without_effect
-from societies.workload.running.points import overlaps, unused_values
+from societies.workload.running.points import idle_changes, overlaps, unused_values
 
 
 class EconomyConfig(EconomyKeys):
@@ -35,3 +36,13 @@ class EconomyConfig(EconomyKeys):
         yield from rules_without_effect(self)
         yield from overlaps(self)
         yield from unused_values(self)
+        yield from idle_changes(self)
+        yield from idle_warnings(self)
+
+    def idle(self) -> Iterator[tuple[str, str]]:
+        """Yield what waits for trade, devices or swaps, and what all groups have of their own."""
+        return idle(self)
+
+    def asleep(self) -> Iterator[tuple[str, str]]:
+        """Yield parts of policies that wait for other parts."""
+        return asleep(self)

@@ -211,6 +211,7 @@ class InventionConfig(Section):
         "index",
         ge=-1,
         le=MOST_RESOURCES - 1,
+        usual=(-1, "resources"),
     )
     min_held: From0 = value(
         3, "An agent experiments only with resources of which it holds more than this", "units"

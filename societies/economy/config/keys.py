@@ -209,7 +209,9 @@ class EconomyKeys(WorkloadConfig):
         le=MOST_RESOURCES,
     )
     days: int = key(500, "Number of days to simulate", "day", ge=1, le=MOST_TICKS)
-    day_length: float = value(600.0, "Working time of an agent in a day", "min", gt=0, le=1e6)
+    day_length: float = value(
+        600.0, "Working time of an agent in a day", "min", gt=0, le=1e6, usual=(0.0, 1440.0)
+    )
     seed: int = SEED
     replicates: int = REPLICATES
     first_society: int = FIRST_SOCIETY

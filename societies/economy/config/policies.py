@@ -28,36 +28,44 @@ Part = Annotated[float, Field(gt=0, le=1)]
 
 PREFIX = "policies"
 """Section of the configuration."""
+TAXES = ("holdings_tax", "income_tax", "sales_tax")
 GROUP_KEY = "transfer_share"
 """Key of a group that belongs to the policies."""
 
-_ABOVE = "The {} bracket begins above this number of units, of all resources together"
+
+def _rate(meaning: str) -> Any:
+    return key(0.0, meaning, "1", usual=(0.0, 1.0))
+
+
+def _from(bracket: str) -> Any:
+    above = f"The {bracket} bracket begins above this number of units, of all resources together"
+    return key(LARGEST_REAL, above, "units", usual=(0.0, 1000.0))
 
 
 class TaxConfig(Section):
     """A tax of one rate, or of up to three brackets, each with the rate of the units in it."""
 
-    rate: Rate = key(0.0, "Share of the units that is due, of those below the middle bracket", "1")
-    middle_from: Units = key(LARGEST_REAL, _ABOVE.format("middle"), "units")
-    middle_rate: Rate = key(0.0, "Share of the units in the middle bracket that is due", "1")
-    top_from: Units = key(LARGEST_REAL, _ABOVE.format("top"), "units")
-    top_rate: Rate = key(0.0, "Share of the units in the top bracket that is due", "1")
+    rate: Rate = _rate("Share of the units that is due, of those below the middle bracket")
+    middle_from: Units = _from("middle")
+    middle_rate: Rate = _rate("Share of the units in the middle bracket that is due")
+    top_from: Units = _from("top")
+    top_rate: Rate = _rate("Share of the units in the top bracket that is due")
 
 
 class TransferConfig(Section):
     """Which parts of the fund are paid out every evening, in equal parts to those who get any."""
 
-    equal: Rate = key(0.0, "Share of the fund that all agents get", "1")
-    poorest: Rate = key(0.0, "Share of the fund that the poorest agents get", "1")
+    equal: Rate = _rate("Share of the fund that all agents get")
+    poorest: Rate = _rate("Share of the fund that the poorest agents get")
     poorest_part: Part = key(
         0.2, "Which part of the agents are the poorest, by the utility of what they hold", "1"
     )
-    least_extracting: Rate = key(
-        0.0, "Share of the fund that the agents get that extracted the fewest units today", "1"
+    least_extracting: Rate = _rate(
+        "Share of the fund that the agents get that extracted the fewest units today"
     )
     least_extracting_part: Part = key(0.2, "Which part of the agents these are", "1")
-    making: Rate = key(
-        0.0, "Share of the fund that agents get in proportion to their minutes of making today", "1"
+    making: Rate = _rate(
+        "Share of the fund that agents get in proportion to their minutes of making today"
     )
 
 
@@ -80,11 +88,13 @@ class PoliciesConfig(Section):
         "index",
         ge=-1,
         le=MOST_RESOURCES - 1,
+        usual=(-1, "resources"),
     )
     quota: From0 = value(
         0,
         "Units of this resource that an agent may give away in a day; 0: its trade is banned",
         "units",
+        usual=(0, 50),
     )
     price_of: int = value(
         -1,
@@ -92,12 +102,19 @@ class PoliciesConfig(Section):
         "index",
         ge=-1,
         le=MOST_RESOURCES - 1,
+        usual=(-1, "resources"),
     )
     price_floor: Positive = value(
-        SMALLEST_REAL, "Least price in swaps, in units received for a unit", "units/unit"
+        SMALLEST_REAL,
+        "Least price in swaps, in units received for a unit",
+        "units/unit",
+        usual=(0.0, 1.0),
     )
     price_cap: Positive = value(
-        LARGEST_REAL, "Highest price in swaps, in units received for a unit", "units/unit"
+        LARGEST_REAL,
+        "Highest price in swaps, in units received for a unit",
+        "units/unit",
+        usual=(1.0, 5.0),
     )
 
 
@@ -115,9 +132,8 @@ def in_use(config: Any) -> bool:
 
 def policy_warnings(config: Any) -> Iterator[Conflict]:
     """Yield a warning if taxes are collected and never paid out."""
-    policies, changed = config.policies, changed_keys(config)
-    taxes = (policies.holdings_tax, policies.income_tax, policies.sales_tax)
-    taxed = any(one.rate or one.middle_rate or one.top_rate for one in taxes)
+    changed = changed_keys(config)
+    taxed = is_taxed(config)
     taxed = taxed or any(one.startswith(f"{PREFIX}.") and one.endswith("rate") for one in changed)
     later = (one.startswith(f"{PREFIX}.transfer.") or one.endswith(GROUP_KEY) for one in changed)
     if taxed and not any(shares_of(config)) and not any(later):
@@ -126,6 +142,12 @@ def policy_warnings(config: Any) -> Iterator[Conflict]:
             f"{PREFIX}.transfer, such as equal: 1, to pay them out"
         )
         yield Conflict((PREFIX,), message)
+
+
+def is_taxed(config: Any) -> bool:
+    """Return whether any tax has a rate."""
+    taxes = [getattr(config.policies, name) for name in TAXES]
+    return any(one.rate or one.middle_rate or one.top_rate for one in taxes)
 
 
 def shares_of(config: Any) -> list[float]:
@@ -143,7 +165,7 @@ def changed_keys(config: Any) -> Sequence[str]:
 
 def policy_conflicts(config: Any) -> Iterator[Conflict]:
     """Yield brackets that are out of order, and transfers of more than the fund has."""
-    for name in ("holdings_tax", "income_tax", "sales_tax"):
+    for name in TAXES:
         tax = getattr(config.policies, name)
         if tax.top_from < tax.middle_from:
             yield Conflict(

@@ -67,6 +67,7 @@ class ExtractionConfig(Section):
         "An agent extracts any resource whose gain per minute is within this of the best; "
         "0: only the best",
         "util/min",
+        usual=(0.0, 20.0),
     )
 
 
@@ -104,7 +105,7 @@ class TradingConfig(Section):
         le=MOST_RESOURCES,
     )
     min_surplus: NotNegative = value(
-        0.1, "Each partner must gain more than this by a trade", "util"
+        0.1, "Each partner must gain more than this by a trade", "util", usual=(0.0, 200.0)
     )
     price: Literal["geometric", "inverse_geometric", "unit"] = shape(
         "geometric",

@@ -214,13 +214,16 @@ class BamConfig(QuarterlyConfig):
             if getattr(self, name) > getattr(self, most):
                 there = counted(getattr(self, most), most[:-1])
                 yield Conflict((name,), f"is more than the {there}: each is seen once")
-        idle = {
+        for name, why in self.idle():
+            if getattr(self, name) != type(self).model_fields[name].default:
+                yield Conflict((name,), f"has no effect {why}")
+
+    def idle(self) -> Iterator[tuple[str, str]]:
+        """Yield keys of rules that are not chosen."""
+        for why, names in {
             "without growth: true": () if self.growth else OF_GROWTH,
             "without buffer: true": () if self.buffer else ("buffer_h",),
             "with buffer: true": ("beta",) if self.buffer else (),
             "with min_wage: fixed": OF_MINIMUM if self.min_wage == "fixed" else (),
-        }
-        for why, names in idle.items():
-            for name in names:
-                if name in self.model_fields_set:
-                    yield Conflict((name,), f"has no effect {why}")
+        }.items():
+            yield from ((name, why) for name in names)

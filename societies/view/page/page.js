@@ -189,11 +189,15 @@ function inform(news) {
   structure = wanted;
   enable();
   if (news.seq < seq) return; // the news do not contain later changes made on this page
-  for (const one of controls) {
-    for (const input of inputs.get(one.name) || []) {
-      const typing = input === document.activeElement && input.type === "number";
-      if (!typing) put(input, "value", String(one.value));
-    }
+  for (const one of controls) setInput(one.name, one.value);
+}
+
+// Shows a value in the inputs of a control, except in the one in which somebody types. A slider
+// whose range ends before the value says it to those who do not see the number next to it.
+function setInput(name, value) {
+  for (const input of inputs.get(name) || []) {
+    if (!input.dataset.typing) put(input, "value", String(value));
+    if (input.type === "range") put(input, "ariaValueText", String(value));
   }
 }
 
@@ -228,17 +232,25 @@ function make(name, properties) {
 function slider(one) {
   const range = { min: one.least, max: one.most, step: one.step };
   const bar = make("input", { type: "range", id: "c-" + one.name, ...range, value: one.value });
-  const box = make("input", { type: "number", id: "n-" + one.name, ...range, value: one.value });
+  const typed = one.limits ? { step: one.step } : range;
+  const box = make("input", { type: "number", id: "n-" + one.name, ...typed, value: one.value });
   box.ariaLabel = one.label;
-  bar.oninput = () => { box.value = bar.value; act({ change: one.name, value: Number(bar.value) }); };
+  bar.oninput = () => { bar.ariaValueText = box.value = bar.value; act({ change: one.name, value: Number(bar.value) }); };
+  box.oninput = () => { box.dataset.typing = true; };
+  box.onblur = () => { delete box.dataset.typing; };
   box.onchange = () => {
+    delete box.dataset.typing;
     if (box.value === "") return;
     bar.value = box.value;
     act({ change: one.name, value: Number(box.value) });
   };
   inputs.set(one.name, [bar, box]);
   const label = make("label", { className: "slider" });
-  const limits = ` (${Number(one.least.toPrecision(4))} to ${Number(one.most.toPrecision(4))})`;
+  const short = (number) => String(Number(number.toPrecision(4))).replace("e+", "e");
+  let limits = ` (${short(one.least)} to ${short(one.most)})`;
+  if (one.limits && String(one.limits) !== String([one.least, one.most])) {
+    limits = limits.replace(")", `; as a number ${short(one.limits[0])} to ${short(one.limits[1])})`);
+  }
   label.append(make("span", { textContent: one.label + limits }), bar, box);
   return label;
 }

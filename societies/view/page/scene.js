@@ -74,6 +74,7 @@ function drawScene(all = false) {
   for (const one of [by("c-tick"), by("n-tick")]) {
     if (one && one !== document.activeElement) put(one, "value", String(newest.tick));
   }
+  showValue();
   namePlay();
   drawCharts();
   drawFacts();
@@ -103,14 +104,36 @@ function drawFacts() {
   write("parted", text);
   const now = [speed(), living()].filter(Boolean);
   write("now", now.length ? `, ${now.join(", ")}.` : "");
-  by("changes").replaceChildren(...panes.flatMap((pane, place) =>
-    pane.changes.map(([tick, key, value]) => make("li", {
-      textContent: `${panes.length === 2 ? ["without: ", "with: "][place] : ""}after ${clock} ${tick}: ${key} = ${value}`,
-    }))));
-  by("changed").hidden = !by("c-key");
-  by("unchanged").hidden = !by("c-key") || panes.some((pane) => pane.changes.length);
+  list("changes", happenings());
+  by("changed").hidden = !by("c-key") && !by("changes").children.length;
+  by("unchanged").hidden = !by("c-key") || by("changes").children.length > 0;
+  list("warnings", [...new Set(panes.flatMap((pane) => pane.warnings))].map((text) => "warning: " + text));
+  by("warnings").hidden = !by("warnings").children.length;
   document.body.dataset.tick = newest.tick;
   document.body.dataset.hash = panes.at(-1).sha256;
+}
+
+function list(id, texts) {
+  const shown = Array.from(by(id).children, (one) => one.textContent);
+  if (shown.join("\n") !== texts.join("\n")) by(id).replaceChildren(...texts.map((textContent) => make("li", { textContent })));
+}
+
+// Returns what happens on the way: what both courses have is listed once.
+function happenings() {
+  const { panes, clock } = newest, found = new Map();
+  panes.forEach((pane, place) => pane.happenings.forEach(([tick, text, here]) => {
+    const when = tick ? `after ${clock} ${tick}` : `before the first ${clock}`;
+    const line = `${when}: ${text}${here ? "" : " (of the configuration)"}`;
+    found.set(line, { tick, of: [...(found.get(line)?.of || []), place] });
+  }));
+  const side = (of) => (panes.length < 2 ? "" : of.length > 1 ? "both: " : ["without: ", "with: "][of[0]]);
+  return [...found].sort(([, a], [, b]) => a.tick - b.tick).map(([line, { of }]) => side(of) + line);
+}
+
+// Shows in the slider the value that the next tick has, if the page has not been told to change it.
+function showValue() {
+  const current = known.seq === seq && known.state === newest.state && newest.key === by("c-key")?.value;
+  if (current) setInput("value", newest.panes.at(-1).value);
 }
 
 // Returns how many agents are alive at the tick that is shown, in each course.
@@ -136,7 +159,7 @@ function panel(place) {
   if (!all[place]) {
     const box = make("section", { className: "pane" });
     const views = make("div", { className: "views" });
-    box.append(make("h2", {}), make("p", { className: "hash" }), views);
+    box.append(make("h2", {}), make("p", { className: "hash" }), make("p", { className: "value" }), views);
     for (const name of ["network", "grid", "spread"]) {
       const canvas = make("canvas", { className: name });
       canvas.setAttribute("role", "img");
@@ -160,6 +183,8 @@ function panel(place) {
   put(box.querySelector("h2"), "textContent", two ? ["Without the change", "With the change"][place] : "Agents");
   put(box.querySelector(".hash"), "textContent", newest.recorded ? "" : sha256
     ? `State after ${newest.clock} ${newest.tick}: ${sha256.slice(0, 16)}` : "The hash of the state is shown when the run is paused.");
+  const { value } = newest.panes[place];
+  put(box.querySelector(".value"), "textContent", two && value != null ? `${newest.key} = ${value} from the next ${newest.clock} on` : "");
   return box;
 }
 

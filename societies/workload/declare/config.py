@@ -252,10 +252,11 @@ class EnsembleConfig(WorkloadConfig):
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield what is never recorded or reached, idle values, and interventions that overlap."""
-        from societies.workload.running.points import overlaps, unused_values
+        from societies.workload.running.points import idle_changes, overlaps, unused_values
 
         yield from overlaps(self)
         yield from unused_values(self)
+        yield from idle_changes(self)
         ticks = plural(self.TICK)
         last, detail = getattr(self, ticks), recorded(self, "detail", 0)
         if detail > last:

@@ -95,7 +95,6 @@ class Scene:
     network : Links, if agents are drawn as one
     grid : Grid, if there is one
     steer : value keys that are offered first, whose change needs no other program; (): all keys
-    idle : keys and sections that have no effect on this run, so that they are not offered
     policies : buttons, by name
     numbered : what the number of a policy counts: "resource"
     """
@@ -107,7 +106,6 @@ class Scene:
     network: Links | None = None
     grid: Grid | None = None
     steer: tuple[str, ...] = ()
-    idle: tuple[str, ...] = ()
     policies: Mapping[str, Policy] = field(default_factory=dict)
     numbered: str = ""
 

@@ -70,6 +70,7 @@ class Slider:
     label : displayed text, with the unit
     value : value in the present state
     least, most, step : range, and distance between neighbouring values, beginning with ``least``
+    limits : least and largest number that may be typed, of any number of digits; None: those above
     """
 
     name: str
@@ -78,6 +79,7 @@ class Slider:
     least: float
     most: float
     step: float
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

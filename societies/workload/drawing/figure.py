@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError, OutputError, SocietiesError, option, printable
-from societies.words import counted, plural
+from societies.words import counted, plural, short
 from societies.workload.drawing import bands
 from societies.workload.drawing.lettering import fit, wrapped
 
@@ -496,15 +496,7 @@ def values_set(one: Mapping[str, Any]) -> str:
         return str(one["label"])
     values = one.get("set")
     pairs = values.items() if isinstance(values, dict) else ()
-    return ", ".join(f"{key} {_short(value)}" for key, value in pairs)
-
-
-def _short(value: Any) -> str:
-    """Return a value in words: of a series its first and last value."""
-    found = value.get("values", value) if isinstance(value, dict) else value
-    if isinstance(found, list) and len(found) > 3:
-        return f"{found[0]} to {found[-1]} ({len(found)} values)"
-    return str(found)
+    return ", ".join(f"{key} {short(value)}" for key, value in pairs)
 
 
 def marks_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -134,6 +134,24 @@ def unused_values(config: Any) -> Iterator[Conflict]:
                     f"the series has {counted(len(values), 'value')}; the first {used} are used, "
                     f"until {clock} {end}",
                 )
+
+
+def without_effect(idle: Iterable[tuple[str, str]], keys: Iterable[str]) -> dict[str, str]:
+    """Return which of some keys are, or are in, sections that are idle, each with the reason."""
+    found = [*idle]
+    return {key: why for key in keys for name, why in found if f"{key}.".startswith(f"{name}.")}
+
+
+def idle_changes(config: Any) -> Iterator[Conflict]:
+    """Yield a warning for each key that a table or an intervention changes without effect."""
+    idle = list(config.idle())
+    table = config.table.columns if config.table is not None else ()
+    for key, why in without_effect(idle, table).items():
+        yield Conflict((key,), f"differs between copies, but has no effect {why}")
+    for i, one in enumerate(config.interventions):
+        for name in one.set:
+            for why in without_effect(idle, points.keys_changed(config, one, name)).values():
+                yield Conflict(("interventions", i, "set", name), f"has no effect {why}")
 
 
 def intervention_conflicts(config: Any) -> Iterator[Conflict]:

@@ -161,7 +161,7 @@ def coordinates(
 
 def unit_and_meaning(model: Any, key: str) -> tuple[str, str]:
     """Return unit and meaning of a key."""
-    field = _last_field(model, key)
+    field = last_field(model, key)
     if field is None:
         return "", ""
     return str((field.json_schema_extra or {}).get("unit", "")), field.description or ""
@@ -169,11 +169,11 @@ def unit_and_meaning(model: Any, key: str) -> tuple[str, str]:
 
 def _instead(model: Any, key: str) -> str:
     """Return the advice to use what has nearly the effect of a key that cannot change later."""
-    nearly = (_last_field(model, key).json_schema_extra or {}).get("nearly")
+    nearly = (last_field(model, key).json_schema_extra or {}).get("nearly")
     return f"; {nearly}" if nearly else ""
 
 
-def _last_field(model: Any, key: str) -> Any:
+def last_field(model: Any, key: str) -> Any:
     """Return the field of the last part of a key that exists; None if no part does."""
     found = None
     for part in key.split("."):

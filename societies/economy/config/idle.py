@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from reference_py.economy.devices import DEVICE_TYPES, TOOL
-from societies.config.model import LARGEST_REAL, SMALLEST_REAL, Conflict
+from societies.config.model import LARGEST_REAL, SMALLEST_REAL, Conflict, Section
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.policies import PREFIX, TAXES, is_taxed
 
@@ -51,7 +51,7 @@ def _set_by_groups(config: Any) -> Iterator[tuple[str, str]]:
     """Yield section and key of what every group has instead of the value of all agents."""
     for section in GroupConfig.model_fields:
         own = [getattr(group, section) for group in config.groups]
-        if own and all(hasattr(one, "model_fields") for one in own):
+        if own and all(isinstance(one, Section) for one in own):
             for key in type(own[0]).model_fields:
                 if all(getattr(one, key) is not None for one in own):
                     yield section, key

@@ -246,7 +246,10 @@ function slider(one) {
   };
   inputs.set(one.name, [bar, box]);
   const label = make("label", { className: "slider" });
-  const short = (number) => String(Number(number.toPrecision(4))).replace("e+", "e");
+  const short = (number) => {
+    const round = Number(number.toPrecision(4));
+    return String(Math.abs(round) < 1e6 ? round : round.toExponential()).replace("e+", "e");
+  };
   let limits = ` (${short(one.least)} to ${short(one.most)})`;
   if (one.limits && String(one.limits) !== String([one.least, one.most])) {
     limits = limits.replace(")", `; as a number ${short(one.limits[0])} to ${short(one.limits[1])})`);

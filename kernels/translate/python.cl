@@ -82,6 +82,15 @@ static real most_real(const real a, const real b)
 #define rint_real(a) rint(a)
 #endif
 
+// Below, at or above 0 as a whole number is below, at or above a real one; NaN if that is NaN. The
+// whole number is rounded to 53 bits only where the other one is not the rounded number itself.
+static real order_of(const long a, const real b)
+{
+    const real near = (real)a;
+    if (near != b) return near - b;
+    return b < 9223372036854775808.0 ? (real)(a - (long)b) : -1.0;
+}
+
 // ---------------------------------------------------------------- places in lists
 
 // A negative index counts from the end.
@@ -132,28 +141,28 @@ static void fail(const int site, __global int *fault)
 static long checked_add(const long a, const long b, const int site, __global int *fault)
 {
     const long sum = (long)((ulong)a + (ulong)b);
-    if (((a ^ sum) & (b ^ sum)) < 0) fail(site, fault);
+    if (((a ^ sum) & (b ^ sum)) < 0 || sum == NOTHING) fail(site, fault);
     return sum;
 }
 
 static long checked_sub(const long a, const long b, const int site, __global int *fault)
 {
     const long difference = (long)((ulong)a - (ulong)b);
-    if (((a ^ b) & (a ^ difference)) < 0) fail(site, fault);
+    if (((a ^ b) & (a ^ difference)) < 0 || difference == NOTHING) fail(site, fault);
     return difference;
 }
 
 static long checked_mul(const long a, const long b, const int site, __global int *fault)
 {
     const long low = (long)((ulong)a * (ulong)b);
-    if (mul_hi(a, b) != (low < 0 ? -1 : 0)) fail(site, fault);
+    if (mul_hi(a, b) != (low < 0 ? -1 : 0) || low == NOTHING) fail(site, fault);
     return low;
 }
 
 static long checked_shift(const long a, const long b, const int site, __global int *fault)
 {
     const long shifted = shift_left(a, b);
-    if (b < 0 || (a != 0 && (b > 62 || shifted >> b != a))) fail(site, fault);
+    if (b < 0 || (a != 0 && (b > 62 || shifted >> b != a || shifted == NOTHING))) fail(site, fault);
     return b < 0 ? 0 : shifted;
 }
 
@@ -176,11 +185,11 @@ static real checked_real_divisor(const real b, const int site, __global int *fau
     return b;
 }
 
-// Real numbers have 53 bits: where Python compares and divides whole numbers exactly, beyond that
-// a device does not.
+// Python divides whole numbers exactly; a device only those that a real number can have.
 static long checked_exact(const long a, const int site, __global int *fault)
 {
-    if (a > 9007199254740992L || a < -9007199254740992L) fail(site, fault);
+    const real near = (real)a;
+    if (near >= 9223372036854775808.0 || (long)near != a) fail(site, fault);
     return a;
 }
 
@@ -207,7 +216,7 @@ static long checked_within(const long x, const long low, const long high, const 
 
 static long checked_whole(const real x, const int site, __global int *fault)
 {
-    if (x > -9.2e18 && x < 9.2e18) return (long)x;
+    if (x > -9223372036854775808.0 && x < 9223372036854775808.0) return (long)x;
     fail(site, fault);
     return 0;
 }

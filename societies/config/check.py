@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path as File
 from typing import Any, Protocol, get_args, runtime_checkable
 
 from pydantic import BaseModel, ValidationError
@@ -155,8 +157,13 @@ def _validated(
         for error in found[:MOST_REPORTED]:
             if _beside_the_point(error, found[:MOST_REPORTED]):
                 continue
-            path = _path(error["loc"], data, error["type"])
-            path = (*path, *(one for one in [error.get("ctx", {}).get(KEY)] if one))
+            if (name := _default(error, model, data)) is not None:
+                file = File(str(sys.modules[model.__module__].__file__)).name
+                message = f"its default in {file} {plain_words(error)}"
+                document.problems.append(Problem(document.place((name,)), (name,), message))
+                invalid.add((name,))
+                continue
+            path = (*_path(error["loc"], data, error["type"]), *named_in(error))
             if path not in invalid:
                 document.problems.append(_problem(document, model, path, error, elsewhere))
             invalid.add(path)
@@ -185,6 +192,19 @@ def _beside_the_point(error: Any, found: Sequence[Any]) -> bool:
         return False
     others = [one["loc"] for one in found if list(one["loc"][: len(key)]) == key]
     return any(len(loc) > len(key) and loc[len(key)] != alternative for loc in others)
+
+
+def _default(error: Any, model: type[Section], data: Any) -> str | None:
+    """Return the key whose default an error is about; None if it is about what was written."""
+    name = str(next(iter(error["loc"]), ""))
+    wrong = error["type"] != "missing" and name in model.model_fields and name not in data
+    return name if wrong else None
+
+
+def named_in(error: Any) -> Path:
+    """Return the key that an error of a whole section is about, if it names one."""
+    name = error.get("ctx", {}).get(KEY)
+    return (name,) if name else ()
 
 
 def _path(location: Sequence[str | int], data: Any, kind: str) -> Path:

@@ -60,6 +60,23 @@ class Section(BaseModel):
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False, validate_default=True
     )
 
+    @model_validator(mode="after")
+    def _refuse_what_devices_cannot_hold(self) -> Section:
+        """Refuse whole numbers of more than 64 bits; of more than 53 in what tables hold by copy.
+
+        Limits of a key are mostly narrower.
+        """
+        large = [name for name, one in vars(self).items() if type(one) is int and abs(one) > 2**53]
+        for name in large:
+            extra = type(self).model_fields[name].json_schema_extra
+            varies = isinstance(extra, dict) and extra.get("kind") in (VALUE, TABULATED, INITIAL)
+            number = getattr(self, name)
+            if varies or not -(2**63) <= number < 2**64:
+                message = "must be at most {most} in size, got {number}"
+                said = {KEY: name, "most": "2**53" if varies else "64 bits", "number": str(number)}
+                raise PydanticCustomError("whole", message, said)
+        return self
+
     @model_serializer(mode="wrap")
     def _leave_out_what_is_not_given(self, handler: SerializerFunctionWrapHandler) -> Any:
         return {name: value for name, value in handler(self).items() if value is not None}

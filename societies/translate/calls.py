@@ -128,7 +128,7 @@ def _arguments(
     worked = f.ordered([*node.args, *(one.value for one in node.keywords)])
     values = dict(zip(order, worked, strict=True))
     for name, default in _defaults(function, made).items():
-        values.setdefault(name, default)
+        values.setdefault(name, f.held(default, node) if isinstance(default, Number) else default)
     for name in every:
         if name not in values:
             f.error(node, f"{takes}, and the argument '{name}' is missing", wrong=True)

@@ -11,9 +11,9 @@ from societies.config.problems import suggestion
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles, known
 from societies.translate.membership import whole
-from societies.translate.messages import DICTIONARY, TOO_LARGE
+from societies.translate.messages import DICTIONARY, WRITE_REAL, too_large
 from societies.translate.names import in_c
-from societies.translate.tables import table
+from societies.translate.tables import listed, table
 from societies.translate.values import (
     CTYPES,
     FIXED,
@@ -32,10 +32,15 @@ from societies.translate.values import (
     Society,
     Stream,
     Value,
+    common_kind,
     literal,
 )
 from societies.translate.walks import slice_of
 
+CONSTANT = (
+    "a constant, or a default of a parameter, cannot be changed",
+    "Make one inside the function: x = list(...), or x = Bounded(most).",
+)
 SERIES = "Write society.series = {...} with all of them; keep a number to be read in a field."
 
 
@@ -45,19 +50,13 @@ def _constant(f: Function, node: ast.Constant, name: str) -> Value:
     if isinstance(value, bool | str) or value is None:
         return Known(value)
     if isinstance(value, int | float):
-        if isinstance(value, int) and not LEAST < value <= MOST:
-            f.error(node, *TOO_LARGE)
         return literal(value)
     f.error(node, f"{value!r} cannot be translated", "Write a whole or a real number.")
 
 
 @handles(ast.Name)
 def _name(f: Function, node: ast.Name, name: str) -> Value:
-    found = f.lookup(node.id, node)
-    large = isinstance(found, Number) and found.literal and isinstance(found.known, int)
-    if large and not LEAST < found.known <= MOST:  # type: ignore[union-attr,operator]
-        f.error(node, *TOO_LARGE)
-    return found
+    return f.lookup(node.id, node)
 
 
 @handles(ast.Attribute)
@@ -76,8 +75,9 @@ def _attribute(f: Function, node: ast.Attribute, name: str) -> Value:
     if isinstance(owner, Known) and isinstance(owner.value, str):
         f.error(node, f"a text has no .{node.attr} in a kernel", "Compare words with ==.")
     if isinstance(owner, Known) and isinstance(owner.value, list | tuple | dict | set):
-        hint = "Make one inside the function: x = list(...), or x = Bounded(most)."
-        f.error(node, "a constant, or a default of a parameter, cannot be changed", hint)
+        if node.attr in ("index", "count", "copy") and hasattr(owner.value, node.attr):
+            return Method(listed(f, owner, node, *CONSTANT), node.attr)
+        f.error(node, *CONSTANT)
     hint = ""
     if isinstance(owner, Number) and node.attr in f.unit.declared.fields:
         hint = f"Write society.{node.attr}[{ast.unparse(node.value)}]."
@@ -104,7 +104,8 @@ def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
         kind = REAL if isinstance(value, float) else INT
         if kind == INT and not LEAST < value <= MOST:
             if not 0 <= value < 2**64:
-                f.error(node, f"the key '{path}' has more than 64 bits")
+                reason, hint = too_large(int(value))
+                f.error(node, f"the key '{path}': {reason}", hint)
             kind = WORD
         if kind == INT and _kind(owner.value, node.attr) == SHAPE:
             return literal(value)
@@ -213,35 +214,32 @@ def _of_society(f: Function, node: ast.Attribute) -> Value:
 @handles(ast.Subscript)
 def _subscript(f: Function, node: ast.Subscript, name: str) -> Value:
     if isinstance(node.slice, ast.Slice):
-        made = f.listed(f.expression(node.value), node, "only lists have slices")
+        made = listed(f, f.expression(node.value), node, "only lists have slices")
         whole(f, made, node)
         return slice_of(f, made, node, name or "part")
     where, i = f.ordered([node.value, node.slice])
-    if isinstance(where, tuple) or (
-        isinstance(where, Known) and isinstance(where.value, tuple | list)
-    ):
-        return _of_tuple(f, where, i, node)
+    if isinstance(where, tuple):
+        return _of_tuple(f, where, f.number(i, node), node)
     if isinstance(where, Known) and isinstance(where.value, dict):
         return _of_dictionary(f, where.value, i, node)
     if isinstance(where, Settings | Society) and isinstance(i, Known):
         f.error(node, "only lists have entries", f"Write {ast.unparse(node.value)}.{i.value}.")
     hint = "A dictionary is a field or a list, by numbers."
-    where = f.listed(where, node, "only lists have entries", hint)
+    where = listed(f, where, node, "only lists have entries", hint)
     return lists.entry(f, where, lists.position(f, i, node), node)
 
 
-def _of_tuple(
-    f: Function, where: tuple[Value, ...] | Known, i: Value, node: ast.Subscript
-) -> Value:
-    number = f.number(i, node)
-    if isinstance(where, Known):
-        made = table(f, where.value, node)
-        return lists.entry(f, made, number, node)
-    if not number.literal or not isinstance(number.known, int):
-        f.error(node, "the index of a tuple must be written out", "Use a list.")
-    if not -len(where) <= number.known < len(where):
-        f.error(node, f"the tuple has {len(where)} entries")
-    return where[number.known]
+def _of_tuple(f: Function, where: tuple[Value, ...], i: Number, node: ast.Subscript) -> Value:
+    """Return a part of a tuple; if the index is worked out, an entry of a list of its parts."""
+    if not i.literal or not isinstance(i.known, int):
+        if common_kind(*(f.number(one, node).kind for one in where)) is None:
+            reason = "a tuple of whole and real numbers, whose index is not written out"
+            f.error(node, reason, WRITE_REAL)
+        made = storing.filled(f, where, node, "parts")
+        return lists.entry(f, made, lists.position(f, i, node), node)
+    if not -len(where) <= i.known < len(where):
+        f.error(node, f"the tuple has {len(where)} entries", wrong=True)
+    return where[i.known]
 
 
 def _of_dictionary(f: Function, values: dict[Any, Any], i: Value, node: ast.AST) -> Value:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
+
+from pydantic import PydanticUserError
 
 from societies.inputs import Stamp, nearest_file, read_text, shown, stamp
 from societies.translate.messages import TranslationError
@@ -66,10 +69,12 @@ def _imported(path: Path, name: str, _of: Stamp, with_tests: bool) -> ModuleType
             if frame.f_code.co_filename == str(path):
                 line = number
         said = getattr(error, "msg", None) if isinstance(error, SyntaxError) else error
+        what = f"does not import: {type(error).__name__}: {said}"
         lines = text.split("\n")
+        if isinstance(error, PydanticUserError):
+            what, line = _of_keys(error, lines, line or 1)
         source = lines[line - 1].strip() if line and line <= len(lines) else ""
-        where = f"{name}:{line}" if line else name
-        what = f"{where}: does not import: {type(error).__name__}: {said}"
+        what = f"{name}:{line}: {what}" if line else f"{name}: {what}"
         raise PlugInError(f"{what}\n    {source}" if source else what) from error
     return module
 
@@ -96,6 +101,16 @@ class _TestedNeighbours:
         file = self.folder / f"{name}.py"
         loader = _Tested(name, str(file))
         return spec_from_file_location(name, file, loader=loader) if file.is_file() else None
+
+
+def _of_keys(error: PydanticUserError, lines: Sequence[str], line: int) -> tuple[str, int]:
+    """Return what is wrong with the keys of a class that begins in a line, and in which line."""
+    found = re.search(r"['`](\w+)", error.message)
+    key = found[1] if found else ""
+    for number, text in enumerate(lines[line:], line + 1):
+        if re.match(rf"\s+{key}\s*=", text) and error.code == "model-field-missing-annotation":
+            return f"the key {key} has no type: write {key}: int = ..., or float, or bool", number
+    return f"does not import: {error.message}", line
 
 
 @contextmanager

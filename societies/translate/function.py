@@ -15,14 +15,16 @@ from typing import Any, NoReturn
 
 from societies.config.problems import suggestion
 from societies.translate.frames import Access, Again, Instance, Namespace
-from societies.translate.messages import EXPRESSIONS, STATEMENTS, TEXT
+from societies.translate.messages import EXPRESSIONS, STATEMENTS, TEXT, too_large
 from societies.translate.values import (
     BOOL,
     CALLED,
     CTYPES,
     FIXED,
     INT,
+    LEAST,
     MAYBE,
+    MOST,
     NONE,
     NOTHING,
     READ,
@@ -209,7 +211,13 @@ class Function(Writer):
             unknown = f"{type(node).__name__} cannot be translated", ""
             self.error(node, *EXPRESSIONS.get(type(node), unknown))
         found: Value = made(self, node, name)
-        return found
+        return self.held(found, node) if isinstance(found, Number) else found
+
+    def held(self, number: Number, node: ast.AST) -> Number:
+        """Return a number; a whole one that is written out must be one that devices have."""
+        if number.literal and isinstance(number.known, int) and not LEAST < number.known <= MOST:
+            self.error(node, *too_large(number.known))
+        return number
 
     def ordered(self, nodes: Sequence[ast.expr]) -> list[Value]:
         """Work out several expressions from left to right, as Python does."""
@@ -237,12 +245,6 @@ class Function(Writer):
         if not least <= len(node.args) <= most or set(named) - set(names):
             self.error(node, *takes.split("|"))
         return named
-
-    def listed(self, value: Value, node: ast.AST, reason: str, hint: str = "") -> List:
-        """Return a value that is a list, or raise an error."""
-        if not isinstance(value, List):
-            self.error(node, reason, hint)
-        return value
 
     def whole(self, value: Value, node: ast.AST, reason: str, hint: str = "") -> Number:
         """Return a value that is a whole number, or raise an error; ``{}`` is what it is."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from societies.translate import lists, storing
 from societies.translate.function import Function
 from societies.translate.messages import APPEND_EACH, BOUNDED, UNKNOWN_MOST
+from societies.translate.tables import listed
 from societies.translate.values import (
     BOOL,
     FIXED,
@@ -54,8 +55,8 @@ def contains(f: Function, node: ast.Compare) -> Number | bool:
     left, among = f.ordered([node.left, among_node])
     if isinstance(among, Known) and isinstance(left, Known):
         return (left.value in among.value) != negate
-    among = f.listed(
-        among, node, "'in' asks lists and ranges alone", "Use a list or a field of 0 and 1."
+    among = listed(
+        f, among, node, "'in' asks lists and ranges alone", "Use a list or a field of 0 and 1."
     )
     place = _place(f, among, left, node)
     return Number(f"({place} {'>=' if negate else '<'} {among.length})", BOOL, READ, 0, 1)
@@ -163,7 +164,7 @@ def _append(f: Function, where: List, node: ast.Call, target: str) -> Value:
 
 def _extend(f: Function, where: List, node: ast.Call, target: str) -> Value:
     (value,) = _arguments(f, node, 1, 1)
-    added = f.listed(value, node, ".extend takes a list", APPEND_EACH)
+    added = listed(f, value, node, ".extend takes a list", APPEND_EACH)
     k = f.cname("k")
     with f.loop(f.kept(Number(added.length, INT)).text, to=k):
         storing.add(f, where, lists.get(f, added, k), node)

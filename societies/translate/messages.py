@@ -127,13 +127,30 @@ EXPRESSIONS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Await: (NO_WAITING, "Call the function."),
 }
 
+_MULTIPLY = "Write a loop that multiplies."
+_DISTANCE = "Write math.sqrt(x * x + y * y)."
+_TURN = "Write x * (math.pi / 180.0), or the inverse."
+_REST = "Write a % b of whole numbers; of real ones a - b * float(math.trunc(a / b))."
+_OF_MATH = {
+    "gcd": "Write a function with a loop: while b != 0: a, b = b, a % b.",
+    "isqrt": "Write int(math.sqrt(n)), which is the same below 2**52.",
+    "copysign": "Write math.fabs(x) if y >= 0.0 else -math.fabs(x).",
+    "isclose": "Write abs(a - b) <= 1e-9 * max(abs(a), abs(b)).",
+    "modf": "Write math.trunc(x), and x - float(math.trunc(x)).",
+    **dict.fromkeys(("fmod", "remainder"), _REST),
+    **dict.fromkeys(("hypot", "dist"), _DISTANCE),
+    **dict.fromkeys(("radians", "degrees"), _TURN),
+    **dict.fromkeys(("factorial", "comb", "perm", "prod", "lcm"), _MULTIPLY),
+}
+"""What to write instead of functions of the module math that could be computed exactly."""
+
 FUNCTIONS: dict[Callable[..., Any] | type, tuple[str, str]] = {
     math.exp: ("math.exp has other bits on every device", _SOFT),
     math.log: ("math.log has other bits on every device", _SOFT),
     math.log2: ("math.log2 has other bits on every device", _SOFT),
     math.log10: ("math.log10 has other bits on every device", _SOFT),
     math.pow: ("math.pow has other bits on every device", _SOFT),
-    pow: ("pow has other bits on every device", _SOFT),
+    pow: ("pow is not translated", "Write a ** b of whole numbers, soft_pow(x, y) of real ones."),
     math.fsum: ("math.fsum has no twin on devices", "Write reduce_sum(values)."),
     print: (
         "print has no place in a kernel",
@@ -160,11 +177,12 @@ FUNCTIONS: dict[Callable[..., Any] | type, tuple[str, str]] = {
     tuple: ("a tuple of unknown length has no place in a kernel", "Write list(...)."),
     super: ("a class has no place in a kernel", "Write a function."),
     **{
-        one: (
-            f"{one.__name__}(...) stands alone",
-            "Write it in a loop, or in list(...).",
-        )
+        one: (f"{one.__name__}(...) stands alone", "Write it in a loop, or in list(...).")
         for one in (range, zip, enumerate, reversed)
+    },
+    **{
+        getattr(math, name): (f"math.{name} is not translated", hint)
+        for name, hint in _OF_MATH.items()
     },
 }
 
@@ -178,6 +196,14 @@ NO_SUCH_MODULE = {
     "collections": ("{name} has no place in a kernel", "Use a list or a field indexed by numbers."),
     "time": ("{name}: a rule knows no clock", "The number of the day is a parameter."),
 }
+
+
+def too_large(value: int) -> tuple[str, str]:
+    """Return reason and hint of a whole number that a device does not have."""
+    if abs(value) == 2**63:
+        hint = "-2**63 stands for None: the least is -2**63 + 1."
+        return f"{value} is no whole number of devices", hint
+    return TOO_LARGE
 
 
 def no_such_function(value: Any) -> tuple[str, str] | None:

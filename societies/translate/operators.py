@@ -62,8 +62,7 @@ FOLDED: dict[str, Callable[[Any, Any], Any]] = {
 _SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]]
 _SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 _EXACT = 2**53
-_TOO_LARGE = "the whole number needs more than 64 bits"
-_BEYOND = _TOO_LARGE, TOO_LARGE[1]
+_BEYOND = "the whole number needs more than 64 bits, or is -2**63, which stands for None"
 _ZERO = "division by zero"
 FLOOR = "Write math.floor(a / b), or int(...)."
 REMAINDER = "Write a - b * float(math.floor(a / b)), or int(...)."
@@ -75,10 +74,29 @@ def _binary(f: Function, node: ast.BinOp, name: str) -> Value:
         return storing.repeated(f, node.left, node.right, name)
     if isinstance(node.op, ast.Mult) and isinstance(node.right, ast.List):
         f.error(node, "a number before a list", "Write [0] * n.")
+    if (found := _written_out(node)) is not None:
+        return f.held(literal(found), node)
     left, right = f.ordered([node.left, node.right])
     if isinstance(node.op, ast.Add) and isinstance(left, List) and isinstance(right, List):
         f.error(node, "lists are not added", APPEND_EACH)
     return binary(f, node.op, f.number(left, node), f.number(right, node), node)
+
+
+def _written_out(node: ast.expr) -> int | None:
+    """Return a whole number that is written with operators, such as 2**63 - 1; None otherwise."""
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    if isinstance(node, ast.UnaryOp) and type(node.op) in _SIGNS:
+        x = _written_out(node.operand)
+        return None if x is None else int(_SIGNS[type(node.op)](x))
+    if not (isinstance(node, ast.BinOp) and type(node.op) in (ast.Add, ast.Sub, ast.Mult, ast.Pow)):
+        return None
+    a, b = _written_out(node.left), _written_out(node.right)
+    if a is None or b is None:
+        return None
+    if not isinstance(node.op, ast.Pow):
+        return int(FOLDED[SYMBOLS[type(node.op)]](a, b))
+    return a**b if 0 <= b <= 64 and abs(a) < 2**64 else None
 
 
 def binary(f: Function, op: ast.operator, a: Number, b: Number, node: ast.AST) -> Number:
@@ -125,40 +143,41 @@ def _folded(f: Function, symbol: str, a: Number, b: Number, node: ast.AST) -> Nu
     if REAL in (a.kind, b.kind) and symbol not in ("+", "-", "*", "/"):
         f.error(node, f"{symbol} of real numbers", REMAINDER if symbol == "%" else FLOOR)
     if symbol == "<<" and (b.known < 0 or b.known > 64):
-        f.error(node, *_BEYOND)
+        f.error(node, *TOO_LARGE)
     try:
         found = FOLDED[symbol](a.known, b.known)
     except (ZeroDivisionError, ValueError, OverflowError) as error:
         f.error(node, str(error), ASK_BEFORE)
-    return _written(f, int(found) if isinstance(found, bool) else found, node)
-
-
-def _written(f: Function, found: float, node: ast.AST) -> Number:
-    """Return a number that was computed here, or raise the error that it has too many bits."""
-    if isinstance(found, int) and not LEAST < found <= MOST:
-        f.error(node, *_BEYOND)
-    return literal(found)
+    return f.held(literal(int(found) if isinstance(found, bool) else found), node)
 
 
 def _quotient(f: Function, a: Number, b: Number, node: ast.AST) -> Number:
     x, y = as_real(a), as_real(b)
-    if f.unit.checked:
-        if a.kind != REAL and b.kind != REAL:
-            x, y = (f"(real){exact(f, one, node)}" for one in (a, b))
-        if not (b.literal and b.known):
-            y = f"checked_real_divisor({y}, {f.site(node, _ZERO)})"
+    if a.kind != REAL and b.kind != REAL:
+        x, y = (_exact(f, one, node) for one in (a, b))
+    if f.unit.checked and not (b.literal and b.known):
+        y = f"checked_real_divisor({y}, {f.site(node, _ZERO)})"
     return Number(f"({x} / {y})", REAL, min(a.life, b.life))
 
 
-def exact(f: Function, number: Number, node: ast.AST) -> str:
-    """Return the text of a whole number that a real one must hold exactly."""
+def exactly_real(number: Number) -> bool:
+    """Return whether a whole number, whatever its value is, is one that a real one can have."""
+    if number.literal and number.known is not None:
+        return int(float(number.known)) == number.known
     within = number.low is not None and number.high is not None
-    if within and -_EXACT <= number.low <= number.high <= _EXACT:  # type: ignore[operator]
-        return wide(number)
+    return within and -_EXACT <= number.low <= number.high <= _EXACT  # type: ignore[operator]
+
+
+def _exact(f: Function, number: Number, node: ast.AST) -> str:
+    """Return the text as a real number of a whole one that a real one must hold exactly."""
+    if exactly_real(number):
+        return as_real(number)
     what = "a whole number of more than 53 bits becomes a real one"
-    return (
-        f"checked_exact({wide(number)}, {f.site(node, what)})" if f.unit.checked else wide(number)
-    )
+    if number.literal:
+        f.error(node, what, f"Write {float(number.known or 0)!r}, if it may be rounded.")
+    if not f.unit.checked:
+        return as_real(number)
+    return f"(real)checked_exact({wide(number)}, {f.site(node, what)})"
 
 
 def _whole(
@@ -171,7 +190,7 @@ def _whole(
     if symbol in ("+", "-", "*"):
         if f.unit.checked and not proven:
             word = {"+": "add", "-": "sub", "*": "mul"}[symbol]
-            return f"checked_{word}({bare(x)}, {bare(y)}, {f.site(node, _TOO_LARGE)})"
+            return f"checked_{word}({bare(x)}, {bare(y)}, {f.site(node, _BEYOND)})"
         return f"({x} {symbol} {y})"
     if symbol in ("//", "%"):
         word = "div" if symbol == "//" else "mod"
@@ -183,12 +202,19 @@ def _whole(
         return f"floor_{word}({bare(x)}, {bare(y)})"
     if symbol == "<<":
         if f.unit.checked:
-            return f"checked_shift({bare(x)}, {bare(y)}, {f.site(node, _TOO_LARGE)})"
+            return f"checked_shift({bare(x)}, {bare(y)}, {f.site(node, _BEYOND)})"
         return f"shift_left({bare(x)}, {bare(y)})"
     if symbol == ">>":
         f.require(f"{b.text} >= 0", node, "a shift by a negative number")
         return f"shift_right({bare(x)}, {bare(y)})"
-    return f"({x} {symbol} {y})"
+    never = {"&": a.positive or b.positive, "|": True, "^": a.positive and b.positive}[symbol]
+    return _present(f, f"({x} {symbol} {y})", proven or never, node)
+
+
+def _present(f: Function, text: str, proven: bool, node: ast.AST) -> str:
+    """Return the text of a whole number of 64 bits, which must not be the one that is None."""
+    tested = f.unit.checked and not proven
+    return f"checked_present({bare(text)}, {f.site(node, _BEYOND)})" if tested else text
 
 
 def bounds(symbol: str, a: Number, b: Number) -> tuple[int | None, int | None]:
@@ -223,8 +249,8 @@ def _power(f: Function, a: Number, b: Number, node: ast.AST) -> Number:
     if a.kind == INT and b.kind == INT and isinstance(b.known, int) and b.literal:
         if a.literal and isinstance(a.known, int) and b.known >= 0:
             if b.known > 63 and abs(a.known) > 1:
-                f.error(node, *_BEYOND)
-            return _written(f, a.known**b.known, node)
+                f.error(node, *TOO_LARGE)
+            return f.held(literal(a.known**b.known), node)
         if b.known in (0, 1, 2, 3, 4):
             base, made = f.kept(a) if a.life == 0 else a, literal(1)
             for _ in range(b.known):
@@ -240,22 +266,26 @@ def _power(f: Function, a: Number, b: Number, node: ast.AST) -> Number:
 @handles(ast.UnaryOp)
 def _unary(f: Function, node: ast.UnaryOp, name: str) -> Value:
     if isinstance(node.op, ast.Not):
-        found = f.truth(node)
-        return Known(found) if isinstance(found, bool) else found
+        true = f.truth(node)
+        return Known(true) if isinstance(true, bool) else true
+    if (found := _written_out(node)) is not None:
+        return f.held(literal(found), node)
     value = f.present(f.number(f.expression(node.operand), node), node)
     if isinstance(node.op, ast.Invert) and value.kind == REAL:
         f.error(node, "~ of a real number", "Write int(...).")
     if value.literal and value.known is not None:
         plain = int(value.known) if isinstance(value.known, bool) else value.known
-        return _written(f, _SIGNS[type(node.op)](plain), node)
+        return f.held(literal(_SIGNS[type(node.op)](plain)), node)
     text = value.text if value.kind == REAL else wide(value)
     kind = REAL if value.kind == REAL else INT
     if isinstance(node.op, ast.UAdd):
         return replace(value, kind=kind, text=text)
     if isinstance(node.op, ast.Invert):
-        return Number(f"(~{text})", INT, value.life)
-    low, high, known = (None if x is None else -x for x in (value.high, value.low, value.known))
+        low, high = (None if x is None else ~x for x in (value.high, value.low))
+        return Number(_present(f, f"(~{text})", low is not None, node), INT, value.life, low, high)
+    low, high = (None if x is None else -x for x in (value.high, value.low))
+    known = None if value.known is None else -value.known
     signed = f"(-{text})"
     if kind == INT and f.unit.checked and value.low is None:
-        signed = f"checked_sub(0, {bare(text)}, {f.site(node, _TOO_LARGE)})"
-    return Number(signed, kind, value.life, low, high, known)  # type: ignore[arg-type]
+        signed = f"checked_sub(0, {bare(text)}, {f.site(node, _BEYOND)})"
+    return Number(signed, kind, value.life, low, high, known)

@@ -287,6 +287,8 @@ def _require_signature(rule: Rule, function: FunctionType, path: Path) -> None:
             continue
         reason = f"{shown(path)}:{code.co_firstlineno}: {function.__name__}: {what}"
         raise PlugInError(f"{reason}\n  {wants}")
-    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
-        reason = f"{shown(path)}:{code.co_firstlineno}: {function.__name__}: is a generator"
+    waits = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+    if inspect.isgeneratorfunction(function) or waits:
+        what = "is written with async def: write def" if waits else "is a generator"
+        reason = f"{shown(path)}:{code.co_firstlineno}: {function.__name__}: {what}"
         raise PlugInError(f"{reason}\n  Return {rule.result}.")

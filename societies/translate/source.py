@@ -99,8 +99,10 @@ def definition(function: FunctionType) -> tuple[ast.FunctionDef, SourceFile]:
         file = _parsed(found, str(function.__module__), found.stat().st_mtime_ns)
         if (node := file.functions.get((name, line))) is not None:
             return node, file
-    hint = "Write the function with def, in a file."
-    raise TranslationError(str(path), line, "", f"the source of {name} is not found", hint)
+    reason, hint = f"the source of {name} is not found", "Write the function with def, in a file."
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        reason, hint = f"{name} is written with async def: a rule waits for nothing", "Write def."
+    raise TranslationError(Path(str(path)).name, line, "", reason, hint, wrong=True)
 
 
 def without_docstring(node: ast.FunctionDef | ast.ClassDef) -> list[ast.stmt]:

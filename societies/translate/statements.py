@@ -9,6 +9,7 @@ from societies.translate import lists, storing
 from societies.translate.function import Function, handles
 from societies.translate.messages import DICTIONARY, LOOP_ELSE
 from societies.translate.operators import binary
+from societies.translate.tables import listed
 from societies.translate.values import (
     BOOL,
     CALLED,
@@ -161,7 +162,7 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
         if lines:
             value = f.steady(value)
             f.splice(lines)
-        where = f.listed(where, target, *ONLY_ENTRIES)
+        where = listed(f, where, target, *ONLY_ENTRIES)
         if isinstance(value, List):
             storing.store_row(f, where, lists.position(f, place, target), value, target)
         else:
@@ -276,7 +277,7 @@ def _augmented(f: Function, node: ast.AugAssign) -> None:
         old = lists.scalar_of(f, where, target)
     else:
         found, at = f.ordered([target.value, target.slice])
-        where = f.listed(found, target, *ONLY_ENTRIES)
+        where = listed(f, found, target, *ONLY_ENTRIES)
         place = lists.position(f, at, target)
         if place.life != FIXED and not place.text.isidentifier():
             place = f.kept(place)

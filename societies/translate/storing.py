@@ -290,7 +290,11 @@ def display(f: Function, node: ast.List | ast.Tuple, name: str) -> List:
     """Return the list of values that are written out."""
     if not node.elts:
         f.error(node, UNKNOWN_MOST, BOUNDED.format(name=name or "x"))
-    values = f.ordered(node.elts)
+    return filled(f, f.ordered(node.elts), node, name)
+
+
+def filled(f: Function, values: Sequence[Value], node: ast.AST, name: str) -> List:
+    """Return a new list of some values."""
     first = values[0]
     if isinstance(first, List):
         inner = max(one.most for one in values if isinstance(one, List))

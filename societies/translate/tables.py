@@ -9,16 +9,27 @@ import numpy as np
 
 from societies.config.model import Section
 from societies.translate.function import Function
-from societies.translate.messages import TOO_LARGE
+from societies.translate.messages import too_large
 from societies.translate.names import in_c
 from societies.translate.values import (
     INT,
     LEAST,
     MOST,
     REAL,
+    Known,
     List,
     ListColumn,
+    Value,
 )
+
+
+def listed(f: Function, value: Value, node: ast.AST, reason: str, hint: str = "") -> List:
+    """Return a value that is a list, or a constant one; raise an error if it is neither."""
+    if isinstance(value, Known) and isinstance(value.value, tuple | list | range):
+        return table(f, value.value, node)
+    if not isinstance(value, List):
+        f.error(node, reason, hint)
+    return value
 
 
 def table(f: Function, values: Any, node: ast.AST, name: str = "") -> List:
@@ -43,8 +54,9 @@ def table(f: Function, values: Any, node: ast.AST, name: str = "") -> List:
         real = any(isinstance(one, float) for one in numbers)
         if real and not all(isinstance(one, float) for one in numbers):
             f.error(node, "a constant list of whole and real numbers", "Write 1.0 instead of 1.")
-        if not real and not all(LEAST < one <= MOST for one in numbers):
-            f.error(node, *TOO_LARGE)
+        beyond = [one for one in numbers if not real and not LEAST < one <= MOST]
+        if beyond:
+            f.error(node, *too_large(beyond[0]))
         if not real and width == 1:
             bounds = (int(min(numbers)), int(max(numbers)))  # type: ignore[assignment]
         c = _argument(f, name, i, width, np.array(numbers, "float64" if real else "int64"))

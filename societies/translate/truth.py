@@ -11,7 +11,7 @@ from societies.translate.frames import CLine
 from societies.translate.function import TRUTHS, Function, handles
 from societies.translate.membership import contains
 from societies.translate.messages import WRITE_REAL
-from societies.translate.operators import SYMBOLS, exact
+from societies.translate.operators import SYMBOLS, exactly_real
 from societies.translate.values import (
     BOOL,
     CALLED,
@@ -153,6 +153,9 @@ def _compared(f: Function, op: ast.cmpop, a: Value, b: Value, node: ast.AST) -> 
             f.error(node, str(error))
     if isinstance(a, List | tuple) or isinstance(b, List | tuple):
         f.error(node, "lists are not compared", "Compare their entries in a loop.")
+    word = next((one.value for one in (a, b) if isinstance(one, Known)), None)
+    if isinstance(word, str) and word not in [getattr(one, "value", "") for one in ast.walk(node)]:
+        f.error(node, f"the word '{word}' is compared with a number", f'Write == "{word}".')
     x, y = f.number(a, node), f.number(b, node)
     equality = isinstance(op, ast.Eq | ast.NotEq)
     if not equality:
@@ -166,11 +169,12 @@ def _compared(f: Function, op: ast.cmpop, a: Value, b: Value, node: ast.AST) -> 
             f.error(
                 node, "None or a whole number, compared with a real one", "Ask 'is None' first."
             )
-        texts = [
-            one.text if one.kind == REAL else f"(real){exact(f, one, node)}"
-            if not one.literal else as_real(one)
-            for one in (x, y)
-        ]  # fmt: skip
+        for one, other in ((x, y), (y, x)):
+            if one.kind != REAL and not exactly_real(one):
+                order, before = f"order_of({bare(wide(one))}, {bare(other.text)})", one is y
+                text = f"(0.0 {symbol} {order})" if before else f"({order} {symbol} 0.0)"
+                return Number(text, BOOL, life, 0, 1)
+        texts = [as_real(x), as_real(y)]
     else:
         texts = [wide(x), wide(y)] if x.kind != BOOL or y.kind != BOOL else [x.text, y.text]
     return Number(f"({texts[0]} {symbol} {texts[1]})", BOOL, life, 0, 1)

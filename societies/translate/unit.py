@@ -354,7 +354,13 @@ def parameters_of(function: FunctionType, name: str, declared: Declared) -> tupl
     reason = ""
     if len(names) < 2:
         reason = f"a phase has two parameters at least, and {name} has {len(names) or 'none'}"
+    elif unknown and all(one in declared.lengths for one in unknown):
+        reason = f"the entry '{unknown[0]}' is not the last parameter of the phase {name}"
+        if entry:
+            reason = f"the phase {name} is for entries of '{unknown[0]}' and '{entry}': one can be"
+        hint = f"{hint[:-2]}, {unknown[0]})."
     elif unknown:
+        unknown = [one for one in unknown if one not in declared.lengths]
         near = suggestion(unknown[0], [*given, *declared.lengths])
         reason = f"the phase {name} is given no '{unknown[0]}'{near}"
         if dims := [one for one in declared.lengths if one != "series"]:

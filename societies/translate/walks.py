@@ -12,7 +12,7 @@ from societies.translate.function import Function
 from societies.translate.membership import whole
 from societies.translate.messages import FROM_CONFIG
 from societies.translate.operators import binary
-from societies.translate.tables import table
+from societies.translate.tables import listed
 from societies.translate.values import (
     INT,
     NAME,
@@ -124,13 +124,7 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
     if isinstance(node, ast.Tuple | ast.List):
         made = storing.display(f, node, "among")
     else:
-        value = f.expression(node)
-        if isinstance(value, Known) and isinstance(value.value, tuple | list | range):
-            made = table(f, value.value, node)
-        elif isinstance(value, List):
-            made = value
-        else:
-            f.error(node, "this is no list", _LOOPS)
+        made = listed(f, f.expression(node), node, "this is no list", _LOOPS)
     whole(f, made, node)
     _unbound(f, made, node, body)
     return _through_list(f, made)
@@ -214,7 +208,7 @@ def _reversed(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
         first, end = (binary(f, ast.Sub(), one, step, node) for one in (span.stop, span.start))
         return _through_range(f, Span(first, end, -span.step))
     made = f.expression(node.args[0])
-    made = f.listed(made, node, "reversed takes a list", _LOOPS)
+    made = listed(f, made, node, "reversed takes a list", _LOOPS)
     whole(f, made, node)
     _unbound(f, made, node, body)
     last = f.kept(Number(f"{made.length} - 1", INT)).text
@@ -228,7 +222,7 @@ def _reversed(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
 
 def _slice(f: Function, node: ast.Subscript, body: Sequence[ast.AST]) -> Walk:
     """Return how a loop goes through a slice, which is a copy unless nothing can change it."""
-    made = f.listed(f.expression(node.value), node, "only lists have slices")
+    made = listed(f, f.expression(node.value), node, "only lists have slices")
     whole(f, made, node)
     assert isinstance(node.slice, ast.Slice)
     if changes(body):

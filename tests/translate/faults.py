@@ -16,6 +16,14 @@ def too_small(config, society, day):
     society.wide = a - 900_000_000_000_000_000  # the whole number needs more than 64 bits
 
 
+def none_of_difference(config, society, day):
+    society.wide = 2 - 9_223_372_036_854_775_807 - society.wide  # -2**63, which stands for None
+
+
+def none_of_bits(config, society, day):
+    society.wide = (9_223_372_036_854_775_804 + society.wide) ^ (2 - society.wide)  # is -2**63
+
+
 def beyond(config, society, day):
     i = 7 + society.whole[0]
     society.whole[i] = 3  # an index is beyond the list

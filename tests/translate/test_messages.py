@@ -19,6 +19,10 @@ import numpy as np
 from societies.model import Bounded, Rng, reduce_sum
 
 COUNT = 0
+LEAST = -(2**63)
+BITS = (1, LEAST)
+PAIRS = ((1, 2.5), (3, 4.5))
+WORDS = [1, 2]
 
 
 def down(n):
@@ -43,6 +47,10 @@ def same(values):
 def earlier(n, values):
     n = n - 5
     return values[n]
+
+
+def larger(x=2**70):
+    return x
 
 
 def pair(x):
@@ -136,7 +144,12 @@ REFUSED = {
     # kinds of numbers
     "x = 2 ** 70": ("more than 64 bits", "1e22"),
     "x = 4000000000 ** 3": ("more than 64 bits", "1e22"),
-    "x = -(~9223372036854775807)": ("more than 64 bits", "1e22"),
+    "x = -(~9223372036854775807)": ("is no whole number of devices", "stands for None"),
+    "x = -2**63": ("is no whole number of devices", "-2**63 stands for None"),
+    "x = LEAST": ("-9223372036854775808 is no whole number", "the least is -2**63 + 1"),
+    "x = BITS[day]": ("-9223372036854775808 is no whole number", "the least is -2**63 + 1"),
+    "x = larger()": ("more than 64 bits", "1e22"),
+    "x = day / 9007199254740993": ("of more than 53 bits", "9007199254740992.0, if it may"),
     "x = society.money[0] ** society.money[1]": ("an exponent that is not", "x * x"),
     "x = max(0, society.wealth[0])": ("max of a whole and a real number", "0.0 for 0"),
     "x = mixed(3)": ("returns a real number here and a whole number elsewhere", "0.0 instead"),
@@ -181,6 +194,9 @@ REFUSED = {
     "p = [1]\nx = max(p, default=p[0])": ("a default that reads or draws", "the line before"),
     "p = [1]\nif p == [1]:\n    pass": ("lists are not compared", "in a loop"),
     "p = [True, False]\np[0] = 3": ("has truth values and gets a whole number", "[0] * n"),
+    "WORDS[0] = 3": ("constants cannot be changed", "Copy it: list(...)"),
+    "x = PAIRS[0][day % 2]": ("a tuple of whole and real numbers", "0.0 for 0"),
+    "x = (1, 2)[3]": ("the tuple has 2 entries", ""),
     # statements and functions
     "class Agent:\n    pass": ("a class cannot be translated", "fields of the society"),
     "with open('x') as f:\n    pass": ("this with cannot be translated", "Rng.load"),
@@ -193,6 +209,12 @@ REFUSED = {
     "del society.money[0]": ("del cannot be translated", "pop"),
     "import math": ("an import inside a rule", "top of the file"),
     "x = math.sin(1.0)": ("math.sin has other bits on every device", "table"),
+    "x = math.gcd(4, 6)": ("math.gcd is not translated", "a, b = b, a % b"),
+    "x = math.isqrt(day)": ("math.isqrt is not translated", "int(math.sqrt(n))"),
+    "x = math.copysign(1.0, 2.0)": ("math.copysign is not translated", "if y >= 0.0"),
+    "x = math.hypot(1.0, 2.0)": ("math.hypot is not translated", "math.sqrt(x * x + y * y)"),
+    "x = pow(2, 3)": ("pow is not translated", "a ** b of whole numbers"),
+    "if config.rule == 0:\n    pass": ("the word 'fair' is compared with", 'Write == "fair"'),
     "x = statistics.mean(society.money)": ("no twin on devices", "reduce_sum"),
     "x = collections.deque()": ("no place in a kernel", "a list or a field"),
     "x = map(int, society.money)": ("map cannot be translated", "comprehension"),
@@ -383,7 +405,8 @@ def test_a_parameter_that_nothing_gives_is_refused(translated):
         ("phase(config)", "and phase has 1"),
         ("phase(config, society, dya)", "is given no 'dya'; did you mean 'day'"),
         ("phase(config, society, day, agents)", "no 'agents'; did you mean 'agent'"),
-        ("phase(config, society, agent, day)", "is given no 'agent'"),
+        ("phase(config, society, agent, day)", "'agent' is not the last parameter of the phase"),
+        ("phase(config, society, agent, series)", "for entries of 'agent' and 'series'"),
         ("phase(config, society, *more)", "has parameters that are never given, or a default"),
         ("phase(config, society, **more)", "has parameters that are never given"),
         ("phase(config, society, day=3)", "or a default"),

@@ -126,6 +126,7 @@ def test_what_plain_python_cannot_carry_out_either_is_an_error(folder, capsys, l
     ("old", "new", "said"),
     [
         ("def walk(config, society, day)", "def walk(config)", "walk.py:13: a phase has two"),
+        ("def walk", "async def walk", "walk.py:13: walk is written with async def: a rule waits"),
         (", society, day)", ", society, dya)", "walk.py:13: the phase walk is given no 'dya'; did"),
         ('("walk",)', '("wolk",)', "walk.py: the model walk_alone names the phase 'wolk', and the "
          "file has no such function; did you mean 'walk'?"),
@@ -261,6 +262,7 @@ def test_a_changed_file_is_imported_again(folder):
     assert societies.load_config("walk.yaml").step == 2
 
 
+UNBOUNDED = SOURCE.replace("NAME", "walk_alone").replace(", ge=1, le=9", "")
 BAD = {
     "missing": (
         {"walk.yaml": "model: walc.py\n"},
@@ -290,6 +292,29 @@ BAD = {
     "unknown key": (
         {"walk.yaml": "model: walk.py\nsteps: 3\n"},
         r"walk.yaml:2:1  steps: unknown key; did you mean 'step'\?",
+    ),
+    "default": (
+        {"walk.py": SOURCE.replace("NAME", "walk_alone").replace("key(1,", "key(10,")},
+        r"walk.yaml:1:1  step: its default in walk.py must be at most 9, got 10",
+    ),
+    "no type": (
+        {"walk.py": SOURCE.replace("step: int", "step")},
+        r"walk.py:10: the key step has no type: write step: int = .*\n    step = key\(1",
+    ),
+    "no type of a constant": (
+        {"walk.py": SOURCE.replace("    step: int", "    pace = 0.5\n    step: int")},
+        r"walk.py:10: the key pace has no type: write pace: int = .*\n    pace = 0.5",
+    ),
+    "more than 64 bits": (
+        {"walk.py": UNBOUNDED, "walk.yaml": f"model: walk.py\nstep: {10**20}\n"},
+        r"walk.yaml:2:7  step: must be at most 64 bits in size, got 1000",
+    ),
+    "more than 53 bits": (
+        {
+            "walk.py": UNBOUNDED.replace("key(1", "value(1").replace("key\n", "value\n"),
+            "walk.yaml": "interventions: [{day: 2, set: {step: 9999999999999999}}]\nmodel: walk.py",
+        },
+        r"walk.yaml:1:.*interventions.0: step: must be at most 2\*\*53 in size, got 9999",
     ),
 }
 

@@ -140,6 +140,16 @@ BAD = {
         "def price(most_a=1.0):\n    return most_a\n",
         "my_rules.py:1: price: the parameter 'most_a' has a default",
     ),
+    "waits": (
+        "my_rules.py:price",
+        "async def price():\n    return 1.0\n",
+        "my_rules.py:1: price: is written with async def: write def",
+    ),
+    "word": (
+        "my_rules.py:price",
+        "def price(rule):\n    return 1.0 if rule == 0 else 2.0\n",
+        "my_rules.py:2: the word 'geometric' is compared with a number",
+    ),
     "draws": (
         "my_rules.py:price",
         "from societies.model import Rng\n\ndef price():\n    return Rng.seed(1, 2, 3).uniform()\n",
@@ -153,7 +163,7 @@ BAD = {
     "memory": (
         "my_rules.py:price",
         "seen = [1.0]\n\ndef price(most_a):\n    seen[0] = most_a\n    return most_a\n",
-        "my_rules.py:4: only entries of lists can be assigned",
+        "my_rules.py:4: the configuration and constants cannot be changed",
     ),
     "field": (
         "my_rules.py:price",
@@ -180,7 +190,7 @@ BAD = {
         "def price(most_a):\n    return most_a ** 0.5\n",
         "my_rules.py:2: a power",
     ),
-    "word": ("geometrik", "", "got 'geometrik'; did you mean 'geometric'?"),
+    "near word": ("geometrik", "", "got 'geometrik'; did you mean 'geometric'?"),
 }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
-from societies.config.check import places_of
+from societies.config.check import named_in, places_of
 from societies.config.model import (
     CONFLICTS_LATER,
     INITIAL,
@@ -224,7 +224,7 @@ def changed(model: type[Any], base: Mapping[str, Any], settings: Mapping[Path, A
         found: WorkloadConfig = model.model_validate(data, context=CONFLICTS_LATER)
     except ValidationError as errors:
         lines = [
-            f"{dotted(_inside(error['loc'], data))}: {plain_words(error)}"
+            f"{dotted((*_inside(error['loc'], data), *named_in(error)))}: {plain_words(error)}"
             for error in errors.errors()
         ]
         raise ValueError("\n".join(lines)) from None

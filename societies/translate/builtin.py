@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -54,8 +55,9 @@ def _one_number(f: Function, node: ast.Call) -> Number:
 
 def _float(f: Function, node: ast.Call, name: str) -> Value:
     argument = node.args[0] if len(node.args) == 1 else None
-    if isinstance(argument, ast.Constant) and argument.value in ("inf", "-inf", "nan"):
-        return literal(float(argument.value))
+    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+        with suppress(ValueError):
+            return literal(float(argument.value))
     value = _one_number(f, node)
     if value.kind == REAL:
         return value
@@ -223,7 +225,11 @@ def reduced(f: Function, node: ast.Call, name: str) -> Value:
     """Translate ``reduce_sum``, which adds up a list of its own."""
     made = list_from(f, node, "terms")
     if made.kind != REAL or made.pairs or made.rows:
-        f.error(node, "reduce_sum of something else than real numbers", "Write sum(...) of whole.")
+        f.error(
+            node,
+            "reduce_sum of something else than real numbers",
+            "Write sum(values) of whole numbers.",
+        )
     return f.kept(Number(alone("reduce_sum_alone", made), REAL))
 
 
@@ -288,8 +294,11 @@ def _call(f: Function, node: ast.Call, name: str) -> Value:
         f.error(node, f"the class {value.__name__} has no place in a kernel", ATTRIBUTES)
     if value is None:
         f.error(node, f"{ast.unparse(node.func)} is no function")
-    called = getattr(value, "__name__", "this")
-    f.error(node, f"{called} cannot be translated", "Write it as a function of this file.")
+    f.error(
+        node,
+        f"{ast.unparse(node.func)} cannot be translated",
+        "Write it as a function of this file.",
+    )
 
 
 def _method(f: Function, method: Method, node: ast.Call, name: str) -> Value:

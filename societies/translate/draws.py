@@ -100,7 +100,8 @@ def seed(f: Function, node: ast.Call, name: str) -> Value:
     """Translate ``Rng.seed``."""
     _require_draws(f, node)
     f.arguments(node, 3, 3, "Rng.seed takes base, gap and number of the stream")
-    values = [f.present(one, node) for one in f.numbers(node.args, node)]
+    numbers = f.numbers(node.args, node)
+    values = [one if one.kind == WORD else f.present(one, node) for one in numbers]
     if any(one.kind not in (INT, BOOL, WORD) for one in values):
         f.error(node, "Rng.seed gets a real number", "Write int(...).")
     texts = [one.text if one.kind == WORD else f"(ulong){wide(one)}" for one in values]

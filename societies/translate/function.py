@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from societies.config.problems import suggestion
 from societies.translate.frames import Access, Again, Instance, Namespace
-from societies.translate.messages import EXPRESSIONS, STATEMENTS, TEXT, too_large
+from societies.translate.messages import EXPRESSIONS, STATE, STATEMENTS, TEXT, too_large
 from societies.translate.values import (
     BOOL,
     CALLED,
@@ -29,6 +29,7 @@ from societies.translate.values import (
     NOTHING,
     READ,
     REAL,
+    WORD,
     EventList,
     Inner,
     Known,
@@ -95,7 +96,12 @@ class Function(Writer):
                 self.error(node, f"'{name}' may have no value here", hint)
             return frame.scope[name]
         if frame.bindings[name]:
-            self.error(node, f"'{name}' has no value yet", "Assign it before.")
+            hint = "Assign it before."
+            if name in frame.names:
+                hint = (
+                    "It also names a constant of the module, which stays as it is: choose another."
+                )
+            self.error(node, f"'{name}' has no value yet", hint)
         if frame.outer is not None:
             found = self.around(frame.outer, name, node)
             if found is not None:
@@ -277,6 +283,8 @@ class Function(Writer):
 
     def present(self, number: Number, node: ast.AST) -> Number:
         """Return a number that may be None as one that is not: None raises an error in Python."""
+        if number.kind == WORD:
+            self.error(node, *STATE)
         if number.kind not in (MAYBE, NONE):
             return number
         if self.unit.checked:

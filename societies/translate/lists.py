@@ -185,6 +185,11 @@ def field_list(f: Function, name: str, node: ast.AST) -> List:
         hint = f"Declared are {', '.join(known)}." if known else "The model declares no field."
         if hasattr(declared.settings, name):
             near, hint = "", f"It is a key of the configuration: config.{name}."
+        if name in declared.series:
+            near, hint = (
+                "",
+                f"It is a series: {declared.copies}.series = {{...}} assigns all of them.",
+            )
         f.error(node, f"the {declared.copies} has no field '{name}'{near}", hint, wrong=True)
     one = declared.fields[name]
     if one.dtype not in FIELDS:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles
 from societies.translate.membership import whole
-from societies.translate.messages import FROM_CONFIG, LOOP_ELSE, NO_WAITING
+from societies.translate.messages import FROM_CONFIG, LOOP_ELSE, NO_WAITING, WALKS
 from societies.translate.statements import store
 from societies.translate.values import (
     CTYPES,
@@ -189,7 +189,7 @@ def _local(f: Function, target: ast.expr, item: Value, node: ast.AST) -> None:
     """Let a name of a comprehension stand for what is met."""
     if isinstance(target, ast.Tuple):
         if not isinstance(item, tuple) or len(item) != len(target.elts):
-            f.error(node, "not as many values as names")
+            f.error(target, "not as many values as names", WALKS)
         for one, value in zip(target.elts, item, strict=True):
             _local(f, one, value, node)
         return
@@ -239,7 +239,8 @@ def _first(f: Function, value: Value, name: str, most: int, node: ast.AST) -> Li
 
 def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] = ()) -> List:
     """Return a new list of the values of a list, a range or a generator."""
-    f.arguments(node, 1, 1, f"{ast.unparse(node.func)} takes one list here", keywords)
+    more = f", {' and '.join(f'{one}=' for one in keywords)}" if keywords else ""
+    f.arguments(node, 1, 1, f"{ast.unparse(node.func)} takes one list here{more}", keywords)
     argument = node.args[0]
     if isinstance(argument, Generators):
         made: List = list_of(f, argument, name)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from societies.translate import lists, storing
 from societies.translate.function import Function
-from societies.translate.messages import APPEND_EACH, BOUNDED, UNKNOWN_MOST
+from societies.translate.messages import APPEND_EACH, BOUNDED, STATE, UNKNOWN_MOST
 from societies.translate.tables import listed
 from societies.translate.values import (
     BOOL,
@@ -15,6 +15,7 @@ from societies.translate.values import (
     INT,
     READ,
     REAL,
+    WORD,
     Known,
     List,
     Number,
@@ -39,6 +40,8 @@ def contains(f: Function, node: ast.Compare) -> Number | bool:
             words = [value.value for value in values if isinstance(value, Known)]
             return (words[0] in words[1:]) != negate
         wanted, *others = [f.number(value, node) for value in values]
+        if any(one.kind == WORD for one in (wanted, *others)):
+            f.error(node, *STATE)
         if any(one.kind == REAL for one in (wanted, *others)):
             f.error(node, *_IDENTITY)
         wanted = f.kept(wanted) if wanted.life == 0 else wanted
@@ -86,6 +89,8 @@ def _same(f: Function, where: List, value: Value, k: str, node: ast.AST) -> str:
     tests = []
     for i, part in enumerate(parts):
         number = f.number(part, node)
+        if WORD in (number.kind, where.columns[i].kind):
+            f.error(node, *STATE)
         if REAL in (number.kind, where.columns[i].kind):
             f.error(node, *_IDENTITY)
         number = f.kept(number) if number.life == 0 else number
@@ -101,7 +106,9 @@ def whole(f: Function, where: List, node: ast.AST, what: str = "read") -> None:
 
 
 INSTEAD = {
-    **{name: f"Write {name}(values)." for name in ("sum", "min", "max", "any", "all")},
+    **{name: f"Write {name}(values)." for name in ("sum", "min", "max", "any", "all", "sorted")},
+    **dict.fromkeys(("add", "push", "put"), "Write .append(x) to a list Bounded(most)."),
+    "shuffle": "Write order = random_permutation(rng, n), and go through it.",
     "mean": "Write reduce_sum(values) / float(len(values)); of whole numbers, sum(values).",
     "size": "Write len(values).",
     "argmax": "Write values.index(max(values)).",
@@ -123,8 +130,8 @@ def method(f: Function, where: List, name: str, node: ast.Call, target: str) -> 
         hint = "Fields keep their length; copy it: x = list(...)."
         f.error(node, f".{name} of a list of fixed length", hint)
     if name in ("append", "extend", "insert") and not where.bounded:
-        hint = BOUNDED.format(name="values")
-        f.error(node, UNKNOWN_MOST, hint)
+        named = (n for n, v in f.frame.scope.items() if v == where)
+        f.error(node, UNKNOWN_MOST, BOUNDED.format(name=next(named, "values")))
     return made(f, where, node, target)
 
 

@@ -77,10 +77,15 @@ FROM_CONFIG = (
     "Write Bounded(most) and append, where `most` follows from the configuration.",
 )
 WRITE_REAL = "Write float(...), or 0.0 for 0."
+WALKS = "Write enumerate(values) for places and values, zip(a, b) for the values of two lists."
 APPEND_EACH = "Append the entries in a loop."
 ASK_BEFORE = "Ask before: if count > 0: x = total / count."
 NO_WAITING = "a rule waits for nothing"
 TOO_LARGE = "a whole number of more than 64 bits", "Write it as a real number: 1e22."
+STATE = (
+    "the state of a random stream is no number",
+    "Write rng = Rng.load(...), and draw from it.",
+)
 LOOP_ELSE = (
     "else of a loop cannot be translated",
     "Keep in a variable whether the loop broke off, and ask it after the loop.",
@@ -125,6 +130,7 @@ EXPRESSIONS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Starred: ("* cannot be translated", APPEND_EACH),
     ast.NamedExpr: ("an assignment inside an expression", "Write it in a line of its own."),
     ast.Await: (NO_WAITING, "Call the function."),
+    ast.Slice: ("a slice of several dimensions", "Write a comprehension: [row[k] for row in x]."),
 }
 
 _MULTIPLY = "Write a loop that multiplies."

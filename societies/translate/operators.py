@@ -16,7 +16,6 @@ from societies.translate.values import (
     LEAST,
     MOST,
     REAL,
-    WORD,
     Known,
     List,
     Number,
@@ -102,8 +101,6 @@ def _written_out(node: ast.expr) -> int | None:
 def binary(f: Function, op: ast.operator, a: Number, b: Number, node: ast.AST) -> Number:
     """Return the result of an operator of two numbers."""
     a, b = f.present(a, node), f.present(b, node)
-    if WORD in (a.kind, b.kind):
-        f.error(node, "the state of a random stream is no number", "Write rng = Rng.load(...).")
     if isinstance(op, ast.Pow):
         return _power(f, a, b, node)
     symbol = SYMBOLS.get(type(op))
@@ -142,7 +139,7 @@ def _folded(f: Function, symbol: str, a: Number, b: Number, node: ast.AST) -> Nu
     assert a.known is not None and b.known is not None
     if REAL in (a.kind, b.kind) and symbol not in ("+", "-", "*", "/"):
         f.error(node, f"{symbol} of real numbers", REMAINDER if symbol == "%" else FLOOR)
-    if symbol == "<<" and (b.known < 0 or b.known > 64):
+    if symbol == "<<" and b.known > 64:
         f.error(node, *TOO_LARGE)
     try:
         found = FOLDED[symbol](a.known, b.known)

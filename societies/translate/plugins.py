@@ -26,12 +26,11 @@ from societies.translate.declared import Declared
 from societies.translate.files import PlugInError, load_module
 from societies.translate.frames import Instance, Namespace
 from societies.translate.function import Function
-from societies.translate.messages import RuleError, TranslationError
+from societies.translate.messages import DICTIONARY, TEXT, RuleError, TranslationError
 from societies.translate.names import in_c
 from societies.translate.source import LARGEST_FILE, SourceFile, definition, files_of, rules_sha256
 from societies.translate.tests_of_rules import (
     MOST_ROUNDS,
-    TESTS,
     TooManyRounds,
     bounded_rounds,
     within_64_bits,
@@ -46,6 +45,12 @@ PURE = "The result of a rule follows from its arguments alone, and it changes no
 
 _OF_MODELS = ("field", "Field", "config", "society")
 """Words of hints that are for models, whose rules have a state and a configuration."""
+
+_INSTEAD = {
+    DICTIONARY[0]: "Write if and elif, or a list indexed by numbers.",
+    TEXT[0]: "Compare words with words, and numbers with numbers.",
+}
+"""Hints for rules, by the reasons whose hints are for models."""
 
 LONGEST_LIST = 1024
 """Largest number of entries of a list in a rule: it is in private memory."""
@@ -148,7 +153,7 @@ class PlugIn:
             made = translate_function(caller, node, file, names, values, None, name, False)
         except TranslationError as error:
             state = any(word in error.hint for word in _OF_MODELS)
-            hint = PURE if state or not error.hint else error.hint
+            hint = _INSTEAD.get(error.reason, PURE if state or not error.hint else error.hint)
             raise error.told(self._shown(self.file.parent / error.file), hint) from None
         if made.result != _KINDS[self.rule.result]:
             raise self._other_result(made, node, file)
@@ -256,11 +261,13 @@ def load_plug_in(rule: Rule, text: str) -> PlugIn:
     module = load_module(path, f"rules.{rule.name}: ", tests=True)
     function = getattr(module, parts[1], None)
     if not isinstance(function, FunctionType):
-        found = {name: one for name, one in vars(module).items() if name not in TESTS}
-        known = [name for name, one in found.items() if isinstance(one, FunctionType)]
+        found = {name: one for name, one in vars(module).items() if isinstance(one, FunctionType)}
+        known = [name for name, one in found.items() if one.__module__ == module.__name__]
         near = difflib.get_close_matches(parts[1], known, n=1)
         also = f"; did you mean '{near[0]}'?" if near else ""
         what = "is no function" if hasattr(module, parts[1]) else "no such function"
+        if hasattr(function, "__wrapped__"):
+            what, also, near = "has a decorator: write the function without it", "", [parts[1]]
         listed = f" (functions: {', '.join(known)})" if known and not near else ""
         reason = f"{shown(path)}: {parts[1]}: {what}{also}{listed}"
         raise PlugInError(f"{reason}\n  It is named by rules.{rule.name}.")

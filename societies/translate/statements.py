@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles
-from societies.translate.messages import DICTIONARY, LOOP_ELSE
+from societies.translate.messages import DICTIONARY, LOOP_ELSE, WALKS
 from societies.translate.operators import binary
 from societies.translate.tables import listed
 from societies.translate.values import (
@@ -172,7 +172,7 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
         storing.store_field(f, target.attr, value, target)
     elif isinstance(target, ast.Tuple | ast.List):
         if not isinstance(value, tuple) or len(value) != len(target.elts):
-            f.error(node, "not as many values as names")
+            f.error(target, "not as many values as names", WALKS)
         for one, part in zip(target.elts, value, strict=True):
             store(f, one, part, node)
     else:
@@ -265,7 +265,10 @@ def _store_number(f: Function, name: str, value: Number, node: ast.AST) -> None:
 def _augmented(f: Function, node: ast.AugAssign) -> None:
     target = node.target
     if isinstance(target, ast.Name):
-        old = f.number(f.lookup(target.id, node), node)
+        found = f.lookup(target.id, node)
+        if isinstance(found, List):
+            f.error(node, "a list is not added to", f"Write {target.id}.append(x).")
+        old = f.number(found, node)
         value = f.number(f.expression(node.value), node)
         store_name(f, target.id, binary(f, node.op, old, value, node), node)
         return

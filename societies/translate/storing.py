@@ -60,7 +60,10 @@ def _fill(f: Function, where: List, value: List, node: ast.AST) -> None:
     if not value.fresh:
         hint = "Write list(...) around the name, so that there are two lists in Python as well."
         f.error(node, "a field and a name would stand for one list", hint)
-    if len(where.dims) != 1 or value.pairs or value.rows:
+    if len(where.dims) > 1:
+        hint = f"Assign its rows in a loop: {f.unit.declared.copies}.{where.field}[i] = [...]."
+        f.error(node, "a field of several dimensions is assigned as a whole", hint)
+    if value.pairs or value.rows:
         f.error(node, "a list of another shape than the field", "Assign its entries in a loop.")
     f.require(f"{value.length} == {where.length}", node, "a list of another length than the field")
     k = f.cname("k")

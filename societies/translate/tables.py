@@ -12,13 +12,17 @@ from societies.translate.function import Function
 from societies.translate.messages import too_large
 from societies.translate.names import in_c
 from societies.translate.values import (
+    CALLED,
     INT,
     LEAST,
     MOST,
+    NONE,
     REAL,
+    EventList,
     Known,
     List,
     ListColumn,
+    Number,
     Value,
 )
 
@@ -27,6 +31,12 @@ def listed(f: Function, value: Value, node: ast.AST, reason: str, hint: str = ""
     """Return a value that is a list, or a constant one; raise an error if it is neither."""
     if isinstance(value, Known) and isinstance(value.value, tuple | list | range):
         return table(f, value.value, node)
+    if isinstance(value, EventList):
+        f.error(node, "a list of events cannot be read", "What was appended is in the file.")
+    if isinstance(value, Number) and isinstance(node, ast.Subscript):
+        hint = "A function without return, such as .sort(), gives None."
+        hint = hint if value.kind == NONE else "Leave the index out."
+        f.error(node, f"{CALLED[value.kind]} has no entries", hint)
     if not isinstance(value, List):
         f.error(node, reason, hint)
     return value

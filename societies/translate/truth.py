@@ -10,7 +10,7 @@ from dataclasses import replace
 from societies.translate.frames import CLine
 from societies.translate.function import TRUTHS, Function, handles
 from societies.translate.membership import contains
-from societies.translate.messages import WRITE_REAL
+from societies.translate.messages import STATE, WRITE_REAL
 from societies.translate.operators import SYMBOLS, exactly_real
 from societies.translate.values import (
     BOOL,
@@ -161,7 +161,7 @@ def _compared(f: Function, op: ast.cmpop, a: Value, b: Value, node: ast.AST) -> 
     if not equality:
         x, y = f.present(x, node), f.present(y, node)
     if WORD in (x.kind, y.kind):
-        f.error(node, "the state of a random stream is no number")
+        f.error(node, *STATE)
     symbol = SYMBOLS[type(op)]
     life = min(x.life, y.life)
     if REAL in (x.kind, y.kind):

@@ -14,6 +14,7 @@ from societies.translate.messages import FROM_CONFIG
 from societies.translate.operators import binary
 from societies.translate.tables import listed
 from societies.translate.values import (
+    CALLED,
     INT,
     NAME,
     Known,
@@ -124,7 +125,11 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
     if isinstance(node, ast.Tuple | ast.List):
         made = storing.display(f, node, "among")
     else:
-        made = listed(f, f.expression(node), node, "this is no list", _LOOPS)
+        value = f.expression(node)
+        if isinstance(value, Number):
+            reason = f"{CALLED[value.kind]} stands where a list is needed"
+            f.error(node, reason, f"Write range({ast.unparse(node)}) for the numbers below it.")
+        made = listed(f, value, node, "this is no list", _LOOPS)
     whole(f, made, node)
     _unbound(f, made, node, body)
     return _through_list(f, made)

@@ -23,6 +23,7 @@ from societies.model import (
 
 OFFSETS = ((0, 1), (1, 0), (-1, 2))
 WEIGHTS = (0.5, -1.25, 3.0)
+LARGE = (0, 2**53, -(2**53), 2**62 + 1)
 
 
 def begin(config, society, day):
@@ -396,6 +397,20 @@ class Program:
             "    a = (a + mine.below(30)) % 999",
         ]
 
+    def large(self):
+        """Return statements with numbers of more than 53 bits and places of constants."""
+
+        def e():
+            return self.number(2)
+
+        return [
+            f"d = LARGE[({e()}) % 4] + ({e()}) % 3 - 1",
+            f"w = float(LARGE[({e()}) % 4]) + {self.real(2)}",
+            "a = (a + (d < w) + 2 * (d == w) + 4 * (w >= d) + 8 * (w != d) + int(w) % 99) % 1009",
+            f"b = (b + OFFSETS[({e()}) % 3][({e()}) % 2] + (a, b, c)[({e()}) % 3]) % 1009",
+            f"c = (c + sum(LARGE[({e()}) % 9 - 4:]) + LARGE.count(c) + int({e()} in LARGE)) % 1009",
+        ]
+
     def none(self, d):
         return [
             f"best{d} = None",
@@ -481,6 +496,8 @@ def program(random: Random, name: str) -> str:
     ]
     for _ in range(random.randint(2, 5)):
         lines += ["    " + one for one in made.statement(0)]
+    # choices of their own, so that what a seed gave before stays as it was
+    lines += ["    " + one for one in Program(Random("".join(lines))).large()]
     lines += [
         "    society.xi[0] = (a + 3 * b + 5 * c + sum(p) + 7 * sum(q)) % 100000",
         "    society.xr[0] = x + y",

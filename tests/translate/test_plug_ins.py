@@ -190,6 +190,21 @@ BAD = {
         "def price(most_a):\n    return most_a ** 0.5\n",
         "my_rules.py:2: a power",
     ),
+    "text": (
+        "my_rules.py:price",
+        "def price(most_a):\n    return 1.0 if most_a == 'x' else 2.0\n",
+        "Compare words with words, and numbers with numbers.",
+    ),
+    "words": (
+        "my_rules.py:price",
+        "def price(rule):\n    return {'unit': 1.0}[rule]\n",
+        "Write if and elif, or a list indexed by numbers.",
+    ),
+    "decorator": (
+        "my_rules.py:price",
+        "from functools import lru_cache\n\n@lru_cache\ndef price(most_a):\n    return most_a\n",
+        "my_rules.py: price: has a decorator: write the function without it",
+    ),
     "near word": ("geometrik", "", "got 'geometrik'; did you mean 'geometric'?"),
 }
 

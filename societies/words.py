@@ -38,11 +38,11 @@ def ranges(word: str, numbers: list[int]) -> str:
 
 
 def short(value: Any) -> str:
-    """Return a value in words: of a series its first and last value."""
+    """Return a value in words: of a series its first and last value, 2 for 2.0."""
     found = value.get("values", value) if isinstance(value, dict) else value
     if isinstance(found, list) and len(found) > 3:
-        return f"{found[0]} to {found[-1]} ({len(found)} values)"
-    return str(found)
+        return f"{short(found[0])} to {short(found[-1])} ({len(found)} values)"
+    return str(found).removesuffix(".0")
 
 
 def worded(value: Any) -> str:

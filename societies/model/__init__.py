@@ -13,7 +13,7 @@ from societies.config.model import initial, key, shape, value
 from societies.model.declared import Model
 from societies.workload import Count, Events, Field, Phase, Series, Step, falls, rises
 from societies.workload.declare.config import DailyConfig, QuarterlyConfig
-from societies.workload.declare.scene import Grid, Links, Scene
+from societies.workload.declare.scene import Grid, Links, Policy, Scene
 
 __all__ = [
     "Bounded",
@@ -25,6 +25,7 @@ __all__ = [
     "Links",
     "Model",
     "Phase",
+    "Policy",
     "QuarterlyConfig",
     "Rng",
     "Scene",

@@ -217,9 +217,9 @@ class RunView:
         if name == "branch":
             other = () if state.branched else state.changes
             return replace(state, branched=not state.branched, other=other)
-        if state.branched:
-            others = state.other[:-1] if len(state.other) > len(state.changes) else state.other
-            return replace(state, other=others)
+        if state.branched:  # what both courses have is no change of the branch
+            own = state.other and state.other[-1] not in state.changes
+            return replace(state, other=state.other[:-1] if own else state.other)
         return replace(state, changes=state.changes[:-1])
 
     def _changed(self, state: Panes, values: Mapping[str, Any]) -> Panes:

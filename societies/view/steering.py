@@ -64,7 +64,7 @@ def told(config: Any, changed: Any, chosen: Any, changes: Sequence[Change] = ())
     ]
     for tick, key, value in changes:
         gone = key.removeprefix(REMOVE)
-        text = f"{key} = {value}" if gone == key else f"{gone} {value} removed"
+        text = f"{key} = {short(value)}" if gone == key else f"{gone} {value} removed"
         found.append((tick, text, True))
     found.sort(key=lambda one: one[0])  # those of a tick stay in order
     return {"happenings": found, "warnings": config_warnings(changed)}

@@ -494,7 +494,8 @@ def result(tmp_path_factory):
     """A result with three societies, with agents every third day and trades on four days."""
     path = tmp_path_factory.mktemp("result") / "run.h5"
     record = {"agent": 3, "agent_resource": 3, "network": [2, 3, 8, 9]}
-    view, _ = made(replicates=3, days=9, record=record)
+    changed = [{"day": 8, "set": {"day_length": 590.0}}]
+    view, _ = made(replicates=3, days=9, record=record, interventions=changed)
     societies.run(view.configuration(view.initial), device="reference", out=path)
     return path
 
@@ -504,6 +505,7 @@ def test_the_page_of_a_result_has_its_numbers(result):
     state = view.initial
     shot = last(view, state)
     assert shot.tick == 9 and shot.facts["copies"] == 3
+    assert shot.panes[0].facts["happenings"] == [(8, "day_length = 590", False)]
     with societies.open_results(result) as data:
         names = names_of(shot)
         for name in ("units_extracted", "gini"):

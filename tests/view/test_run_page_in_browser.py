@@ -43,6 +43,11 @@ def faults(window):
     ]
 
 
+def listed(window, name):
+    """Return the texts of a list."""
+    return window.js(f"Array.from(by('{name}').children, one => one.textContent)")
+
+
 @pytest.fixture
 def page():
     """A page of a small economy, computed in Python."""
@@ -87,19 +92,58 @@ def test_policies_are_buttons_that_are_listed_and_undone(page, window):
     for name in ("tax", "transfer", "ban", "shock"):
         click(window, f"policy-{name}")
     window.until("document.getElementById('changes').children.length === 4", 60)
-    listed = window.js(
-        "Array.from(document.getElementById('changes').children, x => x.textContent)"
-    )
-    assert listed == [
+    assert listed(window, "changes") == [
         "after day 8: policies.holdings_tax.rate = 0.05",
         "after day 8: policies.transfer.equal = 1",
         "after day 8: policies.quota_of = 0",
-        "after day 8: remove.resource = 0",
+        "after day 8: resource 0 removed",
     ]
     window.until("document.getElementById('c-key').value === 'policies.quota_of'")
     click(window, "undo")
     window.until("document.getElementById('changes').children.length === 3", 60)
     assert not page.errors
+
+
+def test_the_slider_follows_the_configurations_interventions_in_every_window(chromium):
+    """It showed the value before them, and they were not listed."""
+    hot = {"day": 4, "until": 8, "label": "hot", "set": {"day_length": 500.0}}
+    idle = {"day": 5, "set": {"device.max_effort": 20.0}}
+    with served(made(days=30, interventions=[hot, idle])[0]) as page:
+        windows = [chromium.open(page.address) for _ in range(2)]
+        for one in windows:
+            one.front()
+            shows_day(one, 0)
+            assert listed(one, "changes") == [
+                "after day 4: day_length = 500, until day 8, “hot” (of the configuration)",
+                "after day 5: device.max_effort = 20 (of the configuration)",
+            ]
+            (warning,) = listed(one, "warnings")
+            assert warning.endswith("has no effect with devices: none")
+        first = windows[0]
+        first.front()
+        shown = "Array.from([by('c-value'), by('n-value')], one => Number(one.value)).join()"
+        first.js(f"seen = {{}}; setInterval(() => {{ seen[newest.tick] = {shown}; }}, 5); 0")
+        first.js("by('c-pace').value = '5 a second'; by('c-pace').onchange()")
+        click(first, "play")
+        first.until("newest.tick >= 11", 60)
+        click(first, "play")
+        of = {day: one for day, one in first.js("seen").items() if int(day) in (2, 3, 5, 6, 9, 10)}
+        assert len(of) >= 4
+        assert all(
+            one == ("500,500" if int(day) in (5, 6) else "600,600") for day, one in of.items()
+        )
+        first.js("by('n-tick').value = 6; by('n-tick').onchange()")
+        for one in windows:
+            one.front()
+            shows_day(one, 6)
+            one.until(f"{shown} === '500,500'")
+        first.front()
+        first.js("by('n-value').focus(); by('n-value').value = '2e7'; by('n-value').onchange()")
+        first.until("by('n-value').value === '1000000'")  # its limit, though it has the focus
+        assert first.js("by('c-value').ariaValueText") == "1000000"
+        assert faults(first) == [] and not page.errors
+        for one in windows:
+            one.close()
 
 
 def test_pictures_and_a_video_are_saved(window, tmp_path):

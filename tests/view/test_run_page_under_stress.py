@@ -79,7 +79,7 @@ def test_two_sliders_at_once_are_two_changes_and_a_burst_is_one(page):
             viewer.send(change="number", value=number % 5)
         viewer.send(change="key", value="trading.min_surplus")
         viewer.send(change="value", value=0.5)
-        wanted = [[3, "day_length = 1290.0", True], [3, "trading.min_surplus = 0.5", True]]
+        wanted = [[3, "day_length = 1290", True], [3, "trading.min_surplus = 0.5", True]]
         until(lambda: viewer.frames[-1][0]["panes"][0]["happenings"] == wanted, "both changes")
         assert len(viewer.frames) < 100 and not page.errors
         until(lambda: viewer.news[-1]["seq"] == viewer.seq, "the last event")

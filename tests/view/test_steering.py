@@ -106,6 +106,19 @@ def test_the_slider_shows_the_value_of_the_next_day():
     assert values(view, undone, (6, 7)) == [500, 450]
 
 
+def test_a_change_of_a_branch_before_that_of_its_past_is_undone():
+    """The branch had not more changes than the run without it, so that nothing was undone."""
+    view = page()
+    state = view.take(replace(view.initial, asked=20), Change("value", 500.0))
+    state = view.take(replace(view.take(state, Press("branch")), asked=10), Change("value", 400.0))
+    assert values(view, state, (20, 30)) == [400, 400]
+    state = view.take(state, Press("undo"))
+    assert state.changes and state.other == ()
+    assert view.take(state, Press("undo")) == state
+    shared = view.take(view.take(replace(state, branched=False), Press("branch")), Press("undo"))
+    assert shared.other == shared.changes  # those of the common past are undone in both or not
+
+
 def test_it_shows_that_of_the_society_that_is_shown():
     one = {"day": 5, "until": 7, "societies": [1], "set": {"day_length": [500.0, 510.0]}}
     view = page(interventions=[one], replicates=2)
@@ -144,9 +157,9 @@ def test_what_happens_on_the_way_is_listed_once_with_its_day():
     changes = [(7, "day_length", 450.0), (9, "remove.resource", 2)]
     found = told(config, config, workload("economy"), changes)
     assert found["happenings"] == [
-        (5, "day_length = 500.0, until day 9, “hot”", False),
-        (5, "trade_power = 2.0, of a, societies 0, 1", False),
-        (7, "day_length = 450.0", True),
+        (5, "day_length = 500, until day 9, “hot”", False),
+        (5, "trade_power = 2, of a, societies 0, 1", False),
+        (7, "day_length = 450", True),
         (8, "resource 1 removed", False),
         (9, "resource 2 removed", True),
         (12, "agent 0 removed, “leaves”", False),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from societies.errors import ConfigError, option
-from societies.model import Field, Model, Scene, Series
+from societies.model import Field, Model, Policy, Scene, Series
 from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.config import BamConfig
 from societies.models.bam.credit import credit  # noqa: F401
@@ -60,6 +60,13 @@ def _real(dims: tuple[str, ...], meaning: str, unit: str = "1", **more: Any) -> 
 def _index(dims: tuple[str, ...], meaning: str, of: str, last: int) -> Field:
     """Return a field of indices; -1 stands for none."""
     return Field(dims, "int32", of, meaning, within=(-1, last), initial=-1, none=-1)
+
+
+POLICIES = {
+    "tax": Policy("Tax profits by 20 %", {"tax": 0.2}),
+    "rate": Policy("Set the policy rate to 0", {"policy_rate": 0.0}),
+}
+"""Buttons of the page."""
 
 
 class Bam(Model[BamConfig, Any]):
@@ -232,7 +239,8 @@ class Bam(Model[BamConfig, Any]):
 
     def scene(self, p: Any) -> Scene:
         """Return what a page draws."""
-        return Scene(series=self.headlines(), spread=(*OF_FIRMS, *OF_PEOPLE, "equity"))
+        spread = (*OF_FIRMS, *OF_PEOPLE, "equity")
+        return Scene(series=self.headlines(), spread=spread, policies=POLICIES)
 
     def series(self, p: Any) -> dict[str, Series]:
         """Return what is reported of every economy and quarter."""

@@ -99,14 +99,20 @@ function drawFacts() {
   let text = "";
   if (panes.length === 2) {
     text = "Blue: without the change. Orange, dashed: with it. ";
-    text += newest.parted ? `The two part on ${clock} ${newest.parted}.` : "The two are the same so far, to the last bit.";
+    const [one, other] = panes.map((pane) => pane.sha256);
+    if (newest.parted) text += `The two part on ${clock} ${newest.parted}.`;
+    else if (one === other) text += "The two are the same so far, to the last bit.";
+    else text += "No series differs so far, though the states do.";
   }
   write("parted", text);
   const now = [speed(), living()].filter(Boolean);
   write("now", now.length ? `, ${now.join(", ")}.` : "");
   list("changes", happenings());
-  by("changed").hidden = !by("c-key") && !by("changes").children.length;
-  by("unchanged").hidden = !by("c-key") || by("changes").children.length > 0;
+  const any = by("changes").children.length > 0;
+  by("changed").hidden = newest.recorded && !any;
+  by("unchanged").hidden = newest.recorded || any;
+  write("unchanged", by("c-key") ? "None. Move the slider of a key, and what follows changes."
+    : "None: no key of this configuration can change during a run.");
   list("warnings", [...new Set(panes.flatMap((pane) => pane.warnings))].map((text) => "warning: " + text));
   by("warnings").hidden = !by("warnings").children.length;
   document.body.dataset.tick = newest.tick;

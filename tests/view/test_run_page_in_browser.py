@@ -136,10 +136,10 @@ def test_the_slider_follows_the_configurations_interventions_in_every_window(chr
         for one in windows:
             one.front()
             shows_day(one, 6)
-            one.until(f"{shown} === '500,500'")
+            one.until(f"{shown} === '500,500'", 60)
         first.front()
         first.js("by('n-value').focus(); by('n-value').value = '2e7'; by('n-value').onchange()")
-        first.until("by('n-value').value === '1000000'")  # its limit, though it has the focus
+        first.until("by('n-value').value === '1000000'", 60)  # its limit, though it has the focus
         assert first.js("by('c-value').ariaValueText") == "1000000"
         assert faults(first) == [] and not page.errors
         for one in windows:

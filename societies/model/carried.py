@@ -183,14 +183,14 @@ def _unsettled(
         try:
             found = fitted(state[name], field.dtype)
             if found.shape != shape and (found.size or math.prod(shape)):
-                raise ValueError(f"{_shown(found.shape)} instead of {_shown(shape)}")
+                raise ValueError(f"{in_words(found.shape)} instead of {in_words(shape)}")
         except ValueError as error:
             said = f"the field '{name}' ({field.dtype}) cannot hold what was written: {error}"
             yield name, said
         state[name] = found.tolist()
 
 
-def _shown(shape: Sequence[int]) -> str:
+def in_words(shape: Sequence[int]) -> str:
     """Return the shape of a field in words."""
     return f"a list of {' x '.join(map(str, shape))}" if shape else "one number"
 

@@ -21,7 +21,7 @@ from societies.errors import ConfigError, TranslationWarning
 from societies.inputs import shown
 from societies.kerneltext.source import Generated, amalgamate, without_comments
 from societies.model.carried import NUMBER, PLACE, note_number, on_host, whole
-from societies.model.mistakes import require_declared, with_arguments
+from societies.model.mistakes import place_of, require_class, require_declared, with_arguments
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
@@ -71,10 +71,8 @@ class Model(Workload[C, P]):
     def __init_subclass__(cls, **more: Any) -> None:
         """Make the hash of the rules a part of the version, and check the arguments of steps."""
         super().__init_subclass__(**more)
-        declared = cls.__dict__.get("version")
-        if isinstance(declared, str):
+        if not isinstance(declared := cls.__dict__.get("version", cls._declared), property):
             cls._declared = declared
-            del cls.version
         cls.version = property(_version)  # type: ignore[assignment]
         if "schedule" in cls.__dict__:
             cls.schedule = with_arguments(cls.schedule)  # type: ignore[method-assign]
@@ -92,15 +90,15 @@ class Model(Workload[C, P]):
         for name in self.by_hand:
             if name not in self.rules():
                 raise ConfigError(
-                    f"by_hand of the model {self.name}: there is no phase {name!r}; its phases are "
-                    f"{', '.join(self.rules())}"
+                    f"{place_of(type(self))}: by_hand of the model {self.name}: there is no phase "
+                    f"{name!r}; its phases are {', '.join(self.rules())}"
                 )
         folder = Path(str(sys.modules[type(self).__module__].__file__)).parent
         for name, file in self.by_hand.items():
             if not (folder / file).is_file():
                 raise ConfigError(
-                    f"by_hand of the model {self.name}: the kernel of '{name}' is in no file "
-                    f"{shown(folder / file)}"
+                    f"{place_of(type(self))}: by_hand of the model {self.name}: the kernel of "
+                    f"'{name}' is in no file {shown(folder / file)}"
                 )
         differ = {f"KEY_{name.upper()}" for name in p._differ} if isinstance(p, Copies) else set()
         return {
@@ -119,6 +117,10 @@ class Model(Workload[C, P]):
 
     # ---------------------------------------------------------------- rules
 
+    def require_class(self) -> None:
+        """Raise ConfigError for the first mistake in what the class declares."""
+        require_class(self)
+
     def rules(self) -> dict[str, FunctionType]:
         """Return the function of every phase.
 
@@ -129,20 +131,14 @@ class Model(Workload[C, P]):
         """
         module = sys.modules[type(self).__module__]
         found = {}
-        for one in ("start", "day", "further"):
-            if isinstance(names := getattr(self, one), str):
-                raise ConfigError(
-                    f"{shown(Path(module.__file__ or ''))}: {one} of the model {self.name} is one "
-                    f"text: write {one} = ({names!r},)"
-                )
         for name in dict.fromkeys((*self.start, *self.day, *self.further)):
             function = getattr(module, name, None)
             if not isinstance(function, FunctionType):
                 written = [k for k, one in vars(module).items() if isinstance(one, FunctionType)]
                 near = suggestion(name, written)
                 raise ConfigError(
-                    f"{shown(Path(module.__file__ or ''))}: the model {self.name} names the phase "
-                    f"'{name}', and the file has no such function{near}"
+                    f"{place_of(type(self))}: the model {self.name} names the phase '{name}', and "
+                    f"the file has no such function{near}"
                 )
             found[name] = function
         return found
@@ -355,7 +351,7 @@ def _declared(model: Model[Any, Any], p: Any) -> Declared:
     return Declared(
         fields=fields,
         lengths=model.lengths(p),
-        series=tuple(model.series(p)),
+        series=tuple(chain.from_iterable(model.columns(p).values())),
         settings=made[0],
         others=made if isinstance(p, Copies) else (),
         events={name: one.columns for name, one in model.events(p).items()},

@@ -61,7 +61,7 @@ SEALS = ("provenance/seal/0", "provenance/seal/1")
 CHECKSUMS = "checksums"
 COMMITS = f"{CHECKSUMS}/commits"
 NO_TICK = -1
-_RESERVED = {COUNTER, "checkpoint", "provenance", EVENTS, CHECKSUMS}
+RESERVED = {COUNTER, "checkpoint", "provenance", EVENTS, CHECKSUMS}
 FURTHER = "coordinates"
 """Attribute that names, for xarray, the coordinates that are not dimensions themselves."""
 RESERVED_ATTRIBUTES = {LAYOUT_ATTRIBUTE, CLOCK, COPIES, TICKS, FURTHER}
@@ -304,7 +304,7 @@ def declare(
     names = [coordinate.name for coordinate in coordinates]
     names += [variable.name for variable in variables]
     for name in names:
-        if names.count(name) > 1 or name in _RESERVED:
+        if names.count(name) > 1 or name in RESERVED:
             raise ValueError(f"the name '{name}' is used twice or reserved")
     if clock in ("tick", "checksum"):  # a checkpoint's datasets: xarray would take them for ticks
         raise ValueError(f"the name '{clock}' of a clock is reserved")

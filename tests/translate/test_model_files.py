@@ -128,8 +128,8 @@ def test_what_plain_python_cannot_carry_out_either_is_an_error(folder, capsys, l
         ("def walk(config, society, day)", "def walk(config)", "walk.py:13: a phase has two"),
         ("def walk", "async def walk", "walk.py:13: walk is written with async def: a rule waits"),
         (", society, day)", ", society, dya)", "walk.py:13: the phase walk is given no 'dya'; did"),
-        ('("walk",)', '("wolk",)', "walk.py: the model walk_alone names the phase 'wolk', and the "
-         "file has no such function; did you mean 'walk'?"),
+        ('("walk",)', '("wolk",)', "walk.py:19: the model walk_alone names the phase 'wolk', and "
+         "the file has no such function; did you mean 'walk'?"),
     ],
 )  # fmt: skip
 def test_check_finds_phases_that_cannot_be_called(folder, capsys, old, new, said):
@@ -141,12 +141,34 @@ def test_check_finds_phases_that_cannot_be_called(folder, capsys, old, new, said
 
 
 FIELD = 'Field((), "int32", "steps", "where it is", recorded=True)'
+SERIES = 'return {"place": Series("steps", "where it is")}'
+STEP = 'step: int = key(1, "How far in a day", "steps", ge=1, le=9)'
+CONFIG = 'config = "NAME", "a walk", WalkConfig'
+SIZES = "    def sizes"
+
+
+def events(made):
+    """Return the place of `sizes` with events before it."""
+    return f"    def events(self, p):\n        return {made}\n\n    def sizes"
+
+
+def field(*arguments):
+    """Return a field with these arguments after its dimensions."""
+    return f"Field((), {', '.join(arguments)})"
+
+
 DECLARED_WRONG = {
-    'return {"place": Series("steps", "where it is")}': (
+    SERIES: (
         ('return {"place": ("steps", "where it is")}', "has no Series(unit, meaning)"),
         ("pass", "returns no dictionary from series: None"),
+        ('yield "place", 3', "returns no dictionary from series: a generator"),
+        ('return {"place": Series("1")}', "walk.py:30: series of the model walk_alone: TypeError"),
         ('return {"place": Series("steps", "where it is", ("agent",))}',
          "gives the series 'place' the dimension 'agent', of which sizes says no length"),
+        ('return {"the place": Series("steps", "")}', "cannot have a series 'the place': names"),
+        ('return {"day": Series("steps", "")}', "a series 'day', which files have"),
+        ('return {"place": Series("steps", "", log="x")}', "no field 'x' with logged=True"),
+        ('return {"place": Seris("steps", "")}', "walk.py:30: series of the model walk_alone: N"),
     ),
     FIELD: (
         ('("int32", "steps")', "has no Field(...) as its field 'place'"),
@@ -154,25 +176,87 @@ DECLARED_WRONG = {
          "has 'agent' as the dimensions of the field 'place': write a tuple, such as ('agent',)"),
         ('Field(("agent",), "int32", "steps", "where it is")',
          "gives the field 'place' the dimension 'agent', of which sizes says no length"),
-        ('Field((), "int33", "steps", "where it is")',
+        (field('"int33"', '"1"', '"1"'),
          "has 'int33' as the type of the field 'place': it is one of int8 to int64"),
+        (field('"int"', '"1"', '"1"'), "has 'int' as the type of the field 'place': write 'int64'"),
+        (field('"bool"', '"1"', '"1"'), "write 'int8'"),
+        (field('"float32"', '"1"', '"1"'), "write 'float64'"),
+        (field("float", '"1"', '"1"'), "has <class 'float'> as the type of the field 'place': wr"),
+        (field('"int32"', '"1"'), "walk.py:27: fields of the model walk_alone: TypeError: Field"),
+        (field('"int32"', '"1"', '"1"', "initial='x'"),
+         "cannot have this initial value of the field 'place' (int32): 'x'"),
+        (field('"int32"', '"1"', '"1"', "initial=0.5"), "(int32): 0.5: write int(...)"),
+        (field('"int8"', '"1"', '"1"', "initial=300"), "(int8): 300"),
+        (field('"int8"', '"1"', '"1"', "initial=lambda p: p.stepp"), "object has no attribute 's"),
+        (field('"int8"', '"1"', '"1"', "within=0"), "has 0 as limits of the field 'place': write"),
+        (field('"int8"', '"1"', '"1"', "within=(0, 'x')"), "has 'x' as a limit of the field 'plac"),
+        (field('"int8"', '"1"', '"1"', "final=True"), "has a field and a series 'place' in files"),
+        (FIELD + ', "the place": ' + FIELD, "cannot have a field 'the place': names have"),
+        (FIELD + ', "class": ' + FIELD, "cannot have a field 'class', a word of Python"),
+        (FIELD + ', "day": ' + FIELD, "cannot have a field 'day', which files have"),
+        (FIELD + ', "ended": ' + field('"int32"', '"1"', '"1"'),
+         "has a field 'ended', the day at which one ended: write Field((), \"int32\", UNIT"),
+        (FIELD + ', "ended": ' + field('"float64"', '"1"', '"1"', "initial=-1"), "'ended', the da"),
     ),
     "return {}": (
         ('return {"agent": 0.5}', "has 0.5 as the length of 'agent': it needs a whole number"),
         ('return {"agent": -1}', "has -1 as the length of 'agent'"),
+        ('return {"agent": True}', "has True as the length of 'agent'"),
         ('return ["agent"]', "returns no dictionary from sizes: ['agent']"),
         ('return {"agent"}', "returns no dictionary from sizes: {'agent'}"),
+        ('return {"an agent": 3}', "cannot have a dimension 'an agent': names have the letters"),
+        ('return {"society": 3}', "cannot have a dimension 'society', which files have"),
+        ('return {"place": 3}', "has a dimension and a field 'place'"),
+        ('return {"agent": p.stp}', "walk.py:24: sizes of the model walk_alone: Attribute"),
     ),
-    "    def sizes": (
-        ("    def events(self, p):\n        return {'deals': 3}\n\n    def sizes",
-         "has no Events(columns, rows) as its events 'deals'"),
+    SIZES: (
+        (events("{'deals': 3}"), "has no Events(columns, rows) as its events 'deals'"),
+        (events("[3]"), "returns no dictionary from events: [3]"),
+        (events("{'deals': __import__('societies.model').model.Events(0, 5)}"),
+         "has events 'deals' with 0 columns: Events(columns, rows) has whole numbers from 1"),
+        ("    step_arguments = ('part')\n\n    def sizes", "write step_arguments = ('part',)"),
+        ("    version = 2\n\n    def sizes", "has 2 as its version, which is a text: write"),
+        ("    clock = 'week'\n\n    def sizes", "has the words week and society, and its keys Walk"
+         'Config have day and society: write clock, copies = "day", "society"'),
+        ("    copies = 'town'\n\n    def sizes", "has the words day and town, and its keys Walk"),
+        ("    def schedule(self, p, tick):\n        return ()\n\n    def sizes",
+         "walk.py:23: schedule of the model walk_alone has (self, p, tick): write def schedul"),
+        ("    by_hand = {'wolk': 'walk.cl'}\n\n    def sizes", "there is no phase 'wolk'"),
     ),
-    'day = ("walk",)': (('day = ("walk")', "is one text: write day = ('walk',)"),),
+    "def fields(self, p)": (
+        ("def fields(self)", "walk.py:26: fields of the model walk_alone has (self): write def"),
+        ("def feilds(self, p)", "has no fields: write def fields(self, p); did you mean 'feilds'?"),
+    ),
+    'day = ("walk",)': (
+        ('day = ("walk")', "is one text: write day = ('walk',)"),
+        ('day = ["walk"]', "has ['walk'] as day: write day = ('walk',)"),
+        ("day = (walk,)", "has a tuple as day: write day = ('walk',)"),
+        ("day = None", "has None as day: write day = ()"),
+    ),
+    "WalkConfig(DailyConfig)": (
+        ("WalkConfig", "has no class of keys as its config: write class WalkConfig(DailyConfig)"),
+        ("WalkConfig(__import__('societies.model').model.QuarterlyConfig)",
+         'and its keys WalkConfig have quarter and economy: write clock, copies = "quarter"'),
+        ("WalkConfig(__import__('societies.config.model').config.model.WorkloadConfig)",
+         "has no key days: write class WalkConfig(DailyConfig)"),
+    ),
+    'Literal["NAME"]': (
+        ('Literal["walk"]', "walk.py:8: workload is 'walk', and the model has the name 'walk_alone'"
+         ": write workload: Literal['walk_alone']"),
+    ),
+    STEP: (
+        (STEP.replace("int", "list[int]", 1).replace("1", "[1]", 1),
+         "the key 'step' has limits, which only numbers have, and the default [1]: leave ge, le"),
+        ('step: str = __import__("societies.model").model.value("a", "How far")',
+         "the key 'step' may differ between societies, and is no number: write key(...)"),
+    ),
     "WORKLOAD = Walk()": (("WORKLOAD = Walk", "WORKLOAD is a class; write WORKLOAD = Walk()"),),
-    'name, summary, config = "NAME", "a walk", WalkConfig': (
+    f"name, summary, {CONFIG}": (
         ('name, config = "NAME", WalkConfig', "the class Walk has no line summary = ..."),
         ('name, summary = "NAME", "a walk"', "the class Walk has no line config = ..."),
         ('summary, config = "a walk", WalkConfig', "the class Walk has no line name = ..."),
+        (f"name, summary, {CONFIG}(workload='NAME')", "an object as its config: write config = W"),
+        ('name, summary, config = 3, "a walk", WalkConfig', "has 3 as its name: write name = '"),
     ),
 }  # fmt: skip
 """Mistakes of what a model declares, by what stands in their place."""

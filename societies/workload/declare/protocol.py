@@ -288,6 +288,9 @@ class Workload(
 
     # What has a default.
 
+    def require_class(self) -> None:
+        """Raise ConfigError if what the class declares cannot be; called when it is imported."""
+
     def computed_on(self, p: P, device: Device) -> None:
         """Take note of the device on which a run is computed, before `source` is asked for.
 

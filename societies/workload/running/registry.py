@@ -97,6 +97,7 @@ def workload_of_file(name: str) -> Workload[Any, Any]:
     for one in ("name", "summary", "config"):
         if not hasattr(found, one):
             raise ConfigError(f"{name}: the class {type(found).__name__} has no line {one} = ...")
+    found.require_class()
     entry = _entries().get(found.name)
     if entry is not None and not _is_in(entry, path):
         there = entry.value.partition(":")[0]
@@ -273,4 +274,5 @@ def _loaded(entry: EntryPoint) -> Workload[Any, Any]:
     loaded = entry.load()
     if not isinstance(loaded, Workload):
         raise TypeError(f"{entry.value} is not a societies.workload.Workload")
+    loaded.require_class()
     return loaded

@@ -688,7 +688,7 @@ def check(
     ] = False,
 ) -> None:
     """Check CONFIG: report every mistake in it at once, and which programs it names."""
-    from societies.config import to_yaml
+    from societies.config import saved
     from societies.workload import Setup, Workload
     from societies.workload.running.registry import workload
 
@@ -705,7 +705,7 @@ def check(
         # A table of a rule in Python is made here, which tries the rule.
         named = found.programs(Setup(found, settings).p)
         told += [f"program {line}" for line in described(named)]
-    print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
+    print(saved(settings) if verbose else f"{path}: valid, workload {settings.workload}")
     for line in told:
         print(printable(line), file=sys.stderr if verbose else sys.stdout)
 

@@ -12,6 +12,7 @@ import yaml
 
 from societies.config.check import checked
 from societies.config.document import LARGEST_FILE, Document, from_mapping, read_text
+from societies.config.files import anywhere
 from societies.config.model import WorkloadConfig
 from societies.config.problems import suggestion
 from societies.config.rules import name_rules
@@ -150,10 +151,21 @@ def json_schema(model: type[WorkloadConfig]) -> dict[str, Any]:
 def to_yaml(config: WorkloadConfig) -> str:
     """Return the configuration as YAML with every default written out.
 
-    `load_config` of the text gives an equal configuration.
+    `load_config` of the text gives an equal configuration in the same folder; `saved` is for texts
+    that are read from anywhere.
     """
+    return yaml_of(config.model_dump(mode="json"))
+
+
+def saved(config: WorkloadConfig) -> str:
+    """Return the configuration as YAML, with absolute paths of all files that it names."""
+    return yaml_of(anywhere(config.model_dump(mode="json"), config.files()))
+
+
+def yaml_of(data: Any) -> str:
+    """Return plain data as YAML."""
     return yaml.dump(
-        config.model_dump(mode="json"),
+        data,
         Dumper=_Dumper,
         sort_keys=False,
         allow_unicode=True,

@@ -171,6 +171,10 @@ class WorkloadConfig(Section):
         """Return further files that the run reads, by key; if one changes, it is another run."""
         return {}
 
+    def files(self) -> list[Path]:
+        """Return the keys that name files of data or programs, for which see `inputs`."""
+        return [(key,) for key in self.inputs()]
+
     @model_validator(mode="after")
     def _refuse_conflicts(self, info: ValidationInfo) -> WorkloadConfig:
         if info.context is not CONFLICTS_LATER:

@@ -90,8 +90,10 @@ def _note(document: Document, path: Path, value: Document, place: Origin) -> Non
         document.values.setdefault(path[:length], place)
     document.written.update({path + below: text for below, text in value.written.items()})
     document.keys.update({path + below: place for below in value.keys})
+    gone = {p for p in document.unusable if p[: len(path)] == path}
+    document.problems = [p for p in document.problems if p.path not in gone]
     document.problems += [Problem(place, path + p.path, p.message) for p in value.problems]
-    document.unusable = {p for p in document.unusable if p[: len(path)] != path}
+    document.unusable -= gone
     document.unusable |= {path + below for below in value.unusable}
 
 

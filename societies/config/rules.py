@@ -13,11 +13,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from societies.config.document import Document
-from societies.config.problems import Path
+from societies.config.files import MODEL, SECTION, python_files, value_at, was_carried_out
+from societies.config.problems import Path, dotted
 from societies.inputs import PYTHON_FUNCTION, nearest_file, shown
-
-SECTION, MODEL = "rules", "model"
-"""Keys that name files of Python: functions that replace rules, and the file of a whole model."""
 
 
 def name_rules(document: Document, folder: FilePath | None = None) -> None:
@@ -29,25 +27,23 @@ def name_rules(document: Document, folder: FilePath | None = None) -> None:
     """
     for path in list(_sections(document.data, ())):
         _spread(document, path)
-    for path, text in list(_texts(document.data, (), False)) if folder is not None else ():
-        found = PYTHON_FUNCTION.fullmatch(text)
-        if found is not None and folder is not None:
-            file, why = beside(folder, found["file"])
-            if why:
-                _put(document.data, path, None)
-                document.refuse(path, why)
-            else:
-                _put(document.data, path, f"{file}:{found['function']}")
-    for path in _models(document.data) if folder is not None else ():
-        name = _get(document.data, path)
-        if folder is not None and isinstance(name, str):
-            file, why = beside(folder, name)
-            _put(document.data, path, None if why else file)
-            if why:
-                document.refuse(path, why)
+    if folder is None:
+        return
+    for path in python_files(document.data):
+        text = value_at(document.data, path)
+        if not isinstance(text, str):
+            continue
+        found = PYTHON_FUNCTION.fullmatch(text) if path[-1] != MODEL else None
+        if path[-1] != MODEL and found is None:
+            continue  # a word for a built-in rule
+        name = text if found is None else found["file"]
+        file, why = beside(folder, name, dotted(tuple(one for one in path if one != "base")))
+        _put(document.data, path, None if why else file + text[len(name) :])
+        if why:
+            document.refuse(path, why)
 
 
-def beside(folder: FilePath, name: str) -> tuple[str, str]:
+def beside(folder: FilePath, name: str, key: str) -> tuple[str, str]:
     """Return the path of a Python file that a YAML file in a folder names, or why it may not.
 
     The path is relative to the current folder if it is below it: so a file of results names no
@@ -55,10 +51,11 @@ def beside(folder: FilePath, name: str) -> tuple[str, str]:
     """
     path = folder / name
     # `Path.resolve` would raise an error for links that lead to each other.
-    if not FilePath(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+    inside = FilePath(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    if not inside and not (FilePath(name).is_absolute() and was_carried_out(path)):
         return "", (
-            f"{shown(name)}: is not in the folder of this file, and only the user may name files "
-            "elsewhere: give it on the command line"
+            f"{shown(name)}: is not in the folder of this file, and was never carried out on this "
+            f"machine; if you trust it, name it yourself: --set {key}=..."
         )
     if not path.is_file():
         near = nearest_file(path, ".py")
@@ -67,21 +64,6 @@ def beside(folder: FilePath, name: str) -> tuple[str, str]:
     whole = path.absolute()
     here = FilePath.cwd()
     return str(whole.relative_to(here) if whole.is_relative_to(here) else whole), ""
-
-
-def _models(data: Any) -> list[Path]:
-    """Return the paths of the keys ``model``, at the top and in the base of a sweep."""
-    if not isinstance(data, dict):
-        return []
-    found: list[Path] = [(MODEL,)] if MODEL in data else []
-    base = data.get("base")
-    return found + ([("base", MODEL)] if isinstance(base, dict) and MODEL in base else [])
-
-
-def _get(data: Any, path: Path) -> Any:
-    for part in path:
-        data = data[part]
-    return data
 
 
 def _sections(data: Any, path: Path) -> Iterator[Path]:
@@ -94,24 +76,13 @@ def _sections(data: Any, path: Path) -> Iterator[Path]:
                 yield from _sections(inside, (*path, name))
 
 
-def _texts(data: Any, path: Path, inside: bool) -> Iterator[tuple[Path, str]]:
-    """Yield path and value of every text in or below a key ``rules`` or ``rules.NAME``."""
-    if isinstance(data, dict | list):
-        pairs = data.items() if isinstance(data, dict) else enumerate(data)
-        for name, value in pairs:
-            rules = str(name) == SECTION or str(name).startswith(f"{SECTION}.")
-            yield from _texts(value, (*path, name), inside or rules)
-    elif isinstance(data, str) and inside:
-        yield path, data
-
-
 def _put(data: Any, path: Path, value: Any) -> None:
-    _get(data, path[:-1])[path[-1]] = value
+    value_at(data, path[:-1])[path[-1]] = value
 
 
 def _spread(document: Document, path: Path) -> None:
     """Replace dotted keys of a section by sections."""
-    section = _get(document.data, path)
+    section = value_at(document.data, path)
     for name in [one for one in section if "." in str(one)]:
         parts, value = str(name).split("."), section.pop(name)
         inner = section

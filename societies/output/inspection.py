@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from societies.config import read_text, yaml_of
+from societies.config.files import FOLDER, as_saved
 from societies.errors import OutputError, option, shortened
 from societies.output import checkpoints, checksums, lock, seal, sessions
 from societies.output.checksums import Commits
@@ -102,6 +104,8 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
 def configuration(path: str | os.PathLike[str]) -> str:
     """Return the final configuration of the run that made a file, as YAML with every key.
 
+    Paths of files that it names are absolute, so that the text can be read from anywhere.
+
     For a study this is its sweep, for a calibration the configuration that its trials share.
 
     Raises
@@ -114,14 +118,18 @@ def configuration(path: str | os.PathLike[str]) -> str:
         return sweep_of(path)
     if is_calibration(path):
         with explained(path, READING):
-            return str(attributes_of(path)["configuration"])
-    with explained(path, READING):
-        require_whole(path)
-    with explained(path, READING), opened(path) as file:
-        require_ours(file, path)
-        text, varied = file.attrs.get("configuration"), file.attrs.get("varied")
+            attributes = attributes_of(path)
+    else:
+        with explained(path, READING):
+            require_whole(path)
+        with explained(path, READING), opened(path) as file:
+            require_ours(file, path)
+            attributes = dict(file.attrs)
+    text, varied = attributes.get("configuration"), attributes.get("varied")
     if not isinstance(text, str):
         raise OutputError(f"{path}: its configuration is missing or damaged")
+    if FOLDER in attributes:
+        text = yaml_of(as_saved(read_text(text, "configuration").data, attributes, path))
     if varied is None:
         return text
     keys = " ".join(str(varied).split())

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from societies.config.files import as_saved
 from societies.output import opening, seal
 from societies.output.disk import Disk
 from societies.output.files import READING, explained
@@ -149,7 +150,7 @@ def sweep_of(path: Path) -> str:
             os.close(descriptor)
         with opened(path) as file:
             definition = json.loads(bytes(file[DEFINITION][...]))
-            replicates = int(file.attrs["replicates"])
+            attributes = dict(file.attrs)
         vary: dict[str, Any] = {}
         for factor in definition["vary"]:
             ((name, said),) = factor.items()
@@ -160,8 +161,9 @@ def sweep_of(path: Path) -> str:
         sweep = {
             "base": definition["base"],
             "vary": vary,
-            "replicates": replicates,
+            "replicates": int(attributes["replicates"]),
             "common_random_numbers": definition["common_random_numbers"],
             "record": definition["record"],
         }
+    sweep = as_saved(sweep, attributes, path)
     return yaml.safe_dump(sweep, sort_keys=False, allow_unicode=True)

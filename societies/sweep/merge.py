@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.config.files import FOLDER, seen_from
 from societies.errors import ConfigError, OutputError, option
 from societies.output.files import READING, explained
 from societies.output.study import StudyFile
@@ -46,6 +47,9 @@ def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
                 f"run {values[counts > 1][0]} is in two of the parts; name each part once"
             )
         layout = _layout([file.layout for file in files], np.argsort(order))
+        if FOLDER in (about := dict(layout.attributes)):
+            about[FOLDER] = seen_from(target, paths[0].parent / str(about[FOLDER]))
+            layout = replace(layout, attributes=about)
         merged = stack.enter_context(StudyFile.create(target, layout, overwrite=overwrite))
         for file in files:
             merged.copy(file, {row: where[int(run)] for row, run in enumerate(file.runs)})

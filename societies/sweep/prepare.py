@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from societies.config import files, problems
 from societies.errors import ConfigError, OutputError, option
 from societies.output.study import StudyFile
 from societies.sweep.batch import Shape
@@ -227,6 +228,7 @@ def opened_study(
         more = {SOURCES: text_of(plan.sources)}
         if plan.part is not None:
             more["part"] = "{}/{}".format(*plan.part)
+        more |= files.attributes_of(path, plan.sweep.definition, _data_files(plan.sweep))
         layout = layout_of(plan.sweep, plan.points, plan.runs, plan.shape, **more)
         with StudyFile.create(path, layout, overwrite=overwrite) as file:
             yield file, plan
@@ -242,6 +244,14 @@ def opened_study(
         yield file, plan
     finally:
         file.close()
+
+
+def _data_files(sweep: Sweep) -> list[problems.Path]:
+    """Return the keys of a sweep that name files of data or programs, in its base or as factors."""
+    keys = sweep.base.files()
+    varied = {key for factor in sweep.factors for key in factor.keys}
+    grid = [("vary", "grid", key) for (key, *below) in keys if key in varied and not below]
+    return [*(("base", *key) for key in keys), *grid]
 
 
 def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, Prepared]:
@@ -279,7 +289,8 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
     longer = _checked(sweep, points, runs)
     if not set(file.variables) <= set(longer.shape.variables):
         raise OutputError(f"{path}: has variables that the sweep does not record any more")
-    former = {SOURCES: str(file.attributes[SOURCES])} if SOURCES in file.attributes else {}
+    kept = (SOURCES, files.FOLDER, files.FILES)
+    former = {name: str(file.attributes[name]) for name in kept if name in file.attributes}
     layout = layout_of(sweep, points, runs, longer.shape, **former)
     return file.grown(layout), longer
 

@@ -16,6 +16,7 @@ from types import CodeType, ModuleType
 
 from pydantic import PydanticUserError
 
+from societies.config.files import note_carried_out
 from societies.inputs import Stamp, nearest_file, read_text, shown, stamp
 from societies.translate.messages import TranslationError
 from societies.translate.source import LARGEST_FILE
@@ -46,7 +47,9 @@ def load_module(path: Path, prefix: str = "", *, tests: bool = False) -> ModuleT
         also = f"; did you mean '{near}'?" if near else ""
         raise PlugInError(f"{prefix}{shown(path)}: {what}{also}")
     found = path.resolve()
-    return _imported(found, shown(path), stamp(found), tests)
+    module = _imported(found, shown(path), stamp(found), tests)
+    note_carried_out(found)
+    return module
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ The file may still be written: while the page plays, it is read again whenever i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import ConfigError, OutputError, SocietiesError
+from societies.config.files import as_saved, was_carried_out
+from societies.errors import ConfigError, SocietiesError
 from societies.output import open_results
+from societies.output.inspection import configuration, inspect
 from societies.output.lock import being_written
 from societies.output.opening import is_study
 from societies.output.reading import event_tables
@@ -74,6 +76,11 @@ class FileView:
     ----------
     path : a result of `run`
 
+    Attributes
+    ----------
+    ticks : of the whole run
+    declared : how many times title, controls and their ranges were read: they change with the file
+
     Raises
     ------
     ConfigError
@@ -83,16 +90,20 @@ class FileView:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._tick = path, 0
+        self._path, self._tick, self.declared = path, 0, 0
+        self._live = self._complete = False
         self._stamp: tuple[int, int] | None = None
         self._history = History(0, ())
+        self._declaration: Any = None
         self._read()
 
     def _read(self) -> None:
-        """Read the file if it has changed."""
+        """Read the file if it has changed, or if a run does not write it any more."""
         stat = self._path.stat() if self._path.exists() else None
         stamp = (stat.st_mtime_ns, stat.st_size) if stat else (0, 0)
-        if stamp == self._stamp:
+        changed = stamp != self._stamp
+        live = (changed or not self._complete) and being_written(self._path)
+        if not changed and live == self._live:
             return
         with open_results(self._path) as data:
             about = {"clock": "day", "copies": "society", **data.attrs}  # layout 1 has neither
@@ -122,10 +133,9 @@ class FileView:
             self._title = str(data.attrs.get("title", ""))
             self.ticks = int(data.attrs.get("ticks", ticks.max(initial=0)))
             self._numbers = data[self._copies].values
-            configuration = str(data.attrs.get("configuration", ""))
-        self._scene, self._network = self._read_scene(configuration)
+            attributes = dict(data.attrs)
+        self._scene, self._network = self._read_scene(attributes)
         self._spreads = [name for name, one in self._recorded.items() if one.ndim == 3]
-        self._stamp = stamp
         lines, columns = [], []
         for name, one in series.items():
             unit, meaning = str(one.attrs.get("units", "1")), str(one.attrs.get("long_name", ""))
@@ -142,18 +152,53 @@ class FileView:
         self._history.rows = max(0, self._history.rows - 1)  # it may lack values that have a lag
         for row in range(self._history.rows, rows.shape[1]):
             self._history.add(rows[:, row])
+        self._complete = inspect(self._path).complete
+        self._live = live and not self._complete
+        self._stamp = stamp
+        net = self._network.net if self._network else None
+        declaration = (self._title, self.last, self._history.copies, tuple(self._spreads), net)
+        if declaration != self._declaration:
+            self._declaration = declaration
+            self.declared += 1
 
-    def _read_scene(self, configuration: str) -> tuple[Scene, Recorded | None]:
+    @property
+    def last(self) -> int:
+        """The last tick that can be asked for: that of the run, if it still goes on."""
+        return self.ticks if self._live else self._history.rows
+
+    def _fitted(self, state: Place) -> Place:
+        """Return a state whose choices this file has: another one may have replaced it."""
+        net = self._network.net if self._network else None
+
+        def chosen(one: str, words: Sequence[str]) -> str:
+            return one if one in words else next(iter(words), "")
+
+        return replace(
+            state,
+            asked=min(state.asked, self.last),
+            spread=chosen(state.spread, self._spreads),
+            copy=min(state.copy, self._history.copies - 1),
+            links=chosen(state.links, tuple(net.columns) if net else ()),
+            window=chosen(state.window, windows(self._clock)[::-1]),
+            colour=chosen(state.colour, tuple(net.colours) if net else ()),
+        )
+
+    def _read_scene(self, attributes: Mapping[str, Any]) -> tuple[Scene, Recorded | None]:
         """Return what the workload declares, and the network if the file records it.
 
-        A file whose model is not on this machine has neither.
+        A file whose model is not on this machine, or was never carried out here, has neither.
         """
         from societies.config import read_text
         from societies.workload.running.registry import config_from_dict, workload
 
         self._told: dict[str, Any] = {"happenings": [], "warnings": []}
         try:
-            config = config_from_dict(read_text(configuration, "configuration").data)
+            read = read_text(str(attributes.get("configuration", "")), "configuration").data
+            data = as_saved(read, attributes, self._path)
+            model = data.get("model") if isinstance(data, dict) else None
+            if model is not None and not was_carried_out(Path(str(model))):
+                return Scene(), None
+            config = config_from_dict(data)
         except SocietiesError:
             return Scene(), None
         kind = workload(config.workload)
@@ -182,21 +227,12 @@ class FileView:
     @property
     def initial(self) -> Place:
         """The last tick of the file; if a run is writing it, the page follows."""
-        net = self._network.net if self._network else None
-        live = self._history.rows < self.ticks and being_written(self._path)
-        return Place(
-            playing=live,
-            pace=list(PACES)[-1] if live else Place.pace,
-            asked=self._history.rows,
-            spread=next(iter(self._spreads), ""),
-            links=next(iter(net.columns)) if net else "",
-            window=windows(self._clock)[1],
-            colour=next(iter(net.colours)) if net else "",
-        )
+        pace = list(PACES)[-1] if self._live else Place.pace
+        return self._fitted(Place(playing=self._live, pace=pace, asked=self._history.rows))
 
     def controls(self, state: Place) -> Sequence[Control]:
         """Return the controls, with the values of a state."""
-        counts = self.ticks, self._history.copies
+        state, counts = self._fitted(state), (self.last, self._history.copies)
         found = playing_controls(state, self._clock, self._copies, *counts, self._spreads)
         return found + (
             network_controls(state, self._clock, self._network.net) if self._network else []
@@ -207,10 +243,10 @@ class FileView:
         now = self._tick if state.playing else state.asked
         if isinstance(event, Press):
             if event.name == "play":
-                if now >= self._history.rows == self.ticks:
+                if now >= self._history.rows and not being_written(self._path):
                     return replace(state, playing=True, asked=0, replays=state.replays + 1)
                 return replace(state, playing=not state.playing, asked=now)
-            to = min(now + (1 if event.name == "one" else 10), self.ticks)
+            to = min(now + (1 if event.name == "one" else 10), self.last)
             return replace(state, playing=False, asked=to)
         if not isinstance(event, Change):
             return state
@@ -219,32 +255,20 @@ class FileView:
         chosen: dict[str, Any] = {event.name: event.value}
         return replace(state, asked=now, **chosen)
 
-    def configuration(self, state: Place) -> Any:
-        """Return the configuration of the run.
-
-        Raises
-        ------
-        OutputError
-            If the file does not hold it.
-        """
-        from societies.config import read_text
-        from societies.workload.running.registry import config_from_dict
-
-        with open_results(self._path) as data:
-            text = data.attrs.get("configuration")
-        if text is None:
-            raise OutputError(f"{self._path}: does not hold its configuration")
-        return config_from_dict(read_text(str(text), "configuration").data)
+    def configuration(self, state: Place) -> str:
+        """Return the configuration of the run, as `societies info --config` prints it."""
+        return configuration(self._path)
 
     def frames(self, state: Place) -> Iterator[Shot | None]:
         """Yield scenes of the chosen tick, or one after another while the page plays."""
         self._read()
+        state = self._fitted(state)
         self._tick = min(state.asked, self._history.rows)
         yield self._shot(state)
         pace = Speed(PACES[state.pace])
         shown = looked = time.perf_counter()
         took = 0.0
-        while state.playing and self._tick < self.ticks:
+        while state.playing and self._goes_on:
             now = time.perf_counter()
             if self._tick < self._history.rows and pace.left <= 0:
                 self._tick += 1
@@ -255,15 +279,35 @@ class FileView:
                 continue
             if self._tick >= self._history.rows and now - looked >= max(POLL, 4 * took):
                 self._read()
+                state = self._fitted(state)
                 looked = time.perf_counter()
                 took = looked - now
+                if not self._goes_on:
+                    yield self._shot(state)
             time.sleep(0.005)
             yield None
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether there is a tick after the one that is shown, or will be."""
+        return self._tick < self._history.rows or self._live
+
+    def _caption(self) -> str:
+        """Return the tick that is shown, and up to which the file has them if it lacks the last."""
+        shown = f"{self._clock} {self._tick} of {self.ticks}"
+        rows = self._history.rows
+        if self._complete or rows == self.ticks:
+            return (
+                shown if rows == self.ticks else f"{shown}; the run ended on {self._clock} {rows}"
+            )
+        return f"{shown}; recorded up to {self._clock} {rows}" + (
+            ", the run goes on" if self._live else "; continue with societies run CONFIG --resume"
+        )
 
     def _shot(self, state: Place) -> Shot:
         tick, count = self._tick, self._history.copies
         copy = min(state.copy, count - 1)
-        facts: dict[str, Any] = {"sha256": "", "ended": tick >= self.ticks, **self._told}
+        facts: dict[str, Any] = {"sha256": "", "ended": not self._goes_on, **self._told}
         numbers: dict[str, NDArray[Any]] = {}
         if state.spread in self._spreads and tick:
             one = self._recorded[state.spread]
@@ -282,7 +326,7 @@ class FileView:
             numbers |= drawn
         return Shot(
             NO_PIXELS,
-            f"{self._clock} {tick} of {self.ticks}",
+            self._caption(),
             tick=tick,
             panes=(Pane(self._history, tick, facts, numbers),),
             facts={
@@ -294,7 +338,7 @@ class FileView:
                 "copy": state.copy,
                 "agent": -1,
                 "recorded": True,
-                "playing": state.playing and tick < self.ticks,
+                "playing": state.playing and self._goes_on,
             },
         )
 

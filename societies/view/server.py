@@ -24,7 +24,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from societies import signals
-from societies.config import to_yaml
+from societies.config import saved
 from societies.errors import shortened
 from societies.view import messages
 from societies.view.listening import Listening, is_loopback
@@ -161,7 +161,8 @@ class Page:
             return PlainTextResponse(f"{refusal}\n", 403, headers=HEADERS)
         state, newest = self._session.state, self._session.newest
         try:
-            text = to_yaml(self._session.view.configuration(state))
+            found = self._session.view.configuration(state)
+            text = found if isinstance(found, str) else saved(found)
         except Exception as error:  # an error of the workload
             return PlainTextResponse(f"{one_line(error)}\n", 500, headers=HEADERS)
         if newest is not None and newest.state == state and isinstance(newest.frame, Shot):

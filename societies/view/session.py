@@ -78,6 +78,7 @@ class Session(Generic[S]):
         self._changed = threading.Condition()
         self._viewers: list[Viewer[S]] = []
         self._states, self._closed = 0, False
+        self._declared = getattr(view, "declared", 0)
         renderer = Renderer(view, self._mailbox, self._deliver, self._failed)
         self._thread = threading.Thread(target=renderer.run, name=COMPUTING, daemon=True)
 
@@ -157,8 +158,21 @@ class Session(Generic[S]):
 
     def news(self, viewer: Viewer[S]) -> dict[str, Any] | None:
         """Return controls, error and other facts to send to a viewer; None if none has changed."""
+        declared = getattr(
+            self.view, "declared", 0
+        )  # of a view whose controls change by themselves
+        if declared != self._declared:
+            self._declared, self.controls = declared, list(self.view.controls(self.state))
         controls = self.controlled_by(viewer)
-        now = (self._states, controls, len(self._viewers), viewer.errors, viewer.error, viewer.seq)
+        now = (
+            declared,
+            self._states,
+            controls,
+            len(self._viewers),
+            viewer.errors,
+            viewer.error,
+            viewer.seq,
+        )
         if not viewer.unsent(now):
             return None
         return {

@@ -6,9 +6,11 @@ import pytest
 
 import societies
 from societies.cli import main
+from societies.config.files import FILES, FOLDER, anywhere, as_saved, attributes_of
 from societies.errors import ConfigError
 from societies.output import open_results
 from societies.paths import data_directory
+from societies.view.file_view import FileView
 from societies.workload.running import registry
 
 SOURCE = '''"""A model for a test."""
@@ -347,6 +349,87 @@ def test_a_changed_file_is_imported_again(folder):
 
 
 UNBOUNDED = SOURCE.replace("NAME", "walk_alone").replace(", ge=1, le=9", "")
+
+
+def final(capsys):
+    """Return the hash of the state that `societies run` has printed."""
+    return re.findall(r"state sha256 +(\w{64})", capsys.readouterr().out)[-1]
+
+
+def test_a_saved_configuration_runs_from_any_folder(folder, tmp_path_factory, monkeypatch, capsys):
+    """It named the model as seen from the folder of the run, and was read in its own folder."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (folder / "mine").mkdir()
+    (folder / "walk.py").rename(folder / "mine" / "walk.py")
+    (folder / "walk.yaml").rename(folder / "mine" / "walk.yaml")
+    assert shell("run", "mine/walk.yaml", *ON) == 0
+    wanted = final(capsys)
+    assert shell("info", "--config", "walk.h5") == 0
+    of_file = capsys.readouterr().out
+    assert FileView(folder / "walk.h5").configuration(None) == of_file
+    assert shell("check", "-v", "mine/walk.yaml") == 0
+    printed = capsys.readouterr().out
+    (folder / "study.yaml").write_text("base: mine/walk.yaml\nvary: {grid: {step: [1, 3]}}\n")
+    assert shell("sweep", "study.yaml", "-q", *ON) == 0
+    monkeypatch.chdir(elsewhere)
+    for text in (of_file, printed):
+        (elsewhere / "saved.yaml").write_text(text)
+        assert shell("run", "saved.yaml", "--overwrite", *ON) == 0
+        assert final(capsys) == wanted
+    assert shell("info", "--config", folder / "study.h5") == 0
+    (elsewhere / "study.yaml").write_text(capsys.readouterr().out)
+    assert shell("sweep", "study.yaml", "-q", *ON) == 0
+    capsys.readouterr()
+    monkeypatch.chdir(folder.parent)  # a project that was moved as a whole
+    assert shell("info", "--config", folder / "walk.h5") == 0
+    assert capsys.readouterr().out == of_file
+    monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(folder / "another machine"))
+    assert shell("run", elsewhere / "saved.yaml", "--overwrite", *ON) == 2
+    assert "walk.py: is not in the folder of this file, and was never" in capsys.readouterr().err
+    assert not FileView(folder / "walk.h5")._scene.series  # nor does the page of a file execute it
+    named = ("--set", f"model={folder / 'mine' / 'walk.py'}", "--out", folder / "again.h5")
+    assert shell("run", elsewhere / "saved.yaml", *named, *ON) == 0
+    assert final(capsys) == wanted
+
+
+def test_paths_in_a_configuration_are_those_of_files_that_exist(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("rule.py", "plate.png", "matrix.h5", "engine"):
+        (tmp_path / name).touch()
+    data = {
+        "base": {"model": "rule.py", "a": "matrix.h5:entries", "b": "random"},
+        "players": [{"path": "./engine --fast"}, {"path": "gone"}],
+        "image": ["plate.png", "other.png"],
+        "label": "engine",
+        "rules": {"trading": {"price": "rule.py:price", "score": "built_in"}},
+        "vary": {"grid": {"rules.trading.price": ["rule.py:price", "geometric"]}},
+    }
+    keys = [
+        ("base", "a"),
+        ("base", "b"),
+        ("players", 0, "path"),
+        ("players", 1, "path"),
+        ("image",),
+    ]
+    found = anywhere(data, keys)
+    assert found == {
+        "base": {
+            "model": f"{tmp_path}/rule.py", "a": f"{tmp_path}/matrix.h5:entries", "b": "random",
+        },
+        "players": [{"path": f"{tmp_path}/engine --fast"}, {"path": "gone"}],
+        "image": [f"{tmp_path}/plate.png", "other.png"],
+        "label": "engine",
+        "rules": {"trading": {"price": f"{tmp_path}/rule.py:price", "score": "built_in"}},
+        "vary": {"grid": {"rules.trading.price": [f"{tmp_path}/rule.py:price", "geometric"]}},
+    }  # fmt: skip
+    attributes = attributes_of(tmp_path / "out" / "run.h5", data, keys)
+    assert attributes[FOLDER] == ".."
+    monkeypatch.chdir("/")
+    assert as_saved(data, attributes, tmp_path / "out" / "run.h5") == found
+    assert as_saved(data, {FOLDER: ".", FILES: "none.7 players.9.path"}, tmp_path / "run.h5")
+    assert attributes_of(tmp_path / "run.h5", {"label": "engine"}, []) == {}
+
+
 BAD = {
     "missing": (
         {"walk.yaml": "model: walc.py\n"},

@@ -16,6 +16,7 @@ from societies.scaffold import write_workload
 from societies.view import course, file_view, run_view
 from societies.view.file_view import FileView
 from societies.view.run_view import RunView
+from societies.view.session import Session
 from societies.view.shots import message
 from societies.workload import Setup
 from societies.workload.declare.view import Change, Press, Slider
@@ -516,7 +517,7 @@ def test_the_page_of_a_result_has_its_numbers(result):
         recorded = data.agent_utility.isel(society=2).sel(agent_day=6).values
     assert shot.tick == 7 and shot.panes[0].rows == 7
     assert np.array_equal(shot.panes[0].numbers["spread"], np.sort(recorded).astype(np.float32))
-    assert view.configuration(state).days == 9
+    assert "\ndays: 9\n" in view.configuration(state)
     names = [one.name for one in view.controls(state)]
     assert names[-4:] == ["copy", "spread", "window", "colour"]
 
@@ -591,7 +592,19 @@ def test_a_file_that_is_being_written_is_followed_and_only_new_rows_are_sent(tmp
 
     with pytest.raises(Interrupted):
         societies.run(config, device="reference", out=path, progress=stop)
-    assert not FileView(path).initial.playing
+    page = FileView(path)
+    state, rows = page.initial, page.initial.asked
+    assert not state.playing and 6 <= rows < 12
+    said = (
+        f"day {rows} of 12; recorded up to day {rows}; continue with societies run CONFIG --resume"
+    )
+    assert last(page, state).caption == said
+    for beyond in (page.take(state, Change("tick", 12)), page.take(state, Press("ten"))):
+        assert last(page, beyond).tick == rows
+    played = page.take(page.take(state, Press("ten")), Press("play"))  # it played for ever
+    shots = [one for one in page.frames(replace(played, pace="as fast as possible")) if one]
+    assert [shots[0].tick, shots[-1].tick] == [0, rows] and not shots[-1].facts["playing"]
+    assert next(one for one in page.controls(state) if one.name == "tick").most == rows
     monkeypatch.setattr(file_view, "being_written", lambda path: True)
     page, known = FileView(path), {}
     assert page.initial.playing and (begun := page.initial.asked) < 12
@@ -604,6 +617,28 @@ def test_a_file_that_is_being_written_is_followed_and_only_new_rows_are_sent(tmp
     message(shot, number=2, state=1, known=known)
     assert shot.tick == 12 and known[0] == (serial, 0, 12)
     assert not FileView(path).initial.playing
+
+
+def test_a_file_that_another_workload_replaces_has_another_title_and_other_controls(
+    result, tmp_path
+):
+    path = tmp_path / "run.h5"
+    path.write_bytes(result.read_bytes())
+    page = FileView(path)
+    session = Session(page, print)
+    viewer = session.join(lambda: None)
+    session.state = replace(page.initial, copy=2, spread="agent_utility", colour="group")
+    assert "economy" in session.news(viewer)["title"]
+    assert session.news(viewer) is None
+    other = small("boltzmann").model_copy(update={"days": 4, "replicates": 2})
+    societies.run(other, device="reference", out=path, overwrite=True)
+    shot = last(page, session.state)
+    assert (shot.tick, shot.facts["copies"], shot.facts["copy"]) == (4, 2, 1)
+    news = session.news(viewer)
+    assert "boltzmann" in news["title"]
+    controls = {one["name"]: one for one in news["controls"]}
+    assert controls["tick"]["most"] == 4 and controls["copy"]["most"] == 1
+    assert "colour" not in controls
 
 
 def test_a_study_has_no_page_and_one_line_names_the_command_that_draws_it(shell, tmp_path):

@@ -12,7 +12,7 @@ import tallies
 
 import societies
 from societies.config.model import Section
-from societies.config.rules import SECTION
+from societies.config.files import SECTION
 from societies.errors import ConfigError, DeviceError
 from societies.rule import WORD
 from societies.workload import Setup

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from typing import ClassVar, Literal
 
 from reference_py.games.chess.fen import write_fen
 from reference_py.games.chess.match import RANDOM, SEARCH, UCI, MatchParameters, Player
 from societies.config.model import Conflict, ListOf, Section, key
+from societies.config.problems import Path
 from societies.games.chess.external import command_of, lack_of
 from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.games.matches import MatchConfig, described, pair_of
@@ -99,6 +101,11 @@ class ChessMatchConfig(MatchConfig):
                     yield Conflict((*path, "options", j), why)
             if one.kind == RANDOM and (one.depth or one.seconds):
                 yield Conflict((*path, "kind"), "random does not look ahead: no depth, no seconds")
+
+    def files(self) -> list[Path]:
+        """Return the keys that name programs in a folder; others are looked up in PATH."""
+        found = [("players", i, "path") for i, one in enumerate(self.players)]
+        return [at for at in found if os.path.dirname(self.players[at[1]].path.partition(" ")[0])]
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield a warning for games that only repeat, and for player keys without effect."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from societies.config import to_yaml
+from societies.config import files, to_yaml
 from societies.errors import ConfigError, Interrupted, OutputError, SocietiesError, option
 from societies.output.files import (
     MAKING,
@@ -189,7 +189,7 @@ def calibrate(
                         done = done.joined(part, runs)
                         own_runs.append(runs)
                         if len(done) > kept and time.monotonic() - wrote > SECONDS_OF_WRITING:
-                            _write(path, _dataset(own, done, None))
+                            _write(path, own, _dataset(own, done, None))
                             wrote = time.monotonic()
                     answer = own.answer(np.concatenate(own_runs))
                     trace = min(trace, float(answer.distance.min()))
@@ -201,10 +201,10 @@ def calibrate(
             if not np.isfinite(own.answer(done.runs).distance).any():
                 raise SocietiesError(f"all {len(done)} trials failed: {_why(own, done, simulate)}")
             data = _dataset(own, done, found)
-            _write(path, data)
+            _write(path, own, data)
         except KeyboardInterrupt as error:
             if len(done) > kept:
-                _write(path, _dataset(own, done, None))
+                _write(path, own, _dataset(own, done, None))
             number, count = number_of(error), max(len(done), kept)
             if not count:
                 raise Interrupted(
@@ -272,8 +272,11 @@ def _sources(own: Calibration) -> dict[str, str]:
     return sources_of(Setup(own.sweep.workload, own.sweep.base))
 
 
-def _write(path: Path, data: xr.Dataset) -> None:
+def _write(path: Path, own: Calibration, data: xr.Dataset) -> None:
     """Replace the file at once, so that a kill leaves the earlier one or the new one."""
+    base = own.sweep.base
+    named = files.attributes_of(path, base.model_dump(mode="json"), base.files())
+    data = data.assign_attrs(named)
     with explained(path, MAKING), written(path) as made:
         with file_for_hdf5(made) as file:
             data.to_netcdf(file, engine="h5netcdf")

@@ -214,8 +214,8 @@ class View(Protocol[S]):
         picture, and nothing is computed until the state changes.
         """
 
-    def configuration(self, state: S) -> WorkloadConfig:
-        """Return the configuration of a run with the results that this state shows."""
+    def configuration(self, state: S) -> WorkloadConfig | str:
+        """Return the configuration, or its YAML, of a run with the results of this state."""
 
 
 class Previewing(View[S], Protocol[S]):

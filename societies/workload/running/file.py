@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from reference_py.primitives.rng import LAST_STATE
+from societies.config import files
 from societies.errors import OutputError, option, override
 from societies.output import ResultFile, checkpoints, checksums, opening
 from societies.output.checkpoints import slots
@@ -62,10 +63,16 @@ def create(
     overwrite: bool,
 ) -> ResultFile:
     """Create the file; ``facts`` are attributes that name the device."""
+    config = setup.config
     return ResultFile.create(
         path,
         **parts(setup, contents),
-        attributes={**contents.attributes(), **origin(setup), **facts},
+        attributes={
+            **contents.attributes(),
+            **origin(setup),
+            **files.attributes_of(path, config.model_dump(mode="json"), config.files()),
+            **facts,
+        },
         overwrite=overwrite,
     )
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from societies.config.files import SECTION
 from societies.config.model import Section
-from societies.config.rules import SECTION
 from societies.rule import WORD, Rule
 from societies.workload.declare.rules import RulesSection
 from societies.workload.running.ensembles import once

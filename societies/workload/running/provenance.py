@@ -16,7 +16,7 @@ from typing import Any
 
 from societies import citation
 from societies.config import WorkloadConfig, quoted, read_text, to_yaml
-from societies.config.rules import MODEL, SECTION
+from societies.config.files import MODEL, SECTION
 from societies.errors import ConfigError, DamageWarning, OutputError, command_line, option
 from societies.output.resultfile import ResultFile
 from societies.version import package_version

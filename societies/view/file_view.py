@@ -163,7 +163,7 @@ class FileView:
 
     @property
     def last(self) -> int:
-        """The last tick that can be asked for: that of the run, if it still goes on."""
+        """The last tick that can be asked for: that of the run, if it continues."""
         return self.ticks if self._live else self._history.rows
 
     def _fitted(self, state: Place) -> Place:
@@ -296,13 +296,12 @@ class FileView:
         """Return the tick that is shown, and up to which the file has them if it lacks the last."""
         shown = f"{self._clock} {self._tick} of {self.ticks}"
         rows = self._history.rows
-        if self._complete or rows == self.ticks:
-            return (
-                shown if rows == self.ticks else f"{shown}; the run ended on {self._clock} {rows}"
-            )
-        return f"{shown}; recorded up to {self._clock} {rows}" + (
-            ", the run goes on" if self._live else "; continue with societies run CONFIG --resume"
-        )
+        if rows == self.ticks:
+            return shown
+        if self._complete:
+            return f"{shown} (the run ended on {self._clock} {rows})"
+        more = "the run continues" if self._live else "continue with societies run CONFIG --resume"
+        return f"{shown} (recorded up to {self._clock} {rows}; {more})"
 
     def _shot(self, state: Place) -> Shot:
         tick, count = self._tick, self._history.copies

@@ -596,7 +596,7 @@ def test_a_file_that_is_being_written_is_followed_and_only_new_rows_are_sent(tmp
     state, rows = page.initial, page.initial.asked
     assert not state.playing and 6 <= rows < 12
     said = (
-        f"day {rows} of 12; recorded up to day {rows}; continue with societies run CONFIG --resume"
+        f"day {rows} of 12 (recorded up to day {rows}; continue with societies run CONFIG --resume)"
     )
     assert last(page, state).caption == said
     for beyond in (page.take(state, Change("tick", 12)), page.take(state, Press("ten"))):

@@ -11,8 +11,8 @@ import pytest
 import tallies
 
 import societies
-from societies.config.model import Section
 from societies.config.files import SECTION
+from societies.config.model import Section
 from societies.errors import ConfigError, DeviceError
 from societies.rule import WORD
 from societies.workload import Setup

@@ -154,8 +154,9 @@ function rate() {
   const now = performance.now();
   times = times.filter((time) => now - time < 1000);
   write("rate", times.length > 1 ? times.length + " frames/s" : "");
-  if (known.state === shown || !socket || socket.readyState !== WebSocket.OPEN) since = now;
-  const slow = newest && newest.playing && now - latest > SLOW;
+  const failed = known.error && known.seq === seq; // then no picture of this state follows
+  if (failed || known.state === shown || !socket || socket.readyState !== WebSocket.OPEN) since = now;
+  const slow = newest && newest.playing && !failed && now - latest > SLOW;
   write("busy", now - since > BUSY || slow ? "computing ..." : "");
 }
 
@@ -250,11 +251,12 @@ function slider(one) {
     const round = Number(number.toPrecision(4));
     return String(Math.abs(round) < 1e6 ? round : round.toExponential()).replace("e+", "e");
   };
-  let limits = ` (${short(one.least)} to ${short(one.most)})`;
+  let limits = `${short(one.least)} to ${short(one.most)}`;
   if (one.limits && String(one.limits) !== String([one.least, one.most])) {
-    limits = limits.replace(")", `; as a number ${short(one.limits[0])} to ${short(one.limits[1])})`);
+    limits += `; as a number ${short(one.limits[0])} to ${short(one.limits[1])}`;
   }
-  label.append(make("span", { textContent: one.label + limits }), bar, box);
+  const text = one.label.endsWith(")") ? `${one.label.slice(0, -1)}; ${limits})` : `${one.label} (${limits})`;
+  label.append(make("span", { textContent: text }), bar, box);
   return label;
 }
 

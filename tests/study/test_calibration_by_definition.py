@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -263,7 +264,7 @@ def test_contents_of_a_file_before_the_end():
     own = calibration()
     unit = np.array([[0.5, 0.25], [0.0, 0.75]])
     runs = np.array([[[9.0, 2.25]], [[6, np.nan]]])
-    data = conduct._dataset(own, Trials(unit, runs), None)
+    data = conduct._dataset(Path("run.h5"), own, Trials(unit, runs), None)
     empty = ("draw", "batch", "bin", "choice")
     assert {name: data.sizes[name] for name in empty} == dict.fromkeys(empty, 0)
     assert data["profile"].shape == (2, 0) and data["chosen"].dtype == np.int64
@@ -274,7 +275,7 @@ def test_contents_of_a_file_before_the_end():
     assert data["distance"].values.tolist() == [0, np.inf] and data.attrs["complete"] == 0
     profile = np.array([[1.0, 2, 3], [4, 5, 6]])
     found = Found(unit, [3.0], profile, np.array([1]), ["a note"])
-    data = conduct._dataset(own, Trials(unit, runs), found)
+    data = conduct._dataset(Path("run.h5"), own, Trials(unit, runs), found)
     np.testing.assert_array_equal(data["profile"], profile)
     assert data["draw_extraction.max_effort"].values.tolist() == [9, 6]
     assert json.loads(data.attrs["notes"])[0] == "a note"
@@ -284,7 +285,7 @@ def test_numbers_and_words_have_columns_of_their_own():
     """NetCDF keeps whole numbers, decimals and texts; what is neither is written as text."""
     own = calibration(parameters={**PRIORS, "devices": {"values": ["none", "tools"]}})
     unit = np.array([[0.5, 0.25, 0.9], [0.0, 0.75, 0.1]])
-    data = conduct._dataset(own, Trials(unit, np.full((2, 1, 2), 9.0)), None)
+    data = conduct._dataset(Path("run.h5"), own, Trials(unit, np.full((2, 1, 2), 9.0)), None)
     assert data["value_devices"].values.tolist() == ["tools", "none"]
     assert data["value_devices"].dtype == object
     assert data["value_utility.exponent"].dtype.kind == "f"

@@ -189,7 +189,7 @@ def calibrate(
                         done = done.joined(part, runs)
                         own_runs.append(runs)
                         if len(done) > kept and time.monotonic() - wrote > SECONDS_OF_WRITING:
-                            _write(path, own, _dataset(own, done, None))
+                            _write(path, _dataset(path, own, done, None))
                             wrote = time.monotonic()
                     answer = own.answer(np.concatenate(own_runs))
                     trace = min(trace, float(answer.distance.min()))
@@ -200,11 +200,11 @@ def calibrate(
                 found: Found = end.value
             if not np.isfinite(own.answer(done.runs).distance).any():
                 raise SocietiesError(f"all {len(done)} trials failed: {_why(own, done, simulate)}")
-            data = _dataset(own, done, found)
-            _write(path, own, data)
+            data = _dataset(path, own, done, found)
+            _write(path, data)
         except KeyboardInterrupt as error:
             if len(done) > kept:
-                _write(path, own, _dataset(own, done, None))
+                _write(path, _dataset(path, own, done, None))
             number, count = number_of(error), max(len(done), kept)
             if not count:
                 raise Interrupted(
@@ -272,22 +272,19 @@ def _sources(own: Calibration) -> dict[str, str]:
     return sources_of(Setup(own.sweep.workload, own.sweep.base))
 
 
-def _write(path: Path, own: Calibration, data: xr.Dataset) -> None:
+def _write(path: Path, data: xr.Dataset) -> None:
     """Replace the file at once, so that a kill leaves the earlier one or the new one."""
-    base = own.sweep.base
-    named = files.attributes_of(path, base.model_dump(mode="json"), base.files())
-    data = data.assign_attrs(named)
     with explained(path, MAKING), written(path) as made:
         with file_for_hdf5(made) as file:
             data.to_netcdf(file, engine="h5netcdf")
         add_hash(made)
 
 
-def _dataset(own: Calibration, done: Trials, found: Found | None) -> xr.Dataset:
+def _dataset(path: Path, own: Calibration, done: Trials, found: Found | None) -> xr.Dataset:
     """Return the contents of the file; ``found`` is None before the end."""
     import xarray as xr
 
-    answer = own.answer(done.runs)
+    answer, base = own.answer(done.runs), own.sweep.base
     names, statistics = list(own.priors), list(own.targets.statistics)
     ends = np.array([ends_of(one) for one in own.targets.statistics.values()])
     result = found or Found(NO_DRAWS, [], NO_DRAWS, NO_TRIALS, [])
@@ -314,8 +311,9 @@ def _dataset(own: Calibration, done: Trials, found: Found | None) -> xr.Dataset:
         "high": ("statistic", ends[:, 1]),
     }
     attrs = {
-        **{"title": f"calibration of {own.sweep.base.workload}", "method": own.method},
-        **{"workload": own.sweep.base.workload, "configuration": to_yaml(own.sweep.base)},
+        **{"title": f"calibration of {base.workload}", "method": own.method},
+        **{"workload": base.workload, "configuration": to_yaml(base)},
+        **files.attributes_of(path, base.model_dump(mode="json"), base.files()),
         **{"definition": json.dumps(own.definition), "definition_sha256": own.sha256},
         **{"societies_version": package_version(), "complete": int(found is not None)},
         **{"git_commit": git_commit(), SOURCES: text_of(_sources(own))},

@@ -210,7 +210,7 @@ def test_webp_shows_the_same(chromium):
 def test_errors_are_shown(page, window):
     page.session._failed(RuntimeError("the device\nis gone"))
     window.reads("error", "the device is gone")
-    window.js("document.body.style.paddingBottom = '2000px'; window.scrollTo(0, 900)")
+    window.js("by('panel').style.height = '2000px'; window.scrollTo(0, 900)")
     window.until("window.scrollY > 100 && Math.abs(by('error').getBoundingClientRect().y) < 1")
     window.js("window.scrollTo(0, 0)")
     window.drag(middle(window), (SCALE, 0))

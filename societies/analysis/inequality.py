@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 POINTS = 101
+"""Points of a Lorenz curve."""
 
 
 def gini(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
@@ -87,10 +88,10 @@ def lorenz(data: xr.DataArray, dim: str = "agent", *, points: int = POINTS) -> x
         flat = np.sort(_flat(x), axis=-1)
         found = np.full((len(flat), points), np.nan)
         for row, values in zip(found, flat, strict=True):
-            there = values[~np.isnan(values)]
+            present = values[~np.isnan(values)]
             with np.errstate(over="ignore"):
-                sums = np.concatenate([[0.0], np.cumsum(there)])
-            if len(there) and there[0] >= 0 and 0 < sums[-1] < np.inf:
+                sums = np.concatenate([[0.0], np.cumsum(present)])
+            if len(present) and present[0] >= 0 and 0 < sums[-1] < np.inf:
                 row[:] = np.interp(share, np.linspace(0, 1, len(sums)), sums / sums[-1])
         return found.reshape(*x.shape[:-1], points)
 
@@ -213,13 +214,13 @@ def atkinson(data: xr.DataArray, dim: str = "agent", *, epsilon: float = 0.5) ->
 
     def of(x: Array) -> Array:
         relative, defined = _relative(x)
-        n, there = _count(x), ~np.isnan(x)
+        n, present = _count(x), ~np.isnan(x)
         with np.errstate(invalid="ignore", divide="ignore"):
             if epsilon == 1:
-                terms = np.where(there, np.log(relative), 0.0)
+                terms = np.where(present, np.log(relative), 0.0)
                 equal = np.exp(terms.sum(-1) / n)
             else:
-                terms = np.where(there, relative ** (1 - epsilon), 0.0)
+                terms = np.where(present, relative ** (1 - epsilon), 0.0)
                 equal = (terms.sum(-1) / n) ** (1 / (1 - epsilon))
         return np.where(defined, 1 - equal, np.nan)
 
@@ -317,10 +318,10 @@ def _ranks(x: Array) -> Array:
     flat = _flat(x)
     found = np.full(flat.shape, np.nan)
     for row, values in zip(found, flat, strict=True):
-        there = ~np.isnan(values)
-        _, which, counts = np.unique(values[there], return_inverse=True, return_counts=True)
+        present = ~np.isnan(values)
+        _, which, counts = np.unique(values[present], return_inverse=True, return_counts=True)
         last = np.cumsum(counts)
-        row[there] = (last - (counts - 1) / 2)[which]
+        row[present] = (last - (counts - 1) / 2)[which]
     return found.reshape(x.shape)
 
 

@@ -62,8 +62,8 @@ def irf(
         society by its number; societies that it lacks have no shock and are left out
     horizon : number of ticks; default: all that the results have after every shock
     by : variable of the base by whose value on the tick of the shock societies are divided into
-        states. A variable of agents divides the agents of each society; then a response is that of
-        a mean over the agents of a state, of variables of agents alone
+        states. A variable of agents divides the agents of each society instead; then only variables
+        of agents have responses, which are those of means over the agents of a state
     states : number of states, by quantiles of ``by``
     size : size of the shock; level, cumulative and peak are per unit of it
     level, resamples, seed : of the bands: bootstrap over pairs

@@ -117,7 +117,7 @@ class Ensemble(Parameters):
         return f"{len(length)} tables of {length.min()} to {length.max()} units"
 
     def computed_on(self, device: Device) -> None:
-        """Take note of a device on which tables can be made; they are the same without it."""
+        """Set the device that may compute the tables, which have the same bits without it."""
         self._set(_device=device)
 
     def only(self, society: int) -> Ensemble:
@@ -206,7 +206,7 @@ class Ensemble(Parameters):
     @cached_property
     def _utility(self) -> UtilityTables:
         keys, device = self._utility_keys[0], self._device
-        self._set(_device=None)  # not kept open by the parameters
+        self._set(_device=None)  # so that the parameters do not hold the device open
         return self._curves.utility_tables(keys, self.largest_holding, device)
 
     @cached_property

@@ -54,9 +54,9 @@ ROTATING = 2
 """Number of slots that take turns; each slot after them holds one permanent checkpoint."""
 
 
-def slots(asked: int | str, kept: int = 0) -> int:
-    """Return the number of slots that a file needs, ``kept`` of them permanent."""
-    return 0 if asked in (0, "never") else ROTATING + kept
+def slots(asked: int | str, permanent: int = 0) -> int:
+    """Return the number of slots that a file needs, ``permanent`` of them never overwritten."""
+    return 0 if asked in (0, "never") else ROTATING + permanent
 
 
 def latest(

@@ -133,7 +133,7 @@ def damaged_study(path: Path, wrong: Iterable[Damage], found: StudySeal) -> Outp
     runs = found.extents[CHECKSUM].shape[0]
     return OutputError(
         f"{path}: damaged: {_first(list(wrong))}.\n"
-        f"Still good: {runs} runs as far as `societies info --check` does not name them. "
+        f"Still good: those of its {runs} runs that `societies info --check` does not name. "
         f"Restore the file from a copy, or run it again under another name ({option('out')})."
     )
 
@@ -182,8 +182,9 @@ def still_good(disk: Disk, found: Seal, *, live: bool = False) -> str:
     size = os.fstat(disk.descriptor).st_size
     lost = [name for name, one in found.extents.items() if one.end > size]
     if lost:
-        kept = [name for name in found.series if found.extents[name].end <= size]
-        return f"nothing for certain; within the file are still {', '.join(kept) or 'no variables'}"
+        within = [name for name in found.series if found.extents[name].end <= size]
+        names = ", ".join(within) or "no variables"
+        return f"nothing for certain; within the file are still {names}"
     state = checksums.commits(disk, found)
     wrong = checksums.damages(disk, found, state, live=live)
     bad = {one.what for one in wrong if not one.unfinished}

@@ -74,16 +74,22 @@ def board_fields() -> dict[str, Field]:
         "movers": Field(board, "uint8", "1", "who is to move: 0 TOP, 1 BOTTOM", checkpointed=False),
         "counts": Field(("level",), "uint32", "boards", "boards of each level", checkpointed=False),
         "first": Field(
-            board, "uint32", "index", "where its moves begin on the next", checkpointed=False
+            board,
+            "uint32",
+            "index",
+            "its first on the next level",
+            checkpointed=False,
         ),
         "board_score": Field(board, "int32", "1", f"score {FOUND}", checkpointed=False),
         "board_pit": Field(board, "int16", "index", BEST, checkpointed=False),
         "board_nodes": Field(
             board, "int64", "boards", "boards looked at below", checkpointed=False
         ),
-        "board_leaves": Field(board, "int64", "boards", "those at full depth", checkpointed=False),
+        "board_leaves": Field(
+            board, "int64", "boards", "boards at the full depth", checkpointed=False
+        ),
         "board_finished": Field(
-            board, "int64", "boards", "those over above it", checkpointed=False
+            board, "int64", "boards", "boards above it whose game was over", checkpointed=False
         ),
     }
 

@@ -38,7 +38,7 @@ from reference_py.games.havannah.match import Strength
 from reference_py.games.havannah.parameters import WHITE
 from reference_py.games.havannah.playout import REASONS, playout, stream_of
 from societies.games.havannah import WORKLOAD
-from societies.games.havannah.players import chosen, evaluator
+from societies.games.havannah.players import chosen_move, evaluator
 from societies.games.havannah.position import HavannahGame
 from societies.workload.running.engines import DeviceEngine
 
@@ -117,9 +117,9 @@ def trees_of(device, playouts):
 def time_uct(device, size, strength):
     """Return the same of one move of our search from the empty board."""
     evaluate = evaluator(device, size, strength, 1)
-    chosen(HavannahGame(size), replace(strength, playouts=1), evaluate, None, 0)
+    chosen_move(HavannahGame(size), replace(strength, playouts=1), evaluate, None, 0)
     began, used = time.perf_counter(), time.process_time()
-    found = chosen(HavannahGame(size), strength, evaluate, None, 0)
+    found = chosen_move(HavannahGame(size), strength, evaluate, None, 0)
     return found.playouts, time.perf_counter() - began, time.process_time() - used
 
 

@@ -8,7 +8,7 @@ from societies.words import one_of
 from societies.workload.running.registry import workload, workload_names
 
 
-def rows() -> list[tuple[str, str]]:
+def workload_rows() -> list[tuple[str, str]]:
     """Return a row for each workload, followed by its configurations, room by room; then sweeps.
 
     The economy comes first, then our other models, then those of other packages, games and physics.

@@ -583,8 +583,8 @@ def bench(
 ) -> None:
     """Time CONFIG on a device with different numbers of copies; no result is written."""
     import societies
-    from societies.timings import measured
-    from societies.timings import table as printed
+    from societies.timings import measure_all
+    from societies.timings import timings_table as printed
     from societies.workload.running.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, table=table)
@@ -601,7 +601,7 @@ def bench(
     )
     console = open_console()
     with console.status("building kernels") if console.is_terminal else nullcontext():
-        found = measured(timings, out, overwrite=overwrite)
+        found = measure_all(timings, out, overwrite=overwrite)
     shown = workload(settings.workload)
     print_rows([("device", found[0].device), ("median of", str(repeats))], console)
     console.width = max(console.width, WIDE)
@@ -645,9 +645,9 @@ def _bench_phases(
 @command("list")
 def list_() -> None:
     """List the workloads, their words for ticks and copies, and the shipped CONFIGs and SWEEPs."""
-    from societies.catalogue import rows
+    from societies.catalogue import workload_rows
 
-    print_rows(rows(), open_console())
+    print_rows(workload_rows(), open_console())
 
 
 @command()
@@ -874,14 +874,14 @@ def effect(
     A society of BASE and that of OTHER with the same number have the same random draws, so that
     they differ by the policy alone.
     """
-    from societies.analysis.effect_table import effects_of, table
+    from societies.analysis.effect_table import effects_of, effects_table
 
     found = effects_of(
         files, base=base, variables=variables, ticks=ticks or "", each=each, level=level
     )
     for text in found.warnings:
         warn(text)
-    _print_found(found.as_dict if as_json else None, lambda: table(found))
+    _print_found(found.as_dict if as_json else None, lambda: effects_table(found))
     if figure is not None:
         given = {"base": base, "level": level}
         _draw_found(files, figure, "effect", variables, given, sys.stderr if as_json else None)
@@ -959,7 +959,7 @@ def validate(
         warn(f"{count} runs failed: {why}")
     if tests and (untested := [one.name for one in found.verdicts if one.tests is None]):
         warn(f"not tested, for lack of 100 equally spaced ticks: {', '.join(untested)}")
-    _print_found(found.as_dict if as_json else None, lambda: validation.table(found))
+    _print_found(found.as_dict if as_json else None, lambda: validation.validation_table(found))
     if figure is not None:
         from societies.study.figures import draw_validation
 
@@ -1068,7 +1068,7 @@ def keys(
     for text in left_out:
         warn(f"not changed: {text}")
     plain = lambda: [one.as_dict() for one in found]  # noqa: E731
-    _print_found(plain if as_json else None, lambda: of.table(clock, found))
+    _print_found(plain if as_json else None, lambda: of.matter_table(clock, found))
 
 
 def _settings(overrides: Sequence[str] | None) -> dict[str, Any]:
@@ -1149,7 +1149,7 @@ def irf(
     options |= {"size": size or [1.0], "level": level}
     found = response_table.responses_of(files, variables, base=base, after=after, **options)
     plain = (lambda: response_table.as_dict(found)) if as_json else None
-    _print_found(plain, lambda: response_table.table(found))
+    _print_found(plain, lambda: response_table.responses_table(found))
     if figure is not None:
         given = {"base": base, "after": after, **options}
         _draw_found(files, figure, "irf", variables, given, sys.stderr if as_json else None)
@@ -1197,7 +1197,7 @@ def fan(
         raise ConfigError("--set, --tick, --pasts and --futures are for a CONFIG that is run")
     typed("ticks", "window")
     found = fans.fan_of_file(source, variables, window, level)
-    _print_found((lambda: fans.records(found)) if as_json else None, lambda: fans.table(found))
+    _print_found((lambda: fans.records(found)) if as_json else None, lambda: fans.fan_table(found))
     if figure is not None:
         _draw_found([source], figure, "fan", variables, {}, sys.stderr if as_json else None)
 
@@ -1331,20 +1331,20 @@ def reproduce(
         Options,
         carry_out,
         carry_out_part,
-        chosen,
+        figure_rows,
+        figures_named,
         has_scripts,
-        rows,
     )
 
     if not names and not all_:
-        print_rows(rows(), open_console())
+        print_rows(figure_rows(), open_console())
         return
     if small and societies:
         raise ConfigError("--societies: with --small each run has 2; leave out one of the options")
     if all_ and not has_scripts():
         warn("the paper alone: scripts of other publications are only in a clone of the repository")
     everything = [PAPER, *(COMPANIONS if has_scripts() else ())]
-    figures, parts = chosen(everything if all_ else names or [])
+    figures, parts = figures_named(everything if all_ else names or [])
     options, failed = Options(device, societies or SOCIETIES, small, keep, quiet), []
     for figure in figures:
         for path in carry_out(figure, out, options):
@@ -1421,7 +1421,7 @@ def info(
         from societies.analysis import accounts as payments
 
         flows = payments.flows(file, ticks=ticks, copy=copy)
-        _print_found(flows.as_dict if as_json else None, lambda: payments.table(flows))
+        _print_found(flows.as_dict if as_json else None, lambda: payments.flows_table(flows))
         return
     for name, given in (("ticks", ticks), ("copy", copy), ("json", as_json or None)):
         if given is not None:

@@ -56,7 +56,7 @@ def member_of(workload: Workload[Any, Any], name: str) -> Callable[..., Any]:
 
 def options(member: Callable[..., Any]) -> list[Any]:
     """Return the command-line options for a member's keyword-only parameters."""
-    meanings = described(member.__doc__ or "")
+    meanings = parameter_meanings(member.__doc__ or "")
     wanted = {
         name: parameter
         for name, parameter in inspect.signature(member).parameters.items()
@@ -88,7 +88,7 @@ def options(member: Callable[..., Any]) -> list[Any]:
     return chosen
 
 
-def described(docstring: str) -> dict[str, str]:
+def parameter_meanings(docstring: str) -> dict[str, str]:
     """Return the description of each parameter in a NumPy-style docstring, as one line.
 
     It is the indented text, or what follows the colon if there is none.

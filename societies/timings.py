@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def measured(timings: Iterable[Timing], out: Path | None, *, overwrite: bool) -> list[Timing]:
+def measure_all(timings: Iterable[Timing], out: Path | None, *, overwrite: bool) -> list[Timing]:
     """Make the measurements; each is written to the table as soon as it is complete.
 
     Raises
@@ -60,7 +60,7 @@ def measured(timings: Iterable[Timing], out: Path | None, *, overwrite: bool) ->
     return found
 
 
-def table(timings: Sequence[Timing], copies: str, ticks: str) -> Table:
+def timings_table(timings: Sequence[Timing], copies: str, ticks: str) -> Table:
     """Return a table with a row for each number of copies; both words are plural."""
     from rich.table import Table
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from societies.workload.declare.protocol import Workload
 
-__all__ = ["Flows", "flows", "table"]
+__all__ = ["Flows", "flows", "flows_table"]
 
 
 OTHERS = ("interventions", "replicates")
@@ -171,7 +171,7 @@ def _at_start(
     return engine.state()[accounts.balance][0]
 
 
-def table(found: Flows) -> Any:
+def flows_table(found: Flows) -> Any:
     """Return a table of rich with totals; payments that were not made are left out."""
     from rich import box
     from rich.markup import escape

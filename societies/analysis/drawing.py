@@ -20,6 +20,7 @@ from societies.workload.drawing.figure import (
     MOST_POINTS,
     QUANTILES,
     Mark,
+    as_numbers,
     averaged,
     clock_of,
     handles_of,
@@ -28,7 +29,6 @@ from societies.workload.drawing.figure import (
     mark,
     marked,
     meaning,
-    numbers,
     of_pasts,
     origin,
     pasts_of,
@@ -64,7 +64,7 @@ def variable_of(data: xr.Dataset, name: str) -> Any:
         if name in ("minutes", "extraction_share", "hhi", "device_maker_share", "interdependence"):
             raise SocietiesError(f"has no variable '{name}', which this figure shows{_why(name)}")
         raise unknown(name, map(str, data.data_vars))
-    return numbers(data, name, *map(str, data[name].dims))
+    return as_numbers(data, name, *map(str, data[name].dims))
 
 
 def _why(name: str) -> str:

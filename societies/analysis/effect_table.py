@@ -83,7 +83,7 @@ def effects_of(
         return result
 
 
-def table(effects: Effects) -> Any:
+def effects_table(effects: Effects) -> Any:
     """Return a table of rich for each result or point that is compared with the base."""
     from rich.console import Group
 

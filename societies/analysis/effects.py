@@ -25,7 +25,7 @@ from societies.config.model import LABEL
 from societies.config.problems import quoted, suggestion
 from societies.errors import ConfigError, EffectWarning, option
 from societies.output import open_results
-from societies.workload.drawing.bands import RESAMPLES, Reals, student_half, summed
+from societies.workload.drawing.bands import RESAMPLES, Reals, student_half, sums_by_past
 from societies.workload.drawing.figure import clock_of, words
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _over_futures(values: Reals, pasts: Any) -> Reals:
     The futures of one past are not independent, so the pairs of an effect are the pasts.
     """
     filled, there = np.where(np.isnan(values), 0.0, values), ~np.isnan(values)
-    each = [summed(one.swapaxes(0, 1), pasts).swapaxes(0, 1) for one in (filled, there)]
+    each = [sums_by_past(one.swapaxes(0, 1), pasts).swapaxes(0, 1) for one in (filled, there)]
     with np.errstate(invalid="ignore"):
         found: Reals = each[0] / each[1]
     return found
@@ -297,7 +297,8 @@ def records(label: str, found: xr.Dataset) -> list[dict[str, Any]]:
         for i, tick in enumerate(ticks):
             at = (place, i)
             numbers = {
-                str(key): plain(one.values[at[: one.ndim]]) for key, one in found.data_vars.items()
+                str(key): for_json(one.values[at[: one.ndim]])
+                for key, one in found.data_vars.items()
             }
             when = {"window": found.attrs["window"]} if tick is None else {clock: int(tick)}
             unit = str(found["unit"].values[place])
@@ -305,7 +306,7 @@ def records(label: str, found: xr.Dataset) -> list[dict[str, Any]]:
     return entries
 
 
-def plain(value: Any) -> float | int | None:
+def for_json(value: Any) -> float | int | None:
     """Return a number for JSON, which has no NaN and no infinity."""
     if isinstance(value, np.integer | int):
         return int(value)

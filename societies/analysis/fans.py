@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from societies.analysis.drawing import GREY, finished, label_panel, new_panels, title_of
 from societies.analysis.effect_table import digits
-from societies.analysis.effects import bootstrap_weights, open_source, plain
+from societies.analysis.effects import bootstrap_weights, for_json, open_source
 from societies.analysis.intervals import require_level
 from societies.analysis.selecting import RUN, in_order, names, unknown, with_ticks, workload_of
 from societies.errors import ConfigError, option
@@ -217,12 +217,12 @@ def records(found: xr.Dataset) -> list[dict[str, Any]]:
         for i, tick in enumerate(ticks):
             at = (place,) if tick is None else (place, i)
             when = {"window": found.attrs["window"]} if tick is None else {clock: int(tick)}
-            numbers = {str(key): plain(one.values[at]) for key, one in found.data_vars.items()}
+            numbers = {str(key): for_json(one.values[at]) for key, one in found.data_vars.items()}
             entries.append({"variable": str(name), **when, **numbers})
     return entries
 
 
-def table(found: xr.Dataset) -> Any:
+def fan_table(found: xr.Dataset) -> Any:
     """Return a table of rich: of each variable the variances and the share of the past."""
     from rich import box
     from rich.markup import escape

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from societies.analysis.drawing import GREY, coloured, finished, new_panels, titled
 from societies.analysis.effect_table import digits
-from societies.analysis.effects import opened_by_label, plain
+from societies.analysis.effects import for_json, opened_by_label
 from societies.analysis.labels import unused
 from societies.analysis.responses import LEVELS, NUMBERS, asymmetry, irf, shocks_of
 from societies.config.problems import quoted
@@ -97,12 +97,12 @@ def as_dict(found: Mapping[str, xr.Dataset]) -> list[dict[str, Any]]:
                 own = data.sel(state=state, variable=name)
                 ends = ("", "_low", "_high")
                 numbers: dict[str, Any] = {
-                    f"{key}{end}": plain(own[f"{key}{end}"].values)
+                    f"{key}{end}": for_json(own[f"{key}{end}"].values)
                     for key in NUMBERS
                     for end in ends
                 }
                 numbers |= {
-                    f"{key}{end}": [plain(one) for one in own[f"{key}{end}"].values]
+                    f"{key}{end}": [for_json(one) for one in own[f"{key}{end}"].values]
                     for key in LEVELS
                     for end in ends
                 }
@@ -112,7 +112,7 @@ def as_dict(found: Mapping[str, xr.Dataset]) -> list[dict[str, Any]]:
     return entries
 
 
-def table(found: Mapping[str, xr.Dataset]) -> Any:
+def responses_table(found: Mapping[str, xr.Dataset]) -> Any:
     """Return a table of rich with the peak, half-life and cumulative response of every shock."""
     from rich import box
     from rich.markup import escape

@@ -33,10 +33,10 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
         except ConfigError as error:
             document.problems.append(Problem(place, path, str(error).replace("  ", " ", 1)))
             continue
-        put(document, path, value, place)
+        set_key(document, path, value, place)
 
 
-def put(document: Document, path: Sequence[str], value: Document, place: Origin) -> None:
+def set_key(document: Document, path: Sequence[str], value: Document, place: Origin) -> None:
     """Set a key of a document to the data of another, which was written at ``place``."""
     if len(path) > DEEPEST_NESTING:
         message = f"is nested more than {DEEPEST_NESTING} levels deep"

@@ -30,7 +30,7 @@ def part(step: AnyStep, day: int) -> str:
     return f"{step.phase} ({DEVICE_TYPES[device_type]})" if device_type >= 0 else step.phase
 
 
-def counts(p: Parameters) -> dict[str, Count]:
+def counted_quantities(p: Parameters) -> dict[str, Count]:
     """Return the quantities that are counted in societies with these parameters."""
     found = {
         "units extracted": Count(("extraction",), rises("held"), "units extracted"),

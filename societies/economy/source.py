@@ -61,7 +61,7 @@ _LENGTHS = {
 }
 
 
-def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
+def constant_tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
     """Return the constant arrays of the kernels by the name of the kernel parameter."""
     if isinstance(p, Ensemble):
         return {**p.curves(), **p.rows(0)}
@@ -115,7 +115,7 @@ def _joined(tables: Sequence[Sequence[float]]) -> NDArray[np.float64]:
     return np.concatenate([np.array(table, np.float64) for table in tables])
 
 
-def counts(p: Parameters) -> dict[str, int]:
+def loop_bounds(p: Parameters) -> dict[str, int]:
     """Return the bounds of loops that work-items share, as arguments of every kernel.
 
     The bounds are known when the kernels are built, but PoCL 3.0 miscompiles
@@ -283,9 +283,9 @@ def header(p: Parameters) -> str:
         noted = Array((), "int32", "1", FAULT_MEANING, (0, None), of_agent=False)
         fields = {**fields, FAULT: noted}
     state = [f"__global {_C_TYPES[f.dtype]} *state_{name}" for name, f in fields.items()]
-    state += [f"const uint {name}" for name in counts(p)]
-    names = [*(f"state_{name}" for name in fields), *counts(p)]
-    tabled = tables(p)
+    state += [f"const uint {name}" for name in loop_bounds(p)]
+    names = [*(f"state_{name}" for name in fields), *loop_bounds(p)]
+    tabled = constant_tables(p)
     if tabled.pop(VALUE_TABLE, None) is not None:  # also read by functions without other tables
         state.append(f"__global const real *{VALUE_TABLE}")
         names.append(VALUE_TABLE)

@@ -134,7 +134,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return macros, accessors, tables and the bounds of shared loops."""
         from societies.economy import source
 
-        arguments = {**source.tables(p), **source.counts(p)}
+        arguments = {**source.constant_tables(p), **source.loop_bounds(p)}
         return Source(source.macros(p), source.header(p), arguments)
 
     def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
@@ -184,9 +184,9 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
     def counts(self, p: Parameters) -> Mapping[str, Count]:
         """Return the counts that show whether a run tried the rules of the economy."""
-        from societies.economy.coverage import counts
+        from societies.economy.coverage import counted_quantities
 
-        return counts(p)
+        return counted_quantities(p)
 
     def part(self, step: Step, tick: int) -> str:
         """Return the name of the phase with its type of device; all rounds have the same name."""

@@ -212,7 +212,7 @@ class PlayedGame:
     margin: int
 
 
-def records(results: Any, match: int = 0) -> Iterator[PlayedGame]:
+def played_games(results: Any, match: int = 0) -> Iterator[PlayedGame]:
     """Yield the games of a match from the open dataset of its file."""
     one = results.isel(match=match)
     for i, game in enumerate(one.game.values):
@@ -326,7 +326,7 @@ class MatchWorkload(Workload[Any, Any]):
         return MatchReport(self, config, **facts)
 
 
-def described(kind: str, depth: int, seconds: float) -> str:
+def player_name(kind: str, depth: int, seconds: float) -> str:
     """Return the name of a player: its kind, and how far or how long it looks ahead."""
     reach = [counted(depth, "ply")] if depth else []
     time = [f"{seconds:g} s a move"] if seconds else []

@@ -219,7 +219,7 @@ def without_comments(text: str, *, keep_strings: bool = False) -> str:
     return _TOKENS.sub(blank, text)
 
 
-def joined(text: str) -> str:
+def lines_joined(text: str) -> str:
     """Return the text with continued lines in one, followed by empty lines in their place."""
     if not _JOINED.search(text):
         return text

@@ -28,7 +28,6 @@ from societies.localmem.clang import (
 from societies.localmem.flow import Flow, initial_value
 from societies.localmem.pointers import (
     ANYWHERE,
-    bare,
     escaped_variables,
     holds_pointers,
     is_arrow,
@@ -37,6 +36,7 @@ from societies.localmem.pointers import (
     pointer_type,
     reaches_private,
     targets_of,
+    without_parentheses,
 )
 from societies.localmem.stack import MALLOC
 
@@ -350,7 +350,7 @@ class _DivergenceWalk(Flow[_DivergenceState]):
 
     def _address(self, node: SyntaxNode, state: _DivergenceState) -> bool:
         """Return whether the address of an object varies."""
-        node = bare(node)
+        node = without_parentheses(node)
         if node.kind is Kind.ARRAY_SUBSCRIPT_EXPR:
             return self._any(node.children, state)
         if node.kind is Kind.DECL_REF_EXPR:
@@ -385,7 +385,7 @@ class _DivergenceWalk(Flow[_DivergenceState]):
         self, target: SyntaxNode, varies: bool, state: _DivergenceState, whole: bool
     ) -> None:
         """Give a value to what an expression names; ``whole``: nothing of the old one is left."""
-        target = bare(target)
+        target = without_parentheses(target)
         kind, children = target.kind, target.children
         if kind is Kind.DECL_REF_EXPR:
             if in_local_memory(target.type):

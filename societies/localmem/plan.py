@@ -15,7 +15,7 @@ from typing import Any
 from societies.errors import BuildError
 from societies.inputs import shown
 from societies.kerneltext import cache
-from societies.kerneltext.source import AmalgamatedText, amalgamate, joined, without_comments
+from societies.kerneltext.source import AmalgamatedText, amalgamate, lines_joined, without_comments
 from societies.localmem.places import SourceLocation
 from societies.localmem.planned import Allocation, CallSite, FunctionPlan, KernelPlan, PlannedText
 from societies.paths import data_directory, kind_unless_file
@@ -77,7 +77,7 @@ def plan(
         raise ValueError(f"leaks={leaks!r} is neither 'end' nor 'inherit'")
     if not WORD.search(source.text) and not _PASTED.search(source.text):
         return PlannedText(source)
-    code = without_comments(joined(source.text), keep_strings=True)
+    code = without_comments(lines_joined(source.text), keep_strings=True)
     if not _needs_plan(without_comments(code)):
         return PlannedText(source)
     predefined = dict(predefined or {})

@@ -58,9 +58,9 @@ def targets_of(function: ParsedFunction, escaped: Set[int], shared: bool) -> dic
             if value is not None:
                 pairs.append((node.variable, value))
         elif node.kind is Kind.BINARY_OPERATOR and node.between(*node.children) == "=":
-            inner = bare(node.children[0])
+            inner = without_parentheses(node.children[0])
             while inner.kind is not Kind.DECL_REF_EXPR and inner.children:
-                inner = bare(inner.children[0])
+                inner = without_parentheses(inner.children[0])
             if inner.kind is Kind.DECL_REF_EXPR and not is_array(inner.type):
                 pairs.append((inner.variable, node.children[1]))
     pairs = [(variable, value) for variable, value in pairs if _may_lead(value)]
@@ -109,7 +109,7 @@ def may_lead_to(value: SyntaxNode, targets: Mapping[int, set[int]]) -> set[int]:
 
 def _owners(named: SyntaxNode, targets: Mapping[int, set[int]]) -> set[int]:
     """Return the variables that an expression may refer to, as a whole or in part."""
-    named = bare(named)
+    named = without_parentheses(named)
     if named.kind is Kind.DECL_REF_EXPR:
         return {named.variable}
     if named.kind in (Kind.ARRAY_SUBSCRIPT_EXPR, Kind.UNARY_OPERATOR) or is_arrow(named):
@@ -126,7 +126,7 @@ def is_arrow(node: SyntaxNode) -> bool:
     )
 
 
-def bare(node: SyntaxNode) -> SyntaxNode:
+def without_parentheses(node: SyntaxNode) -> SyntaxNode:
     """Return an expression without the parentheses around it."""
     while node.kind is Kind.PAREN_EXPR and node.children:
         node = node.children[0]

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import pcpp
 
-from societies.kerneltext.source import AmalgamatedText, joined, without_comments
+from societies.kerneltext.source import AmalgamatedText, lines_joined, without_comments
 from societies.localmem.condition import value_of
 from societies.localmem.places import Places, failure
 
@@ -118,7 +118,7 @@ def preprocess(source: AmalgamatedText, predefined: Mapping[str, str | None]) ->
         For a directive that is malformed, is an active ``#error`` or asks for a macro of the
         compiler that is not known here, with its line.
     """
-    rows = joined(source.text).split("\n")
+    rows = lines_joined(source.text).split("\n")
     visible = without_comments("\n".join(rows), keep_strings=True).split("\n")
     pragmas: list[str] = []
     for number, row in enumerate(visible):

@@ -28,8 +28,8 @@ from societies.opencl.shim import (
     bits,
     calls_of,
     components,
+    components_last,
     handed_over,
-    plain,
     shim_text,
 )
 from societies.opencl.signature import declarations
@@ -212,7 +212,7 @@ class DeviceFunction:
         if isinstance(value, np.ndarray) and value.dtype.names is not None:
             if value.dtype != vector_dtype(kind.base, kind.width):
                 raise self._error(f"dtype {value.dtype} is not {kind.name}", parameter)
-            return plain(value, kind)
+            return components_last(value, kind)
         # object dtype: lists of large integers would otherwise become float64
         array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
         if kind.width == 1:
@@ -372,7 +372,7 @@ class DeviceFunction:
                 continue
             if array is None:
                 assert argument.host is not None
-                array = device.array(plain(argument.host, kind))
+                array = device.array(components_last(argument.host, kind))
                 if argument.role in ("global", "private", "local") and not parameter.const:
                     changed.append((argument, array))
             if argument.role == "local":

@@ -118,7 +118,7 @@ def shim_text(name: str, result: Kind | None, arguments: Sequence[Argument], gro
     return f"__kernel void {SHIM}({', '.join(declared)})\n{{\n{body}\n}}\n"
 
 
-def plain(array: NDArray[Any], kind: Kind) -> NDArray[Any]:
+def components_last(array: NDArray[Any], kind: Kind) -> NDArray[Any]:
     """Return the array in C order, with the components of vectors as a last axis."""
     array = np.array(array, order="C", copy=None)
     if isinstance(kind, StructType):

@@ -247,7 +247,7 @@ def checksum(
         if known is None:
             value = array_sum(state[name], value)
         else:
-            value = crc32.joined(value, known[name], state[name].nbytes)
+            value = crc32.crc_joined(value, known[name], state[name].nbytes)
     return value
 
 

@@ -16,7 +16,7 @@ _ONE = 1 << 31
 """The polynomial 1."""
 
 
-def joined(first: int, second: int, nbytes: int) -> int:
+def crc_joined(first: int, second: int, nbytes: int) -> int:
     """Return the CRC-32 of two joined pieces, given those of each; the second has ``nbytes``."""
     return _product(_of_bytes(nbytes), first) ^ second
 

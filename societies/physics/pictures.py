@@ -107,7 +107,7 @@ class Picture:
     has_more: bool = False
 
 
-def read(path: str | Path, *, every_frame: bool) -> Picture:
+def picture_in(path: str | Path, *, every_frame: bool) -> Picture:
     """Return the picture of a file: its first frame, or all of them.
 
     Raises

@@ -1,6 +1,6 @@
 """Does it still do what was published? Figures of the paper and of others, each by one command."""
 
-from societies.reproduce.catalogue import PAPER, SOCIETIES, chosen, figures, rows
+from societies.reproduce.catalogue import PAPER, SOCIETIES, figure_rows, figures, figures_named
 from societies.reproduce.companions import COMPANIONS
 from societies.reproduce.running import Options, carry_out, carry_out_part, has_scripts
 
@@ -11,8 +11,8 @@ __all__ = [
     "Options",
     "carry_out",
     "carry_out_part",
-    "chosen",
+    "figure_rows",
     "figures",
+    "figures_named",
     "has_scripts",
-    "rows",
 ]

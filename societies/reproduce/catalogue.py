@@ -101,7 +101,7 @@ def figures() -> dict[int, Figure]:
     return found
 
 
-def chosen(names: Sequence[str]) -> tuple[list[Figure], list[tuple[str, str]]]:
+def figures_named(names: Sequence[str]) -> tuple[list[Figure], list[tuple[str, str]]]:
     """Return the figures, and the companions' parts, that some names mean, each once.
 
     Raises
@@ -130,7 +130,7 @@ def chosen(names: Sequence[str]) -> tuple[list[Figure], list[tuple[str, str]]]:
     return list(found.values()), list(parts)
 
 
-def rows() -> list[tuple[str, str]]:
+def figure_rows() -> list[tuple[str, str]]:
     """Return a row for each figure and each part of a companion: its name; title and cost."""
     of_paper = [
         (
@@ -141,4 +141,4 @@ def rows() -> list[tuple[str, str]]:
         for one in figures().values()
     ]
     shared = "all figures; runs that several of them need are carried out once"
-    return [*of_paper, (PAPER, shared), *companions.rows()]
+    return [*of_paper, (PAPER, shared), *companions.companion_rows()]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from societies.analysis.effect_table import digits
-from societies.analysis.effects import plain
+from societies.analysis.effects import for_json
 from societies.output.files import written
 from societies.reproduce.drawing import Reals, Runs, gain_per_minute
 from societies.study.target_file import Target
@@ -92,7 +92,7 @@ def targets_of(figure: int) -> list[Targets]:
     return found
 
 
-def measured(figure: int, runs: Runs) -> list[Verdict]:
+def verdicts(figure: int, runs: Runs) -> list[Verdict]:
     """Return the verdict on each claim of a figure.
 
     Parameters
@@ -127,12 +127,14 @@ def cells(figure: int, one: Verdict, recorded: Mapping[str, float]) -> list[str]
     said = (one.target.source or "").partition(": ")[2]
     case = one.case.replace("_", " ")
     interval = (
-        f"{digits(plain(one.low))} to {digits(plain(one.high))}" if len(one.values) > 1 else ""
+        f"{digits(for_json(one.low))} to {digits(for_json(one.high))}"
+        if len(one.values) > 1
+        else ""
     )
     known = recorded.get(f"{one.case}.{one.name}")
     return [
         *(str(figure), f"{case}: {said}" if case else said, band_text(one.target)),
-        *(digits(plain(one.mean)), interval, f"{100 * one.share:.0f} %"),
+        *(digits(for_json(one.mean)), interval, f"{100 * one.share:.0f} %"),
         *("" if known is None else f"{known:.4g}", one.verdict),
     ]
 

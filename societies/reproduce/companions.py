@@ -194,7 +194,7 @@ COMPANIONS = {
 }  # fmt: skip
 
 
-def rows() -> list[tuple[str, str]]:
+def companion_rows() -> list[tuple[str, str]]:
     """Return a row for each companion and each of its parts: its name; title and cost."""
     found = []
     for name, one in COMPANIONS.items():

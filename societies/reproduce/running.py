@@ -26,7 +26,7 @@ from societies.output.files import MAKING, READING, explained, file_for_hdf5, wr
 from societies.output.trailing import add_hash, require_hash
 from societies.paths import data_directory
 from societies.reproduce.catalogue import SOCIETIES, Figure, Run, figures
-from societies.reproduce.claims import as_markdown, cells, measured, write_table
+from societies.reproduce.claims import as_markdown, cells, verdicts, write_table
 from societies.reproduce.companions import COMPANIONS
 from societies.reproduce.drawing import FIGURES, Runs
 from societies.workload import Setup
@@ -80,7 +80,7 @@ def carry_out(figure: Figure, out: Path, options: Options) -> list[Path]:
     if options.small:
         return drawn
     table = out / f"{name}.csv"
-    found = measured(figure.number, runs)
+    found = verdicts(figure.number, runs)
     write_table(table, [cells(figure.number, one, figure.recorded) for one in found])
     _write_claims(out)
     return [*drawn, table, out / CLAIMS]

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 
 from societies.analysis.effect_table import digits
-from societies.analysis.effects import plain
+from societies.analysis.effects import for_json
 from societies.analysis.pairs import NEVER
 from societies.config.document import read_text
 from societies.config.model import INITIAL, TABULATED, VALUE
@@ -58,7 +58,7 @@ class Matter:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        moved = {name: plain(one) for name, one in self.moved.items()}
+        moved = {name: for_json(one) for name, one in self.moved.items()}
         return {**vars(self), "first": None if self.first == NEVER else self.first, "moved": moved}
 
 
@@ -235,7 +235,7 @@ def _valid(sweep: Sweep, key: str, values: Sequence[Any]) -> tuple[list[Any], st
     return good, why
 
 
-def table(clock: str, found: Sequence[Matter]) -> Any:
+def matter_table(clock: str, found: Sequence[Matter]) -> Any:
     """Return a table of rich: the keys without effect last."""
     from rich import box
     from rich.markup import escape
@@ -247,7 +247,7 @@ def table(clock: str, found: Sequence[Matter]) -> Any:
         rows.add_column(escape(column), justify="left" if column == "key" else "right")
     for one in sorted(found, key=lambda one: one.first == NEVER):
         first = "never" if one.first == NEVER else str(one.first)
-        moved = [digits(plain(100 * value)) for value in one.moved.values()]
+        moved = [digits(for_json(100 * value)) for value in one.moved.values()]
         cells = [f"{x:.6g}" if isinstance(x, float) else str(x) for x in (one.before, one.after)]
         rows.add_row(escape(one.key), *map(escape, cells), first, *(f"{m} %" for m in moved))
     return rows

@@ -10,7 +10,7 @@ from societies.config.problems import suggestion
 from societies.errors import ConfigError
 from societies.study.expressions import variables_in
 from societies.study.targets import Targets
-from societies.sweep.batch import Result, Shape, shape_of
+from societies.sweep.batch import Result, Shape, run_shape
 from societies.sweep.in_memory import Keep
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.contents import contents_of
@@ -66,7 +66,7 @@ def _hint(variable: str, setup: Setup[Any, Any], there: set[str]) -> str:
 
 def require_statistics(targets: Targets, setup: Setup[Any, Any]) -> None:
     """Raise ConfigError if no run can have the statistics; they are computed of random values."""
-    shape, random = shape_of(setup, Keep(targets.variables)), np.random.default_rng(0)
+    shape, random = run_shape(setup, Keep(targets.variables)), np.random.default_rng(0)
     sizes = {name: len(one.values) for name, one in shape.coordinates.items()}
     values = {
         name: 1 + random.random([1, *({**setup.sizes, **sizes}[dim] for dim in one.dims)])

@@ -22,7 +22,7 @@ from societies.config.model import LARGEST_INTEGER
 from societies.errors import BuildError, ConfigError, option
 from societies.study.recorded import dataset_of, require_recorded, require_statistics
 from societies.study.targets import Targets, load_targets
-from societies.sweep.batch import Batch, Result, shape_of
+from societies.sweep.batch import Batch, Result, run_shape
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import Executor, executor_of
 from societies.sweep.in_memory import Keep
@@ -112,7 +112,7 @@ class Simulator:
         elif len(own := self._seeds(seeds)) != len(rows):
             raise ConfigError(f"{option('seeds')}: {len(own)} seeds for {len(rows)} points")
         numbers = own[:, None] * self.replicates + np.arange(self.replicates)
-        found = mean_of(self.runs(rows, numbers))
+        found = mean_over_replicates(self.runs(rows, numbers))
         return found[0] if single else found
 
     def _seeds(self, seeds: ArrayLike) -> NDArray[np.int64]:
@@ -261,7 +261,7 @@ class Simulator:
     def _dataset(self, result: Result, bucket: Bucket) -> xr.Dataset:
         """Return the results of a batch as the dataset of a study."""
         workload = self.sweep.workload
-        return dataset_of(result, shape_of(Setup(workload, bucket.config), self._keep), workload)
+        return dataset_of(result, run_shape(Setup(workload, bucket.config), self._keep), workload)
 
     def close(self) -> None:
         """End processes that were started for several devices."""
@@ -276,7 +276,7 @@ class Simulator:
         self.close()
 
 
-def mean_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_over_replicates(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return means over the replicates that have a number, as `mean_within`: (point, statistic)."""
     there = np.isfinite(values)
     low, high = (np.where(there, values, end) for end in (np.inf, -np.inf))

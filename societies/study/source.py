@@ -15,7 +15,7 @@ from societies.config.model import WorkloadConfig
 M = TypeVar("M", bound=WorkloadConfig)
 
 
-def read(
+def read_validated(
     source: str | os.PathLike[str] | Mapping[str, Any] | Document,
     model: type[M],
     find: Callable[[str | os.PathLike[str]], FilePath],

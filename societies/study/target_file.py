@@ -23,7 +23,7 @@ Choice = str | dict[str, Any]
 CHOICE = "Name, or {NAME: {OPTION: VALUE}}"
 
 
-def chosen(said: Choice) -> tuple[str, dict[str, Any]]:
+def name_and_options(said: Choice) -> tuple[str, dict[str, Any]]:
     """Return name and options of a statistic or a filter.
 
     Raises
@@ -143,7 +143,7 @@ def wrong(target: Target) -> list[tuple[Path, str]]:
 
 def statistic_of(said: Choice) -> tuple[Statistic, dict[str, Any]]:
     """Return statistic and checked options."""
-    name, options = chosen(said)
+    name, options = name_and_options(said)
     own = named(name)
     checked_options(name, options, own.given)
     if options.get("above", -np.inf) > options.get("below", np.inf):
@@ -152,7 +152,7 @@ def statistic_of(said: Choice) -> tuple[Statistic, dict[str, Any]]:
 
 
 def _require_filter(said: Choice) -> None:
-    name, options = chosen(said)
+    name, options = name_and_options(said)
     if name not in FILTERS:
         near = suggestion(name, FILTERS) or f"; there are {', '.join(FILTERS)}"
         raise ConfigError(f"unknown filter '{name}'{near}")

@@ -21,14 +21,14 @@ from societies.paths import TARGETS, data_directory
 from societies.study.expressions import quantity, variables_in
 from societies.study.filters import filtered
 from societies.study.observations import observations
-from societies.study.source import read
+from societies.study.source import read_validated
 from societies.study.statistics import STATISTICS, Reals, Statistic
 from societies.study.target_file import (
     Case,
     Choice,
     Target,
     TargetsConfig,
-    chosen,
+    name_and_options,
     statistic_of,
 )
 from societies.workload.drawing.figure import clock_of
@@ -158,7 +158,7 @@ class Targets:
         if sample:
             keys = [key for key in ("burn_in", "relative_to", "ticks") if key not in used]
             needless = [f"{key}: " for key in keys if getattr(target, key) is not None]
-            needless += [f"filter {chosen(one)[0]}: " for one in filters if one != "log"]
+            needless += [f"filter {name_and_options(one)[0]}: " for one in filters if one != "log"]
             if needless:
                 raise ConfigError(f"{needless[0]}needs a series of ticks; this is one of {dim}")
             for _ in filters:
@@ -171,7 +171,7 @@ class Targets:
             unit = "1"
         x, at = x[:, at > skipped], at[at > skipped]
         for said in filters:
-            name, options = chosen(said)
+            name, options = name_and_options(said)
             x = filtered(x, at, name, options)
             at = at[len(at) - x.shape[1] :]
             unit = unit if name in _SAME_UNIT else "1"
@@ -257,7 +257,7 @@ def load_targets(
     ConfigError
         With one line ``file.yaml:12:5  key.path: message`` per problem.
     """
-    name, folder, document, config = read(source, TargetsConfig, _file, folder)
+    name, folder, document, config = read_validated(source, TargetsConfig, _file, folder)
     if bool(config.cases) == bool(config.statistics):  # after other problems of the statistics
         message = "needs statistics, or cases that have them"
         raise config_error([Problem(document.place(("statistics",)), ("statistics",), message)])
@@ -267,7 +267,7 @@ def load_targets(
         observed = {
             key: observations(
                 one.data,
-                chosen(one.statistic)[0],
+                name_and_options(one.statistic)[0],
                 folder,
                 document,
                 (*place, "statistics", key, "data"),

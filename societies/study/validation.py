@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from societies.analysis.effect_table import digits
-from societies.analysis.effects import plain
+from societies.analysis.effects import for_json
 from societies.analysis.intervals import require_level
 from societies.analysis.selecting import RUN
 from societies.analysis.study_cases import point_labels, runs_done
@@ -22,7 +22,7 @@ from societies.study.forecasts import Forecast, forecasts
 from societies.study.simulate import Progress, Simulator, sweep_of
 from societies.study.source import near
 from societies.study.statistics import Reals, deviations, mean_within
-from societies.study.target_file import SHARE, Target, chosen
+from societies.study.target_file import SHARE, Target, name_and_options
 from societies.study.targets import Targets, load_targets
 from societies.workload.drawing.bands import student_half
 
@@ -75,21 +75,22 @@ class Verdict:
         found: dict[str, Any] = {
             **({"case": self.case} if self.case else {}),
             **{"name": self.name, "verdict": self.verdict, "unit": self.unit},
-            **{name: plain(getattr(self, name)) for name in numbers},
+            **{name: for_json(getattr(self, name)) for name in numbers},
             "seeds": len(self.values),
             "failed": self.failed,
-            "band": [plain(one) for one in ends_of(self.target)],
+            "band": [for_json(one) for one in ends_of(self.target)],
             "target": self.target.target,
             "weight": self.target.weight,
         }
         if self.target.source:
             found["source"] = self.target.source
         if self.tests is not None:
-            tests = {name: plain(one) for name, one in asdict(self.tests).items()}
+            tests = {name: for_json(one) for name, one in asdict(self.tests).items()}
             found["tests"] = {**tests, "problems": self.tests.problems}
         if self.errors:
             found["forecasts"] = [
-                {name: plain(value) for name, value in asdict(one).items()} for one in self.errors
+                {name: for_json(value) for name, value in asdict(one).items()}
+                for one in self.errors
             ]
         return found
 
@@ -268,7 +269,7 @@ def judged(
         if tests:
             x, at, _, sample = targets.series(name, data)
             more["tests"] = None if sample else assumptions(x, values[:, i], at)
-        if chosen(target.statistic)[0] == "rmse":
+        if name_and_options(target.statistic)[0] == "rmse":
             x, at, _, sample = targets.series(name, data)
             whole = x[np.isfinite(x).all(1)]
             if len(whole) and not sample:
@@ -320,7 +321,7 @@ def verdict_on(
     return Verdict(case, name, unit, target, verdict, values, *numbers, **more)
 
 
-def table(found: Validation) -> Any:
+def validation_table(found: Validation) -> Any:
     """Return the verdicts as tables of rich, one for each case."""
     from rich import box
     from rich.console import Group
@@ -342,9 +343,9 @@ def table(found: Validation) -> Any:
             rows.add_column(column, justify="left" if left else "right", no_wrap=column != "tests")
         for one in own:
             unit = "" if one.unit == "1" else f" [{one.unit}]"
-            ends = f"{digits(plain(one.low))} to {digits(plain(one.high))}"
+            ends = f"{digits(for_json(one.low))} to {digits(for_json(one.high))}"
             row: list[Any] = [Text(one.verdict, colours[one.verdict]), escape(f"{one.name}{unit}")]
-            row += [digits(plain(one.mean)), ends, band_text(one.target)]
+            row += [digits(for_json(one.mean)), ends, band_text(one.target)]
             row += [f"{100 * one.share:.0f} %", str(len(one.values)), str(one.failed or "")]
             problems = ", ".join(one.tests.problems) or "none" if one.tests is not None else ""
             rows.add_row(*row, *([problems] if tested else []))
@@ -364,7 +365,7 @@ def _errors(verdict: Verdict) -> Any:
         rows.add_column(column, justify="right")
     for one in verdict.errors:
         numbers = (one.model, one.ar, one.walk, one.ar_p, one.walk_p)
-        rows.add_row(str(one.horizon), *(digits(plain(number)) for number in numbers))
+        rows.add_row(str(one.horizon), *(digits(for_json(number)) for number in numbers))
     return rows
 
 

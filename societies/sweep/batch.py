@@ -329,7 +329,7 @@ def _has_missing(one: Variable, clock: str) -> bool:
     return dtype.kind in "iu" and (coded or byte_of_tick)
 
 
-def shape_of(setup: Setup[Any, Any], keep: Keep) -> Shape:
+def run_shape(setup: Setup[Any, Any], keep: Keep) -> Shape:
     """Return dimensions and variables that a run of a configuration adds to a study."""
     chosen, contents = setup.workload, contents_of(setup)
     left_out = set() if keep.copies else {chosen.copies}

@@ -17,7 +17,7 @@ from societies.config.check import checked, validated
 from societies.config.document import Document, from_mapping
 from societies.config.load import find_config, read_document
 from societies.config.model import From1, ListOf, Section, WorkloadConfig, key
-from societies.config.overrides import put
+from societies.config.overrides import set_key
 from societies.config.problems import Origin, Path, Problem, config_error, described
 from societies.config.rules import name_rules
 from societies.errors import ConfigError
@@ -284,7 +284,7 @@ def _set_below(document: Document, base: Document, values: Mapping[Any, Any]) ->
                 base.problems.append(Problem(place, path, f"is set twice{also}"))
             else:
                 seen[path] = place
-                put(base, path, Document(copy.deepcopy(value)), place)
+                set_key(base, path, Document(copy.deepcopy(value)), place)
 
     merge((), values, ("set",))
 

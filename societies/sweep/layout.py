@@ -16,7 +16,7 @@ from societies.config.problems import Path, Problem, config_error, suggestion
 from societies.errors import ConfigError
 from societies.output import Column, Coordinate, EventTable, Variable
 from societies.output.study_layout import OWN, StudyLayout
-from societies.sweep.batch import Shape, shape_of
+from societies.sweep.batch import Shape, run_shape
 from societies.sweep.designs import described_factors
 from societies.sweep.document import Sweep, digest
 from societies.sweep.in_memory import Keep
@@ -143,7 +143,7 @@ def joined_shape(sweep: Sweep, setups: Sequence[Setup[Any, Any]], keep: Keep) ->
 
     A dimension gets the largest length of all runs; shorter runs are padded with the fill value.
     """
-    shapes = [shape_of(setup, keep) for setup in setups]
+    shapes = [run_shape(setup, keep) for setup in setups]
     coordinates: dict[str, Coordinate] = {}
     variables: dict[str, Variable] = {}
     for shape in shapes:

@@ -16,7 +16,7 @@ import xarray as xr
 
 from societies import analysis
 from societies.analysis import effect_table, effects, response_table
-from societies.analysis.effects import bootstrap_weights, cases_of_effects, plain
+from societies.analysis.effects import bootstrap_weights, cases_of_effects, for_json
 from societies.analysis.responses import shocks_of
 from societies.errors import ConfigError, EffectWarning
 from tests.analysis.test_labels_and_cases_by_hand import study
@@ -238,8 +238,8 @@ def test_without_a_difference_or_pairs_all_ticks_are_compared(monkeypatch, seed)
 
 def test_numbers_of_plain_data_are_finite_or_missing():
     values = (np.int64(3), 4, np.float32(0.5), 2.0, NAN, np.inf, -np.inf)
-    assert [plain(one) for one in values] == [3, 4, 0.5, 2.0, None, None, None]
-    assert [type(plain(one)) for one in values[:4]] == [int, int, float, float]
+    assert [for_json(one) for one in values] == [3, 4, 0.5, 2.0, None, None, None]
+    assert [type(for_json(one)) for one in values[:4]] == [int, int, float, float]
 
 
 # -- tables
@@ -259,7 +259,7 @@ def test_a_table_of_effects_has_a_row_for_each_variable(monkeypatch):
     other = result(a=np.add(a, [[0, 3, 3], [0, 1, 1]]), share=np.add(a * 0, [[0, 0, 1]]))
     files = opened(monkeypatch, {"a base with a long name.h5": base, "[red].h5": other})
     found = effect_table.effects_of(files, level=0.8)
-    (table,) = effect_table.table(found).renderables
+    (table,) = effect_table.effects_table(found).renderables
     assert table.title == "\\[red]: differs from day 4 on, mean of day 4 to 6"
     assert [one.justify for one in table.columns] == ["left", *["right"] * 9]
     half = scipy.stats.t.ppf(0.9, 1)
@@ -276,7 +276,7 @@ def test_a_table_of_effects_has_a_row_for_each_variable(monkeypatch):
         "pairs": ["2", "2"],
     }
     each = effect_table.effects_of(files, variables="a", ticks=None)
-    (table,) = effect_table.table(each).renderables
+    (table,) = effect_table.effects_table(each).renderables
     assert table.title == "\\[red]: differs from day 4 on"
     own = columns_of(table)
     assert own["variable"] == ["a \\[util]"] * 3 and own["day"] == ["2", "4", "6"]
@@ -287,7 +287,7 @@ def test_a_table_of_effects_has_a_row_for_each_variable(monkeypatch):
 def test_the_title_of_a_table_says_if_nothing_can_be_compared(monkeypatch, seed):
     a = twins()[0]
     files = opened(monkeypatch, {"a": result(x=a), "b": result(x=a, seed=seed)})
-    (table,) = effect_table.table(effect_table.effects_of(files)).renderables
+    (table,) = effect_table.effects_table(effect_table.effects_of(files)).renderables
     said = {1: "nothing differs", 2: "no pairs"}[seed]
     assert table.title == f"b: {said}, mean of day 2 to 6"
 
@@ -477,7 +477,7 @@ def test_responses_of_files_are_those_of_their_shocks(monkeypatch):
     assert (cut["peak"], cut["peak_at"], cut["half_life"]) == (4, 4, 2)
     other = response_table.responses_of(files, "x", base="low", after=2)
     assert [*other] == ["base", files[2]]
-    table = response_table.table(found)
+    table = response_table.responses_table(found)
     assert [one.justify for one in table.columns] == ["left"] * 3 + ["right"] * 8
     assert all(one.no_wrap for one in table.columns)
     rows = [[*row] for row in zip(*(one.cells for one in table.columns), strict=True)]

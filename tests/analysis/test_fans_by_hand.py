@@ -6,7 +6,15 @@ import xarray as xr
 
 from societies.analysis import fitting
 from societies.analysis.drawing import MOST_CASES
-from societies.analysis.fans import MOST_PASTS, _parts, draw_fan, fan, fan_of_file, records, table
+from societies.analysis.fans import (
+    MOST_PASTS,
+    _parts,
+    draw_fan,
+    fan,
+    fan_of_file,
+    fan_table,
+    records,
+)
 from societies.analysis.fitting import unfit
 from societies.errors import ConfigError
 
@@ -171,14 +179,14 @@ def test_futures_are_counted_from_a_whole_past():
 
 
 def test_a_table_says_how_many_and_how_sure():
-    rows = table(fan(result(), "x"))
+    rows = fan_table(fan(result(), "x"))
     assert rows.title == "2 pasts until day 1, 2 futures of each"
     heads = [str(one.header) for one in rows.columns]
     assert heads[:2] == ["variable", "day"] and heads[-2:] == ["share of the past", "95 %"]
     cells = [list(one.cells) for one in rows.columns]
     assert cells[1] == ["2", "3"] and cells[2][0].startswith("7") and cells[3][0].startswith("2")
     assert cells[4][0].startswith("0.77") and cells[5][0].startswith("0 to 0.77")
-    windowed = table(fan(result(), "x", window="2:3"))
+    windowed = fan_table(fan(result(), "x", window="2:3"))
     assert windowed.title == "2 pasts until day 1, 2 futures of each, mean of day 2 to 3"
     assert len(windowed.columns) == 5
     assert [(one.justify, one.no_wrap) for one in windowed.columns] == [

@@ -201,20 +201,20 @@ def test_what_is_told_later_is_added_to_the_last_that_concerns_the_agent():
 
 
 def test_reasons_in_words():
-    assert events.worded(None) == "" and events.worded(("says no", [])) == "says no"
-    assert events.worded(("gains nothing", [3])) == "a3 gains nothing"
-    assert events.worded(("gains nothing", [3]), {3: "it"}) == "it gains nothing"
-    assert events.worded(("gain nothing", [3, 4])) == "both gain nothing"
+    assert events.reason_text(None) == "" and events.reason_text(("says no", [])) == "says no"
+    assert events.reason_text(("gains nothing", [3])) == "a3 gains nothing"
+    assert events.reason_text(("gains nothing", [3]), {3: "it"}) == "it gains nothing"
+    assert events.reason_text(("gain nothing", [3, 4])) == "both gain nothing"
     assert events.worded_of_resources(("lacks", [1, 4])) == "lacks r1, r4"
     assert events.worded_of_resources(("is full", [])) == "is full"
     assert events.worded_of_resources(None) == ""
     own = events.OwnUse(**OWN, considered=[events.Considered(**CONSIDERED)])
-    assert events.plain(own) == {**OWN, "considered": [{**CONSIDERED, "refused": "costs more"}]}
+    assert events.facts_of(own) == {**OWN, "considered": [{**CONSIDERED, "refused": "costs more"}]}
     lacking = events.Considered(1, 5.0, 4.0, ("lacks", [2]))
-    assert events.plain(lacking)["refused"] == "lacks r2"
+    assert events.facts_of(lacking)["refused"] == "lacks r2"
     meeting = events.Meeting(1, 2, [3], [4], ("gains nothing", [2]))
-    assert events.plain(meeting)["refused"] == "a2 gains nothing"
-    assert events.plain(meeting)["menu_a"] == [3]
+    assert events.facts_of(meeting)["refused"] == "a2 gains nothing"
+    assert events.facts_of(meeting)["menu_a"] == [3]
 
 
 # ---------------------------------------------------------------- flows and trades

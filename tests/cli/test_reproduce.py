@@ -18,12 +18,12 @@ from societies.reproduce import (
     carry_out,
     carry_out_part,
     catalogue,
-    chosen,
     companions,
     figures,
+    figures_named,
     running,
 )
-from societies.reproduce.claims import COMPARISONS, cells, measured, targets_of, write_table
+from societies.reproduce.claims import COMPARISONS, cells, targets_of, verdicts, write_table
 from societies.reproduce.drawing import FIGURES, gain_per_minute
 from societies.study import load_targets
 
@@ -97,7 +97,7 @@ def test_what_does_not_exist_is_reported(shell):
     assert code == 2
     assert err.startswith("there is no figure or experiment '4'\nfigures are 5 to 13")
     with pytest.raises(ConfigError, match="no figure or experiment 'x'"):
-        chosen(["5", "x"])
+        figures_named(["5", "x"])
     for near in ("08", "figure_8", "paper:8"):
         assert shell("reproduce", near)[2].startswith(
             f"there is no figure or experiment '{near}'; did you mean '8'?\n"
@@ -127,7 +127,7 @@ def test_a_run_is_carried_out_once_and_not_mixed_with_others(tmp_path, monkeypat
     tiny = {"agents": 4, "resources": 7, "days": 3, "replicates": 2}
     monkeypatch.setattr(catalogue, "SMALL", tiny)
     monkeypatch.setattr(catalogue, "SMALL_SHOCK", 1)
-    ((figure,), _) = chosen(["13"])
+    ((figure,), _) = figures_named(["13"])
     options = Options(device="reference", small=True, quiet=True)
     written = carry_out(figure, tmp_path, options)
     assert [path.name for path in written] == ["figure_13.png", "figure_13.svg"]
@@ -156,7 +156,7 @@ def test_a_run_is_carried_out_once_and_not_mixed_with_others(tmp_path, monkeypat
 def test_an_interrupted_run_is_continued(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "SMALL", {"agents": 4, "resources": 7, "days": 3})
     monkeypatch.setattr(catalogue, "SMALL_SHOCK", 1)
-    ((figure,), _), asked = chosen(["13"]), []
+    ((figure,), _), asked = figures_named(["13"]), []
     run_config = running.run_config
 
     def interrupted(config, *, out, resume, **options):
@@ -197,7 +197,7 @@ def test_what_a_stopped_command_was_writing_is_not_there_in_part(tmp_path, monke
 
 
 def test_names_mean_figures_and_parts_each_once():
-    some, parts = chosen(["9", "paper", "kalah", "kalah:splits", "ngtsg:figure_7"])
+    some, parts = figures_named(["9", "paper", "kalah", "kalah:splits", "ngtsg:figure_7"])
     assert [one.number for one in some] == [9, 5, 6, 7, 8, 10, 11, 12, 13]
     assert parts == [("kalah", "depths"), ("kalah", "splits"), ("ngtsg", "figure_7")]
 
@@ -286,7 +286,7 @@ def test_a_removal_on_another_day_is_judged_as_that_of_the_targets():
         np.where(low, least, np.where(late, end, 100.0)) for least, end in ((10, 90), (20, 110))
     ]
     run = series(units_extracted=rows, utility=rows).assign_attrs(removed=3000)
-    found = measured(13, {"removal": run})
+    found = verdicts(13, {"removal": run})
     assert [one.mean for one in found] == pytest.approx([0.15, 0.15, 1.0, 1.0])
     assert [one.verdict for one in found] == ["PASS", "WARN", "PASS", "PASS"]
 
@@ -300,7 +300,7 @@ def test_claims_about_sources_are_those_of_the_targets():
         {"extraction_share": (("society", "day", "source"), shares)},
         coords={"day": np.arange(1, 311), "source": sources},
     )
-    tools, machines, factories, industries = measured(9, {"long_run": run})
+    tools, machines, factories, industries = verdicts(9, {"long_run": run})
     assert (tools.mean, tools.verdict) == (17, "PASS")
     assert (machines.verdict, machines.failed) == ("FAIL", 2)  # they never carry most
     assert factories.mean == pytest.approx(0.7) and factories.verdict == "FAIL"
@@ -319,7 +319,7 @@ def test_several_runs_are_compared_society_by_society():
             "2.0": [[1, 1], [4, 4]],
         }.items()
     }
-    found = measured(6, runs)
+    found = verdicts(6, runs)
     assert [one.values.tolist() for one in found] == [[0.4, 0.8], [0.5, 0.5]]
     assert [one.verdict for one in found] == ["PASS", "PASS"]
 

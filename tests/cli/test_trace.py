@@ -17,7 +17,7 @@ from societies.economy.explain.events import DeviceTry, Made, OwnUse, Unit
 from societies.economy.explain.replay import TradeListener, replay, require_same, sales, swaps
 from societies.economy.explain.report import text as report
 from societies.economy.explain.trace import trace
-from societies.economy.explain.words import name_of
+from societies.economy.explain.words import type_name
 from societies.economy.parameters import parameters
 from societies.economy.series import columns_of
 from societies.economy.workload import WORKLOAD
@@ -186,7 +186,7 @@ def test_the_text_names_every_trade(run, full):
         deals = [e for _, e in sales(run.trades[day].events) if agent in (e.buyer, e.seller)]
         for one in deals:
             verb = "buys" if one.buyer == agent else "sells"
-            assert f"{verb} {name_of(one.device_type)} r{one.resource} (" in text
+            assert f"{verb} {type_name(one.device_type)} r{one.resource} (" in text
         assert len(re.findall(r"(?:buys|sells) [a-z ]+ r\d+ \(", text)) == len(deals)
         named += len(mine) * len(deals)
     assert named > 0

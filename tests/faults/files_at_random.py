@@ -33,7 +33,7 @@ from societies.games.havannah.game_record import record_of
 from societies.games.havannah.position import game_of
 from societies.physics.laplace.image import bright_cells
 from societies.physics.molecular_dynamics.atoms import read_atoms
-from societies.physics.pictures import read
+from societies.physics.pictures import picture_in
 
 LONGEST = 1.0
 """Seconds of the processor for a file."""
@@ -292,8 +292,8 @@ def try_xyz(path: Path, content: bytes) -> str:
 
 def try_pictures(path: Path, content: bytes) -> str:
     """Read a picture for blurs and plates and compare its first frame; return the outcome."""
-    found = read(path, every_frame=False)
-    every = read(path, every_frame=True) if found.has_more else found
+    found = picture_in(path, every_frame=False)
+    every = picture_in(path, every_frame=True) if found.has_more else found
     first = every.planes[0, : len(found.planes[0])]
     if every.planes.shape[1] == found.planes.shape[1] and not found.lost:
         assert np.array_equal(first, found.planes[0]), "the first frame is another among all"

@@ -32,7 +32,7 @@ from societies.config.columns import read_columns
 from societies.errors import ConfigError
 from societies.games.havannah.game_record import record_of
 from societies.physics.molecular_dynamics.atoms import read_atoms
-from societies.physics.pictures import read
+from societies.physics.pictures import picture_in
 
 SIZE = 4
 """Of the boards of the records."""
@@ -309,7 +309,7 @@ def picture(chance: random.Random) -> Case:
 
 def read_picture(path: Path) -> Any:
     """Return the channels and the alpha of the first frame."""
-    found = read(path, every_frame=False)
+    found = picture_in(path, every_frame=False)
     return found.planes[0].tolist(), None if found.alpha is None else found.alpha[0].tolist()
 
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 from societies.games.chess.match import WORKLOAD as CHESS
-from societies.games.matches import beginner, described, standing, student, wilson
+from societies.games.matches import beginner, player_name, standing, student, wilson
 
 
 def test_each_player_begins_half():
@@ -52,6 +52,6 @@ def test_the_ends_of_games_are_told_with_the_most_frequent_first():
 
 
 def test_players_are_named_by_what_they_do():
-    assert described("bonzo", 0, 0.0) == "bonzo"
-    assert described("layers", 5, 0.0) == "layers, 5 plies"
-    assert described("expanded", 40, 0.25) == "expanded, 40 plies, 0.25 s a move"
+    assert player_name("bonzo", 0, 0.0) == "bonzo"
+    assert player_name("layers", 5, 0.0) == "layers, 5 plies"
+    assert player_name("expanded", 40, 0.25) == "expanded, 40 plies, 0.25 s a move"

@@ -9,7 +9,7 @@ import pytest
 from reference_py.economy.devices import SOURCES
 from societies import config_from_dict
 from societies.economy.explain.agent_life import PARTS, Life
-from societies.economy.explain.events import worded, worded_of_resources
+from societies.economy.explain.events import reason_text, worded_of_resources
 from societies.economy.explain.life import _day, _ranks, resource_of, without_invention
 from societies.economy.explain.trade_log import DEVICE_TRADES
 from societies.errors import ConfigError
@@ -112,10 +112,10 @@ def test_without_an_invention_all_else_is_equal():
 
 def test_reasons_name_who_and_what_they_are_about():
     names = {3: "it"}
-    assert worded(("refuses", (3,)), names) == "it refuses"
-    assert worded(("refuses", (4,)), names) == worded(("refuses", (4,))) == "a4 refuses"
-    assert worded(("refuse", (3, 4)), names) == "both refuse"
-    assert (worded(("nothing", ())), worded(None)) == ("nothing", "")
+    assert reason_text(("refuses", (3,)), names) == "it refuses"
+    assert reason_text(("refuses", (4,)), names) == reason_text(("refuses", (4,))) == "a4 refuses"
+    assert reason_text(("refuse", (3, 4)), names) == "both refuse"
+    assert (reason_text(("nothing", ())), reason_text(None)) == ("nothing", "")
     assert worded_of_resources(("knows no", (2, 5))) == "knows no r2, r5"
     assert (worded_of_resources(("nothing", ())), worded_of_resources(None)) == ("nothing", "")
 

@@ -11,7 +11,7 @@ from small import small
 
 import societies
 from societies.analysis import accounts as module
-from societies.analysis.accounts import Flows, _ticks, flows, table
+from societies.analysis.accounts import Flows, _ticks, flows, flows_table
 from societies.errors import ConfigError, OutputError
 
 SECTORS = ["homes", "firms"]
@@ -164,7 +164,7 @@ def test_the_first_tick_begins_with_the_balances_of_the_configuration(varied, tm
 
 def shown(ticks, rows):
     page = io.StringIO()
-    made = table(Flows("economy", 4, "quarter", ticks, "grains", SECTORS, rows))
+    made = flows_table(Flows("economy", 4, "quarter", ticks, "grains", SECTORS, rows))
     Console(file=page, width=120).print(made)
     return [
         line.split() for line in page.getvalue().splitlines() if "─" not in line and line.strip()

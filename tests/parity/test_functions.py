@@ -38,7 +38,7 @@ def function(p):
         Program(device, [file], macros=source.macros(p), header=source.header(p))
         for file in ("economy/bargaining.cl", "economy/extraction.cl")
     )
-    tables = {name: device.array(values) for name, values in source.tables(p).items()}
+    tables = {name: device.array(values) for name, values in source.constant_tables(p).items()}
 
     def found(name):
         called = (extraction if name == "better_node" else bargaining).function(name)
@@ -155,7 +155,7 @@ def proposed(p, request):
     device = choose_device("auto")
     macros = {**source.macros(p), **form(request.param)}
     program = Program(device, ["economy/bargaining.cl"], macros=macros, header=source.header(p))
-    tables = {name: device.array(values) for name, values in source.tables(p).items()}
+    tables = {name: device.array(values) for name, values in source.constant_tables(p).items()}
     called = program.function("deal_proposed")
     wanted = {parameter.name for parameter in called.signature.parameters}
     return partial(called, **{n: table for n, table in tables.items() if n in wanted})

@@ -188,7 +188,7 @@ def test_one_text_serves_any_table():
 def test_equal_curves_are_there_once():
     table = {"utility.exponent": [2.0, 3.0] * 50, "trading.min_surplus": np.arange(100.0)}
     p = WORKLOAD.parameters(with_table(ensemble(), table))
-    tables = source.tables(p)
+    tables = source.constant_tables(p)
     assert len(p.points.configs) == 100
     assert len(tables["utility_start_table"]) == 2
     assert len(tables["effort_start_table"]) == 2  # one for each group

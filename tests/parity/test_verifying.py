@@ -10,7 +10,7 @@ from engines import DeviceEngine, ReferenceEngine
 
 from societies import config_from_dict
 from societies import verify as verify_economy
-from societies.economy.coverage import counts
+from societies.economy.coverage import counted_quantities
 from societies.economy.parameters import parameters
 from societies.economy.series import columns_of
 from societies.errors import ConfigError
@@ -180,7 +180,7 @@ def test_what_a_checkpoint_leaves_out_is_the_same_after_loading():
 def test_everything_counted_is_reported_by_series_and_arrays_that_exist(settings):
     p = parameters(economy(**settings))
     state = ReferenceEngine(p).state()
-    for name, count in counts(p).items():
+    for name, count in counted_quantities(p).items():
         assert set(count.series) <= set(columns_of(p)), name
         assert count.of(state, state) == 0, name
 

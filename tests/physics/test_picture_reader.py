@@ -14,7 +14,7 @@ from societies import config_from_dict
 from societies.errors import OutputError
 from societies.physics.laplace.image import bright_cells
 from societies.physics.picture_files import is_ours, write
-from societies.physics.pictures import read
+from societies.physics.pictures import picture_in
 
 DATA = Path(__file__).parents[1] / "data" / "companions"
 RAMP = np.arange(0, 256 * 256, 257, dtype=np.uint16).reshape(16, 16)
@@ -31,7 +31,10 @@ def blurred(folder, path):
 
 def rewritten(folder, path, name=""):
     """Write what was read of a picture, as a run does at its end."""
-    found, out = read(path, every_frame=True), folder / (name or f"out{Path(path).suffix}")
+    found, out = (
+        picture_in(path, every_frame=True),
+        folder / (name or f"out{Path(path).suffix}"),
+    )
     write(out, found.planes, found.alpha, found.metadata)
     return out
 
@@ -142,11 +145,11 @@ def deep_files(folder):
 def test_of_many_bits_the_upper_8_are_read_whatever_the_picture_shows(tmp_path):
     """They were scaled by the largest number of the picture, or of the frame."""
     for path, expected in deep_files(tmp_path):
-        found = read(path, every_frame=False)
+        found = picture_in(path, every_frame=False)
         assert (np.abs(found.planes[0, 0].astype(int) - expected) <= (path.name == "a.pgm")).all()
         assert "the upper ones" in found.lost[0]
         assert found.lost[0].endswith("all of it is black") == (not expected.any())
-    assert not read(DATA / "dark255.png", every_frame=False).planes.any()
+    assert not picture_in(DATA / "dark255.png", every_frame=False).planes.any()
 
 
 def test_numbers_without_a_sign_are_read_to_the_largest(tmp_path):
@@ -158,7 +161,7 @@ def test_numbers_without_a_sign_are_read_to_the_largest(tmp_path):
     for form, expected in ((2, [0, 2, 0, 0]), (1, [0, 1, 128, 255])):
         changed = content.replace(entry + struct.pack("<I", 2), entry + struct.pack("<I", form))
         (tmp_path / f"{form}.tif").write_bytes(changed)
-        found = read(tmp_path / f"{form}.tif", every_frame=False).planes
+        found = picture_in(tmp_path / f"{form}.tif", every_frame=False).planes
         assert found[0, 0].tolist() == [expected]
 
 
@@ -168,7 +171,7 @@ def test_every_frame_is_read_alike(tmp_path, kind):
     white = {np.uint16: 65535, np.int32: 2**31 - 1, np.float32: 255}[kind]
     dark, light = (Image.fromarray(np.full((5, 6), white * x, kind)) for x in (0.002, 1))
     dark.save(tmp_path / "a.tif", save_all=True, append_images=[light])
-    found = read(tmp_path / "a.tif", every_frame=True).planes
+    found = picture_in(tmp_path / "a.tif", every_frame=True).planes
     assert found[:, 0, 0, 0].tolist() == [1 if kind == np.float32 else 0, 255]
 
 
@@ -178,19 +181,19 @@ def test_a_tiff_whose_white_is_zero(tmp_path):
     for array in (values, (values >> 8).astype(np.uint8)):
         Image.fromarray(array).save(tmp_path / "a.tif")
         with Image.open(tmp_path / "a.tif") as image:
-            plain = read(tmp_path / "a.tif", every_frame=False).planes
+            plain = picture_in(tmp_path / "a.tif", every_frame=False).planes
             image.load()
         content = (tmp_path / "a.tif").read_bytes()
         entry = np.array([262, 3], "<u2").tobytes() + np.array([1, 1], "<u4").tobytes()
         assert content.count(entry) == 1
         changed = entry[:-4] + np.array([negative[262]], "<u4").tobytes()
         (tmp_path / "n.tif").write_bytes(content.replace(entry, changed))
-        assert (read(tmp_path / "n.tif", every_frame=False).planes == 255 - plain).all()
+        assert (picture_in(tmp_path / "n.tif", every_frame=False).planes == 255 - plain).all()
 
 
 def test_a_clear_value_of_many_bits(tmp_path):
     Image.fromarray(RAMP).save(tmp_path / "a.png", transparency=int(RAMP[1, 1]))
-    found = read(tmp_path / "a.png", every_frame=False)
+    found = picture_in(tmp_path / "a.png", every_frame=False)
     assert (found.alpha[0] == np.where(RAMP[1, 1] == RAMP, 0, 255)).all()
 
 
@@ -205,7 +208,7 @@ def png(path, bits, kind, row, clear):
     parts = [(b"IHDR", head), (b"tRNS", struct.pack(f">{len(clear)}H", *clear))]
     parts += [(b"IDAT", compress(b"\0" + row)), (b"IEND", b"")]
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*one) for one in parts))
-    return read(path, every_frame=False)
+    return picture_in(path, every_frame=False)
 
 
 def test_a_clear_value_of_few_bits(tmp_path):
@@ -232,7 +235,7 @@ def test_a_picture_of_the_same_name_and_time_elsewhere_is_another(tmp_path, monk
         monkeypatch.chdir(tmp_path / name)
         Image.new("L", (2, 2), level).save("a.png")
         os.utime("a.png", ns=(0, 0))
-        assert read("a.png", every_frame=False).planes.max() == level
+        assert picture_in("a.png", every_frame=False).planes.max() == level
 
 
 def test_profile_and_resolution_stay(tmp_path):
@@ -288,7 +291,7 @@ def test_a_picture_is_turned_with_its_resolution(tmp_path, orientation, kind):
     with Image.open(path) as image:
         image.load()
         expected = np.asarray(ImageOps.exif_transpose(image).convert("L"))
-    found = read(path, every_frame=False)
+    found = picture_in(path, every_frame=False)
     assert (found.planes[0, 0] == expected).all()
     if resolution:
         sideways = orientation > 4
@@ -301,14 +304,14 @@ def test_deep_pictures_are_turned_too(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6
     Image.fromarray(RAMP[:5]).save(tmp_path / "a.png", exif=exif)
-    found = read(tmp_path / "a.png", every_frame=False).planes[0, 0]
+    found = picture_in(tmp_path / "a.png", every_frame=False).planes[0, 0]
     assert (found == np.rot90(RAMP[:5] >> 8, -1)).all()
 
 
 def test_plates_read_pictures_as_blurs_do():
     """The mask of 0 and 1 held no cell, and the turned picture was upside down."""
     for name in ("f1.tif", "exif3.png"):
-        planes = read(DATA / name, every_frame=False).planes[0, 0]
+        planes = picture_in(DATA / name, every_frame=False).planes[0, 0]
         cells = bright_cells(DATA / name, planes.shape)
         assert (cells == (planes > 127)).all() and cells.any()
     with Image.open(DATA / "exif3.png") as image:
@@ -355,6 +358,6 @@ def test_more_frames_than_are_read_are_refused(tmp_path, monkeypatch):
     planes = np.arange(5 * 64, dtype=np.uint8).reshape(5, 1, 8, 8)
     write(tmp_path / "a.png", planes[:3], None)
     write(tmp_path / "b.png", planes, None)
-    assert len(read(tmp_path / "a.png", every_frame=True).planes) == 3
+    assert len(picture_in(tmp_path / "a.png", every_frame=True).planes) == 3
     with pytest.raises(societies.errors.ConfigError, match="more than 3 frames; set frames: first"):
-        read(tmp_path / "b.png", every_frame=True)
+        picture_in(tmp_path / "b.png", every_frame=True)

@@ -17,7 +17,7 @@ from societies.study.calibration.conduct import CalibrationReport, Trials
 from societies.study.calibration.document import Calibration, _extremes, answer_of
 from societies.study.calibration.methods import NO_DRAWS, Found
 from societies.study.calibration.recover import Recovery, recovered
-from societies.study.simulate import Simulator, mean_of, sweep_of
+from societies.study.simulate import Simulator, mean_over_replicates, sweep_of
 from societies.study.targets import load_targets
 from societies.sweep.ranges import range_of
 
@@ -339,15 +339,15 @@ def test_the_command_of_the_nearest_trial():
     own = calibration(replicates=2, set={"days": 4})
     unit = np.array([[0.5, 0.25], [0.0, 0.75]])
     runs = np.array([[[np.nan, 2]] * 2, [[6, 2.75]] * 2])
-    said = conduct.command(own, Trials(unit, runs), own.answer(runs))
+    said = conduct.command_of_nearest(own, Trials(unit, runs), own.answer(runs))
     words = said.split(" --set ")
     assert words[0] == "societies run economy/quickstart"
     assert {"days=4", "replicates=2", "first_society=2"} <= {*words}
     runs[1] = np.nan
-    assert conduct.command(own, Trials(unit, runs), own.answer(runs)) == ""
+    assert conduct.command_of_nearest(own, Trials(unit, runs), own.answer(runs)) == ""
     plain = dataclasses.replace(own, sweep=sweep_of(MATMUL, {}), base=MATMUL)
     runs[1] = [6, 2.75]
-    said = conduct.command(plain, Trials(unit, runs), own.answer(runs))
+    said = conduct.command_of_nearest(plain, Trials(unit, runs), own.answer(runs))
     assert said.startswith("societies run CONFIG --set days=4") and "replicates" not in said
 
 
@@ -443,9 +443,9 @@ def test_a_recovery_calibrates_on_data_of_its_own(monkeypatch):
     assert seeds == [10, 11, 12] and found.trials == 12 and told == [(6, 0), (12, 3)]
     assert asked[0][1].tolist() == (2**24 + np.arange(6).reshape(3, 2)).tolist()
     assert [one[1].ravel().tolist() for one in asked[1:]] == [[*range(12)], [*range(12, 24)]]
-    data = mean_of(Made(noise=0.3).runs(own.values(truth), asked[0][1]))
+    data = mean_over_replicates(Made(noise=0.3).runs(own.values(truth), asked[0][1]))
     for turn, (points, numbers) in enumerate(asked[1:]):
-        statistics = mean_of(Made(noise=0.3).runs(points, numbers))
+        statistics = mean_over_replicates(Made(noise=0.3).runs(points, numbers))
         for k, rows in ((1, slice(0, 1)), (2, slice(1, 3)), (3, slice(3, 6))):
             away = (statistics[rows] - data[k - 1]) / data.std(0)
             distance = np.sqrt((away**2).mean(1))

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from societies.errors import ConfigError
 from societies.study import matter as module
-from societies.study.matter import Matter, _changes, _compared, _words, listed, matter, table
+from societies.study.matter import Matter, _changes, _compared, _words, listed, matter, matter_table
 from societies.study.simulate import sweep_of
 
 SMALL = {"agents": 2, "resources": 2, "days": 3}
@@ -216,7 +216,7 @@ FOUND = [
 
 def test_the_table_has_keys_without_effect_last():
     page = io.StringIO()
-    Console(file=page, width=200).print(table("day", FOUND))
+    Console(file=page, width=200).print(matter_table("day", FOUND))
     lines = [line.split("  ") for line in page.getvalue().splitlines()]
     rows = [[cell.strip() for cell in line if cell.strip()] for line in lines]
     rows = [row for row in rows if row and "─" not in row[0]]
@@ -226,7 +226,7 @@ def test_the_table_has_keys_without_effect_last():
         ["d", "3", "4", "0", "-50 %"],
         ["a[b]", "2", "2.1", "never", "0 %"],
     ]
-    columns = table("day", FOUND).columns
+    columns = matter_table("day", FOUND).columns
     assert [one.justify for one in columns] == ["left", *["right"] * 5]
 
 

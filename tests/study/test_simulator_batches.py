@@ -9,7 +9,7 @@ import pytest
 from societies.errors import BuildError, ConfigError
 from societies.study import simulate as module
 from societies.study import simulator
-from societies.study.simulate import mean_of, sweep_of
+from societies.study.simulate import mean_over_replicates, sweep_of
 from societies.sweep.executors import Here
 
 SMALL = {"agents": 2, "resources": 2, "days": 2}
@@ -275,4 +275,4 @@ def test_a_section_is_no_key():
 
 def test_a_mean_is_of_the_replicates_that_have_a_number():
     values = np.array([[[1.0, np.nan], [4.0, np.nan]], [[np.inf, 2.0], [3.0, np.nan]]])
-    np.testing.assert_array_equal(mean_of(values), [[2.5, np.nan], [3.0, 2.0]])
+    np.testing.assert_array_equal(mean_over_replicates(values), [[2.5, np.nan], [3.0, 2.0]])

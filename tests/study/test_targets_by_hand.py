@@ -408,7 +408,7 @@ def test_what_is_tested_and_forecast(monkeypatch):
 def text(found):
     console = Console(width=200, no_color=True)
     with console.capture() as said:
-        console.print(validation.table(found))
+        console.print(validation.validation_table(found))
     return [" ".join(line.split()) for line in said.get().splitlines() if line.strip(" ─╷╵│")]
 
 
@@ -452,7 +452,7 @@ def test_the_table_of_verdicts():
 def test_columns_of_the_table():
     """Numbers end in the same place; only words of tests continue in the next line."""
     tested = dataclasses.replace(some("a", PASS), tests=Assumptions(0, 0, 0, 0, 0, 1))
-    found = validation.table(Validation([tested, some("b", PASS)], 0.9)).renderables
+    found = validation.validation_table(Validation([tested, some("b", PASS)], 0.9)).renderables
     first, second, score = found
     assert score == "score of all: 1.00"
     sides = ["left"] * 2 + ["right"] * 6

@@ -35,14 +35,14 @@ SWEEP = {
 
 def without_room_for_events(monkeypatch):
     """Let the tables of events begin with no rows, so that the first event makes them longer."""
-    original = batch.shape_of
+    original = batch.run_shape
 
     def empty(*given):
         shape = original(*given)
         tables = {name: replace(one, rows=0) for name, one in shape.tables.items()}
         return replace(shape, tables=tables)
 
-    monkeypatch.setattr(layout, "shape_of", empty)
+    monkeypatch.setattr(layout, "run_shape", empty)
 
 
 def same(path, other, *, but=("wall_time",)):

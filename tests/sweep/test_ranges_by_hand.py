@@ -469,7 +469,7 @@ def test_a_table_has_room_for_the_longest_run(turned):
 def test_a_type_that_all_shapes_share_has_its_fill_value(monkeypatch):
     one = Variable("x", ("day",), np.dtype("int32"), "1", "", fill=7)
     shapes = iter([batches.Shape({}, {"x": one})] * 2)
-    monkeypatch.setattr(layout, "shape_of", lambda setup, keep: next(shapes))
+    monkeypatch.setattr(layout, "run_shape", lambda setup, keep: next(shapes))
     assert layout.joined_shape(None, [None, None], None).variables["x"] is one
 
 

@@ -30,7 +30,7 @@ from societies.sweep.batch import (
     events_of_runs,
     of_runs,
     run_batch,
-    shape_of,
+    run_shape,
 )
 from societies.sweep.document import load_sweep
 from societies.sweep.in_memory import InMemory, Keep, kept_variables
@@ -721,14 +721,14 @@ def test_statuses_are_counted(tmp_path, whole):
     assert (found.path, found.points, found.runs, found.done, found.pending) == (whole, 4, 8, 8, 0)
     assert {name: getattr(found, name) for name in more} == more
     assert (found.notes, list(found.failures)) == (("n",), [])
-    assert shape_of(Setup(tallies.WORKLOAD, tallies.config()), Keep()).tables == {}
+    assert run_shape(Setup(tallies.WORKLOAD, tallies.config()), Keep()).tables == {}
 
 
 @pytest.mark.parametrize(("copies", "rows"), [(True, 3), (False, 1)])
 def test_a_run_has_its_share_of_the_rows_of_events(copies, rows):
     """Three rows for the three societies of a launch: each is a run, or all of them are one."""
     setup = Setup(tallies.WORKLOAD, tallies.config(replicates=3))
-    shape = shape_of(setup, Keep(variables=("total",), copies=copies, events=("milestones",)))
+    shape = run_shape(setup, Keep(variables=("total",), copies=copies, events=("milestones",)))
     assert shape.tables["milestones"].rows == rows
     names = ["run", *(["society"] if copies else []), "day", "tally"]
     assert [one.name for one in shape.tables["milestones"].columns] == names

@@ -20,7 +20,7 @@ from societies.economy.explain.events import (
     Removed,
     Taxed,
     Unit,
-    plain,
+    facts_of,
 )
 from societies.economy.explain.replay import EventTime, TradeListener
 from societies.economy.schedule import DayStep
@@ -149,7 +149,7 @@ class Trace:
                             "event": type(event).__name__,
                             "step": str(place.step),
                             "round": place.step.round,
-                            **plain(event),
+                            **facts_of(event),
                         }
                         for place, event in section.events
                     ],

@@ -16,7 +16,7 @@ Reason = tuple[str, Sequence[int]]
 NAN = float("nan")
 
 
-def worded(reason: Reason | None, names: Mapping[int, str] | None = None) -> str:
+def reason_text(reason: Reason | None, names: Mapping[int, str] | None = None) -> str:
     """Return the reason why agents refused as a text, or "".
 
     Parameters
@@ -316,14 +316,14 @@ def complete(event: Any, facts: Mapping[str, Any]) -> None:
         setattr(event, name, value)
 
 
-def plain(event: Any) -> dict[str, Any]:
+def facts_of(event: Any) -> dict[str, Any]:
     """Return the facts of an event by name, with reasons as texts."""
     facts = {one.name: getattr(event, one.name) for one in fields(event)}
     if "refused" in facts:
-        words = worded_of_resources if isinstance(event, Considered) else worded
+        words = worded_of_resources if isinstance(event, Considered) else reason_text
         facts["refused"] = words(event.refused)
     return {
-        name: [plain(one) if is_dataclass(one) else one for one in value]
+        name: [facts_of(one) if is_dataclass(one) else one for one in value]
         if isinstance(value, list)
         else value
         for name, value in facts.items()

@@ -23,11 +23,11 @@ from societies.economy.explain.report_trades import device_trading, trading
 from societies.economy.explain.words import (
     counted,
     listed,
-    name_of,
     number,
     resources,
     titled,
-    wrapped,
+    type_name,
+    wrapped_lines,
 )
 
 
@@ -39,7 +39,7 @@ def text(trace: Trace, *, full: bool = False) -> str:
 def _lines(trace: Trace, full: bool) -> Iterator[str]:
     p = trace.parameters
     yield f"Agent {trace.agent} of society {trace.society} on day {trace.day}"
-    yield from wrapped(
+    yield from wrapped_lines(
         f"{p.agents} agents, {p.resources} resources; r4 is resource 4, a4 agent 4; "
         "values and gains are in util, a price is units got for a unit given"
     )
@@ -57,7 +57,7 @@ def _lines(trace: Trace, full: bool) -> Iterator[str]:
         lines.append(f"utility since the morning: {_change(trace.morning, trace.evening)}")
         yield from titled("After the day", lines)
     yield ""
-    yield from wrapped(f"Reached {trace.reached}; {trace.checked} (sha256 {_short(trace)}).")
+    yield from wrapped_lines(f"Reached {trace.reached}; {trace.checked} (sha256 {_short(trace)}).")
 
 
 def _change(before: Snapshot, after: Snapshot) -> str:
@@ -86,7 +86,7 @@ def _title(section: DayPart, markets: int) -> str:
         "shocks": "Shocks",
     }
     title = titles[section.phase]
-    return title if section.device_type < 0 else f"{title}: {name_of(section.device_type)}"
+    return title if section.device_type < 0 else f"{title}: {type_name(section.device_type)}"
 
 
 def _holdings(trace: Trace, now: Snapshot, full: bool) -> Iterator[str]:
@@ -109,10 +109,10 @@ def _holdings(trace: Trace, now: Snapshot, full: bool) -> Iterator[str]:
             if minutes
         ]
         if owned:
-            yield f"minutes of use left, {name_of(device_type)}: {listed(owned, full)}"
+            yield f"minutes of use left, {type_name(device_type)}: {listed(owned, full)}"
         knows = [f"r{r} {number(e)}" for r, e in enumerate(now.device_experience[device_type]) if e]
         if knows:
-            yield f"knows how to make (experience), {name_of(device_type)}: {listed(knows, full)}"
+            yield f"knows how to make (experience), {type_name(device_type)}: {listed(knows, full)}"
     if now.overtime:
         yield f"begins the working day with {number(now.overtime)} min of making done before"
 
@@ -127,7 +127,7 @@ def _own_use(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
             continue
         if event.resource is not None:
             yield (
-                f"will make {name_of(event.device_type)} r{event.resource} for itself: brings "
+                f"will make {type_name(event.device_type)} r{event.resource} for itself: brings "
                 f"{number(event.benefit)}, costs {number(event.cost)}"
             )
             continue
@@ -158,13 +158,13 @@ def _production(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
             groups.setdefault((event.device_type, event.resource, event.by), []).append(event)
     for (device_type, resource, by), made in groups.items():
         minutes = sum(one.minutes for one in made)
-        with_ = "by hand" if by is None else f"with {name_of(by)}"
+        with_ = "by hand" if by is None else f"with {type_name(by)}"
         parts = resources(made[0].parts)
         component = made[0].component
         if component is not None:
-            parts = f"a {name_of(component)} for each of {parts}"
+            parts = f"a {type_name(component)} for each of {parts}"
         yield (
-            f"made {len(made)} x {name_of(device_type)} r{resource} {with_}, made of {parts}: "
+            f"made {len(made)} x {type_name(device_type)} r{resource} {with_}, made of {parts}: "
             f"{number(minutes)} min, experience {number(made[0].experience)}"
         )
     before, after = section.before.overtime, section.after.overtime
@@ -180,7 +180,7 @@ def _extraction(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
         yield "extracted nothing"
     if full:
         for one in units:
-            with_ = "by hand" if one.source == 0 else f"with {name_of(one.source - 1)}"
+            with_ = "by hand" if one.source == 0 else f"with {type_name(one.source - 1)}"
             yield (
                 f"minute {one.start:.1f}: a unit of r{one.resource} {with_}, "
                 f"{number(one.minutes)} min, worth {number(one.value)}, "
@@ -190,7 +190,7 @@ def _extraction(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     for one in units:
         sources.setdefault(one.source, {}).setdefault(one.resource, []).append(one)
     for source, kinds in sorted(sources.items()):
-        with_ = "by hand" if source == 0 else f"with {name_of(source - 1)}"
+        with_ = "by hand" if source == 0 else f"with {type_name(source - 1)}"
         all_of = [one for those in kinds.values() for one in those]
         most = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
         parts = [
@@ -215,7 +215,7 @@ def _invention(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     inventions = [event for _, event in section.events if isinstance(event, Invented)]
     found_one = any(one.agent == me for one in inventions)
     for one in attempts:
-        kind = name_of(one.device_type)
+        kind = type_name(one.device_type)
         if not one.considered:
             yield f"{kind}: too few ingredients to try"
             continue
@@ -230,7 +230,7 @@ def _invention(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
         )
     for found in inventions:
         who = "invents" if found.agent == me else f"a{found.agent} invents"
-        yield f"{who} {name_of(found.device_type)} r{found.resource} of {resources(found.parts)}"
+        yield f"{who} {type_name(found.device_type)} r{found.resource} of {resources(found.parts)}"
 
 
 TAXES = ("holdings", "income", "sales")
@@ -273,14 +273,14 @@ def _end_day(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
     ):
         gone = [f"r{r}" for r, (a, b) in enumerate(zip(old, new, strict=True)) if a > 0.0 and not b]
         if gone:
-            yield f"forgot how to make {name_of(device_type)}: {listed(gone, full)}"
+            yield f"forgot how to make {type_name(device_type)}: {listed(gone, full)}"
         less = [
             f"r{r} {number(a)} -> {number(b)}"
             for r, (a, b) in enumerate(zip(old, new, strict=True))
             if a > b > 0.0
         ]
         if less:
-            yield f"experience in making fades, {name_of(device_type)}: {listed(less, full)}"
+            yield f"experience in making fades, {type_name(device_type)}: {listed(less, full)}"
 
 
 def _consumption(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
@@ -301,7 +301,7 @@ def _consumption(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
             if a > b
         ]
         if lost:
-            yield f"minutes of use left, {name_of(device_type)}: {listed(lost, full)}"
+            yield f"minutes of use left, {type_name(device_type)}: {listed(lost, full)}"
 
 
 def _shocks(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:

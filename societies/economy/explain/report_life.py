@@ -12,11 +12,11 @@ from societies.economy.explain.words import (
     aligned,
     counted,
     listed,
-    name_of,
     number,
     short,
     titled,
-    wrapped,
+    type_name,
+    wrapped_lines,
 )
 
 STRETCHES = 10
@@ -47,10 +47,10 @@ def text(life: Life, *, full: bool = False) -> str:
 
 def _lines(life: Life, full: bool) -> Iterator[str]:
     if life.days:
-        yield from wrapped(_cause(life))
+        yield from wrapped_lines(_cause(life))
         yield ""
     yield f"Agent {life.agent} of society {life.society}, days {life.first} to {life.last}"
-    yield from wrapped(
+    yield from wrapped_lines(
         f"{life.agents} agents, {life.resources} resources; r4 is resource 4, a4 agent 4; values "
         "are in util; wealth is the utility of its stocks and the worth of its devices after "
         "consumption, rank 1 the wealthiest of the living"
@@ -69,7 +69,7 @@ def _lines(life: Life, full: bool) -> Iterator[str]:
             title = f"Without the inventions for r{life.without_of}"
             yield from titled(title, _without(life, life.without))
     yield ""
-    yield from wrapped(f"Reached {life.reached}.")
+    yield from wrapped_lines(f"Reached {life.reached}.")
 
 
 def _totals(days: list[Day], mean: bool = False) -> Counter[str]:
@@ -129,7 +129,7 @@ def _cause(life: Life) -> str:
     if sign > 0 and largest in ("sales", "extraction", "devices") and sold is not None:
         (device_type, resource), day, count = sold
         invented = (
-            f"it invented {name_of(device_type)} {resource} on day {day}, when no agent knew one"
+            f"it invented {type_name(device_type)} {resource} on day {day}, when no agent knew one"
         )
         also = f", and sold {count} of them" if count else ""
         return f"{who} grew richer than the others: {invented}{also}; {cause}."
@@ -245,7 +245,9 @@ def _by_resource(units: Counter[int], full: bool) -> str:
 
 
 def _devices(life: Life, full: bool) -> Iterator[str]:
-    invented = [f"{name_of(t)} r{r} (day {day.day})" for day in life.days for t, r in day.invented]
+    invented = [
+        f"{type_name(t)} r{r} (day {one.day})" for one in life.days for t, r in one.invented
+    ]
     yield f"invented: {listed(invented, full)}"
     made: Counter[tuple[int, int]] = Counter()
     for day in life.days:
@@ -274,7 +276,7 @@ def _devices(life: Life, full: bool) -> Iterator[str]:
                 f"bought {count:,} for {number(util)}, first on day "
                 f"{_first_day(life, bought[0])} ({_kinds(bought, full)})"
             )
-        yield f"{name_of(device_type)}: {'; '.join(parts)}"
+        yield f"{type_name(device_type)}: {'; '.join(parts)}"
 
 
 def _first_day(life: Life, deal: Dealt) -> int:
@@ -369,17 +371,17 @@ def _agents(numbers: list[int]) -> str:
 
 def _happened(day: Day) -> str:
     """Return a text on what the agent invented, sold, bought and made that day."""
-    parts = [f"invented {name_of(t)} r{r}" for t, r in day.invented]
+    parts = [f"invented {type_name(t)} r{r}" for t, r in day.invented]
     for sold, word in ((True, "sold"), (False, "bought")):
         deals = sorted((d for d in day.deals if d.sold is sold), key=lambda d: -d.util)
         parts += [
-            f"{word} {one.count} {name_of(one.device_type)} "
+            f"{word} {one.count} {type_name(one.device_type)} "
             f"{' '.join(f'r{r}' for r in one.resources)} "
             f"{'to' if sold else 'of'} a{one.partner} for {number(one.util)}"
             for one in deals[:2]
         ]
     made = sorted(day.made.items(), key=lambda one: (-one[0][0], -one[1]))
     if made:
-        names = [f"{n} {name_of(t)} r{r}" for (t, r), n in made]
+        names = [f"{n} {type_name(t)} r{r}" for (t, r), n in made]
         parts.append(f"made {listed(names, False, 4)}")
     return "; ".join(parts)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from societies.economy.explain.agent_day import DayPart, Trace
-from societies.economy.explain.events import Bargain, DeviceTry, Meeting, Pairing, worded
-from societies.economy.explain.words import aligned, name_of, number, resources, rounds, short
+from societies.economy.explain.events import Bargain, DeviceTry, Meeting, Pairing, reason_text
+from societies.economy.explain.words import aligned, number, resources, rounds, short, type_name
 
 
 def trading(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
@@ -155,7 +155,7 @@ def _refused(bargain: Bargain, me: int) -> str:
     other = bargain.b if mine else bargain.a
     give, get = (bargain.give, bargain.take) if mine else (bargain.take, bargain.give)
     if not bargain.proposals:
-        return f"no r{give} for r{get}: {worded(bargain.refused)}"
+        return f"no r{give} for r{get}: {reason_text(bargain.refused)}"
     offers = []
     for one in bargain.proposals:
         gives, gets = (one.given, one.taken) if mine else (one.taken, one.given)
@@ -163,7 +163,7 @@ def _refused(bargain: Bargain, me: int) -> str:
         by = "it" if one.by == me else f"a{other}"
         offers.append(
             f"{by} proposes {gives} r{give} for {gets} r{get} (it would gain {number(gains[0])}, "
-            f"a{other} {number(gains[1])}): {worded(one.refused, {me: 'it'})}"
+            f"a{other} {number(gains[1])}): {reason_text(one.refused, {me: 'it'})}"
         )
     rate = bargain.rate if mine else 1.0 / bargain.rate
     return f"no r{give} for r{get} at {number(rate)}: {'; '.join(offers)}"
@@ -172,7 +172,7 @@ def _refused(bargain: Bargain, me: int) -> str:
 def _reason(bargain: Bargain, me: int) -> str:
     """Return why the last proposal was refused, without the number of the other."""
     other = bargain.b if bargain.a == me else bargain.a
-    return worded(bargain.refused, {me: "it", other: "the other"})
+    return reason_text(bargain.refused, {me: "it", other: "the other"})
 
 
 def device_trading(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:
@@ -223,7 +223,7 @@ def _pairing(pair: Pairing, me: int) -> str:
 
 def _failure(one: DeviceTry, me: int) -> str:
     role = "buying" if one.buyer == me else "selling"
-    return f"{role}, {worded(one.refused)}"
+    return f"{role}, {reason_text(one.refused)}"
 
 
 def _bundle(one: DeviceTry) -> str:
@@ -238,7 +238,7 @@ def _sale(one: DeviceTry, me: int) -> str:
         if buys
         else (one.value_seller, one.value_seller_after)
     )
-    device = f"{name_of(one.device_type)} r{one.resource}"
+    device = f"{type_name(one.device_type)} r{one.resource}"
     values = [
         f"r{r} {number(b)} -> {number(a)}"
         for r, n, b, a in zip(one.offered, one.units, before, after, strict=True)
@@ -266,8 +266,8 @@ def _no_sale(one: DeviceTry, me: int) -> str:
     facts = f"for sale {resources(one.goods)}, paid with {resources(one.offered)}"
     if one.resource is not None:
         facts += (
-            f", {name_of(one.device_type)} r{one.resource} worth {number(one.worth)} to the buyer, "
-            f"cost {number(one.cost)}, for {_bundle(one)}: gives up {number(one.paid)}, brings "
-            f"{number(one.received)}"
+            f", {type_name(one.device_type)} r{one.resource} worth {number(one.worth)} to the "
+            f"buyer, cost {number(one.cost)}, for {_bundle(one)}: gives up {number(one.paid)}, "
+            f"brings {number(one.received)}"
         )
-    return f"{verb}: {worded(one.refused)} ({facts})"
+    return f"{verb}: {reason_text(one.refused)} ({facts})"

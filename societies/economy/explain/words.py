@@ -12,7 +12,7 @@ A_FEW = 8
 """Most entries of a list that a report without ``full`` writes."""
 
 
-def wrapped(line: str, indent: str = "") -> list[str]:
+def wrapped_lines(line: str, indent: str = "") -> list[str]:
     """Return the line in pieces of at most `WIDTH` characters."""
     inner = line.lstrip(" ")
     indent += " " * (len(line) - len(inner))
@@ -31,7 +31,7 @@ def titled(title: str, lines: Iterable[str]) -> Iterator[str]:
     yield ""
     yield title
     for line in lines:
-        yield from wrapped(line, "  ")
+        yield from wrapped_lines(line, "  ")
 
 
 def number(x: float) -> str:
@@ -44,7 +44,7 @@ def short(x: float) -> str:
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
 
 
-def name_of(device_type: int) -> str:
+def type_name(device_type: int) -> str:
     """Return the type's name in words."""
     return DEVICE_TYPES[device_type].replace("_", " ")
 

@@ -39,7 +39,7 @@ class CountLevels:
         return self.starts[-1] + self.bounds[-1]
 
 
-def levels(p: PerftParameters, depth: int) -> CountLevels:
+def count_levels(p: PerftParameters, depth: int) -> CountLevels:
     """Return how the count of a depth is divided; from depth 2 on the first ply is a level."""
     expanded = max(min(1, depth - 1), depth - DEPTH_FIRST)
     batches, starts, bounds = [], [0], [1]

@@ -12,10 +12,10 @@ from societies.config.model import Conflict, ListOf, Section, key
 from societies.config.problems import Path
 from societies.games.chess.external import command_of, lack_of
 from societies.games.chess.positions import boards_of, fen_conflicts
-from societies.games.matches import MatchConfig, described, pair_of
-from societies.games.ngtsg.config import SizesConfig, sizes
+from societies.games.matches import MatchConfig, pair_of, player_name
+from societies.games.ngtsg.config import SizesConfig, sizes_key
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
-from societies.games.ngtsg.refinements import worded
+from societies.games.ngtsg.refinements import refinements_text
 from societies.workload.declare.naming import parameters_of
 
 
@@ -56,9 +56,9 @@ class ChessPlayerConfig(SearchingPlayer):
     def name(self) -> str:
         """Return the name of the player."""
         depth = self.reach if self.kind != RANDOM else 0
-        said = described(self.path if self.kind == UCI else self.kind, depth, self.seconds)
+        said = player_name(self.path if self.kind == UCI else self.kind, depth, self.seconds)
         options = ", ".join(f"{one.name} {one.value}" for one in self.options)
-        return ", ".join([said, *worded(self.refinements, "ply")]) + (
+        return ", ".join([said, *refinements_text(self.refinements, "ply")]) + (
             f" ({options})" if options else ""
         )
 
@@ -69,7 +69,7 @@ class ChessMatchConfig(MatchConfig):
     determined: ClassVar[Collection[str]] = (SEARCH,)
     workload: Literal["chess_match"] = key("chess_match", "What the file configures")
     fen: str = key("start", "Position at which games begin: start, or a line in FEN")
-    batch: SizesConfig = sizes(256, 32)
+    batch: SizesConfig = sizes_key(256, 32)
     players: ListOf[ChessPlayerConfig] = pair_of(
         ChessPlayerConfig(), ChessPlayerConfig(kind="random")
     )

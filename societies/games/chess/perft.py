@@ -13,7 +13,7 @@ import numpy as np
 from reference_py.games.chess.parameters import PerftParameters
 from reference_py.games.chess.perft import KINDS, SETS
 from reference_py.games.chess.rules import MOST_MOVES
-from societies.games.chess.levels import CountLevels, levels
+from societies.games.chess.levels import CountLevels, count_levels
 from societies.games.chess.perft_config import DEFAULT_KEPT, MOST_KEPT, ChessPerftConfig
 from societies.games.memory import fitted_to_memory
 from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, Step, Workload, phase
@@ -60,7 +60,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
 
     def sizes(self, p: PerftParameters) -> dict[str, int]:
         """Return the numbers of positions in memory, sets per position, levels, moves and kinds."""
-        deepest = levels(p, p.depth)
+        deepest = count_levels(p, p.depth)
         return {
             "position": deepest.size,
             "set": SETS,
@@ -117,7 +117,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
 
     def phases(self, p: PerftParameters, copies: int) -> Mapping[str, Phase]:
         """Return the kernels of every phase; launches have workgroups for the largest batch."""
-        deepest = levels(p, p.depth)
+        deepest = count_levels(p, p.depth)
         blocks = -(-max(deepest.batches, default=1) // BLOCK)
         sums = {"sums": Scratch((copies * blocks,), "uint32", shared="sums")}
         names = ("begin", "expand", "count", "reduce", "answer")
@@ -146,7 +146,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         """Yield the steps of a count, from the positions of level 0 to their results."""
         if tick:
             yield Step("begin")
-            cut = levels(p, tick)
+            cut = count_levels(p, tick)
             yield from self._below(cut, 0, seen)
             yield Step("answer", "", {"children": cut.starts[1] if cut.batches else 0})
 
@@ -186,7 +186,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
 
     def plan_rows(self, config: ChessPerftConfig, p: PerftParameters) -> list[tuple[str, str]]:
         """Return how the last count is divided into levels and batches."""
-        cut = levels(p, p.depth)
+        cut = count_levels(p, p.depth)
         return [
             (
                 "plies of the last count",

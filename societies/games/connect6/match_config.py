@@ -9,9 +9,9 @@ from reference_py.games.connect6.match import RANDOM, SEARCH, MatchParameters, P
 from societies.config.model import Conflict, ListOf, key
 from societies.games.connect6.config import TO_MOVE, WHITE, Connect6PositionConfig
 from societies.games.matches import MatchConfig, pair_of
-from societies.games.ngtsg.config import SizesConfig, sizes
+from societies.games.ngtsg.config import SizesConfig, sizes_key
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
-from societies.games.ngtsg.refinements import worded
+from societies.games.ngtsg.refinements import refinements_text
 from societies.words import counted
 from societies.workload.declare.naming import parameters_of
 
@@ -46,7 +46,7 @@ class Connect6PlayerConfig(SearchingPlayer):
         said = [SEARCH, counted(self.reach, "turn"), f"width {self.width}"]
         said += [f"threats in {counted(self.prover, 'turn')}"] if self.prover else []
         said += [f"{self.seconds:g} s a turn"] if self.seconds else []
-        return ", ".join([*said, *worded(self.refinements, "turn")])
+        return ", ".join([*said, *refinements_text(self.refinements, "turn")])
 
 
 class Connect6MatchConfig(MatchConfig):
@@ -61,7 +61,7 @@ class Connect6MatchConfig(MatchConfig):
     )
     white: str = WHITE
     to_move: Literal["auto", "black", "white"] = TO_MOVE
-    batch: SizesConfig = sizes(1024, 64)
+    batch: SizesConfig = sizes_key(1024, 64)
     players: ListOf[Connect6PlayerConfig] = pair_of(
         Connect6PlayerConfig(), Connect6PlayerConfig(kind="random")
     )

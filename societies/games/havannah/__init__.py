@@ -186,7 +186,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
             header = f"#if DEVICE_IS_CPU\n#define WIDTH {WIDTH_ON_CPU}\n#else\n{header}\n#endif"
         if p.neighbours == "table":
             header += f"\n#define NEAR_TABLE 1\n{near_table(p.size)}"
-        return Source(macros, header, arguments=dict(tables(p.size)))
+        return Source(macros, header, arguments=dict(board_tables(p.size)))
 
     def work_done(self, config: HavannahConfig, ticks: int) -> float:
         """Return the number of playouts of all candidates."""
@@ -221,7 +221,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
 
 
 @lru_cache(maxsize=16)
-def tables(size: int) -> Mapping[str, NDArray[Any]]:
+def board_tables(size: int) -> Mapping[str, NDArray[Any]]:
     """Return the tables of a board that kernels use.
 
     ``spot_of`` (cell,) is 32 (y + 1) + x + 1, ``cell_of`` (spot,) its inverse, ``masks`` (spot,)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reference_py.games.havannah.match import RANDOM, UCT, Strength
 from reference_py.primitives.rng import STREAM_GAP, Rng
-from societies.games.havannah.players import ChosenMove, chosen, evaluator
+from societies.games.havannah.players import ChosenMove, chosen_move, evaluator
 from societies.games.havannah.position import HavannahGame
 from societies.workload.running.devices import chosen_device
 
@@ -49,7 +49,7 @@ class Opponent:
         if place not in self._evaluates:
             made = evaluator(self.device, self.game.size, strength, self._base)
             self._evaluates[place] = made
-        found = chosen(self.game, strength, self._evaluates[place], self._rng, self._stream)
+        found = chosen_move(self.game, strength, self._evaluates[place], self._rng, self._stream)
         self._stream = found.stream
         return found
 

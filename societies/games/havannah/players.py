@@ -173,7 +173,7 @@ class ChosenMove:
     stream: int
 
 
-def chosen(
+def chosen_move(
     game: HavannahGame, strength: Strength, evaluate: Evaluate, rng: Any, stream: int
 ) -> ChosenMove:
     """Return the move that a player chooses in a game that is not over."""

@@ -15,7 +15,7 @@ BEST = 5
 """Number of moves that are listed."""
 
 
-def shown(wins: int, playouts: int) -> str:
+def share_with_error(wins: int, playouts: int) -> str:
     """Return a share of wins with its standard error."""
     share = wins / playouts
     return f"{100 * share:.2f} % +- {100 * sqrt(share * (1 - share) / playouts):.2f}"
@@ -44,7 +44,7 @@ class RatingReport(RunReport):
             (
                 "best move" if not place else f"move {place + 1}",
                 f"{name_of(board, int(cells[i]))} (cell {cells[i]}): "
-                f"{shown(int(counts['wins'][i]), playouts)}",
+                f"{share_with_error(int(counts['wins'][i]), playouts)}",
             )
             for place, i in enumerate(order)
         ]

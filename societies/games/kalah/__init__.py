@@ -13,7 +13,7 @@ import numpy as np
 from reference_py.games.kalah.parameters import Parameters
 from societies.games.kalah import figure, search
 from societies.games.kalah.config import KalahConfig
-from societies.games.kalah.levels import levels
+from societies.games.kalah.levels import search_levels
 from societies.workload import Field, Phase, Source, Step, Workload, phase
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Kalah(Workload[KalahConfig, Parameters]):
 
     def plan_rows(self, config: KalahConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return how the last search is divided into stages."""
-        cut = levels(p, p.depth)
+        cut = search_levels(p, p.depth)
         first = " + ".join(str(stage.plies) for stage in cut.stages)
         batches = ", ".join(f"{stage.batch:,}" for stage in cut.stages)
         return [

@@ -56,7 +56,7 @@ class SearchLevels:
 
 
 @lru_cache(maxsize=256)
-def levels(p: Parameters, depth: int) -> SearchLevels:
+def search_levels(p: Parameters, depth: int) -> SearchLevels:
     """Return how the search of a depth is divided."""
     if p.form == "layers":
         pre, seq, last = shortened(p.split, depth)

@@ -21,7 +21,7 @@ from societies.games.kalah.config import (
     too_many_nodes,
     usual_split,
 )
-from societies.games.matches import MatchConfig, described, pair_of
+from societies.games.matches import MatchConfig, pair_of, player_name
 from societies.workload.declare.naming import parameters_of
 
 DEPTH, DEPTH_IN_TIME = 6, 40
@@ -67,7 +67,7 @@ class KalahPlayerConfig(Section):
     def called(self) -> str:
         """The name of the player; if it has a time, with its depth only if one was given."""
         usual = DEPTH if self.player().searches and not self.seconds else 0
-        return described(self.kind, self.depth or usual, self.seconds)
+        return player_name(self.kind, self.depth or usual, self.seconds)
 
     def player(self) -> Player:
         """Return the settings of the player that the reference takes."""

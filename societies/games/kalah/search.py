@@ -20,7 +20,7 @@ from societies.games.kalah.levels import (
     MOST_BOARDS,
     SearchLevels,
     Stage,
-    levels,
+    search_levels,
 )
 from societies.games.memory import fitted_to_memory
 from societies.workload import Field, Launch, Phase, Scratch, Slices, Step, phase
@@ -51,7 +51,9 @@ Searches = Sequence[Parameters]
 
 def cuts(searches: Searches) -> list[SearchLevels]:
     """Return the levels of every search to every depth."""
-    return [levels(p, depth) for p in searches for depth in range(min(1, p.depth), p.depth + 1)]
+    return [
+        search_levels(p, depth) for p in searches for depth in range(min(1, p.depth), p.depth + 1)
+    ]
 
 
 def sizes(searches: Searches) -> dict[str, int]:
@@ -200,7 +202,7 @@ def macros(searches: Searches) -> dict[str, int | float | str | bool]:
 
 def steps(p: Parameters, depth: int, seen: Any) -> Iterator[Step]:
     """Yield the steps of a search, from the boards of level 0 to their results."""
-    yield from _stages(p, levels(p, depth), 0, seen)
+    yield from _stages(p, search_levels(p, depth), 0, seen)
     yield Step("answer")
 
 

@@ -92,7 +92,7 @@ class SizesConfig(Section):
     branches: int = shape(1024, "Most other nodes of a batch", "nodes", ge=1, le=MOST_BATCH)
 
 
-def sizes(leaves: int, branches: int) -> Any:
+def sizes_key(leaves: int, branches: int) -> Any:
     """Return the key of the sizes of batches by their defaults."""
     said = "How many nodes a search calculates at a time"
     return key(SizesConfig(leaves=leaves, branches=branches), said)

@@ -87,7 +87,7 @@ def idle(keys: Refinements, at: Path = ()) -> Iterator[Conflict]:
         yield Conflict((*at, "principal_variation"), message)
 
 
-def worded(keys: Refinements, ply: str) -> list[str]:
+def refinements_text(keys: Refinements, ply: str) -> list[str]:
     """Return the active keys in words; ``ply`` is the game's name for a level of the tree."""
     rounds, levels, near = (
         " ".join(map(str, numbers)) for numbers in (keys.rounds, keys.rounds_at, keys.near_root)

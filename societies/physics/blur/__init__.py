@@ -155,9 +155,9 @@ class Blur(Workload[BlurConfig, Parameters]):
 
     def plan_rows(self, config: BlurConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return rows about the picture and the phases of a pass."""
-        from societies.physics.blur.picture import described, kind_written
+        from societies.physics.blur.picture import image_text, kind_written
 
-        rows = [("picture", described(config)), ("phases of a pass", ", ".join(_phases_of(p)))]
+        rows = [("picture", image_text(config)), ("phases of a pass", ", ".join(_phases_of(p)))]
         if config.image is not None or config.out is not None:
             path = str(config.picture_path(Path()))  # does not depend on the file of results
             rows += [("blurred picture", path), *kind_written(config)]

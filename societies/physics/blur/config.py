@@ -11,7 +11,7 @@ from reference_py.physics.blur.parameters import Parameters, pattern
 from societies.config.model import Conflict, Interval, Section, WorkloadConfig, key, shape
 from societies.errors import ConfigError
 from societies.physics.picture_files import ANIMATED, WRITTEN, kind_of, left_out, unwritable
-from societies.physics.pictures import Picture, read
+from societies.physics.pictures import Picture, picture_in
 from societies.workload.declare.config import MOST_TICKS, checkpoints
 from societies.workload.declare.naming import parameters_of
 
@@ -100,7 +100,7 @@ class BlurConfig(WorkloadConfig):
         """The picture that is blurred."""
         if self.image is None:
             return Picture(pattern(self.width, self.height), None)
-        return read(self.image, every_frame=self.frames == "all")
+        return picture_in(self.image, every_frame=self.frames == "all")
 
     @property
     def window(self) -> int:

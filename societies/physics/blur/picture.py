@@ -13,7 +13,7 @@ from societies.physics.picture_files import kind_of, write
 from societies.words import plural
 
 
-def described(config: Any) -> str:
+def image_text(config: Any) -> str:
     """Return a description of the image: "photo.jpg, 640 x 480 pixels, 3 channels"."""
     frames, channels, rows, columns = config.source.planes.shape
     name = config.image or "the test picture"
@@ -38,7 +38,7 @@ class WithBlurredPicture(picture_outputs.WithPicture):
     def attributes(self) -> dict[str, str | int]:
         """Return the title, with a description of the image, and the sides of the picture."""
         _, channels, rows, columns = self.config.source.planes.shape
-        title = f"{self.workload.name}, {self.config.kind}, {described(self.config)}"
+        title = f"{self.workload.name}, {self.config.kind}, {image_text(self.config)}"
         return {"title": title, "channels": channels, "rows": rows, "columns": columns}
 
     def write_pictures(self, results: Path, pictures: NDArray[np.uint8]) -> None:

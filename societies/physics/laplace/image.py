@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError
-from societies.physics.pictures import read
+from societies.physics.pictures import picture_in
 
 BRIGHT = 127
 """Grey value (0 to 255) above which a pixel is a conductor."""
@@ -27,7 +27,7 @@ def bright_cells(path: str | Path, shape: tuple[int, int]) -> NDArray[np.bool_]:
     ConfigError
         If the picture cannot be read, has another size than the plate, or is bright at the border.
     """
-    planes = read(path, every_frame=False).planes[0]
+    planes = picture_in(path, every_frame=False).planes[0]
     if planes.shape[1:] != shape:
         (height, width), (rows, columns) = planes.shape[1:], shape
         raise ConfigError(
@@ -45,7 +45,7 @@ def bright_cells(path: str | Path, shape: tuple[int, int]) -> NDArray[np.bool_]:
 
 def remarks(path: str | Path, shape: tuple[int, int]) -> list[str]:
     """Return sentences about ignored parts of a picture, and about one that holds no cell."""
-    picture = read(path, every_frame=False)
+    picture = picture_in(path, every_frame=False)
     said = [f"{path} has {lost}" for lost in picture.lost]
     if picture.has_more:
         said.append(f"{path} has more frames; the first is read")

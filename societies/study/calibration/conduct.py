@@ -318,14 +318,14 @@ def _dataset(path: Path, own: Calibration, done: Trials, found: Found | None) ->
         **{"societies_version": package_version(), "complete": int(found is not None)},
         **{"git_commit": git_commit(), SOURCES: text_of(_sources(own))},
         **{
-            "command": command(own, done, answer),
+            "command": command_of_nearest(own, done, answer),
             "notes": json.dumps(notes(own, done, answer, result)),
         },
     }
     return xr.Dataset(data, coords, attrs)
 
 
-def command(own: Calibration, done: Trials, answer: Answer) -> str:
+def command_of_nearest(own: Calibration, done: Trials, answer: Answer) -> str:
     """Return the command that runs the nearest trial with its seeds."""
     if not np.isfinite(answer.distance).any():
         return ""

@@ -16,10 +16,10 @@ from societies.config.problems import Problem, config_error, described, first_re
 from societies.errors import ConfigError
 from societies.study.bands import residuals, scale_of
 from societies.study.calibration.methods import COMMON, METHODS, Answer
-from societies.study.simulate import Simulator, mean_of, shapes_among, sweep_of
-from societies.study.source import near, read
+from societies.study.simulate import Simulator, mean_over_replicates, shapes_among, sweep_of
+from societies.study.source import near, read_validated
 from societies.study.statistics import Reals, checked_options, options_of
-from societies.study.target_file import BASE, CHANGES, CHOICE, chosen
+from societies.study.target_file import BASE, CHANGES, CHOICE, name_and_options
 from societies.study.targets import Targets, load_targets
 from societies.study.validation import required
 from societies.sweep.document import Sweep, digest
@@ -103,7 +103,7 @@ class Calibration:
 
     def answer(self, runs: Reals, aim: Targets | None = None) -> Answer:
         """Return how far trials are from the targets; ``runs`` is (trial, replicate, statistic)."""
-        return answer_of(mean_of(runs), (aim or self.targets))
+        return answer_of(mean_over_replicates(runs), (aim or self.targets))
 
 
 def answer_of(statistics: Reals, aim: Targets) -> Answer:
@@ -128,7 +128,7 @@ def load_calibration(source: str | os.PathLike[str] | Mapping[str, Any]) -> Cali
     ConfigError
         With one line ``file.yaml:12:5  key.path: message`` per problem.
     """
-    name, folder, document, config = read(source, CalibrationConfig, find_config)
+    name, folder, document, config = read_validated(source, CalibrationConfig, find_config)
     method, options = _method(document, config)
     said = config.targets
     if not isinstance(said, str | dict):
@@ -181,7 +181,7 @@ def _refused(document: Document, key: str, message: str) -> ConfigError:
 
 def _method(document: Document, config: CalibrationConfig) -> tuple[str, dict[str, Any]]:
     try:
-        name, given = chosen(config.method)
+        name, given = name_and_options(config.method)
         if name not in METHODS:
             near = suggestion(name, METHODS) or f"; there are {', '.join(METHODS)}"
             raise ConfigError(f"unknown method '{name}'{near}")

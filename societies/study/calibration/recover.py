@@ -16,7 +16,7 @@ from societies.errors import ConfigError, option
 from societies.study.calibration.conduct import Watch
 from societies.study.calibration.document import Calibration, answer_of
 from societies.study.calibration.methods import METHODS
-from societies.study.simulate import mean_of
+from societies.study.simulate import mean_over_replicates
 from societies.study.statistics import Reals
 from societies.study.targets import Targets
 
@@ -106,7 +106,7 @@ def recover(
         # Data have random draws that no trial has: those of the last numbers.
         first = 1 << 24
         numbers = first + np.arange(points * own.replicates).reshape(points, -1)
-        data = mean_of(simulate.runs(own.values(truth), numbers))
+        data = mean_over_replicates(simulate.runs(own.values(truth), numbers))
         if bad := int((~np.isfinite(data).all(1)).sum()):
             raise ConfigError(f"{option('recover')}: {bad} true points have no statistics")
         aims = [_aimed(own.targets, row, data.std(0)) for row in data]
@@ -121,7 +121,7 @@ def recover(
             unit = np.concatenate(list(asked.values()))
             runs = simulate.runs(own.values(unit), own.numbers(trials, len(unit)))
             trials += len(unit)
-            statistics, place = mean_of(runs), 0
+            statistics, place = mean_over_replicates(runs), 0
             for k, one in list(asked.items()):
                 answer = answer_of(statistics[place : place + len(one)], aims[k])
                 place += len(one)

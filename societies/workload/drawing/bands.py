@@ -49,7 +49,7 @@ def ends_of_mean(
     there: NDArray[Any] = ~np.isnan(flat)
     filled = np.where(there, flat, 0.0)
     if pasts is not None:
-        filled, there = (summed(one, pasts) for one in (filled, there))
+        filled, there = (sums_by_past(one, pasts) for one in (filled, there))
         count = len(there)
     everywhere = pasts is None and bool(there.all())
     # weights: how often each copy is in each sample, so one product gives the means of all samples
@@ -69,7 +69,7 @@ def ends_of_mean(
     return ends.reshape(2, *shape)
 
 
-def summed(values: NDArray[Any], pasts: NDArray[Any]) -> NDArray[Any]:
+def sums_by_past(values: NDArray[Any], pasts: NDArray[Any]) -> NDArray[Any]:
     """Return the sums over the copies of each past, (past, ...) for (copy, ...)."""
     numbers, place = np.unique(pasts, return_inverse=True)
     found = np.zeros((len(numbers), *values.shape[1:]))

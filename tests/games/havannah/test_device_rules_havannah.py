@@ -10,7 +10,7 @@ from reference_py.games.havannah.board import board_of, cell_of
 from reference_py.games.havannah.parameters import BLACK, WHITE
 from reference_py.games.havannah.playout import REASONS, RESULT
 from societies import config_from_dict
-from societies.games.havannah import WORKLOAD, tables
+from societies.games.havannah import WORKLOAD, board_tables
 from societies.opencl import Program
 from societies.workload.running.engines import DeviceEngine
 
@@ -25,7 +25,7 @@ def program(device, size, width, find=0):
 
 def decided(device, size, games, width, find):
     """Return the reasons after each move by forest and by flood, and the outcomes of all games."""
-    board, known = board_of(size), tables(size)
+    board, known = board_of(size), board_tables(size)
     spots, padded = known["spot_of"], 2 * size + 1
     order = np.zeros((len(games), board.cells), np.uint16)
     counts, taken = np.zeros(len(games), np.uint16), np.zeros(len(games), np.uint16)

@@ -18,9 +18,9 @@ from societies import config_from_dict, open_results, run
 from societies.errors import ConfigError
 from societies.games.havannah.gtp import GtpEngine, serve
 from societies.games.havannah.match import WORKLOAD
-from societies.games.havannah.players import COUNTED, chosen, evaluator
+from societies.games.havannah.players import COUNTED, chosen_move, evaluator
 from societies.games.havannah.position import HavannahGame, game_of
-from societies.games.matches import records
+from societies.games.matches import played_games
 
 KINDS = ("trees", "uct", "flat", "random")
 WEAK = {"kind": "uct", "playouts": 32, "each": 4, "leaves": 4}
@@ -30,7 +30,7 @@ SMALL = {"workload": "havannah_match", "size": 3, "players": [WEAK, {"kind": "ra
 def choice(game, *, kind="uct", device=None, playouts=400, each=4, **more):
     strength = Strength(kind, playouts, each=each, leaves=8, nodes=256, **more)
     evaluate = evaluator(device, game.size, strength, 5)
-    return chosen(game, strength, evaluate, Rng.seed(5, 1024, 7), 100)
+    return chosen_move(game, strength, evaluate, Rng.seed(5, 1024, 7), 100)
 
 
 @pytest.mark.parametrize("kind", ["trees", "uct", "flat"])
@@ -175,7 +175,7 @@ def test_games_of_a_match_are_games(tmp_path):
     )
     assert dict(report.rows)["games"] == "4, each player began half"
     with open_results(path) as results:
-        games = list(records(results))
+        games = list(played_games(results))
     board = board_of(3)
     for one in games:
         texts = ["swap" if move == -2 else name_of(board, move) for move in one.moves]

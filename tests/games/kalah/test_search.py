@@ -16,7 +16,7 @@ from reference_py.games.kalah.rules import evaluate
 from societies import open_results, run, verify
 from societies.games.kalah import WORKLOAD
 from societies.games.kalah.config import estimated_boards
-from societies.games.kalah.levels import levels, shortened
+from societies.games.kalah.levels import search_levels, shortened
 from societies.workload.running import pace as slices
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
@@ -272,7 +272,7 @@ def test_levels_add_up_and_fit(form, boards, pits):
         last = min(3, depth // 2)
         split = (depth // 3, depth - depth // 3 - last, last + 1)
         p = Parameters(pits, depth=depth, form=form, split=split, boards=boards, plies=3)
-        cut = levels(p, depth)
+        cut = search_levels(p, depth)
         plies = [stage.plies for stage in cut.stages]
         assert sum(plies) + cut.last == depth
         assert [stage.level for stage in cut.stages] == [sum(plies[:i]) for i in range(len(plies))]
@@ -289,7 +289,7 @@ def test_smaller_depths_shorten_the_plies_breadth_first_then_those_before():
 
 
 def stages(depth, **settings):
-    found = levels(Parameters(depth=depth, **settings), depth).stages
+    found = search_levels(Parameters(depth=depth, **settings), depth).stages
     return [(stage.level, stage.plies, stage.batch) for stage in found]
 
 

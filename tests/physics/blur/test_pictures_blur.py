@@ -16,7 +16,7 @@ import societies
 from societies.errors import OutputError, SocietiesWarning
 from societies.physics.blur import WORKLOAD
 from societies.physics.blur.config import BlurConfig
-from societies.physics.pictures import read
+from societies.physics.pictures import picture_in
 
 COLOURS = np.moveaxis(random_image(20, 14, 3)[0], 0, 2)
 GREY = COLOURS[..., 0]
@@ -45,7 +45,7 @@ def test_the_picture_stands_beside_the_original(tmp_path, name):
         assert new.size == old.size and new.format == old.format
         pixels = np.asarray(new.convert("RGB")).astype(int)
         # what was read, of which every channel was blurred
-        planes = read(str(tmp_path / name), every_frame=False).planes[0].astype(float)
+        planes = picture_in(str(tmp_path / name), every_frame=False).planes[0].astype(float)
     inner = (
         planes[:, 1:-1, 2:] + planes[:, 1:-1, :-2] + planes[:, :-2, 1:-1] + planes[:, 2:, 1:-1]
     ) / 4
@@ -74,17 +74,17 @@ def test_palettes_orientation_and_deep_pictures(tmp_path):
     few = Image.fromarray(COLOURS).quantize(7)
     few.save(tmp_path / "palette.png")
     expected = np.moveaxis(np.asarray(few.convert("RGB")), 2, 0)
-    assert (read(tmp_path / "palette.png", every_frame=False).planes[0] == expected).all()
+    assert (picture_in(tmp_path / "palette.png", every_frame=False).planes[0] == expected).all()
     Image.fromarray(COLOURS).convert("CMYK").save(tmp_path / "cmyk.tif")
-    assert read(tmp_path / "cmyk.tif", every_frame=False).planes.shape == (1, 3, 14, 20)
+    assert picture_in(tmp_path / "cmyk.tif", every_frame=False).planes.shape == (1, 3, 14, 20)
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned right by a quarter
     Image.fromarray(GREY).save(tmp_path / "turned.png", exif=exif)
-    found = read(tmp_path / "turned.png", every_frame=False).planes[0, 0]
+    found = picture_in(tmp_path / "turned.png", every_frame=False).planes[0, 0]
     assert (found == np.rot90(GREY, -1)).all()
     deep = GREY.astype(np.uint16) * 257
     Image.fromarray(deep).save(tmp_path / "deep.png")
-    picture = read(tmp_path / "deep.png", every_frame=False)
+    picture = picture_in(tmp_path / "deep.png", every_frame=False)
     assert picture.lost and (picture.planes[0, 0] == GREY).all()
     (warning,) = config_of(image=str(tmp_path / "deep.png")).warnings()
     assert "more than 8 bits a channel; it is read as 8 bits" in warning.message
@@ -101,7 +101,7 @@ def test_deep_colours_are_told_of(kind, channels, tmp_path):
         check = zlib.crc32(name + data)
         content += struct.pack(">I", len(data)) + name + data + struct.pack(">I", check)
     (tmp_path / "deep.png").write_bytes(content)
-    picture = read(tmp_path / "deep.png", every_frame=False)
+    picture = picture_in(tmp_path / "deep.png", every_frame=False)
     upper = np.moveaxis((values >> 8).astype(np.uint8).reshape(2, 3, channels), 2, 0)
     assert picture.lost
     if channels == 3:  # no opacity, in which colours are weighed
@@ -127,7 +127,7 @@ def test_pictures_of_real_numbers_are_told_of(tmp_path, name, white):
     else:
         Image.fromarray(values).save(tmp_path / name)
     assert f"{name} has numbers with fractions; it is read as 8 bits" in warned(tmp_path / name)
-    found = read(tmp_path / name, every_frame=False).planes[0, 0]
+    found = picture_in(tmp_path / name, every_frame=False).planes[0, 0]
     assert (found == np.rint(values / white * 255)).all()
 
 
@@ -136,7 +136,7 @@ def test_a_kind_in_which_no_frames_are_looked_for(tmp_path):
     values = np.linspace(0.0, 200.0, 14 * 20).reshape(14, 20).astype(np.float32)
     Image.fromarray(values).save(tmp_path / "a.spi", format="SPIDER")
     for every_frame in (False, True):
-        found = read(tmp_path / "a.spi", every_frame=every_frame)
+        found = picture_in(tmp_path / "a.spi", every_frame=every_frame)
         assert (found.planes == np.rint(values)).all() and found.planes.shape == (1, 1, 14, 20)
         assert found.lost and not found.metadata.durations
     with pytest.warns(SocietiesWarning, match="numbers with fractions"):
@@ -156,7 +156,7 @@ def test_of_large_whole_numbers_the_highest_bits_are_read(tmp_path):
     values = np.array([[0, 1 << 28, (1 << 31) - 1], [-5, 255, 1 << 23]], np.int32)
     Image.fromarray(values).save(tmp_path / "whole.tif")
     assert "more than 8 bits a channel; it is read as 8 bits" in warned(tmp_path / "whole.tif")
-    found = read(tmp_path / "whole.tif", every_frame=False).planes[0, 0]
+    found = picture_in(tmp_path / "whole.tif", every_frame=False).planes[0, 0]
     assert found.tolist() == [[0, 32, 255], [0, 0, 1]]
 
 
@@ -168,7 +168,7 @@ def test_a_ppm_of_many_bits_is_told_of(tmp_path, form, most):
     text = " ".join(map(str, values.ravel())).encode()
     header = f"{form} 3 2 {most}\n".encode()
     (tmp_path / "a.ppm").write_bytes(header + (binary if form == "P6" else text))
-    picture = read(tmp_path / "a.ppm", every_frame=False)
+    picture = picture_in(tmp_path / "a.ppm", every_frame=False)
     expected = np.moveaxis((values // (most // 255)).reshape(2, 3, 3), 2, 0)
     assert (picture.planes[0] == expected).all()
     told = [one.message for one in config_of(image=str(tmp_path / "a.ppm")).warnings()]

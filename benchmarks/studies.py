@@ -38,7 +38,7 @@ import numpy as np
 import societies
 from societies import config_from_dict, sweep
 from societies.errors import Interrupted
-from societies.sweep.points import points_of
+from societies.sweep.points import sweep_points
 
 RANGES = {
     "utility.exponent": {"low": 2.0, "high": 3.0},
@@ -272,7 +272,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, help="runs of a study's batch; default: as it chooses")
     parser.add_argument("--append", type=Path, help="a CSV file")
     options = parser.parse_args()
-    points = [dict(one) for one in points_of(sweep.load_sweep(said(options, options.points)))[0]]
+    points = [dict(one) for one in sweep_points(sweep.load_sweep(said(options, options.points)))[0]]
     size = (options.points, options.replicates, options.agents, options.days)
     rows = []
     with TemporaryDirectory() as name:

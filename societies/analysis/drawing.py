@@ -20,9 +20,9 @@ from societies.workload.drawing.figure import (
     MOST_POINTS,
     QUANTILES,
     Mark,
-    as_numbers,
     averaged,
     clock_of,
+    drawable,
     handles_of,
     left_out,
     line_with_band,
@@ -64,7 +64,7 @@ def variable_of(data: xr.Dataset, name: str) -> Any:
         if name in ("minutes", "extraction_share", "hhi", "device_maker_share", "interdependence"):
             raise SocietiesError(f"has no variable '{name}', which this figure shows{_why(name)}")
         raise unknown(name, map(str, data.data_vars))
-    return as_numbers(data, name, *map(str, data[name].dims))
+    return drawable(data, name, *map(str, data[name].dims))
 
 
 def _why(name: str) -> str:

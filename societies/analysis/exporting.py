@@ -181,7 +181,7 @@ def _written(writers: Mapping[Path, Writer], source: Path | None, *, overwrite: 
 # ---------------------------------------------------------------- tables
 
 
-def tables_of(data: xr.Dataset) -> dict[tuple[str, ...], list[str]]:
+def export_tables(data: xr.Dataset) -> dict[tuple[str, ...], list[str]]:
     """Return the variables of each table by their dimensions; scalars are in no table."""
     found: dict[tuple[str, ...], list[str]] = {}
     for name, variable in data.data_vars.items():
@@ -197,8 +197,8 @@ def _as_tables(
         data: xr.Dataset, lists: Mapping[str, xr.Dataset], name: str, where: Path, said: bool
     ) -> dict[Path, Writer]:
         parts: dict[str, Callable[[], Parts]] = {}
-        for dims, variables in tables_of(data).items():
-            parts["_".join(dims)] = lambda d=dims, v=variables: rows_of(data[v], d)  # type: ignore[misc]
+        for dims, variables in export_tables(data).items():
+            parts["_".join(dims)] = lambda d=dims, v=variables: export_rows(data[v], d)  # type: ignore[misc]
         for one, events in lists.items():
             parts[f"events_{one}"] = lambda e=events: iter([event_rows(e, _when(data))])  # type: ignore[misc]
         is_file = said and where.suffix.lower() == f".{ending}" and not where.is_dir()
@@ -223,7 +223,7 @@ def _as_tables(
     return writers
 
 
-def rows_of(data: xr.Dataset, dims: tuple[str, ...]) -> Parts:
+def export_rows(data: xr.Dataset, dims: tuple[str, ...]) -> Parts:
     """Yield variables of the same dimensions as rows, in the order of the dimensions.
 
     Coordinates along one of the dimensions (the keys that a study varies) are columns as well.

@@ -14,8 +14,8 @@ from societies.workload.drawing.figure import (
     QUANTILES,
     Mark,
     Panel,
-    as_numbers,
     configuration_of,
+    drawable,
     from_zero,
     label,
     line_with_band,
@@ -138,7 +138,7 @@ def possible_types(results: xr.Dataset) -> tuple[str, ...]:
 
 def _draw_sources(axes: Any, results: xr.Dataset, shown: str) -> None:
     """Draw the stacked shares of the units extracted by hand and with each type of device."""
-    shares = as_numbers(results, "extraction_share", "source", "day", "society").mean("society")
+    shares = drawable(results, "extraction_share", "source", "day", "society").mean("society")
     there = _possible(results, "source")
     names = [words(results["source"].values[i]).replace("_", " ") for i in there]
     days, areas, _ = thinned(results["day"].values, shares.values[there], MOST_POINTS)
@@ -159,7 +159,7 @@ def _possible(results: xr.Dataset, dim: str) -> list[int]:
 
 def _draw_groups(axes: Any, results: xr.Dataset, shown: str) -> None:
     """Draw the utility of the members of each group."""
-    values = as_numbers(results, "group_utility", "group", "society", "day").values
+    values = drawable(results, "group_utility", "group", "society", "day").values
     for number, (name, own) in enumerate(zip(results["group"].values, values, strict=True)):
         colour = _TYPE_COLOURS[number % len(_TYPE_COLOURS)]
         style = ("-", "--", ":")[number // len(_TYPE_COLOURS) % 3]
@@ -172,7 +172,7 @@ def _draw_inequality(axes: Any, results: xr.Dataset, shown: str) -> None:
     """Draw the Gini coefficients of units extracted, income and wealth, and of utility."""
     there = {name: style for name, style in INEQUALITY.items() if name in results}
     for name, (quantity, colour) in there.items():
-        values = as_numbers(results, name, "society", "day").values
+        values = drawable(results, name, "society", "day").values
         days, pasts = results["day"].values, pasts_of(results)
         line_with_band(axes, days, values, colour, shown, quantity, pasts=pasts)
     from_zero(axes)
@@ -181,7 +181,7 @@ def _draw_inequality(axes: Any, results: xr.Dataset, shown: str) -> None:
 
 def _draw_known(axes: Any, results: xr.Dataset, shown: str) -> None:
     """Draw the number of devices of each type that at least one agent knows how to make."""
-    known = as_numbers(results, "devices_known", "device_type", "society", "day").values
+    known = drawable(results, "devices_known", "device_type", "society", "day").values
     types = results["device_type"].values
     for i in _possible(results, "device_type"):
         _line(axes, results, known[i], _TYPE_COLOURS[i % len(_TYPE_COLOURS)], shown, types[i])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from societies.workload.drawing.figure import as_numbers, clock_and_copies, require_copy
+from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy
 
 
 def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float, float]]) -> Any:
@@ -24,7 +24,7 @@ def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float,
     from matplotlib.figure import Figure
 
     clock_and_copies(results)
-    found = as_numbers(results, "margin", "match", "game")
+    found = drawable(results, "margin", "match", "game")
     require_copy(results, match)
     margins = found[match].dropna("game").values
     games = np.arange(1, len(margins) + 1)

@@ -86,7 +86,7 @@ class Bucket:
         return columns, Policies([json.loads(text) for text in self.policies], of)
 
 
-def points_of(sweep: Sweep) -> tuple[list[Point], list[Mapping[str, Origin]]]:
+def sweep_points(sweep: Sweep) -> tuple[list[Point], list[Mapping[str, Origin]]]:
     """Return all points of a sweep, and where the values of each were written.
 
     Raises

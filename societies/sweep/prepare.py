@@ -18,7 +18,7 @@ from societies.sweep.document import Sweep, digest
 from societies.sweep.executors import is_address
 from societies.sweep.in_memory import Keep
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
-from societies.sweep.points import Bucket, Point, checked_points, points_of
+from societies.sweep.points import Bucket, Point, checked_points, sweep_points
 from societies.words import counted
 from societies.workload.declare.optional import NamedProgram
 from societies.workload.declare.protocol import Setup, Workload
@@ -103,7 +103,7 @@ def prepared(
             f"that is {total / 3.6e6:,.1f} hours, and each number recorded of a run takes "
             f"{8 * total / 1e6:,.0f} MB\nto run all of them: {option('yes', True)}"
         )
-    points, places = points_of(sweep)
+    points, places = sweep_points(sweep)
     runs = Runs.of(range(len(points)), range(count))
     return _checked(sweep, points, runs, part, places)
 

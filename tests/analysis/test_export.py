@@ -279,14 +279,14 @@ def test_parts_of_a_table_are_the_whole(monkeypatch, at_once):
         {"x": (dims, np.arange(18.0).reshape(3, 2, 3)), "y": (dims, np.ones((3, 2, 3)))},
         {"society": [4, 5, 6], "day": [1, 2], "key": ("society", ["u", "v", "w"]), "one": 1},
     )
-    parts = list(exporting.rows_of(data, dims))
+    parts = list(exporting.export_rows(data, dims))
     assert [len(part) for part in parts] == {7: [6] * 3, 1000: [18]}.get(at_once, [6] * 3)
     whole = pd.concat(parts)
     assert list(whole) == ["society", "day", "kind", "key", "x", "y"]
     assert whole.x.tolist() == list(range(18)) and whole.key.tolist() == list("uuuuuuvvvvvvwwwwww")
-    (nothing,) = exporting.rows_of(data.isel(society=slice(0)), dims)
+    (nothing,) = exporting.export_rows(data.isel(society=slice(0)), dims)
     assert len(nothing) == 0 and list(nothing) == list(whole)
-    assert len(list(exporting.rows_of(data.isel(day=slice(0)), dims))) >= 1
+    assert len(list(exporting.export_rows(data.isel(day=slice(0)), dims))) >= 1
 
 
 def test_a_format_of_a_workload_is_an_option_of_the_command(file, shell, monkeypatch, tmp_path):

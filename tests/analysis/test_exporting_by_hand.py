@@ -17,7 +17,7 @@ from societies.analysis.exporting import (
     codebook,
     event_rows,
     export,
-    rows_of,
+    export_rows,
     with_event_ticks,
 )
 from societies.errors import ConfigError, OutputError
@@ -69,14 +69,15 @@ def test_a_format_of_a_workload_writes_its_own_file(monkeypatch, tmp_path):
 def test_rows_are_written_a_part_at_a_time(monkeypatch):
     monkeypatch.setattr(exporting, "ROWS_AT_ONCE", 4)
     data = result(days=6)
-    parts = [*rows_of(data[["x"]], ("day", "agent"))]
+    parts = [*export_rows(data[["x"]], ("day", "agent"))]
     assert [len(one) for one in parts] == [4, 4, 4]
-    assert [len(one) for one in rows_of(data[["y"]], ("day",))] == [4, 2]
+    assert [len(one) for one in export_rows(data[["y"]], ("day",))] == [4, 2]
     whole = pd.concat(parts)
     assert whole.x.tolist() == list(range(12)) and whole.agent.tolist() == [0, 1] * 6
-    assert [len(one) for one in rows_of(result(days=2, agents=0)[["x"]], ("day", "agent"))] == [0]
+    empty = result(days=2, agents=0)[["x"]]
+    assert [len(one) for one in export_rows(empty, ("day", "agent"))] == [0]
     wide = xr.Dataset({"x": (("day", "agent"), np.zeros((2, 9)))})
-    assert [len(one) for one in rows_of(wide, ("day", "agent"))] == [9, 9]
+    assert [len(one) for one in export_rows(wide, ("day", "agent"))] == [9, 9]
 
 
 def test_whole_numbers_with_missing_ones_stay_whole():
@@ -85,7 +86,7 @@ def test_whole_numbers_with_missing_ones_stay_whole():
     data["z"] = "day", [1.0, np.nan, 3.0]
     data["f"] = "day", [1.0, np.nan, 3.0]
     data.z.encoding["dtype"] = np.dtype("int32")
-    (frame,) = rows_of(data[["y", "z", "f"]], ("day",))
+    (frame,) = export_rows(data[["y", "z", "f"]], ("day",))
     assert [str(one) for one in frame.dtypes] == ["int64", "int64", "Int64", "float64"]
     assert frame.z.tolist()[::2] == [1, 3] and frame.z.isna().tolist() == [False, True, False]
 

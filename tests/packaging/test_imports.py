@@ -1,6 +1,6 @@
 """Does every module import only what stands below it, and is no module too long without a reason?
 
-Modules do not import each other.
+Modules do not import each other, begin with their question, and share no name of a class.
 
 All imports count: at the top of a module, inside of functions, and those for types alone. A module
 that needs a type from above knows what is above it, whenever the import is carried out.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -91,6 +92,9 @@ LONGER = {
 """Files that would be harder to read in parts."""
 
 
+parsed = cache(ast.parse)
+
+
 def modules(package: str) -> dict[str, str]:
     """Return the text of every module by its name; templates of other packages are none."""
     found, scaffold = {}, ROOT / "societies" / "scaffold"
@@ -105,7 +109,7 @@ def imported(texts: Mapping[str, str]) -> dict[str, set[str]]:
     """Return what each module imports: a module of `texts`, or whatever the statement names."""
     found: dict[str, set[str]] = {name: set() for name in texts}
     for name, text in texts.items():
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(text)):
             if isinstance(node, ast.Import):
                 found[name].update(one.name for one in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -244,9 +248,24 @@ def sideways(includes: Mapping[str, Iterable[str]]) -> set[str]:
     }
 
 
+def repeated_classes(texts: Mapping[str, str]) -> set[str]:
+    """Return the names of classes that stand in several modules."""
+    found = Counter(
+        node.name
+        for text in texts.values()
+        for node in parsed(text).body
+        if isinstance(node, ast.ClassDef)
+    )
+    return {name for name, count in found.items() if count > 1}
+
+
+def test_a_class_has_a_name_of_its_own():
+    assert repeated_classes(modules("societies")) == set()
+
+
 def questionless(texts: Mapping[str, str]) -> set[str]:
     """Return the modules whose docstring does not begin with a question."""
-    first = {name: (ast.get_docstring(ast.parse(text)) or "") for name, text in texts.items()}
+    first = {name: (ast.get_docstring(parsed(text)) or "") for name, text in texts.items()}
     return {name for name, text in first.items() if "?" not in text.partition("\n\n")[0]}
 
 
@@ -271,7 +290,7 @@ def test_no_file_is_longer_than_those_known():
 
 def taken_at_once(text: str, packages: Iterable[str]) -> set[str]:
     """Return what a module imports from some packages when it is imported itself."""
-    lines = [node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom)]
+    lines = [node for node in parsed(text).body if isinstance(node, ast.ImportFrom)]
     return {str(node.module) for node in lines if str(node.module).startswith(tuple(packages))}
 
 
@@ -292,7 +311,7 @@ def test_the_reference_stands_alone():
 def taken(text: str, packages: Iterable[str]) -> set[str]:
     """Return what a module takes from some packages that is no type and no constant."""
     found = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Import):
             found |= {one.name for one in node.names if one.name.split(".")[0] in packages}
         elif isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in packages:
@@ -381,6 +400,11 @@ def test_planted_includes_between_workloads_are_found():
 def test_planted_circles_are_found():
     imports = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": {"numpy"}}
     assert circles(imports) == {frozenset("abc")}
+
+
+def test_repeated_classes_are_found():
+    texts = {"a": "class Step: pass\nclass Own: pass", "b": "class Step: pass"}
+    assert repeated_classes(texts) == {"Step"}
 
 
 def test_a_module_without_a_question_is_found():

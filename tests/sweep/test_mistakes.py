@@ -10,7 +10,7 @@ from societies import sweep
 from societies.errors import ConfigError, DeviceError
 from societies.paths import shipped_sweeps
 from societies.sweep import prepare
-from societies.sweep.points import points_of
+from societies.sweep.points import sweep_points
 from societies.sweep.prepare import prepared
 
 HEAD = "base: {workload: economy, agents: 5, resources: 4, days: 6}\n"
@@ -335,11 +335,10 @@ def test_designs_are_those_of_the_libraries():
     for method, (options, count) in counts.items():
         vary = {method: {**options, "seed": 4, "keys": keys}}
         found = sweep.load_sweep({"base": "economy/quickstart", "vary": vary})
-        points, _ = points_of(found)
+        points, _ = sweep_points(found)
         assert len(points) == found.count == count
-        assert (
-            points == points_of(sweep.load_sweep({"base": "economy/quickstart", "vary": vary}))[0]
-        )
+        loaded = sweep.load_sweep({"base": "economy/quickstart", "vary": vary})
+        assert points == sweep_points(loaded)[0]
         lengths = np.array([point["day_length"] for point in points])
         assert lengths.min() >= 100 and lengths.max() <= 200
         if method == "latin_hypercube":  # one in each of eight equal parts

@@ -20,8 +20,8 @@ from societies.sweep.points import (
     checked_points,
     groups,
     launch_config,
-    points_of,
     shared_keys,
+    sweep_points,
 )
 from societies.sweep.ranges import Wrong, range_of
 from societies.workload.running.points import points_of as parameters_of
@@ -35,7 +35,7 @@ def loaded(vary, **more):
 
 
 def points(vary):
-    return points_of(loaded(vary))[0]
+    return sweep_points(loaded(vary))[0]
 
 
 def column(vary, key):
@@ -353,7 +353,7 @@ def test_values_share_a_launch_and_shapes_words_and_mixed_lists_do_not():
 
 def test_buckets_have_the_points_of_their_shape_in_order():
     found = loaded({"grid": {"agents": [5, 6], DAY: [500, 600]}})
-    every, places = points_of(found)
+    every, places = sweep_points(found)
     buckets = checked_points(found, every, places)
     assert [one.settings for one in buckets] == [{"agents": 5}, {"agents": 6}]
     assert [one.points for one in buckets] == [[0, 1], [2, 3]]
@@ -432,10 +432,10 @@ def test_numbers_of_runs_are_common_to_a_replicate_or_different():
 def test_labels_of_points_change_no_launch():
     vary = {"points": [{"label": "free", SURPLUS: 0.1}, {"label": "costly", SURPLUS: 5}]}
     found = loaded(vary)
-    (bucket,) = checked_points(found, *points_of(found))
+    (bucket,) = checked_points(found, *sweep_points(found))
     assert (bucket.points, bucket.columns, bucket.settings) == ([0, 1], (SURPLUS,), {})
     with pytest.raises(ConfigError, match="label: names points, so a grid has none; give it in"):
         points({"grid": {"label": ["a", "b"], SURPLUS: [1]}})
     with pytest.raises(ConfigError, match=r"label: .*point 1"):
         found = loaded({"points": [{"label": "free", SURPLUS: 0.1}, {"label": 3, SURPLUS: 5}]})
-        checked_points(found, *points_of(found))
+        checked_points(found, *sweep_points(found))

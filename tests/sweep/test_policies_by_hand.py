@@ -18,7 +18,7 @@ from societies.sweep.points import (
     _removals,
     checked_points,
     launch_config,
-    points_of,
+    sweep_points,
     together,
 )
 from societies.sweep.shocks import study_of_shocks, sweep_of_shocks
@@ -136,11 +136,11 @@ def test_policies_share_a_launch_where_copies_have_numbers_and_are_not_timed(mon
         found = study([[], LATER, [{"day": 2, "set": {"pace": 2.0}}]])
         return [
             (one.points, one.settings, len(one.policies))
-            for one in checked_points(found, points_of(found)[0], copies=2)
+            for one in checked_points(found, sweep_points(found)[0], copies=2)
         ]
 
     assert parts() == [([0, 1, 2], {}, 3)]
-    points = points_of(study([[], LATER], pace=[1.0, 2.0]))[0]
+    points = sweep_points(study([[], LATER], pace=[1.0, 2.0]))[0]
     (one,) = checked_points(study([[], LATER], pace=[1.0, 2.0]), points, copies=2)
     assert one.columns == ("pace",) and one.config.interventions[0].day == 5
     for name, value in (("numbered", False), ("timed", True)):
@@ -298,7 +298,7 @@ def test_a_wrong_shock_is_named_without_the_list_it_is_in():
     def message(*shocks):
         found = sweep_of_shocks(config, shocks)
         with pytest.raises(ConfigError) as caught:
-            checked_points(found, *points_of(found), copies=5)
+            checked_points(found, *sweep_points(found), copies=5)
         return str(caught.value)
 
     assert message(late) == "the argument shock  day: must be before the last day, 12, got 30"

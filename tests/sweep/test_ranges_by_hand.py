@@ -22,7 +22,7 @@ from societies.sweep import layout
 from societies.sweep.designs import MOST_STEPS, identity
 from societies.sweep.document import load_sweep
 from societies.sweep.layout import Runs, _methods, keep_of, values_of
-from societies.sweep.points import checked_points, data_of, points_of
+from societies.sweep.points import checked_points, data_of, sweep_points
 from societies.sweep.ranges import LARGEST, Range, Wrong, range_of
 
 BASE = {"workload": "economy", "agents": 5, "resources": 4, "days": 6}
@@ -36,7 +36,7 @@ def loaded(vary):
 
 
 def points(vary):
-    return points_of(loaded(vary))[0]
+    return sweep_points(loaded(vary))[0]
 
 
 def written(tmp_path, text):
@@ -44,7 +44,7 @@ def written(tmp_path, text):
     file = tmp_path / "sweep.yaml"
     file.write_text(f"workload: sweep\nbase: {json.dumps(BASE)}\nvary:\n{text}")
     with pytest.raises(ConfigError) as error:
-        checked_points(found := load_sweep(file), *points_of(found))
+        checked_points(found := load_sweep(file), *sweep_points(found))
     text = re.sub(r"(yaml:\d+):\d+", r"\1", str(error.value).replace(f"{tmp_path}/", ""))
     return text.split("\n")
 
@@ -280,7 +280,7 @@ def test_options_of_a_sample_have_ends(options, message):
 def test_of_many_wrong_points_eight_are_named(count, more):
     wrong = loaded({"grid": {"resources": [4, *(-number for number in range(count))]}})
     with pytest.raises(ConfigError) as error:
-        checked_points(wrong, points_of(wrong)[0])
+        checked_points(wrong, sweep_points(wrong)[0])
     said = str(error.value).split("\n")
     assert len(said) == min(count, 8) + more
     assert (said[-1] == "and more problems like these") == more
@@ -480,5 +480,5 @@ def test_rules_are_loaded_once_all_points_are_valid(monkeypatch):
         monkeypatch.setattr(type(found.workload), "plugged", lambda _, config: seen.append(config))
         seen.clear()
         with contextlib.suppress(ConfigError):
-            checked_points(found, points_of(found)[0])
+            checked_points(found, sweep_points(found)[0])
         assert len(seen) == expected

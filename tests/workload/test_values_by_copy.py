@@ -15,7 +15,7 @@ from societies import choose_device
 from societies.config.model import INITIAL, SHAPE, TABULATED, VALUE
 from societies.errors import ConfigError
 from societies.sweep.document import load_sweep
-from societies.sweep.points import checked_points, points_of
+from societies.sweep.points import checked_points, sweep_points
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 from societies.workload.running.points import with_table
 from societies.workload.running.registry import workload
@@ -236,7 +236,7 @@ def test_a_sweep_over_a_value_is_one_launch(name, key):
     config, now, other = of_two(name, key)
     base = config.model_dump(mode="json", exclude_unset=True)
     sweep = load_sweep({"base": base, "vary": {"grid": {key: [now, other]}}})
-    points, places = points_of(sweep)
+    points, places = sweep_points(sweep)
     assert len(points) == 2
     assert [one.points for one in checked_points(sweep, points, places, copies=2)] == [[0, 1]]
 

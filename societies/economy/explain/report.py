@@ -21,7 +21,6 @@ from societies.economy.explain.events import (
 )
 from societies.economy.explain.report_trades import device_trading, trading
 from societies.economy.explain.words import (
-    counted,
     listed,
     number,
     resources,
@@ -29,6 +28,7 @@ from societies.economy.explain.words import (
     type_name,
     wrapped_lines,
 )
+from societies.words import counted
 
 
 def text(trace: Trace, *, full: bool = False) -> str:

@@ -10,7 +10,6 @@ from reference_py.economy.devices import DEVICE_TYPES
 from societies.economy.explain.agent_life import PARTS, Day, Dealt, Life
 from societies.economy.explain.words import (
     aligned,
-    counted,
     listed,
     number,
     short,
@@ -18,6 +17,7 @@ from societies.economy.explain.words import (
     type_name,
     wrapped_lines,
 )
+from societies.words import counted
 
 STRETCHES = 10
 """Rows of the table unless ``full``: the days are divided into this number of parts."""

@@ -61,11 +61,6 @@ def resources(numbers: Iterable[int]) -> str:
     return " ".join(f"r{r}" for r in numbers) or "nothing"
 
 
-def counted(count: int, what: str) -> str:
-    """Return a count with its noun, in the plural unless the count is 1."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
 def rounds(numbers: Iterable[int]) -> str:
     """Return a text with the numbers of rounds; consecutive ones are joined, such as 3-5."""
     runs: list[list[int]] = []

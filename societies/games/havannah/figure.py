@@ -10,7 +10,7 @@ from reference_py.games.havannah.board import board_of
 from reference_py.games.havannah.parameters import BLACK, EMPTY, WHITE
 from societies.errors import ConfigError, OutputError, option
 from societies.games.havannah.position import game_of
-from societies.workload.drawing.figure import as_numbers, clock_and_copies, require_copy
+from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy
 
 GREY = "grey"
 _HEXAGON = 0.577
@@ -36,7 +36,7 @@ def figure(results: Any, *, game: int = 0, colours: str = GREY) -> Any:
 
     clock_and_copies(results)
     found = {
-        name: as_numbers(results, name, "game", "batch", "candidate")
+        name: drawable(results, name, "game", "batch", "candidate")
         for name in ("wins", "losses", "draws")
     }
     require_copy(results, game)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from societies.workload.drawing.figure import as_numbers, clock_and_copies, require_copy
+from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy
 
 
 def figure(results: Any, *, game: int = 0) -> Any:
@@ -22,7 +22,7 @@ def figure(results: Any, *, game: int = 0) -> Any:
 
     clock_and_copies(results)
     found = {
-        name: as_numbers(results, name, "game", "depth")
+        name: drawable(results, name, "game", "depth")
         for name in ("nodes", "leaves", "score", "pit")
     }
     require_copy(results, game)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from societies.errors import ConfigError, option
 from societies.models.bam.config import GRAINS
-from societies.workload.drawing.figure import as_numbers, clock_and_copies, require_copy, words
+from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy, words
 
 SIZES = ("firms", "households", "banks")
 BLUE, GREY = "#0072B2", "0.75"
@@ -43,7 +43,7 @@ def figure(results: Any, *, economy: int = 0, first: int = 0) -> Any:
     clock_and_copies(results)
     require_copy(results, economy)
     found = {
-        name: as_numbers(results, name, "economy", "quarter")[economy].values
+        name: drawable(results, name, "economy", "quarter")[economy].values
         for name in (
             *SERIES,
             "wage",

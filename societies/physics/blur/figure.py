@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from societies.errors import OutputError
-from societies.workload.drawing.figure import as_numbers, clock_and_copies, require_copy, words
+from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy, words
 
 
 def figure(results: Any, *, image: int = 0) -> Any:
@@ -23,7 +23,7 @@ def figure(results: Any, *, image: int = 0) -> Any:
     from matplotlib.figure import Figure
 
     clock_and_copies(results)
-    pictures = as_numbers(results, "picture", "image", "channel", "row", "column")
+    pictures = drawable(results, "picture", "image", "channel", "row", "column")
     require_copy(results, image)
     if not pictures.size or pictures.sizes["channel"] not in (1, 3):
         raise OutputError("'picture' is neither grey nor coloured, so it cannot be drawn")

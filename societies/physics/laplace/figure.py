@@ -6,7 +6,7 @@ from typing import Any
 
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, option
-from societies.workload.drawing.figure import as_numbers, clock_and_copies, require_copy, words
+from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy, words
 
 SEED_COLOURS = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 """Blue, green and red for the least, the middle and the greatest potential, linear in between."""
@@ -33,8 +33,8 @@ def figure(results: Any, *, plate: int = 0, palette: str = "") -> Any:
 
     clock_and_copies(results)
     potential, change = (
-        as_numbers(results, "phi", "plate", "row", "column"),
-        as_numbers(results, "change", "plate", "step"),
+        drawable(results, "phi", "plate", "row", "column"),
+        drawable(results, "change", "plate", "step"),
     )
     require_copy(results, plate)
     if palette and palette not in colormaps:

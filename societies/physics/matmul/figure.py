@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from societies.workload.drawing.figure import as_numbers, clock_and_copies, require_copy, words
+from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy, words
 
 
 def figure(results: Any, *, product: int = 0) -> Any:
@@ -20,11 +20,11 @@ def figure(results: Any, *, product: int = 0) -> Any:
     from matplotlib.figure import Figure
 
     clock_and_copies(results)
-    seconds = as_numbers(results, "seconds", "repeat")
+    seconds = drawable(results, "seconds", "repeat")
     require_copy(results, product)
     drawing = Figure(figsize=(10, 4.4), layout="constrained")
     if "C" in results:
-        entries = as_numbers(results, "C", "product", "row", "column")
+        entries = drawable(results, "C", "product", "row", "column")
         left, right = drawing.subplots(1, 2)
         image = left.imshow(entries[product].values, cmap="RdBu_r", interpolation="nearest")
         left.grid(visible=False)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from societies.errors import OutputError
-from societies.workload.drawing.figure import as_numbers, clock_and_copies, require_copy, words
+from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy, words
 
 
 def figure(results: Any, *, frame: int = 0) -> Any:
@@ -23,8 +23,8 @@ def figure(results: Any, *, frame: int = 0) -> Any:
     from matplotlib.figure import Figure
 
     clock_and_copies(results)
-    pictures = as_numbers(results, "picture", "frame", "row", "column", "channel")
-    seconds = as_numbers(results, "seconds", "sample")
+    pictures = drawable(results, "picture", "frame", "row", "column", "channel")
+    seconds = drawable(results, "seconds", "sample")
     require_copy(results, frame)
     if not pictures.size:
         raise OutputError("'picture' holds no pixels, so it cannot be drawn")

@@ -588,7 +588,7 @@ def require_copy(results: xr.Dataset, place: int) -> None:
         raise ConfigError(f"{option(copies, place)}: the {plural(copies)} are 0 to {there - 1}")
 
 
-def as_numbers(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:
+def drawable(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:
     """Return a variable as real numbers along these dimensions, in this order.
 
     Values that are infinite, or too large for the axis of a figure, are replaced by NaN.
@@ -614,7 +614,7 @@ def as_numbers(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:
 
 def _draw(axes: Any, results: xr.Dataset, panel: Panel, shown: str) -> None:
     clock, copies = clock_and_copies(results)
-    series = as_numbers(results, panel.variable, copies, clock)
+    series = drawable(results, panel.variable, copies, clock)
     pasts = pasts_of(results)
     line_with_band(axes, results[clock].values, series.values, panel.colour, shown, pasts=pasts)
     label(axes, results, panel.title, panel.label)

@@ -695,18 +695,18 @@ def check(
     path = _find_config(config)
     settings = _load(path, override)
     found = workload(settings.workload)
-    told = found.python_of(settings)
+    lines = found.python_of(settings)
     if found.translated_sha256(settings):  # rules of a user: what cannot be translated is said
         setup = Setup(found, settings)
         found.phases(setup.p, 1)
-    if told or type(found).programs is not Workload.programs:
+    if lines or type(found).programs is not Workload.programs:
         from societies.workload.running.programs import described
 
         # A table of a rule in Python is made here, which tries the rule.
         named = found.programs(Setup(found, settings).p)
-        told += [f"program {line}" for line in described(named)]
+        lines += [f"program {line}" for line in described(named)]
     print(saved(settings) if verbose else f"{path}: valid, workload {settings.workload}")
-    for line in told:
+    for line in lines:
         print(printable(line), file=sys.stderr if verbose else sys.stdout)
 
 

@@ -301,8 +301,8 @@ def _about(source: Source) -> Iterator[None]:
     except ConfigError:
         raise  # it is about an option, not about the file
     except OutputError as error:
-        told = str(error).startswith(str(Path(name).absolute()))
-        raise OutputError(f"{error}" if told else f"{name}: {error}") from error
+        named = str(error).startswith(str(Path(name).absolute()))
+        raise OutputError(f"{error}" if named else f"{name}: {error}") from error
     except SocietiesError as error:
         raise SocietiesError(f"{name}: {error}") from error
 

@@ -37,13 +37,13 @@ def name_rules(document: Document, folder: FilePath | None = None) -> None:
         if path[-1] != MODEL and found is None:
             continue  # a word for a built-in rule
         name = text if found is None else found["file"]
-        file, why = beside(folder, name, dotted(tuple(one for one in path if one != "base")))
+        file, why = python_file_in(folder, name, dotted(tuple(one for one in path if one != "base")))
         _put(document.data, path, None if why else file + text[len(name) :])
         if why:
             document.refuse(path, why)
 
 
-def beside(folder: FilePath, name: str, key: str) -> tuple[str, str]:
+def python_file_in(folder: FilePath, name: str, key: str) -> tuple[str, str]:
     """Return the path of a Python file that a YAML file in a folder names, or why it may not.
 
     The path is relative to the current folder if it is below it: so a file of results names no

@@ -289,12 +289,12 @@ class MatchWorkload(Workload[Any, Any]):
 
     def endings(self, ends: ArrayLike, margins: ArrayLike) -> str:
         """Return how games ended, the most frequent first, with the wins of each player."""
-        ends, margins, told = np.ravel(ends), np.ravel(margins), []
+        ends, margins, parts = np.ravel(ends), np.ravel(margins), []
         for end, count in Counter(np.sort(ends).tolist()).most_common():
             won = margins[ends == end]
             shares = f" ({(won > 0).sum()} to {(won < 0).sum()})" if won.any() else ""
-            told.append(f"{self.ends[end]} {count}{shares}")
-        return ", ".join(told)
+            parts.append(f"{self.ends[end]} {count}{shares}")
+        return ", ".join(parts)
 
     def figure(self, results: xr.Dataset, *, match: int = 0) -> Any:
         """Draw the points of the first player, game after game, and the margins.

@@ -128,7 +128,7 @@ class TerminalGame:
         """Return a search's result in words."""
         raise NotImplementedError
 
-    def told(self, move: Any) -> str:
+    def announced(self, move: Any) -> str:
         """Return the line that says which move is made."""
         return f"{self.names[self.game.side]}: {self.game.text(move)}"
 
@@ -146,9 +146,9 @@ class TerminalGame:
 
     def make(self, move: Any) -> None:
         """Make a move, and show the board."""
-        told = self.told(move)
+        line = self.announced(move)
         self.game.push(move)
-        self.say(told)
+        self.say(line)
         self.say(self.drawn())
 
     def played(self, given: str) -> str:

@@ -17,7 +17,7 @@ from societies.config.problems import suggestion
 from societies.translate import Declared, RuleError, TranslationError
 from societies.translate.source import definition
 from societies.workload import Field
-from societies.workload.declare.copies import of_copy
+from societies.workload.declare.copies import parameters_of_copy
 from societies.workload.declare.fields import SERIES
 from societies.workload.running.state import fitted
 
@@ -212,7 +212,7 @@ def on_host(
         copy = Copy(number, {name: values[row].tolist() for name, values in state.items()})
         if "ended" in state and state["ended"][row] not in (-1, tick):
             continue
-        function(of_copy(p, place, tick), copy, tick, **arguments)
+        function(parameters_of_copy(p, place, tick), copy, tick, **arguments)
         for name, values in state.items():
             made = getattr(copy, name)
             values[row] = list(made.values()) if isinstance(made, dict) else made

@@ -159,8 +159,8 @@ def _in_words(found: xr.Dataset, state: NDArray[Any]) -> xr.Dataset:
     texts, over = found[ERROR], state != PENDING
     words = np.array(STATES)[state.astype(int)]
     said = [
-        (one.decode(errors="replace") if isinstance(one, bytes) else one) if told else ""
-        for one, told in zip(texts.values, over, strict=True)
+        (one.decode(errors="replace") if isinstance(one, bytes) else one) if is_over else ""
+        for one, is_over in zip(texts.values, over, strict=True)
     ]
     strings = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else object
     text = np.array(said, dtype=strings).astype(object)

@@ -204,8 +204,8 @@ def pending(disk: Disk, runs: NDArray[np.int64]) -> NDArray[np.uint32]:
 
 def _of_state(sums: Iterable[int], state: int) -> NDArray[np.uint32]:
     """Return checksums continued over the status, with 1 in place of 0."""
-    told = bytes([state])
-    return np.array([zlib.crc32(told, one) or 1 for one in sums], np.uint32)
+    begin = bytes([state])
+    return np.array([zlib.crc32(begin, one) or 1 for one in sums], np.uint32)
 
 
 def old_wrong_rows(

@@ -170,11 +170,11 @@ def test_only_what_all_copies_share_can_be_read_of_them_all():
     for found, who in (p.twice(), p.half, p.third):
         assert who is p and found in (6, 1.5, 1.0)
     assert p.half is p.half  # computed once
-    assert copies.of_copy(p, 0, 10).number == 1.0 and copies.of_copy(p, 0, 11).number == 4.0
-    assert copies.of_copy(p, 1, 10).number == 4.0
+    found = [copies.parameters_of_copy(p, *at).number for at in ((0, 10), (0, 11), (1, 10))]
+    assert found == [1.0, 4.0, 4.0]
     assert list(copies.changes_of(p)) == [10]
     one = Made(*ROWS[0])
-    assert copies.of_copy(one, 5, 99) is one and list(copies.changes_of(one)) == []
+    assert copies.parameters_of_copy(one, 5, 99) is one and list(copies.changes_of(one)) == []
 
 
 @pytest.mark.parametrize(

@@ -247,7 +247,7 @@ class Uci:
         if self._is_refused("go"):
             self.say("bestmove 0000")
             return
-        numbers, among, refused = self._told(words)
+        numbers, among, refused = self._numbers_and_moves(words)
         if not self._game.legal():
             self.say(f"info depth 0 score {'mate 0' if self._mated() else 'cp 0'}")
             self.say("bestmove (none)")
@@ -275,11 +275,11 @@ class Uci:
             self._note(self._read.get())
         self.say(f"bestmove {found.move.name(self._game.side)}")
 
-    def _told(self, words: Sequence[str]) -> tuple[dict[str, int], list[Move], bool]:
+    def _numbers_and_moves(self, words: Sequence[str]) -> tuple[dict[str, int], list[Move], bool]:
         """Return the numbers and moves of ``go``, and whether wrong words were reported."""
         found: dict[str, int] = {}
         among: list[Move] = []
-        told, left = [], deque(words)
+        wrong, left = [], deque(words)
         known = (*LEAST, *ALONE, LISTED)
         while left:
             name = left.popleft()
@@ -290,22 +290,22 @@ class Uci:
                     left.popleft()
                 if number is None or (least is not None and number < least):
                     start = "" if least is None else f" from {least} on"
-                    told.append(f"{name}: {given or 'nothing'}: a whole number{start}")
+                    wrong.append(f"{name}: {given or 'nothing'}: a whole number{start}")
                 else:
                     found[name] = number
             elif name == LISTED:
                 if not left or left[0] in known:
-                    told.append(f"{LISTED}: nothing: moves are expected")
+                    wrong.append(f"{LISTED}: nothing: moves are expected")
                 while left and left[0] not in known:
                     try:
                         among.append(self._game.read(left.popleft()))
                     except ConfigError as error:
-                        told.append(f"{LISTED}: {error}")
+                        wrong.append(f"{LISTED}: {error}")
             elif name not in ALONE:
-                told.append(f"{name}: no such word")
-        for one in told:
+                wrong.append(f"{name}: no such word")
+        for one in wrong:
             self.say(f"info string go: {one}; ignored")
-        return found, among, bool(told)
+        return found, among, bool(wrong)
 
     def _mated(self) -> bool:
         return self._game.score()[0] not in (UNDECIDED, "1/2-1/2")

@@ -66,7 +66,7 @@ class _HavannahGame(TerminalGame):
     def hint(self, found: ChosenMove) -> str:
         return hinted(found)
 
-    def told(self, move: str) -> str:
+    def announced(self, move: str) -> str:
         return f"{NAMES[self.game.side]} plays {move}"
 
     def split(self, given: str) -> list[str]:

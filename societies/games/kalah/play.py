@@ -207,5 +207,5 @@ class _KalahGame(TerminalGame):
     def hint(self, found: Hint) -> str:
         return f"pit {found.pit}: worth {found.score} to TOP after {counted(found.depth, 'ply')}"
 
-    def told(self, move: int) -> str:
+    def announced(self, move: int) -> str:
         return f"{NAMES[self.game.side]} empties pit {move}"

@@ -79,7 +79,7 @@ class Copies:
         return made
 
 
-def of_copy(p: Any, place: int, tick: int) -> Any:
+def parameters_of_copy(p: Any, place: int, tick: int) -> Any:
     """Return the parameters of a copy in a tick; ``place`` is its index in the ensemble."""
     if not isinstance(p, Copies):
         return p

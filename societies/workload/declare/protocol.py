@@ -19,7 +19,7 @@ from societies.words import plural
 from societies.workload.declare.copies import (
     Copies,
     changes_of,
-    of_copy,
+    parameters_of_copy,
     rows_of,
     value_names,
     values_of,
@@ -366,7 +366,7 @@ class Workload(
 
     def parameters_of_copy(self, p: P, place: int, tick: int) -> P:
         """Return the parameters of the copy with index ``place`` in a tick, for the reference."""
-        return of_copy(p, place, tick)  # type: ignore[no-any-return]
+        return parameters_of_copy(p, place, tick)  # type: ignore[no-any-return]
 
     def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
         """Return, for a tick, the kernel arguments that have an entry per copy: (copy, ...).
@@ -398,7 +398,7 @@ class Workload(
 
         A variable named after a copy (``society``) must hold the index of the copy.
         """
-        one = values_of(of_copy(p, 0, 0), self.values())
+        one = values_of(parameters_of_copy(p, 0, 0), self.values())
         return "\n".join([*table_lookups(one, self.copies), ""])
 
     def macros(self, p: P, *shapes: str) -> dict[str, Any]:

@@ -27,6 +27,26 @@ GROUPS = [
 ]
 """Of the five agents of the small economy."""
 
+WITH_DEVICES = {
+    "workload": "economy",
+    "agents": 6,
+    "resources": 6,
+    "day_length": 150.0,
+    "seed": 4,
+    "devices": "all",
+    "utility": {"min_marginal": 2.5},
+    "extraction": {"max_experience": 150.0},
+    "trading": {"rounds": 2, "menu_size": 3},
+    "devices_market": {"rounds": 4},
+    "device": {"resources_in_tool": 3, "components": 3},
+    "invention": {
+        "tool_probability": 0.02,
+        "device_probability": 0.1,
+        "min_made_for_device_maker": 1,
+    },
+}
+"""A society in which resources are swapped and devices of several types are sold within days."""
+
 BAM_WORDS = (
     {
         "price_floor": "cost_capped",

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from small import WITH_DEVICES
 
 import societies
 from reference_py.economy.schedule import schedule
@@ -82,24 +83,10 @@ def test_a_file_without_a_log_has_no_network(tmp_path):
 
 TRADERS = {
     **SIZE,
-    "agents": 6,
-    "resources": 6,
+    **WITH_DEVICES,
     "days": 8,
-    "day_length": 150.0,
-    "seed": 4,
-    "devices": "all",
     "replicates": 2,
     "first_society": 3,
-    "utility": {"min_marginal": 2.5},
-    "extraction": {"max_experience": 150.0},
-    "trading": {"rounds": 2, "menu_size": 3},
-    "devices_market": {"rounds": 4},
-    "device": {"resources_in_tool": 3, "components": 3},
-    "invention": {
-        "tool_probability": 0.02,
-        "device_probability": 0.1,
-        "min_made_for_device_maker": 1,
-    },
 }
 """A society in which resources are swapped and devices of several types are sold within days."""
 

@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import yaml
+from small import WITH_DEVICES
 
 from reference_py.economy.society import new_society
 from societies import config_from_dict
@@ -25,23 +26,8 @@ from societies.workload.declare.phases import Step
 pytestmark = pytest.mark.ci
 
 SETTINGS = {
-    "workload": "economy",
-    "agents": 6,
-    "resources": 6,
+    **WITH_DEVICES,
     "days": 14,
-    "day_length": 150.0,
-    "seed": 4,
-    "devices": "all",
-    "utility": {"min_marginal": 2.5},
-    "extraction": {"max_experience": 150.0},
-    "trading": {"rounds": 2, "menu_size": 3},
-    "devices_market": {"rounds": 4},
-    "device": {"resources_in_tool": 3, "components": 3},
-    "invention": {
-        "tool_probability": 0.02,
-        "device_probability": 0.1,
-        "min_made_for_device_maker": 1,
-    },
     "record": {"keep": [5]},
     "shocks": [{"day": 12, "remove": "agent", "index": 2}],
 }

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import yaml
 from engines import ReferenceEngine
+from small import WITH_DEVICES
 
 from societies import config_from_dict
 from societies.economy.explain.agent_day import AgentListener, Trace
@@ -26,23 +27,8 @@ from societies.workload import Setup
 from societies.workload.running.state import state_hash
 
 SETTINGS = {
-    "workload": "economy",
-    "agents": 6,
-    "resources": 6,
+    **WITH_DEVICES,
     "days": 12,
-    "day_length": 150.0,
-    "seed": 4,
-    "devices": "all",
-    "utility": {"min_marginal": 2.5},
-    "extraction": {"max_experience": 150.0},
-    "trading": {"rounds": 2, "menu_size": 3},
-    "devices_market": {"rounds": 4},
-    "device": {"resources_in_tool": 3, "components": 3},
-    "invention": {
-        "tool_probability": 0.02,
-        "device_probability": 0.1,
-        "min_made_for_device_maker": 1,
-    },
     "shocks": [{"day": 11, "remove": "agent", "index": 2}],
 }
 DAYS = (4, 8, 11)

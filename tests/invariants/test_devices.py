@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from engines import ReferenceEngine
 from partners import with_tables
+from small import WITH_DEVICES
 
 from reference_py.economy import device_trading
 from reference_py.economy.curves import effort
@@ -28,17 +29,11 @@ RESOURCE_REMOVED_ON, AGENT_REMOVED_ON = 20, 24
 COMPONENT_OF = {1: 0, 2: 1, 3: 2, 4: 0, 5: 4}
 
 SETTINGS = {
-    "workload": "economy",
+    **WITH_DEVICES,
     "agents": AGENTS,
     "resources": RESOURCES,
     "days": DAYS,
-    "seed": 4,
-    "devices": "all",
-    "utility": {"min_marginal": 2.5},
-    "extraction": {"max_experience": 150.0},
-    "trading": {"rounds": 2, "menu_size": 3},
-    "devices_market": {"rounds": 4},
-    "device": {"resources_in_tool": 3, "components": 3},
+    "day_length": 600.0,
     "invention": {
         "tool_probability": 0.002,
         "device_probability": 0.02,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import yaml
+from small import WITH_DEVICES
 
 import societies
 from reference_py.economy.devices import DEVICE_TYPES
@@ -24,24 +25,9 @@ pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("trade log")]  # its runs 
 
 DAYS, LOGGED, AGENTS, RESOURCES = 8, (5, 8), 6, 6
 SETTINGS = {
-    "workload": "economy",
-    "agents": AGENTS,
-    "resources": RESOURCES,
+    **WITH_DEVICES,
     "days": DAYS,
-    "day_length": 150.0,
-    "seed": 4,
-    "devices": "all",
     "replicates": 2,
-    "utility": {"min_marginal": 2.5},
-    "extraction": {"max_experience": 150.0},
-    "trading": {"rounds": 2, "menu_size": 3},
-    "devices_market": {"rounds": 4},
-    "device": {"resources_in_tool": 3, "components": 3},
-    "invention": {
-        "tool_probability": 0.02,
-        "device_probability": 0.1,
-        "min_made_for_device_maker": 1,
-    },
     "record": {
         "trade_log": {"days": list(LOGGED), "societies": 2},
         "input_output": True,

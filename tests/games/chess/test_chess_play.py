@@ -10,7 +10,7 @@ import chess.engine
 import chess.pgn
 import pytest
 from random_boards import boards
-from rich.console import Console
+from typed import typed_game
 
 from reference_py.games.chess.fen import write_fen
 from reference_py.games.chess.match import can_mate
@@ -34,20 +34,8 @@ ENDINGS = (
 
 def played(answers="", settings=SMALL, **options):
     """Return what is printed, and how the game ended; the search is the reference."""
-    typed, out = iter(answers.split(";")), io.StringIO()
-    console = Console(file=out, width=60)
-
-    def ask(question):
-        console.print(question)
-        try:
-            return next(typed)
-        except StopIteration:
-            raise EOFError from None
-
-    console.input = ask
     config = config_from_dict(settings)
-    end = WORKLOAD.play(config, device="reference", console=console, **options)
-    return out.getvalue(), end
+    return typed_game(WORKLOAD, config, answers.split(";"), device="reference", **options)
 
 
 def ended(*lines):

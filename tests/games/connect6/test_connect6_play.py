@@ -1,9 +1,7 @@
 """Can Connect6 be played: turns read, refused, taken back, answered, written down?"""
 
-import io
-
 import pytest
-from rich.console import Console
+from typed import typed_game
 
 from reference_py.games.connect6.text import turn_text
 from societies import config_from_dict
@@ -57,18 +55,8 @@ def test_six_in_a_row_win():
 
 def play(lines, **options):
     """Return what is shown of a game in which a player types some lines, and its end."""
-    typed, shown = iter(lines), io.StringIO()
-    console = Console(file=shown, width=120)
-
-    def read(prompt=""):
-        try:
-            return next(typed)
-        except StopIteration:
-            raise EOFError from None
-
-    console.input = read
-    config = config_from_dict(SETTINGS)
-    return WORKLOAD.play(config, console=console, **options), shown.getvalue()
+    shown, end = typed_game(WORKLOAD, config_from_dict(SETTINGS), lines, width=120, **options)
+    return end, shown
 
 
 def test_a_saved_game_is_replayed(tmp_path):

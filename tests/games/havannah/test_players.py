@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from havannah_oracles import whole
-from rich.console import Console
+from typed import typed_game
 
 from reference_py.games.havannah.board import board_of, name_of
 from reference_py.games.havannah.match import Strength, leaf_parameters
@@ -188,20 +188,8 @@ def test_games_of_a_match_are_games(tmp_path):
 
 def played(answers="", settings=SMALL, **options):
     """Return what is printed, and how the game ended."""
-    typed, out = iter(answers.split(";")), io.StringIO()
-    console = Console(file=out, width=60)
-
-    def ask(question):
-        console.print(question)
-        try:
-            return next(typed)
-        except StopIteration:
-            raise EOFError from None
-
-    console.input = ask
     config = config_from_dict(settings)
-    end = WORKLOAD.play(config, device="reference", console=console, **options)
-    return out.getvalue(), end
+    return typed_game(WORKLOAD, config, answers.split(";"), device="reference", **options)
 
 
 def test_play():

@@ -1,9 +1,7 @@
 """Is a game played by the rules, against the search, with every answer a player may type?"""
 
-import io
-
 import pytest
-from rich.console import Console
+from typed import typed_game
 
 from reference_py.games.kalah import rules
 from reference_py.games.kalah.descend import minimax
@@ -19,20 +17,8 @@ P = Parameters(3, 3)
 
 def played(answers="", *, device="reference", settings=SMALL, **options):
     """Return what is printed, and how the game ended."""
-    typed, out = iter(answers.split(";")), io.StringIO()
-    console = Console(file=out, width=40)
-
-    def ask(question):
-        console.print(question)
-        try:
-            return next(typed)
-        except StopIteration:
-            raise EOFError from None
-
-    console.input = ask
     config = config_from_dict(settings)
-    end = WORKLOAD.play(config, device=device, console=console, **options)
-    return out.getvalue(), end
+    return typed_game(WORKLOAD, config, answers.split(";"), width=40, device=device, **options)
 
 
 @pytest.mark.parametrize("device", ["reference", "auto"])

@@ -281,7 +281,7 @@ def test_shapes_that_cannot_be_joined_are_refused_and_types_widened(monkeypatch)
         {"x": Variable("x", ("day",), np.dtype("int32"), "1", "")},
     )
     shapes = iter([])
-    monkeypatch.setattr("societies.sweep.layout.shape_of", lambda *given: next(shapes))
+    monkeypatch.setattr("societies.sweep.layout.run_shape", lambda *given: next(shapes))
     one = SimpleNamespace()
     longer = Coordinate("day", np.arange(5), "", "")
     wider = Variable("x", ("day",), np.dtype("float64"), "1", "")

@@ -37,7 +37,9 @@ def name_rules(document: Document, folder: FilePath | None = None) -> None:
         if path[-1] != MODEL and found is None:
             continue  # a word for a built-in rule
         name = text if found is None else found["file"]
-        file, why = python_file_in(folder, name, dotted(tuple(one for one in path if one != "base")))
+        file, why = python_file_in(
+            folder, name, dotted(tuple(one for one in path if one != "base"))
+        )
         _put(document.data, path, None if why else file + text[len(name) :])
         if why:
             document.refuse(path, why)

@@ -22,7 +22,7 @@ from societies.model.carried import NUMBER, PLACE, in_words
 from societies.translate.values import FIELDS
 from societies.workload import Events, Field, Series, Step, Workload
 from societies.workload.declare.config import EnsembleConfig
-from societies.workload.declare.copies import initial_of, of_copy
+from societies.workload.declare.copies import initial_of, parameters_of_copy
 from societies.workload.declare.fields import SERIES
 from societies.workload.running.ensembles import once
 from societies.workload.running.faults import FAULT
@@ -237,7 +237,7 @@ def _instead(dtype: Any) -> str:
 
 
 def _of_initial(name: str, one: Field, p: Any, shape: tuple[int, ...]) -> Iterator[str]:
-    first = of_copy(p, 0, 0)
+    first = parameters_of_copy(p, 0, 0)
     value = initial_of(first, one.initial) if callable(one.initial) else one.initial
     try:
         made = fitted(value, one.dtype)

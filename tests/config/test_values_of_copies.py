@@ -447,6 +447,11 @@ def test_a_file_may_end_with_empty_lines_and_have_them_between(tmp_path):
         ({"a": np.zeros((2, 2, 2))}, "a: expected an array of numbers"),
         ({"a": ["x", "y"]}, "a: expected an array of numbers"),
         ({"a": [True, False]}, "a: expected an array of numbers"),
+        (
+            {"a": [1, 2**53 + 1]},
+            "a: must be at most 9007199254740992 in size, got 9007199254740993",
+        ),
+        ({"a": np.array([3, 2**64 - 1], np.uint64)}, "a: must be at most 9007199254740992 in size"),
         ({"a": [1.0, np.inf]}, "table, row 1: a: must be a finite number"),
         ({"a": np.array([[1.0, np.nan], [1, 2]])}, "table, row 0: a: must be a finite number"),
         ({"a": [1, 2], "b": [1, 2, 3]}, "b has 3 rows, a has 2"),

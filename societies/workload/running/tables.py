@@ -118,12 +118,14 @@ def _from_file(path: Path) -> ValueTable:
                     "the same in all copies of a launch"
                 )
             if abs(value) > LARGEST_WHOLE and not isinstance(value, float):
-                raise ConfigError(
-                    f"{where}: must be at most {LARGEST_WHOLE} in size, got {described(value)}; "
-                    "a table has double precision"
-                )
+                raise ConfigError(f"{where}: {_too_large(value)}")
             column.append(float(value))
     return _checked(dict(zip(found.keys, columns, strict=True)), found.name, found.lines)
+
+
+def _too_large(value: int) -> str:
+    what = f"must be at most {LARGEST_WHOLE} in size, got {described(value)}"
+    return f"{what}; a table has double precision"
 
 
 def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) -> ValueTable:
@@ -137,6 +139,9 @@ def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) 
                 f"{name}: {key}: expected an array of numbers, one for each copy, got "
                 f"{array.dtype} {array.shape}"
             )
+        whole = array.ravel().tolist() if array.dtype.kind in "iu" else []
+        if large := [one for one in whole if abs(one) > LARGEST_WHOLE]:
+            raise ConfigError(f"{name}: {key}: {_too_large(large[0])}")
         columns[key] = array.astype(np.float64)
     table = ValueTable(columns, name, lines)
     if not table.rows:

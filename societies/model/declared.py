@@ -22,6 +22,7 @@ from societies.inputs import shown
 from societies.kerneltext.source import Generated, amalgamate, without_comments
 from societies.model.carried import NUMBER, PLACE, note_number, on_host, whole
 from societies.model.mistakes import place_of, require_class, require_declared, with_arguments
+from societies.model.repeatable import require_repeatable
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
@@ -387,6 +388,7 @@ def _translate(
         except TranslationError as error:
             if error.wrong:
                 raise
+            require_repeatable(function)
             refused[name] = error
     if refused:
         unit.phase(note_number)

@@ -127,13 +127,13 @@ def rules_sha256(functions: Iterable[FunctionType], classes: Iterable[type] = ()
 def files_of(functions: Iterable[FunctionType]) -> dict[str, SourceFile]:
     """Return the files of some functions and of all functions that they use, by name."""
     found: dict[str, SourceFile] = {}
-    for function in _reached(functions):
+    for function in reached(functions):
         file = definition(function)[1]
         found[file.name] = file
     return dict(sorted(found.items()))
 
 
-def _reached(functions: Iterable[FunctionType]) -> Iterator[FunctionType]:
+def reached(functions: Iterable[FunctionType]) -> Iterator[FunctionType]:
     """Yield some functions and all that they use, except those of the library of primitives."""
     waiting, seen = [inspect.unwrap(one) for one in functions], set()
     while waiting:
@@ -188,7 +188,7 @@ def _texts(functions: Iterable[FunctionType], classes: Iterable[type]) -> set[st
     The name of a module does not count: a file that gets another name has the same rules.
     """
     texts = set()
-    for function in _reached(functions):
+    for function in reached(functions):
         texts.add(f"{function.__qualname__}: {_text_of(definition(function)[0])}")
         for used, value in _globals_of(function).items():
             if isinstance(value, bool | int | float | str | tuple | list):

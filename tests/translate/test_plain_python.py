@@ -4,7 +4,7 @@ import pytest
 from random_rules import RandomConfig, RandomRules, module_of
 
 from societies.model import Series
-from societies.translate import RuleError
+from societies.translate import RuleError, TranslationError
 from societies.workload import Setup, Step
 from societies.workload.checking.verify import verify
 from societies.workload.running.engines import ReferenceEngine
@@ -12,8 +12,16 @@ from societies.workload.running.engines import ReferenceEngine
 pytestmark = pytest.mark.filterwarnings("ignore:the phase:societies.errors.SocietiesWarning")
 
 HEAD = """import math
+import random
+import time
 import numpy as np
 from fractions import Fraction
+
+SHARED = np.random.default_rng(1)
+COUNT = 0
+
+def drawn():
+    return random.random()
 
 def begin(config, society, day):
     pass
@@ -124,3 +132,31 @@ def test_what_no_device_can_hold_has_its_line_in_every_engine(tmp_path, body, sa
     assert said in place
     assert line.strip() == body
     assert where.strip() == "in day 1, society 0, phase phase_0"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("society.xr[0] = random.random()", "the module random is not reproducible"),
+        ("society.xr[0] = drawn()", "the module random is not reproducible"),
+        ("import random as r; society.xr[0] = r.random()", "the module random is not"),
+        ("from random import random; society.xr[0] = random()", "the module random is not"),
+        ("society.xr[0] = np.random.rand()", "the module random is not reproducible"),
+        ("society.xr[0] = SHARED.normal()", "the module random is not reproducible"),
+        ("society.xr[0] = time.perf_counter()", "time.perf_counter: a rule knows no clock"),
+        ("global COUNT; COUNT += 1", "a variable of the module cannot be changed"),
+    ],
+)
+def test_what_differs_from_run_to_run_is_refused(tmp_path, body, said):
+    """Results did not follow from the seed, and a resumed run had others."""
+    with pytest.raises(TranslationError, match=said) as found:
+        ReferenceEngine(rules(tmp_path, body), config(), copies=1)
+    assert found.value.wrong
+
+
+def test_a_phase_may_seed_a_generator_itself(tmp_path):
+    body = "society.xr[0] = random.Random(society.index).random()"
+    body += " + np.random.default_rng(day).normal()"
+    assert ReferenceEngine(rules(tmp_path, body), config(), copies=1).workload.untranslated(
+        config()
+    )

@@ -155,7 +155,7 @@ def _validated(
         found = errors.errors(include_url=False)
         more = len(found) - MOST_REPORTED
         for error in found[:MOST_REPORTED]:
-            if _beside_the_point(error, found[:MOST_REPORTED]):
+            if _other_alternative_fits(error, found[:MOST_REPORTED]):
                 continue
             if (name := _default(error, model, data)) is not None:
                 file = File(str(sys.modules[model.__module__].__file__)).name
@@ -181,7 +181,7 @@ def _validated(
     return config
 
 
-def _beside_the_point(error: Any, found: Sequence[Any]) -> bool:
+def _other_alternative_fits(error: Any, found: Sequence[Any]) -> bool:
     """Whether an error is about a word, though the value fits another alternative better.
 
     If a key is ``board: start | [stones, ...]`` and its value is a list, only errors of the second

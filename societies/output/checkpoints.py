@@ -134,7 +134,7 @@ class Arriving(dict[str, NDArray[Any]]):
         at = 0
         while True:
             with self._change:
-                self._change.wait_for(partial(self._goes_on, at))
+                self._change.wait_for(partial(self._has_more, at))
                 there = list(super().items())[at:]
                 if not there and not self._complete:
                     raise NotArrived
@@ -143,7 +143,7 @@ class Arriving(dict[str, NDArray[Any]]):
             yield from there
             at += len(there)
 
-    def _goes_on(self, at: int) -> bool:
+    def _has_more(self, at: int) -> bool:
         return self._complete is not None or len(self) > at
 
 

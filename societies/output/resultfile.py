@@ -456,13 +456,13 @@ class ResultFile:
         with self._in_use:
             self._come_to_rest()
             with suppress(OutputError):
-                self._make_anew(short)
+                self._make_again(short)
 
     def _lengthen(self, table: EventTable) -> None:
         with self._in_use:
             self._come_to_rest()
             there = {**self._layout.tables, table.name: table}
-            self._make_anew(replace(self._layout, tables=there))
+            self._make_again(replace(self._layout, tables=there))
 
     def _come_to_rest(self) -> None:
         """Flush pending writes and wait for writing threads before the file is replaced."""
@@ -470,7 +470,7 @@ class ResultFile:
         with self._writing():
             self._disk.sync()
 
-    def _make_anew(self, layout: Layout) -> None:
+    def _make_again(self, layout: Layout) -> None:
         """Replace the file by one of another layout with the same values; no thread is writing."""
         temporary, disk, sealed = made(self.path, layout, self._disk)
         if self._unplaced is not None:

@@ -32,7 +32,7 @@ class RunEvents:
     Attributes
     ----------
     places : (run, 2) int64, first row and number of rows of each run
-    used : number of rows up to the last valid one; see `go_on_after`
+    used : number of rows up to the last valid one; see `continue_after`
     """
 
     def __init__(self, disk: Disk, table: EventTable, runs: NDArray[np.int64]) -> None:
@@ -142,9 +142,9 @@ class RunEvents:
         if not np.array_equal(kept, self.places):
             self.places = kept
             self._disk.write(PLACES.format(self.table.name), kept)
-        self.go_on_after(over)
+        self.continue_after(over)
 
-    def go_on_after(self, done: Sequence[int]) -> None:
+    def continue_after(self, done: Sequence[int]) -> None:
         """Write the next events after the last event of the runs in ``done``."""
         places = self.places[list(done)]
         self.used = int(places[self._possible(places)].sum(axis=1).max(initial=0))

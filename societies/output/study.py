@@ -84,7 +84,7 @@ class StudyFile:
         self._found = self._checker.look(live=live)
         self.status: NDArray[np.int8] = self._found.state.copy()
         for one in self.events.values():
-            one.go_on_after(self._rows(DONE))
+            one.continue_after(self._rows(DONE))
 
     @classmethod
     def create(cls, path: Path, layout: StudyLayout, *, overwrite: bool = False) -> Self:
@@ -200,7 +200,7 @@ class StudyFile:
                 for state in (DONE, FAILED):
                     new._sum(self._rows(state), state)
                 new.status[rows] = self.status
-                new._go_on()
+                new._continue()
                 disk.sync()
                 place(temporary, self.path, overwrite=True)
                 new.path = self.path
@@ -333,10 +333,10 @@ class StudyFile:
             self._disk.write(WALL_TIME, np.nan, row)
         if found.damages:
             self._disk.write(STATUS, self.status)
-        self._go_on()
+        self._continue()
         self._disk.sync()
 
-    def _go_on(self) -> None:
+    def _continue(self) -> None:
         """Clear the events of all runs that are not done, and continue after the others."""
         for one in self.events.values():
             one.clear(self._rows(DONE))

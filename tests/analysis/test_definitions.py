@@ -159,7 +159,7 @@ def test_copies_are_those_of_the_file_or_the_runs_of_a_study(dims, attrs, copies
     assert selecting.copies_of(data) == copies
 
 
-def test_names_are_told_apart_and_a_workload_by_its_headlines():
+def test_names_are_distinguished_and_a_workload_by_its_headlines():
     assert selecting.names(" a, b,,a ,c") == ["a", "b", "c"]
     assert selecting.names(["b", " ", "a", "b "]) == ["b", "a"]
     with pytest.raises(ConfigError, match=r"variables='gimi': .*; did you mean 'gini'"):

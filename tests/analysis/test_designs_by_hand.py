@@ -83,7 +83,7 @@ def test_each_point_between_has_one_parameter_of_the_last(rows):
         saltelli(outcome(rows, range(4)), NAMES, "run", second_order=False)
 
 
-def test_points_that_are_there_are_groups_by_their_numbers():
+def test_points_that_exist_are_groups_by_their_numbers():
     x = [row for ends in (FIRST, SECOND, THIRD) for row in group(*ends)]
     numbers = np.arange(12)
     for gone, said, left in (

@@ -343,7 +343,7 @@ def test_concentration_has_the_median_half_and_all_of_the_resources():
         assert list(upper(area).values()) == pytest.approx(list(means.isel(quantile=place).values))
 
 
-def test_a_shock_is_marked_and_its_recovery_told():
+def test_a_shock_is_marked_and_its_recovery_reported():
     data = run(configuration=SHOCK)
     (axes,) = make_figure(data, "shock").axes
     level = data.utility.sel(day=slice(1, 30)).mean("day")
@@ -583,7 +583,7 @@ def test_transposed_variables_are_drawn_as_others():
         make_figure(data, figure)
 
 
-def test_means_of_days_that_are_recorded_now_and_then_say_so():
+def test_means_of_days_that_are_recorded_now_and_then_are_labelled_as_such():
     for every, said in ((1, "means of 8 days"), (10, "means of 8 recorded days")):
         data = run(days=2000)[["gini"]].assign_coords(day=np.arange(1, 2001) * every)
         assert said in make_figure(data, "series")._supxlabel.get_text()

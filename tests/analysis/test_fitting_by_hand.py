@@ -60,7 +60,7 @@ def test_runs_and_studies_are_only_mixed_where_they_are_compared():
     assert unfit("series", {"a": both["b"], "b": both["b"]}) == ""
 
 
-def test_at_most_so_many_results_are_in_a_figure():
+def test_at_most_n_results_are_in_a_figure():
     many = {str(i): bare() for i in range(MOST_CASES + 1)}
     assert unfit("series", many) == f"shows at most {MOST_CASES} results, not {MOST_CASES + 1}"
     del many["0"]

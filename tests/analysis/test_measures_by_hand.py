@@ -48,7 +48,7 @@ def test_measures_of_1_2_and_3(scale):
     assert analysis.lorenz(data).sizes == {"poorest": 101}
 
 
-def test_where_nobody_has_anything():
+def test_where_no_agent_has_anything():
     nothing = agents(0, 0, 0)
     assert value(analysis.gini(nothing)) == 0.0
     assert value(analysis.hhi(nothing)) == 0.0

@@ -131,7 +131,7 @@ def test_a_file_with_both_has_the_days_of_both(logged, tmp_path):
 
 
 @pytest.mark.parametrize("devices", ["none", "tools", "all"])
-def test_there_is_room_for_everybody_whom_an_agent_can_meet(devices):
+def test_there_is_room_for_everyone_whom_an_agent_can_meet(devices):
     config = societies.config_from_dict(
         {**TRADERS, "agents": 5000, "devices": devices, "record": {"network": [1]}}
     )
@@ -171,7 +171,7 @@ IDLE = {**SIZE, "days": 3, "replicates": 2, "trading": {"min_surplus": 1e12}}
 
 
 @pytest.mark.ci
-def test_a_day_on_which_nobody_traded_is_a_day_without_links(tmp_path, shell):
+def test_a_day_on_which_no_agent_traded_is_a_day_without_links(tmp_path, shell):
     for name, record in (
         ("network", {"network": [3, 1]}),
         ("log", {"trade_log": {"days": [1, 3], "societies": 1}}),

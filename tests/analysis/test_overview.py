@@ -163,7 +163,7 @@ def test_any_number_of_societies_and_days(tmp_path, societies, days):
     assert b"</svg>" in paths[1].read_bytes()
 
 
-def test_a_file_is_drawn_beside_itself_and_released(file):
+def test_a_file_is_drawn_next_to_itself_and_released(file):
     paths = plot_overview(file)
     assert paths == [file.with_name("run_overview.png"), file.with_name("run_overview.svg")]
     ResultFile.resume(file).close()

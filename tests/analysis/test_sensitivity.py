@@ -264,7 +264,7 @@ def test_a_study_that_grew_has_its_whole_trajectories():
     np.testing.assert_allclose(found.mu, [20, -10, 0], atol=1e-6)
 
 
-def test_replicates_are_told_by_their_point():
+def test_replicates_are_known_by_their_point():
     """One missing at each of two points: found in use, outcomes of other points were averaged."""
     x = np.random.default_rng(6).uniform(0, 1, (30, 3))
     data = runs(x, lambda x: 10 * x[:, 0])

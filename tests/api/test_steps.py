@@ -40,7 +40,7 @@ def test_looking_changes_no_bit(settings, device):
     assert numbers == list(range(1, report.last_tick + 1))
 
 
-def test_each_tick_is_that_of_a_run_of_so_many():
+def test_each_tick_is_that_of_a_run_of_n_ticks():
     seen = [tick.sha256 for tick in societies.steps(config_from_dict(SMALL), device="cpu")]
     assert len(set(seen)) == 4
     for days in (1, 3):

@@ -235,7 +235,7 @@ def test_mistakes(words, said, shell, tmp_path):
 
 
 @pytest.mark.thorough
-def test_nobody_meets_a_lone_agent(shell):
+def test_no_one_meets_a_lone_agent(shell):
     alone = ["--set", "agents=1", "--set", "shocks=[]"]
     code, out, err = shell("capture", "run.yaml", "--phase", "trading", *alone)
     assert (code, out) == (3, "")

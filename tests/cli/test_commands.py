@@ -146,7 +146,7 @@ def test_a_file_on_disk_comes_before_a_shipped_one(shell, small):
 
 
 @pytest.mark.parametrize("name", ["nowhere.yaml", "../kernels", "configs", "economy"])
-def test_a_missing_configuration_is_told_where_the_shipped_ones_are_listed(shell, name):
+def test_a_missing_configuration_says_where_the_shipped_ones_are_listed(shell, name):
     code, out, err = shell("run", name)
     assert (code, out) == (2, "")
     assert err.startswith(f"{name}: no such file")
@@ -214,7 +214,7 @@ def test_the_configuration_of_a_run_with_a_table_says_that_there_was_one(shell, 
     assert rest.startswith("workload: economy\n")
 
 
-def test_a_study_is_told_from_a_result(shell, small):
+def test_a_study_is_distinguished_from_a_result(shell, small):
     (small / "sweep.yaml").write_text("base: small.yaml\nvary: {grid: {day_length: [500, 600]}}\n")
     assert shell("sweep", "sweep.yaml", "-q", "--device", "reference")[0] == 0
     for words in (["--out", "sweep.h5", "--resume"], ["--from", "sweep.h5", "--out", "x.h5"]):
@@ -226,7 +226,7 @@ def test_a_study_is_told_from_a_result(shell, small):
 
 
 @pytest.mark.ci
-def test_a_file_of_another_workload_says_so_alone(shell, small):
+def test_a_file_of_another_workload_reports_it_alone(shell, small):
     """Found in use: ``workload is economy in the file and laplace here (and 80 more)``."""
     shell("run", "small.yaml", "-q")
     (small / "plate.yaml").write_text("workload: laplace\nside: 8\nsteps: 4\n")
@@ -397,7 +397,7 @@ def test_an_unknown_device_ends_with_3(shell):
     assert "abacus" in err
 
 
-def test_ctrl_c_says_how_to_go_on_and_ends_with_130(small):
+def test_ctrl_c_says_how_to_continue_and_ends_with_130(small):
     (small / "endless.yaml").write_text(ENDLESS)
     child = process("run", "endless.yaml", stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -592,7 +592,7 @@ def test_a_defect_of_ours_is_one_line_that_asks_for_a_report(shell, monkeypatch)
     )
 
 
-def test_a_mistake_in_the_code_of_a_workload_is_told_its_place(shell, monkeypatch, tmp_path):
+def test_a_mistake_in_the_code_of_a_workload_has_its_place(shell, monkeypatch, tmp_path):
     """Found in use: what was wrong in one's own file was an internal error, to be reported."""
     (tmp_path / "own_model.py").write_text("def load_config(*_):\n    return {}['agnt']\n")
     monkeypatch.syspath_prepend(tmp_path)

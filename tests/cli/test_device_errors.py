@@ -127,7 +127,7 @@ def test_a_device_lost_before_the_first_day(shell, monkeypatch):
 
 @pytest.mark.parametrize("status", FAILURES)
 @pytest.mark.parametrize("command", ["run", "verify"])
-def test_an_error_that_nobody_translated(command, status, shell, monkeypatch):
+def test_an_error_that_no_one_translated(command, status, shell, monkeypatch):
     def fails(*_, **__):
         raise failure(status)
 

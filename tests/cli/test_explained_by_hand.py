@@ -155,7 +155,7 @@ def vars_of(listener):
     return dataclasses.asdict(listener.events[0][1])
 
 
-def test_what_concerns_everybody_and_what_is_told_again():
+def test_what_concerns_all_agents_and_what_is_reported_again():
     listener = AgentListener(1)
     invented = {"agent": 3, "device_type": 0, "resource": 2, "parts": [1]}
     listener.receive("invented", invented)
@@ -170,7 +170,7 @@ def test_what_concerns_everybody_and_what_is_told_again():
     assert everyone.concerns(4) and not Listener(3).concerns(4) and Listener(4).concerns(3, 4)
 
 
-def test_what_is_told_later_is_added_to_the_last_that_concerns_the_agent():
+def test_what_is_reported_later_is_added_to_the_last_that_concerns_the_agent():
     listener = TradeListener(1)
     listener.begin(DayStep("matching"), None)
     proposal = {"by": 1, "given": 2, "taken": 3, "surplus_a": 4.0, "surplus_b": 5.0}
@@ -481,7 +481,7 @@ def test_the_parameters_of_one_society_are_for_it_alone():
     assert (whole.first_society, whole.societies) == (3, 2)
 
 
-def test_days_are_run_and_told_one_by_one():
+def test_days_are_run_and_reported_one_by_one():
     engine, heard = Counting(), []
     trace.run_days(engine, 3, 5, lambda *one: heard.append(one), 8)
     assert engine.ran == [(3, 3), (4, 4), (5, 5)]

@@ -286,7 +286,7 @@ def test_removed_agents_are_no_others():
     assert not any(life_module._day(found, 3, after, alone).mean.values())
 
 
-def test_a_rank_that_changes_by_a_removal_alone_says_so():
+def test_a_rank_that_changes_by_a_removal_alone_reports_it():
     found = Life(4, 1, 0, 0, 1, 2, False, before=(2, 5.0))
     first = life_module._day(found, 1, None, evening([1] * 4, [5, 6, 2, 1]))
     second = life_module._day(

@@ -69,7 +69,7 @@ def test_other_streams_may_be_closed_or_full(redirected):
 
 
 @pytest.mark.ci
-def test_nobody_needs_to_read_all_of_it():
+def test_no_one_needs_to_read_all_of_it():
     code, said = ended("schema economy", "| head -1")
     assert (code, said) == (0, "{\n")
 

@@ -55,7 +55,7 @@ def test_what_cannot_be_is_one_line(shell, words, line):
     assert err == f"{line}\n"
 
 
-def test_a_workload_without_view_and_series_says_so(shell):
+def test_a_workload_without_view_and_series_reports_it(shell):
     code, out, err = shell("view", "physics/matmul/product", "--no-browser")
     assert (code, out) == (2, "")
     assert err == (

@@ -323,7 +323,7 @@ def test_what_is_asked_for_must_be_there(config, shell):
     assert "expected a whole number, got x" in err
 
 
-def test_a_workload_that_cannot_be_traced_says_so(tmp_path, monkeypatch, shell):
+def test_a_workload_that_cannot_be_traced_reports_it(tmp_path, monkeypatch, shell):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plate.yaml").write_text("workload: laplace\nside: 8\nsteps: 4\n")
     for words in ([], ["--step", "2"], ["--day", "2", "--agent", "1"]):

@@ -157,7 +157,7 @@ def test_one_problem_gives_one_line_at_its_place(tmp_path, text, line):
     assert problems(tmp_path, text) == [f"f.yaml:{line}"]
 
 
-def test_a_section_that_lost_its_keys_and_the_keys_say_so_both(tmp_path):
+def test_a_section_that_lost_its_keys_and_the_keys_are_both_reported(tmp_path):
     """``rounds`` is a key of two sections; the empty one is meant."""
     assert problems(tmp_path, "devices_market:\nrounds: 4\nmenu_size: 3") == [
         "f.yaml:2:16  devices_market: expected a section of 'key: value' lines, got nothing; "

@@ -273,7 +273,7 @@ def test_every_copy_has_the_values_of_its_row_and_of_what_holds(monkeypatch):
     assert tallies.points_of(tallies.config()) is None
 
 
-def test_what_ends_holds_until_then_and_a_series_goes_on_from_day_to_day():
+def test_what_ends_holds_until_then_and_a_series_continues_from_day_to_day():
     changes = [
         {"day": 2, "until": 7, "set": {"day_length": [501.0, 502.0, 503.0, 504.0, 505.0]}},
         {"day": 4, "until": 5, "set": {"day_length": 400.0}},

@@ -89,7 +89,7 @@ def test_too_large_transfers_name_all_that_is_added_up():
         ({"groups": [GROUPS[0], {**GROUPS[1], "endowment": {"units": [0, 3, 0]}}]}, True),
     ],
 )
-def test_agents_are_endowed_if_anybody_begins_with_anything(keys, expected, monkeypatch):
+def test_agents_are_endowed_if_anyone_begins_with_anything(keys, expected, monkeypatch):
     config = economy(**keys)
     assert endowed(config) is expected
     for names, found in ((["utility.scale"], expected), (["a", "endowment.units"], True)):

@@ -175,7 +175,7 @@ def test_few_of_many_problems_are_reported():
     assert lines[-1] == "and 92 more problems of this table"
 
 
-def test_a_workload_without_such_keys_says_so():
+def test_a_workload_without_such_keys_reports_it():
     product = config_from_dict({"workload": "matmul", "rows": 8})
     with pytest.raises(SocietiesError, match="matmul has no replicates that could differ"):
         with_table(product, {"rows": [1, 2]})

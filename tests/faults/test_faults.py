@@ -76,7 +76,7 @@ def test_a_kill_at_any_moment_leaves_a_consistent_file(tmp_path):
 @pytest.mark.parametrize(
     "name", ["TERM", *(pytest.param(one, marks=pytest.mark.thorough) for one in [*IN_TURN][1:])]
 )
-def test_a_command_that_a_signal_stopped_goes_on_to_the_same_file(name):
+def test_a_command_that_a_signal_stopped_continues_to_the_same_file(name):
     seen, wrong = stop_some(name, [[*COMMANDS].index(one) for one in IN_TURN[name]], SEED)
     assert wrong == []
     assert seen.total() == 2

@@ -46,7 +46,7 @@ def test_several_matches_are_one_table():
     assert (found.games, found.wins, found.ties, found.wins_beginning) == (4, 2, 1, 1)
 
 
-def test_the_ends_of_games_are_told_with_the_most_frequent_first():
+def test_the_ends_of_games_are_listed_with_the_most_frequent_first():
     ends, margins = [[4, 0, 0], [0, 3, 4]], [[0, 1, -1], [1, 0, 0]]
     assert CHESS.endings(ends, margins) == "mate 3 (2 to 1), no pieces to mate 2, third time 1"
 

@@ -152,7 +152,7 @@ def day_schedule_last(day):
     return DayStep("shocks") if day in shocks else DayStep("consumption")
 
 
-def test_partners_swap_and_nobody_else_takes_part(steps, p):
+def test_partners_swap_and_no_other_agent_takes_part(steps, p):
     """A round moves units between the two of a pair only, and none is made or lost."""
     moved = 0
     for _, step, before, after in steps:
@@ -178,7 +178,7 @@ def test_partners_swap_and_nobody_else_takes_part(steps, p):
     assert moved > 1000
 
 
-def test_trade_makes_nobody_worse_off(steps, p):
+def test_trade_makes_no_agent_worse_off(steps, p):
     """Only those who trade change in utility, and they gain."""
     gained = 0
     for _, before, after in of_phase(steps, "trading"):

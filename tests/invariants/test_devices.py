@@ -303,7 +303,7 @@ def test_buyers_learn_what_they_take_apart(p, steps):
     assert learnt > 5
 
 
-def test_recipes_stay_while_somebody_knows_them(steps):
+def test_recipes_stay_while_any_agent_knows_them(steps):
     inventions = 0
     for day, step, before, after in steps:
         changed = (before["recipe"] != after["recipe"]).any(axis=2) | (
@@ -383,7 +383,7 @@ def worst_case(p, s, agent, device_type, resource):
 
 
 @pytest.mark.ci
-def test_nobody_sells_what_it_cannot_make(monkeypatch):
+def test_no_agent_sells_what_it_cannot_make(monkeypatch):
     sales, original = [], device_trading.hand_over
 
     def hand_over(p, s, device_type, buyer, seller, resource):
@@ -508,7 +508,7 @@ def test_tools_only():
     assert state["device_minutes"][0, :, 0].any()
 
 
-def test_without_trade_everybody_makes_its_own():
+def test_without_trade_every_agent_makes_its_own():
     state = final(20, trade=False)
     assert state["device_minutes"].any()
     assert not state["partner_memory"].any()

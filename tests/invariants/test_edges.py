@@ -41,7 +41,7 @@ def series(run, days):
 
 
 @pytest.mark.parametrize("trade", [True, False])
-def test_on_the_first_day_everybody_extracts_67_units(trade):
+def test_on_the_first_day_every_agent_extracts_67_units(trade):
     """The paper's number, at the paper's size; nothing can be traded before."""
     run = engine(48, 48, 1, trade=trade, utility={"min_marginal": 1.0})
     for step in day_schedule(run.parameters, 1):
@@ -61,7 +61,7 @@ def test_on_the_first_day_everybody_extracts_67_units(trade):
             assert row["units_traded"] == 0  # menus of all are the same: no agent remembers values
 
 
-def test_a_lone_agent_barters_with_nobody():
+def test_a_lone_agent_does_not_barter():
     run = engine(1, 2, 12)
     row = series(run, 12)
     assert not row["units_traded"].any()
@@ -77,7 +77,7 @@ def test_two_agents_and_two_resources_live():
     assert np.all(row["utility"] > 0)
 
 
-def test_a_menu_of_everything_ends_trade_once_everybody_holds_everything(endow):
+def test_a_menu_of_everything_ends_trade_once_every_agent_holds_everything(endow):
     """Menus that coincide cancel (societies-model.md, Q10). A shorter menu continues trading."""
     for menu_size in (5, 2):
         run = engine(6, 5, 4, trading={"menu_size": menu_size})

@@ -133,13 +133,13 @@ def explained(morning, agent=0):
     return events, " ".join(text(trace, full=True).split())
 
 
-def everybody(morning):
+def all_agents(morning):
     return [explained(morning, agent) for agent in range(morning[0].agents)]
 
 
 def test_with_the_rules_as_they_are_the_report_is_what_happened(morning):
     compared(morning)
-    found = everybody(morning)
+    found = all_agents(morning)
     assert sum(len(swaps(events)) for events, _ in found) > 10
     assert sum(len(sales(events)) for events, _ in found) > 10
 
@@ -154,7 +154,7 @@ def test_swaps_at_a_loss_are_reported_if_they_are_carried_out(morning, monkeypat
 
     monkeypatch.setattr(trading, "refusal", loose)
     compared(morning)
-    made = [one.swap for events, _ in everybody(morning) for _, one in swaps(events)]
+    made = [one.swap for events, _ in all_agents(morning) for _, one in swaps(events)]
     least = morning[0].min_surplus
     assert sum(min(one.surplus_a, one.surplus_b) <= least for one in made) > 10
     assert all(one.refused is None for one in made)
@@ -164,7 +164,7 @@ def test_swaps_at_a_loss_are_reported_if_they_are_carried_out(morning, monkeypat
 def test_a_new_reason_against_swaps_is_given_in_its_words(morning, monkeypatch):
     monkeypatch.setattr(trading, "refusal", lambda agents, *_: ("has a day off", agents[:1]))
     compared(morning)
-    found = everybody(morning)
+    found = all_agents(morning)
     assert not any(swaps(events) for events, _ in found)
     assert any("it has a day off" in words for _, words in found)
     assert not any("would gain too little" in words for _, words in found)
@@ -172,10 +172,10 @@ def test_a_new_reason_against_swaps_is_given_in_its_words(morning, monkeypatch):
 
 @pytest.mark.ci
 def test_surpluses_are_those_that_decided(morning, monkeypatch):
-    before = [one.swap for events, _ in everybody(morning) for _, one in swaps(events)]
+    before = [one.swap for events, _ in all_agents(morning) for _, one in swaps(events)]
     monkeypatch.setattr(trading, "loss", lambda curve, held, units: 0.0)
     compared(morning)
-    after = [one.swap for events, _ in everybody(morning) for _, one in swaps(events)]
+    after = [one.swap for events, _ in all_agents(morning) for _, one in swaps(events)]
     of_a_pair = [one.surplus_a + one.surplus_b for one in (before[0], after[0])]
     assert of_a_pair[1] > of_a_pair[0]
     assert len(after) > len(before)
@@ -215,15 +215,15 @@ def test_a_listener_that_decides_again_does_not_report_what_happened(morning, mo
 def test_devices_sold_at_a_loss_are_reported_if_they_are_handed_over(morning, monkeypatch):
     monkeypatch.setattr(device_trading, "refusal", lambda worth, cost, paid, received: None)
     compared(morning)
-    sold = [one for events, _ in everybody(morning) for _, one in sales(events)]
+    sold = [one for events, _ in all_agents(morning) for _, one in sales(events)]
     assert sum(one.paid >= one.worth or one.received <= one.cost for one in sold) > 0
     assert all(one.refused is None for one in sold)
 
 
-def test_devices_that_nobody_sells_are_refused_for_the_reason_given(morning, monkeypatch):
+def test_devices_that_no_agent_sells_are_refused_for_the_reason_given(morning, monkeypatch):
     monkeypatch.setattr(device_trading, "refusal", lambda *_: ("the market is closed", ()))
     compared(morning)
-    found = everybody(morning)
+    found = all_agents(morning)
     assert not any(sales(events) for events, _ in found)
     assert any("the market is closed" in words for _, words in found)
 
@@ -232,7 +232,7 @@ def test_devices_that_nobody_sells_are_refused_for_the_reason_given(morning, mon
 def test_the_device_chosen_is_the_one_reported(morning, monkeypatch):
     monkeypatch.setattr(device_trading, "choice", lambda p, s, t, buyer, goods: (goods[-1], 9e9))
     compared(morning)
-    sold = [one for events, _ in everybody(morning) for _, one in sales(events)]
+    sold = [one for events, _ in all_agents(morning) for _, one in sales(events)]
     assert sold
     assert all(one.resource == one.goods[-1] and one.worth == 9e9 for one in sold)
 
@@ -265,7 +265,7 @@ def test_what_an_agent_makes_for_itself_follows_the_rule(morning, monkeypatch):
 def test_the_probability_reported_is_the_one_drawn_against(morning, monkeypatch):
     summed = invention.summed
     monkeypatch.setattr(invention, "summed", lambda *facts: 1e9 * summed(*facts))
-    found = everybody(morning)
+    found = all_agents(morning)
     tried = {
         agent: [one for _, one in events if isinstance(one, Attempt)][-1]
         for agent, (events, _) in enumerate(found)

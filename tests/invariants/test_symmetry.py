@@ -105,7 +105,7 @@ def test_groups_of_equals_change_nothing(sizes):
     assert_same(final(groups=groups), final())
 
 
-def test_an_agent_removed_at_once_is_one_that_never_meets_anybody(monkeypatch):
+def test_an_agent_removed_at_once_is_one_that_never_meets_any_agent(monkeypatch):
     """To the others it makes no difference, not a bit, whether it is gone or a hermit."""
     gone = final(shocks=[{"day": 0, "remove": "agent", "index": 2}])
     meet = trading.meet

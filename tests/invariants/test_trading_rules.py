@@ -153,7 +153,7 @@ def test_nothing_is_traded_before_the_first_extraction(monkeypatch):
     assert not any(deals.lengths)
 
 
-def test_whoever_is_last_in_an_odd_society_rests(monkeypatch):
+def test_the_last_agent_of_an_odd_society_rests(monkeypatch):
     """And every other agent meets exactly one other in every round."""
     met = []
     monkeypatch.setattr(trading, "meet", lambda p, s, a, b: met.extend((a, b)))
@@ -170,7 +170,7 @@ def test_whoever_is_last_in_an_odd_society_rests(monkeypatch):
     assert rested == set(range(7))
 
 
-def test_the_removed_meet_nobody(monkeypatch):
+def test_the_removed_meet_no_agent(monkeypatch):
     pairs = []
     monkeypatch.setattr(trading, "meet", lambda p, s, a, b: pairs.append({a, b}))
     run = engine(shocks=[{"day": 0, "remove": "agent", "index": 2}])

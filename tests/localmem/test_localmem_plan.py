@@ -349,7 +349,7 @@ def test_texts_without_allocations_pass_through(text):
     assert not made.kernels
 
 
-def test_variables_in_local_memory_are_counted_beside(planned):
+def test_variables_in_local_memory_are_counted_as_well(planned):
     text = """kernel void k(void) {
         __local char c, d[5]; __local double x[3];
         local_malloc(8); local_free(8);

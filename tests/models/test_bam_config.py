@@ -64,7 +64,7 @@ def test_impossible_keys_are_refused(keys, message):
     assert message in str(refused.value)
 
 
-def test_amounts_and_other_mistakes_are_told_at_once_and_each_once():
+def test_amounts_and_other_mistakes_are_reported_at_once_and_each_once():
     with pytest.raises(ConfigError) as refused:
         config_from_dict({**SMALLEST, "price0": 1e-9, "savings0": -1.0})
     told = [line.split(":")[0] for line in str(refused.value).splitlines()]

@@ -108,7 +108,7 @@ def test_a_copy_that_is_not_there_is_named(results):
         flows(results, copy=5)
 
 
-def test_workloads_without_accounts_are_told_which_have_them(monkeypatch, results):
+def test_workloads_without_accounts_name_those_that_have_them(monkeypatch, results):
     for other in (None, SimpleNamespace(name="x")):
         monkeypatch.setattr(module, "workload_of", lambda _, other=other: other)
         with pytest.raises(ConfigError, match=r"these do: bam$"):

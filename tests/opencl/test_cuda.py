@@ -175,7 +175,7 @@ __kernel void f(__global int *template, __global const float4 *v)
     assert [p.name for p in parameters] == ["template", "v"]
 
 
-def test_nothing_is_fused_unless_the_kernel_says_so(paper, tmp_path):
+def test_nothing_is_fused_unless_the_kernel_asks_for_it(paper, tmp_path):
     text = "__kernel void f(__global {t} *a) {{ a[0] = {e}; }}\n"
     for number in ("float", "double"):
         apart = ptx_of(built(paper, tmp_path, text.format(t=number, e="a[1] * a[2] + a[3]")))

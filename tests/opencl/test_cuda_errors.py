@@ -229,7 +229,7 @@ __kernel void f(__global int *a, __global float4 *v, __global int4 *w)
 """
 
 
-def test_nvrtc_says_so_itself(tmp_path, monkeypatch):
+def test_nvrtc_reports_it_itself(tmp_path, monkeypatch):
     """The logs above are still such as NVRTC writes; it needs no GPU to compile for one."""
     nvrtc_or_skip()
     monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(tmp_path / "cache"))

@@ -94,7 +94,7 @@ print(int(a.get().sum()))
 
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no signals and no PoCL")
-def test_half_a_program_of_a_process_that_was_killed_hinders_nobody(device, tmp_path, kernel_file):
+def test_half_a_program_of_a_process_that_was_killed_hinders_no_one(device, tmp_path, kernel_file):
     if device.platform != "Portable Computing Language":
         pytest.skip("the device is not PoCL's")
     pocl, ours = tmp_path / "pocl", tmp_path / "ours"

@@ -199,7 +199,7 @@ def test_a_platform_that_fails_to_list_its_devices_is_passed_over():
     assert choose_device("auto", [broken, POCL_OLD]).index == "1:0"
 
 
-def test_auto_passes_over_a_gpu_without_double_precision_and_says_so():
+def test_auto_passes_over_a_gpu_without_double_precision_and_reports_it():
     single = fake_platform("Small", fake_device("small gpu", GPU, fp64=False))
     device = choose_device("auto", [single, POCL_OLD])
     assert device.name == "pthread-old"

@@ -24,7 +24,7 @@ def run_copy(device, path, macros=None, header=""):
     return int(a.get()[0])
 
 
-def test_includes_are_found_beside_the_file_and_expanded_once(device, kernel_file):
+def test_includes_are_found_next_to_the_file_and_expanded_once(device, kernel_file):
     kernel_file("int value(void) { return 42; }\n", "parts/value.cl")
     kernel_file('#include "value.cl"\n#include <value.cl>\n', "parts/twice.cl")
     path = kernel_file(
@@ -149,7 +149,7 @@ def test_a_build_error_after_an_include_counts_on_in_the_including_file(device, 
         Program(device, path)
 
 
-def test_build_errors_in_macros_and_header_say_so(device, kernel_file):
+def test_build_errors_in_macros_and_header_are_reported_as_such(device, kernel_file):
     path = kernel_file(COPY)
     with pytest.raises(BuildError, match=r"<header>:2:\d+: "):
         Program(device, path, header="\nint value(void) { return lost; }")

@@ -84,7 +84,7 @@ def test_a_kept_state_begins_a_branch(tmp_path, parent, straight):
 
 
 @pytest.mark.thorough
-def test_the_days_since_an_earlier_checkpoint_are_computed_anew(tmp_path, parent):
+def test_the_days_since_an_earlier_checkpoint_are_computed_again(tmp_path, parent):
     out, other = tmp_path / "branch.h5", tmp_path / "straight.h5"
     report = run(ensemble(), out, start=parent, day=9, values=VALUES)
     assert report.first_day == 8  # the state of day 7 was kept
@@ -145,7 +145,7 @@ def test_a_run_whose_interventions_remove_and_set_is_extended(tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_device_goes_on_where_the_reference_was(tmp_path, parent):
+def test_a_device_continues_where_the_reference_was(tmp_path, parent):
     config = ensemble(days=15)
     hashes = {
         run(config, tmp_path / f"{device}.h5", start=parent, device=device).state_sha256
@@ -188,7 +188,7 @@ def test_societies_of_a_table_branch_off_together(tmp_path):
 
 
 @pytest.mark.ci
-def test_a_parent_that_goes_on_meanwhile_changes_nothing(tmp_path, parent, monkeypatch):
+def test_a_parent_that_continues_meanwhile_changes_nothing(tmp_path, parent, monkeypatch):
     """Its slots take turns: what was read of one is not read again when kernels are built."""
     running, out, other = tmp_path / "running.h5", tmp_path / "branch.h5", tmp_path / "straight.h5"
     running.write_bytes(parent.read_bytes())

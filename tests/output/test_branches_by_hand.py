@@ -175,7 +175,7 @@ def test_a_parent_without_the_removals_of_the_branch_has_nothing_for_it(parent):
         assert (found.begin, found.state, found.checkpoints) == (0, None, {})
 
 
-def test_a_state_is_looked_at_before_a_branch_goes_on_with_it(tmp_path, parent, monkeypatch):
+def test_a_state_is_looked_at_before_a_branch_continues_with_it(tmp_path, parent, monkeypatch):
     def refuse(setup, path, tick, state):
         raise SocietiesError(f"{path.name}: {tick}, {sorted(state)}")
 
@@ -380,7 +380,7 @@ def test_values_that_cannot_change_are_named_without_the_intervention(day, value
         with_values(society(), day, values)
 
 
-def test_a_workload_whose_values_cannot_change_says_so():
+def test_a_workload_whose_values_cannot_change_reports_it():
     config = config_from_dict({"workload": "matmul"})
     with pytest.raises(SocietiesError, match=r"^matmul has no key interventions: its values"):
         with_values(config, 4, {})

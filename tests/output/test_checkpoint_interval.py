@@ -49,7 +49,7 @@ def states(path):
 
 
 @pytest.mark.ci
-def test_a_run_without_checkpoints_begins_anew_when_resumed(tmp_path):
+def test_a_run_without_checkpoints_begins_again_when_resumed(tmp_path):
     def stop(day, days):
         if day >= 4:
             raise KeyboardInterrupt

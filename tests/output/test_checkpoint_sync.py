@@ -38,7 +38,7 @@ STATE = {name: np.arange(6.0) for name in "abc"}
 
 
 @pytest.mark.parametrize("which", [1, 2, 3])
-def test_a_sync_that_fails_is_told(which, monkeypatch):
+def test_a_sync_that_fails_is_reported(which, monkeypatch):
     monkeypatch.setattr(checkpoints, "BEGINS", 1)
     disk = Failing(which)
     with pytest.raises(OSError, match="input/output"):

@@ -422,7 +422,7 @@ def test_ctrl_c_while_kernels_are_built_writes_nothing(shell, monkeypatch, folde
     ],
     ids=lambda item: getattr(item, "__name__", str(item)),
 )
-def test_ctrl_c_says_how_to_go_on(owner, name, call, times, whole, shell, monkeypatch, folder):
+def test_ctrl_c_says_how_to_continue(owner, name, call, times, whole, shell, monkeypatch, folder):
     with monkeypatch.context() as patch:
         interrupting(patch, owner, name, call, times)
         code, out, err = shell("run", "run.yaml", "--set", "seed=1", "--overwrite")

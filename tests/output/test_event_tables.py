@@ -284,7 +284,7 @@ def test_a_table_without_rows_is_shortened_to_none(tmp_path):
     assert inspect(path, check=True).damages == []
 
 
-def test_a_shortened_table_grows_when_its_run_is_written_anew(tmp_path):
+def test_a_shortened_table_grows_when_its_run_is_written_again(tmp_path):
     """A run without checkpoints begins with its first day again."""
     path = tmp_path / "events.h5"
     with ended(path) as file:
@@ -299,7 +299,7 @@ def test_a_shortened_table_grows_when_its_run_is_written_anew(tmp_path):
     assert datasets(path) == before
 
 
-def test_what_ends_is_not_shortened_where_days_are_a_dimension_or_go_on(tmp_path):
+def test_what_ends_is_not_shortened_where_days_are_a_dimension_or_continue(tmp_path):
     days = Coordinate("day", np.arange(1, 41), "day")
     with ended(tmp_path / "days.h5", coordinates=[days], ticks=40) as file:
         file.shorten()

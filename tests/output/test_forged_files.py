@@ -248,7 +248,7 @@ def ways_on(name, path):
 @pytest.mark.sample
 @pytest.mark.parametrize("kind", REFUSED)
 @pytest.mark.parametrize("name", COPY)
-def test_going_on_with_it_is_refused_in_two_lines(forged, shell, name, kind):
+def test_continuing_with_it_is_refused_in_two_lines(forged, shell, name, kind):
     path = forged(name, REFUSED[kind])
     for words in ways_on(name, path):
         code, out, err = shell(*words, "--device", "reference")
@@ -261,7 +261,7 @@ def test_going_on_with_it_is_refused_in_two_lines(forged, shell, name, kind):
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", STRUCTURE)
 @pytest.mark.parametrize("name", COPY)
-def test_going_on_with_it_is_right_or_refused(forged, files, shell, name, kind):
+def test_continuing_with_it_is_right_or_refused(forged, files, shell, name, kind):
     path = forged(name, STRUCTURE[kind])
     sha256 = (files / f"{name}.sha256").read_text()
     for words in ways_on(name, path):

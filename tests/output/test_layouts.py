@@ -83,7 +83,7 @@ def test_a_stored_file_with_a_seal_stays_whole_and_is_continued(tmp_path, number
 
 @SEALED
 @OTHER_COMMIT
-def test_a_stored_file_that_is_unfinished_goes_on_where_it_was(tmp_path, number):
+def test_a_stored_file_that_is_unfinished_continues_where_it_was(tmp_path, number):
     path = tmp_path / "run.h5"
     path.write_bytes((FILES / f"layout-{number}-unfinished.h5").read_bytes())
     assert not inspect(path, check=True).complete

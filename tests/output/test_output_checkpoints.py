@@ -88,7 +88,7 @@ def flip(file, slot, array, byte):
     file._disk.write(place, values)
 
 
-def test_a_run_goes_on_after_the_older_checkpoint_and_says_why(file):
+def test_a_run_continues_after_the_older_checkpoint_and_says_why(file):
     for day in (1, 2):
         file.commit(day)
         file.checkpoint(day, state_of(day))
@@ -301,7 +301,7 @@ def test_two_slots_are_filled_at_a_time(file):
     assert_latest(file, 5)
 
 
-def test_a_failure_of_the_disk_that_filled_a_slot_is_told(file, monkeypatch):
+def test_a_failure_of_the_disk_that_filled_a_slot_is_reported(file, monkeypatch):
     def full(*given):
         raise OSError(errno.ENOSPC, "no space")
 
@@ -353,9 +353,7 @@ def test_a_file_waits_for_the_slot_that_is_filled(ends, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("when", ["before", "while"])
 @pytest.mark.parametrize("step", ["commit", "close", "lengthen"])
-def test_a_failure_that_the_system_told_to_the_thread_that_fills_is_told_to_all(
-    when, step, monkeypatch, tmp_path
-):
+def test_a_failure_in_the_thread_that_fills_reaches_all(when, step, monkeypatch, tmp_path):
     """What is lost then may be of ticks, which another thread wrote and hands to the disk next."""
     file = lengthened(tmp_path / "run.h5")
     told, failing, release = [], Event(), Event()

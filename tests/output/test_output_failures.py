@@ -420,7 +420,7 @@ gc.collect()
 
 @pytest.mark.ci
 @pytest.mark.parametrize("limit", [1, 3000, 100_000, 400_000, 806_000, 810_000])
-def test_a_run_that_cannot_go_on_writing_keeps_its_committed_days(path, limit):
+def test_a_run_that_cannot_continue_writing_keeps_its_committed_days(path, limit):
     """The system refuses writes beyond a limit, wherever in the file it lies."""
     done = python(
         """

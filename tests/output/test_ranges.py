@@ -102,7 +102,7 @@ def test_every_kept_field_of_the_economy_is_held_against_its_range(config, finis
 
 
 @pytest.mark.parametrize("name", ["alive", "available"])
-def test_somebody_and_something_is_left(config, finished, name):
+def test_someone_and_something_is_left(config, finished, name):
     day, state = state_of(finished)
     forged = {**state, name: np.zeros_like(state[name])}
     with pytest.raises(OutputError, match="0 everywhere in a society"):

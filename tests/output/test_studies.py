@@ -165,7 +165,7 @@ def test_a_changed_byte_in_any_dataset_and_in_the_structure_is_reported(tmp_path
 
 @pytest.mark.sample
 @pytest.mark.parametrize("status", [0, 4, -1])
-def test_a_damaged_status_is_told_by_the_checksum(tmp_path, status):
+def test_a_damaged_status_is_known_by_the_checksum(tmp_path, status):
     """0 -> 4 meant that a run was never computed, 1 -> 0 that it was computed again."""
     path = make(tmp_path / "s.h5")
     before = said(path)
@@ -217,7 +217,7 @@ def raw(path):
 
 
 @pytest.mark.ci
-def test_a_kill_before_any_write_leaves_a_study_that_goes_on(tmp_path, monkeypatch):
+def test_a_kill_before_any_write_leaves_a_study_that_continues(tmp_path, monkeypatch):
     """Also of a run that is computed again after it failed."""
     begun = make(tmp_path / "begun.h5", done=[0, 3], failed=[1])
     with StudyFile.create(tmp_path / "straight.h5", layout(), overwrite=True) as file:

@@ -144,7 +144,7 @@ def test_root_becomes_an_unprivileged_user_or_says_why_not(rich):
             assert "because" in err
 
 
-def test_where_the_other_user_cannot_write_the_caller_stays_and_says_so(rich, tmp_path):
+def test_where_the_other_user_cannot_write_the_caller_stays_and_reports_it(rich, tmp_path):
     (tmp_path / "work").chmod(0o700)
     code, out, err = run(BARE, "id", "-u", environment=rich, folder=tmp_path / "work")
     assert (code, int(out)) == (0, os.getuid()), err
@@ -157,7 +157,7 @@ def test_the_exit_code_is_the_commands(rich, tmp_path):
     assert run(BARE, environment=rich, folder=tmp_path / "work")[0] == 2
 
 
-def test_a_machine_without_python_is_told_what_it_needs(rich, tmp_path):
+def test_a_machine_without_python_gets_a_list_of_what_it_needs(rich, tmp_path):
     tools = tmp_path / "few"
     tools.mkdir()
     for name in ("bash", "env", "id", "mktemp", "mkdir", "ln", "realpath", "rm"):
@@ -216,7 +216,7 @@ def test_tests_of_ctrl_c_hold_where_the_suite_was_started_with_sigint_ignored():
     """One that interrupts its own process, and one that interrupts a child."""
     code, said = suite(
         "tests/output/test_economy_resume.py::test_ctrl_c_in_the_library",
-        "tests/cli/test_commands.py::test_ctrl_c_says_how_to_go_on_and_ends_with_130",
+        "tests/cli/test_commands.py::test_ctrl_c_says_how_to_continue_and_ends_with_130",
         ignore_sigint=True,
     )
     assert code == 0, said

@@ -60,7 +60,7 @@ def test_the_readme_of_a_new_package_is_true(tmp_path):
 
 
 @pytest.mark.thorough
-def test_files_of_older_templates_are_read_and_go_on(tmp_path):
+def test_files_of_older_templates_are_read_and_continue(tmp_path):
     place = Place(tmp_path, ROOT)
     place.run("societies", "new", "my_model", "--template", "kernel")
     place.run("pip", "install", "./my_model")

@@ -103,6 +103,17 @@ def sentences(path: Path) -> str:
     return "".join(kept)
 
 
+def names_of_tests(path: Path) -> list[str]:
+    """Return the names of a file's tests in which words are of our own, with line and words."""
+    found = []
+    for match in re.finditer(r"^ *def test_(\w+)", path.read_text(), re.M):
+        words = UNUSUAL.search(match[1].replace("_", " "))
+        if words:
+            line = match.string.count("\n", 0, match.start()) + 1
+            found.append(f"{line}: '{words[0]}' in the name of a test")
+    return found
+
+
 def strings(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each comment and string of a Python file begins and ends."""
     starts = list(itertools.accumulate(map(len, text.splitlines(keepends=True)), initial=0))
@@ -153,6 +164,8 @@ def test_words_are_those_of_the_field():
         if name.endswith((".py", ".md", ".cl", ".yaml"))
         for one in unusual(ROOT / name, EXCEPTIONS.get(name, ""))
     ]
+    tests = sorted(name for name in names if name.endswith(".py") and name.startswith("tests/"))
+    found += [f"{name}:{one}" for name in tests for one in names_of_tests(ROOT / name)]
     assert not found, "\n".join(found)
 
 
@@ -169,3 +182,7 @@ def test_words_of_our_own_are_found(tmp_path):
     assert found["a.py"] == ["1: 'so many'", "4: 'Whoever'", "5: 'of those that'"]
     assert found["b.md"] == ["1: 'anew'", "6: 'told'"]
     assert found["c.cl"] == ["1: 'what is there'"]
+    (tmp_path / "d.py").write_text(
+        "def test_old():\n    told = 1\n\ndef test_it_begins_anew(): pass\n"
+    )
+    assert names_of_tests(tmp_path / "d.py") == ["4: 'anew' in the name of a test"]

@@ -61,7 +61,7 @@ def test_with_a_table():
 
 @pytest.mark.sample
 @pytest.mark.parametrize("device", ["auto", "reference"])
-def test_an_intervention_is_a_run_that_goes_on_with_other_values(device):
+def test_an_intervention_is_a_run_that_continues_with_other_values(device):
     """The runs before and after have their values in the kernels' text, or none changed."""
     config = ensemble(interventions=CHANGES[:1])
     straight = run(config, device, 1, 8)[1]

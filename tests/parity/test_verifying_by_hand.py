@@ -82,7 +82,7 @@ def test_every_array_of_the_workload_is_tried():
 
 @pytest.mark.parametrize("name", ARRAYS)
 @pytest.mark.parametrize("place", [0, 2])
-def test_a_difference_in_any_array_and_copy_is_told(verified, name, place):
+def test_a_difference_in_any_array_and_copy_is_reported(verified, name, place):
     index, phase = ARRAYS[name]
     for day in (1, 4):  # all end on day 4
         report = verified(society(), (day, phase, place, name, index, lambda x: x + 1))
@@ -95,7 +95,7 @@ def test_a_difference_in_any_array_and_copy_is_told(verified, name, place):
 
 
 @pytest.mark.parametrize("tick", [0, FINISH])
-def test_a_difference_before_the_first_day_or_after_the_last_is_told(verified, tick):
+def test_a_difference_before_the_first_day_or_after_the_last_is_reported(verified, tick):
     phase = "close" if tick == FINISH else "begin"
     report = verified(society(), (tick, phase, 1, "passing", (), lambda x: x - 0.5))
     found = report.difference
@@ -210,7 +210,7 @@ def coverage(acted, counts=(), shown=(), nowhere=()):
         ),
     ],
 )
-def test_what_acted_is_told_and_what_did_not(found, missing, text):
+def test_what_acted_is_reported_and_what_did_not(found, missing, text):
     assert found.missing == missing and str(found) == text
 
 

@@ -95,7 +95,7 @@ def test_whole_runs_have_the_bits_of_the_reference(device, form, items):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_plate_that_has_ended_stays_as_it_was_beside_others(device, form):
+def test_a_plate_that_has_ended_stays_as_it_was_next_to_others(device, form):
     """A plate of five is what it is alone, however far the others continue."""
     p = seed_plate(12, tolerance=4e-3, check_every=1)
     start = [plate.start(p) for _ in range(5)]

@@ -63,7 +63,7 @@ def test_after_a_restart_it_is_that_of_a_run_of_the_copied_configuration(view, t
         assert np.array_equal(frame.pixels, coloured(results.phi[0].values, -1.0, 1.0))
 
 
-def test_the_plate_goes_on_from_where_it_is(view):
+def test_the_plate_continues_from_where_it_is(view):
     before = last(view, view.initial)
     state = view.take(view.initial, Change("left", 1.0))
     first = next(view.frames(state))

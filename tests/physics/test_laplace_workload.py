@@ -117,7 +117,7 @@ def test_a_bound_is_not_rounded_below_what_it_bounds(value, said):
     assert rounded_up(value) == said
 
 
-def test_another_engine_goes_on_from_a_state(device):
+def test_another_engine_continues_from_a_state(device):
     """The mask is not part of it: it is made again."""
     config = config_of(side=20, steps=30)
     here, there = engines(device, config)

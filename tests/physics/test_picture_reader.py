@@ -116,7 +116,7 @@ def test_the_cover_of_an_animated_png_stays(tmp_path):
     assert again == durations and about["default_image"]
 
 
-def test_an_animation_of_which_one_frame_is_blurred_is_told_of(tmp_path):
+def test_an_animation_of_which_one_frame_is_blurred_is_reported(tmp_path):
     given = {"workload": "blur", "image": str(DATA / "d2t.gif")}
     (said,) = [one.message for one in config_from_dict(given).warnings()]
     assert "has more frames; the first is blurred" in said

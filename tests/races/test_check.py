@@ -85,7 +85,7 @@ def test_findings_end_the_process_with_code_3_and_name_kernel_line_and_log(plant
     assert "Traceback" not in process.stderr
 
 
-def test_a_clean_process_ends_with_code_0_and_says_so():
+def test_a_clean_process_ends_with_code_0_and_reports_it():
     process = under_oclgrind(HERE / "planted.py", *CLEAN)
     assert process.returncode == 0, process.stderr
     assert process.stderr == "SOCIETIES_DEBUG=race: Oclgrind found nothing in 3 kernels\n"

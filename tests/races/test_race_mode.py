@@ -62,12 +62,12 @@ def test_a_race_has_two_work_items_and_two_lines_of_the_real_file():
     )
 
 
-def test_the_same_line_counts_once_whoever_runs_it():
+def test_the_same_line_counts_once_for_all_work_items():
     assert len(read("".join(WRITE.format(i) for i in range(5)))) == 1
     assert len(read(WRITE.format(0) + RACE + WRITE.format(1) + DIVERGENCE)) == 3
 
 
-def test_every_kind_is_told_apart():
+def test_every_kind_is_distinguished():
     kinds = [f.kind for f in read(RACE + WRITE.format(0) + DIVERGENCE)]
     assert kinds == [race.RACE, race.BOUNDS, race.DIVERGENCE]
     rest = read("\nControlflow depends on uninitialized value\n\tKernel: a\n\nSomething new\n")
@@ -128,7 +128,7 @@ def race_mode(monkeypatch):
 
 
 @pytest.mark.usefixtures("race_mode")
-def test_race_mode_takes_the_simulator_and_says_so():
+def test_race_mode_takes_the_simulator_and_reports_it():
     device = choose_device("auto", [NVIDIA, OCLGRIND])
     assert device.simulator and "SOCIETIES_DEBUG=race" in device.reason
     assert not debug_mode()

@@ -254,7 +254,7 @@ def test_a_swap_is_accounted_for_on_both_sides_if_that_is_recorded(monkeypatch):
     assert s.link_units == [[10], [10]] and s.link_swaps == [[2], [2]]
 
 
-def test_nobody_gives_more_than_it_has():
+def test_no_agent_gives_more_than_it_has():
     """At this price A would give four for one, and has two: no loss of what it does not hold."""
     p, s = traders(price="inverse_geometric")
     s.held = [[2, 0, 0, 0, 0], [0, 50, 0, 0, 0]]
@@ -360,7 +360,7 @@ def test_the_first_step_of_a_ladder_gives_whole_units():
         ((5, 6), (0.1, 0.1), ("would gain too little", (8, 3))),
     ],
 )
-def test_a_proposal_is_refused_because_of_whoever_it_does_not_suit(gives, gains, reason):
+def test_a_proposal_is_refused_because_of_the_agent_that_it_does_not_suit(gives, gains, reason):
     assert trading.refusal((8, 3), (5, 6), gives, gains, 0.1) == reason
 
 

@@ -179,7 +179,7 @@ def test_effort_is_correctly_rounded(high, low, cap):
 # -- length ----------------------------------------------------------------------------------------
 
 
-def test_a_short_run_needs_no_table_longer_than_anybody_can_hold(monkeypatch):
+def test_a_short_run_needs_no_table_longer_than_any_agent_can_hold(monkeypatch):
     monkeypatch.setattr(bounds, "ALWAYS_TABLED", 0)
     config = config_from_dict(
         {
@@ -225,7 +225,7 @@ def test_a_curve_that_hardly_falls_is_refused_at_once():
         utility_curve(600.0, 1.5, 1.0, 5_000_000)
 
 
-def test_such_a_curve_is_cut_off_where_nobody_gets():
+def test_such_a_curve_is_cut_off_where_no_agent_gets():
     """The paper's exponents work: no agent can hold 64 million units in 500 days."""
     config = config_from_dict({"workload": "economy", "utility": {"exponent": 1.5}})
     (curve,) = parameters(config).utility_curves

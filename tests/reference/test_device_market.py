@@ -57,7 +57,7 @@ def test_a_market_opens_without_meetings_and_with_older_memories():
 
 
 @pytest.mark.parametrize(("agent", "r"), [(0, 0), (3, 4), (1, 2)])
-def test_a_market_is_open_if_anybody_knows_anything_of_the_type(agent, r):
+def test_a_market_is_open_if_any_agent_knows_anything_of_the_type(agent, r):
     p, s = started()
     recipe(s, TOOL, r, *[k for k in range(5) if k != r][:2])
     s.market_open = 1
@@ -96,7 +96,7 @@ def test_a_round_draws_from_the_societys_stream_and_marks_both_of_a_pair():
     assert [a != b for a, b in zip(s.stream[5], streams[5], strict=True)].count(True) == 1
 
 
-def test_over_the_rounds_of_a_day_everybody_meets_everybody():
+def test_over_the_rounds_of_a_day_all_agents_meet_all():
     """As long as a free agent has not been met, no agent meets the same one twice."""
     p, s = started(agents=2)
     tools(s, {2: (0, 1)})
@@ -155,7 +155,7 @@ def test_of_the_last_two_the_first_is_drawn_too(first):
     assert draws.asked == [2]
 
 
-def test_whoever_met_all_that_are_free_takes_any_of_them():
+def test_an_agent_that_met_all_that_are_free_takes_any_of_them():
     p, s = started(agents=5)
     s.met = [[b for b in range(5) if b != a] for a in range(5)]
     draws = Draws(4, 2, 1, 0)
@@ -200,7 +200,7 @@ def test_the_living_of_a_round_meet_in_pairs(monkeypatch):
         ([0, 1, 0, 0], "ABBA"),
     ],
 )
-def test_whoever_succeeds_buys_again_and_else_it_is_the_others_turn(monkeypatch, outcomes, buyers):
+def test_an_agent_that_succeeds_buys_again_and_else_the_other_does(monkeypatch, outcomes, buyers):
     p, s = started()
     assert p.device_attempts == 4
     results, seen = iter(outcomes), []

@@ -117,7 +117,7 @@ def test_the_stronger_pays_less_and_receives_more():
     assert sum(units) > sum(equal)  # the strong one sold
 
 
-def test_nobody_pays_more_than_it_holds():
+def test_no_agent_pays_more_than_it_holds():
     p = parameters(config_from_dict(SETTINGS))
     s = new_society(p)
     s.held = [[3, 0, 1, 0, 0, 7], [0] * p.resources]

@@ -130,7 +130,7 @@ def test_a_tool_has_no_components_that_are_devices():
     assert sum(map(sum, known)) == 1
 
 
-def test_what_somebody_knows_implies_knowing_the_components():
+def test_what_some_agent_knows_implies_knowing_the_components():
     """From industries down to tools in one pass, by the recipes of the first and the last."""
     p, s = started(agents=2)
     for device, (a, b) in {
@@ -160,7 +160,7 @@ def test_what_somebody_knows_implies_knowing_the_components():
     assert s.device_experience[1][TOOL] == [1.0, 0.0, 1.0, 1.0, 0.0]
 
 
-def test_knowing_is_made_up_for_before_anybody_tries(monkeypatch):
+def test_knowing_is_made_up_for_before_any_agent_tries(monkeypatch):
     p, s = started(agents=3)
     recipe(s, MACHINE, 4, 3, 4)
     recipe(s, TOOL, 4, 0, 1)
@@ -238,7 +238,7 @@ def test_components_are_ones_own_first_and_then_what_others_know():
     assert device_ingredients(p, s, 0, MACHINE, known_by(s), Draws()) == []  # knows none itself
 
 
-def test_whoever_has_made_but_one_begins_with_it():
+def test_an_agent_that_has_made_one_device_begins_with_it():
     """However little it knows of it; nothing it does not know is among the two best."""
     p, s = started(resources=6, device={"resources_in_tool": 2, "components": 3})
     tools(s, dict.fromkeys((2, 3, 4, 5), (0, 1)))

@@ -222,7 +222,7 @@ def test_own_use_credits_the_device_and_what_it_brings():
     assert s.to_make[0][TOOL] == [0, 0, 1, 0, 0]
 
 
-def test_nobody_owns_more_than_two_days_of_use():
+def test_no_agent_owns_more_than_two_days_of_use():
     p, s = started()
     tools(s, {2: (0, 1)})
     s.held[0] = [1000, 1000, 0, 0, 0]
@@ -491,7 +491,7 @@ def test_the_worst_case_counts_what_has_to_be_made():
     assert units == [0, 0, 0, 1, 1]
 
 
-def test_making_in_series_goes_on_at_the_least_effort():
+def test_making_in_series_continues_at_the_least_effort():
     p, _ = started(device={**SMALL, "max_effort": 20.0, "min_effort": 10.0, "max_experience": 3.0})
     curve = p.devices.effort_curves[0]
     efforts = [*curve.minutes, *[10.0] * 20]

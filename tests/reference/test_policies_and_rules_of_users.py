@@ -114,7 +114,7 @@ def test_at_what_is_no_price_nothing_is_swapped(rate):
         ([1, 0], 9, 0, "no longer holds the resource"),
     ],
 )
-def test_who_has_none_is_told_from_who_may_give_none(held, given, taken, why):
+def test_who_has_none_is_distinguished_from_who_may_give_none(held, given, taken, why):
     p, s = barter(policies={"quota_of": 0, "quota": 9})
     s.held[0][0], s.held[1][3] = held
     s.held[0][3], s.held[1][0] = 1, 7  # what they hold of the other resource does not matter
@@ -125,7 +125,7 @@ def test_who_has_none_is_told_from_who_may_give_none(held, given, taken, why):
     assert why is None or told == [(f"one of the two {why}", ())]
 
 
-def test_a_proposal_beyond_the_quota_is_told_from_one_beyond_the_stock():
+def test_a_proposal_beyond_the_quota_is_distinguished_from_one_beyond_the_stock():
     """One unit costs twenty of the other: B holds them, and may give five."""
     p, s = barter({"trading.price": lambda **_: 20.0}, policies={"quota_of": 3, "quota": 5})
     told = []
@@ -139,7 +139,7 @@ def test_a_proposal_beyond_the_quota_is_told_from_one_beyond_the_stock():
     assert told[0] == ("does not have the units", (1,))
 
 
-def test_a_quota_of_what_is_given_is_told_from_the_stock_too():
+def test_a_quota_of_what_is_given_is_distinguished_from_the_stock_too():
     p, s = barter({"trading.price": lambda **_: 1 / 20}, policies={"quota_of": 0, "quota": 5})
     told = []
     s.listener = lambda event, facts: event == "proposal" and told.append(facts["refused"])
@@ -400,7 +400,7 @@ def test_synchronized_consumption_draws_of_each_resource_by_itself():
     assert all(taken) and s.stream == streams
 
 
-def test_synchronized_streams_begin_anew_each_day_and_those_of_futures_part_after_the_fan():
+def test_synchronized_streams_begin_again_each_day_and_those_of_futures_part_after_the_fan():
     p, s = started(**SYNCHRONIZED, days=9, replicates=4, fan={"day": 3, "futures": 2})
     s.index = 3
     for day, base, index in ((3, p.stream_base, 1), (4, p.future_base, 3)):

@@ -167,7 +167,7 @@ def busy_society():
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_a_phase_serves_all_the_living_and_nobody_else(phase):
+def test_a_phase_serves_all_the_living_and_no_others(phase):
     of_agent = [n for n, field in (STATE | DEVICE_STATE).items() if field.of_agent]
     of_agent.remove("stream") if "stream" in of_agent else None
     p, s = busy_society()
@@ -190,7 +190,7 @@ def test_a_phase_serves_all_the_living_and_nobody_else(phase):
         assert changed == [True, False, True, True]
 
 
-def test_counts_of_trade_begin_anew_for_everybody():
+def test_counts_of_trade_begin_again_for_all_agents():
     p, s = started(agents=3)
     s.units_sold, s.deals, s.alive[1] = [4, 5, 6], [1, 2, 3], 0
     consumption(p, s)

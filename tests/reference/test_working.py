@@ -166,7 +166,7 @@ def test_experience_fades_and_is_capped(units, experience, expected):
     assert s.experience[1] == [expected, 0.0, 0.0, 0.0, expected]
 
 
-def test_everybody_draws_from_its_own_stream(monkeypatch):
+def test_every_agent_draws_from_its_own_stream(monkeypatch):
     p, s = started(agents=3)
     s.alive[1] = 0
     drawn = {}
@@ -335,7 +335,7 @@ def test_streams_are_numbered_by_society_owner_and_purpose():
             number += 1
 
 
-def test_a_stream_goes_on_where_it_was():
+def test_a_stream_continues_where_it_was():
     p, s = started()
     place = PURPOSES["invention"]
     whole = Rng.load(s.stream[1][place])

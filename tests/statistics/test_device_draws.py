@@ -86,7 +86,7 @@ def test_machines_and_device_machines_are_tried_equally_often():
     assert all(target in recipe for _, target, recipe in found)
 
 
-def test_pairs_without_memories_begin_with_anybody():
+def test_pairs_without_memories_begin_with_anyone():
     p, s = society()
     rng = Rng.seed(p.stream_base, STREAM_GAP, 3)
     first, last = Counter(), Counter()
@@ -101,7 +101,7 @@ def test_pairs_without_memories_begin_with_anybody():
     assert last[0] == 0  # 0 is taken first
 
 
-def test_who_has_met_all_takes_anybody():
+def test_who_has_met_all_takes_anyone():
     p, s = society()
     s.met = [[b for b in range(5) if b != a] for a in range(5)]
     rng = Rng.seed(p.stream_base, STREAM_GAP, 4)

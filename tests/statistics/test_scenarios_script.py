@@ -33,7 +33,7 @@ def test_help_lists_the_scenarios(tmp_path):
         (["--societies", "1"], "two at least"),
     ],
 )
-def test_mistakes_are_told_before_anything_runs(words, said, tmp_path):
+def test_mistakes_are_reported_before_anything_runs(words, said, tmp_path):
     code, out, err = run(tmp_path, *words)
     assert (code, out) == (2, "")
     assert said in err.splitlines()[-1]

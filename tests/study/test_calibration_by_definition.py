@@ -314,7 +314,7 @@ def test_why_no_trial_can_be_compared(failures, runs, said):
 
 @pytest.mark.parametrize("holds", [None, False, True])
 @pytest.mark.parametrize("ours", [False, True])
-def test_what_is_no_calibration_is_told_from_one_that_is_damaged(
+def test_what_is_no_calibration_is_distinguished_from_one_that_is_damaged(
     monkeypatch, tmp_path, holds, ours
 ):
     """A checksum alone, or the mark of a calibration alone, says that it is one."""

@@ -158,7 +158,7 @@ def test_a_batch_is_what_a_slot_gets_and_with_workers_a_quarter_of_it(runs, slot
         assert own._size(runs) == size
 
 
-def test_an_executor_is_told_how_many_programs_there_are_and_ends_with_the_simulator(monkeypatch):
+def test_an_executor_knows_how_many_programs_there_are_and_ends_with_the_simulator(monkeypatch):
     """Many programs are for processes that are renewed: they fill the memory of one."""
     made, closed = [], []
 
@@ -180,7 +180,7 @@ def test_an_executor_is_told_how_many_programs_there_are_and_ends_with_the_simul
     assert len(made) == 2
 
 
-def test_new_seeds_go_on_from_0():
+def test_new_seeds_continue_from_0():
     with of_economy() as own:
         first, second = own(POINTS[:2]), own(POINTS[:3])
         np.testing.assert_array_equal(first, own(POINTS[:2], seeds=[0, 1]))

@@ -535,7 +535,7 @@ def test_correlation_of_few_pairs():
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize(("outliers", "end"), [(0.5, 8.0), (1.0, 10.0), (3.0, 18.0)])
-def test_outliers_are_so_many_quartile_ranges_outside_the_quartiles(outliers, end, sign):
+def test_outliers_are_n_quartile_ranges_outside_the_quartiles(outliers, end, sign):
     """The quartiles of 0 to 8 are 2 and 6, wherever the last one is: their range is 4."""
     y = np.array([3.0, 1, 4, 0, 5, 8, 2, 6, 7])
     for last, pairs in ((end, 9), (np.nextafter(end, 99), 8)):

@@ -113,7 +113,7 @@ def test_a_dictionary_may_name_rules_with_a_point(tmp_path, monkeypatch):
 GRID = {"grid": {"day_length": [100, 200]}}
 
 
-def test_a_word_that_resembles_none_is_told_the_known_ones():
+def test_a_word_that_resembles_none_gets_a_list_of_the_known_ones():
     assert str(Unknown(("x", "zzz"), "thing", ["one", "two"], None)) == (
         "unknown thing; it has one, two"
     )
@@ -270,7 +270,7 @@ def test_what_is_merged_has_the_attributes_of_the_first_and_overwrites_nothing(t
 # -- studies that are continued --------------------------------------------------------------------
 
 
-def test_a_study_goes_on_with_its_own_sweep_alone():
+def test_a_study_continues_with_its_own_sweep_alone():
     here = {"base": {"a": 1}, "vary": [1], "model_version": 2}
     file = SimpleNamespace(path="s.h5", definition={**here, "vary": [2]})
     with pytest.raises(OutputError, match=r"(?s)vary is .2. in the file and .1. .*adds the points"):

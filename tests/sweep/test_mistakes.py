@@ -110,7 +110,7 @@ def test_a_base_that_is_not_there_is_named_with_its_place(tmp_path, monkeypatch)
     ]
 
 
-def test_a_device_that_is_not_there_is_told_before_workers_begin(tmp_path):
+def test_a_device_that_is_not_there_is_reported_before_workers_begin(tmp_path):
     """Found in use: every worker failed at every batch, with a traceback each."""
     with pytest.raises(DeviceError, match="titan"):
         sweep.run(
@@ -280,7 +280,7 @@ IN_BASE = "base: {workload: economy, days: 6, KEY: 1}\nvary: {grid: {seed: [1]}}
         ),
     ],
 )
-def test_a_key_at_a_wrong_place_is_told_its_own(tmp_path, text, said):
+def test_a_key_at_a_wrong_place_gets_its_own_as_advice(tmp_path, text, said):
     found = problems(tmp_path, text)
     assert len(found) == 1 and found[0].startswith(said), found
 
@@ -292,7 +292,7 @@ def test_ten_million_points_are_meant_or_refused_at_once(tmp_path):
     assert found[1] == "to run all of them: yes=True"
 
 
-def test_very_many_runs_that_are_meant_go_on(tmp_path, monkeypatch):
+def test_very_many_runs_that_are_meant_continue(tmp_path, monkeypatch):
     monkeypatch.setattr(prepare, "MANY", 3)
     grid = f"{HEAD}vary: {{grid: {{day_length: [100, 200, 300, 400]}}}}\n"
     assert problems(tmp_path, grid)[0].startswith("s.yaml: has 4 points, 4 runs; at 1,000 runs")
@@ -300,7 +300,7 @@ def test_very_many_runs_that_are_meant_go_on(tmp_path, monkeypatch):
     assert len(prepared(sweep.load_sweep(tmp_path / "s.yaml"), yes=True).points) == 4
 
 
-def test_a_shape_with_many_values_is_told_to_be_many_programs(tmp_path):
+def test_a_shape_with_many_values_is_reported_to_be_many_programs(tmp_path):
     grid = {"seed": list(range(100))}
     planned = sweep.plan(
         {

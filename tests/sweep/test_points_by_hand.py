@@ -325,7 +325,7 @@ def test_ranges_that_are_none(said, message):
         range_of(said)
 
 
-def test_a_method_that_needs_ends_says_so():
+def test_a_method_that_needs_ends_reports_it():
     normal = {"distribution": "normal", "mean": 1, "sd": 1}
     for said in (normal, {**normal, "low": 0}, {**normal, "high": 2}):
         with pytest.raises(Wrong, match="normal has no ends"):
@@ -400,7 +400,7 @@ def test_a_launch_without_columns_has_no_table():
         (False, False, [[0], [1], [3], [4], [5]]),
     ],
 )
-def test_runs_of_a_launch_count_on_unless_kernels_are_told_numbers(numbered, repeated, expected):
+def test_runs_of_a_launch_count_on_unless_kernels_get_numbers(numbered, repeated, expected):
     chosen = SimpleNamespace(numbered=numbered)
     numbers = np.array([3, 4, 99, 6, 7, 7])
     assert list(groups(chosen, [0, 1, 3, 4, 5], numbers, repeated)) == expected

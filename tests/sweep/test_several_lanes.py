@@ -76,7 +76,7 @@ def test_runs_of_a_device_that_fails_are_computed_by_others(tmp_path, straight, 
     assert report.notes == [f"device 0:1 failed again and again and was left out: {error}"]
 
 
-def test_a_device_that_fails_once_goes_on_in_another_process(tmp_path, straight, devices):
+def test_a_device_that_fails_once_continues_in_another_process(tmp_path, straight, devices):
     def fails(device, _, calls):
         return DeviceError("once") if (device, calls.count("0:1")) == ("0:1", 2) else None
 
@@ -182,7 +182,7 @@ def test_a_gpu_gets_no_process_that_would_not_help(monkeypatch, case):
     assert set(found) == set(shares) == {1}
 
 
-def test_a_gpu_whose_second_process_fails_goes_on_with_one(monkeypatch):
+def test_a_gpu_whose_second_process_fails_continues_with_one(monkeypatch):
     monkeypatch.setattr(lanes, "_pool", Pool)
     monkeypatch.setattr(lanes.os, "sched_getaffinity", lambda _: range(8), raising=False)
     result = Result({}, {}, 1.0, "a GPU", 0.0)

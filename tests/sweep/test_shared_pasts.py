@@ -103,7 +103,7 @@ def test_the_past_of_an_impulse_response_is_computed_once(counted, tmp_path):
     np.testing.assert_array_equal(total[1, :, 6:] - total[0, :, 6:], [[12.0, 24.0]] * 4)
 
 
-def test_an_interrupted_study_of_twins_goes_on_to_the_same_results(counted, tmp_path):
+def test_an_interrupted_study_of_twins_continues_to_the_same_results(counted, tmp_path):
     whole, parts = tmp_path / "whole.h5", tmp_path / "parts.h5"
     given = {"device": "reference", "batch": 4}  # a batch has all runs of a society
     sweep.run(study(POLICIES[:3], 4), out=whole, **given)

@@ -421,7 +421,7 @@ def test_a_batch_of_a_model_in_a_file_reads_it_first_and_drops_the_arrays_of_an_
         seen.clear()
 
 
-def test_the_engine_of_a_batch_is_lent_back_and_computes_every_tick_without_hashes(monkeypatch):
+def test_the_engine_of_a_batch_is_returned_and_computes_every_tick_without_hashes(monkeypatch):
     class Seen(Exception):
         pass
 
@@ -442,7 +442,7 @@ def test_the_engine_of_a_batch_is_lent_back_and_computes_every_tick_without_hash
     assert taken == [engine] and rest == [False, 0, 5]
 
 
-def test_an_error_lets_go_of_what_its_traceback_refers_to():
+def test_an_error_releases_what_its_traceback_refers_to():
     def fail(depth):
         held = object()
         if depth:
@@ -508,7 +508,7 @@ def test_a_study_grows_by_replicates_and_by_points(tmp_path):
     assert (fewer.computed, fewer.runs) == (0, 18)
 
 
-def test_a_part_goes_on_as_the_part_that_it_is(tmp_path):
+def test_a_part_continues_as_the_part_that_it_is(tmp_path):
     path = tmp_path / "part.h5"
     run(path, part=(1, 2))
     assert run(path, part=(1, 2), resume=True).computed == 0
@@ -647,7 +647,7 @@ def test_too_many_runs_are_refused_and_very_many_have_to_be_meant():
 
 
 @pytest.mark.parametrize(("count", "warned"), [(1, False), (64, False), (65, True)])
-def test_many_programs_are_told_of(count, warned):
+def test_many_programs_are_reported(count, warned):
     buckets = [bucket(cells=number, days=1) for number in range(count)]
     found = warnings_of(SimpleNamespace(buckets=buckets))
     assert len(found) == warned

@@ -39,7 +39,7 @@ def with_vary(**vary):
     return {**SWEEP, "vary": {**SWEEP["vary"], **vary}}
 
 
-def test_a_killed_sweep_goes_on(tmp_path, straight):
+def test_a_killed_sweep_continues(tmp_path, straight):
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(SWEEP, sort_keys=False))
     study = tmp_path / "s.h5"
     words = [
@@ -79,7 +79,7 @@ def done(path):
         return int((file["status"][...] == 1).sum())
 
 
-def test_interrupted_it_says_how_to_go_on(tmp_path, straight, monkeypatch):
+def test_interrupted_it_says_how_to_continue(tmp_path, straight, monkeypatch):
     calls = []
 
     original = executors.run_batch

@@ -77,7 +77,7 @@ def test_a_model_that_is_not_installed_is_named_by_its_file(folder, capsys):
     assert "pip install -e FOLDER" in said and "write model: walk_alone.py" in said
 
 
-def test_a_model_beside_its_yaml_runs_and_is_resumed(folder, capsys):
+def test_a_model_next_to_its_yaml_runs_and_is_resumed(folder, capsys):
     assert shell("check", "walk.yaml") == 0
     said = "model walk_alone: walk.py, whose Python is carried out"
     assert said in capsys.readouterr().out

@@ -390,7 +390,7 @@ def test_bad_tables_are_said_with_their_line(rules, monkeypatch, case):
     assert str(error.value).startswith("my_rules.py:4" if case == "raises" else "my_rules.py:3")
 
 
-def test_rules_of_what_is_absent_are_told(rules):
+def test_rules_of_what_is_absent_are_reported(rules):
     config = with_rules({"device.worth": "worth"})
     (told,) = config.warnings()
     assert told.message == "has no effect in this configuration (devices: none)"
@@ -627,7 +627,7 @@ def test_a_loop_that_never_ends_ends_on_a_device(rules):
     assert "return steps > 100000 ? SOFT_NAN : result;" in text
 
 
-def test_only_files_beside_the_yaml_are_named_by_it(rules, capsys):
+def test_only_files_next_to_the_yaml_are_named_by_it(rules, capsys):
     folder = rules / "configs"
     folder.mkdir()
     path = written(folder, rules={"trading.price": "../my_rules.py:price"})
@@ -737,7 +737,7 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(tmp_path / "cache"))
 
 
-def test_rules_that_were_never_verified_are_told_once(rules, own_cache):
+def test_rules_that_were_never_verified_are_reported_once(rules, own_cache):
     one, other = (
         Setup(WORKLOAD, economy(price=ALL["price"], score=s)) for s in (None, ALL["score"])
     )

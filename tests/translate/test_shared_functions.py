@@ -86,7 +86,7 @@ def test_a_phase_has_its_name_and_stays_a_function_if_it_is_translated_twice(rul
     assert "\nWHOLE void third_alone(" in unit.text
 
 
-def test_a_text_is_made_once_and_anew_if_there_is_another_phase(rules, monkeypatch):
+def test_a_text_is_made_once_and_again_if_there_is_another_phase(rules, monkeypatch):
     """A run asks for it some eight times; of a model such as `bam` it is 250 kB."""
     module, unit = rules(150)
     made = []

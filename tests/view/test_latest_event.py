@@ -223,7 +223,7 @@ def test_an_error_of_the_view_is_reported_and_the_next_state_rendered():
     assert [type(error) for error in shown.errors] == [ZeroDivisionError]
 
 
-def test_a_closed_mailbox_lets_nobody_wait():
+def test_a_closed_mailbox_lets_no_one_wait():
     mailbox = Mailbox()
     mailbox.put(1)
     mailbox.close()

@@ -161,7 +161,7 @@ def test_a_second_window_watches_until_the_first_is_closed(chromium, page, windo
     second.close()
 
 
-def test_a_lost_connection_says_so_and_comes_back_with_the_state(chromium):
+def test_a_lost_connection_is_shown_and_comes_back_with_the_state(chromium):
     view = Shown()
     first = Served(view)
     window = chromium.open(first.address)

@@ -127,7 +127,7 @@ def test_a_second_viewer_watches_until_the_first_is_gone(page):
             second.until_state(78)
 
 
-def test_whoever_comes_later_gets_the_state_as_it_is(page, viewer):
+def test_a_later_viewer_gets_the_state_as_it_is(page, viewer):
     viewer.send(change="state", value=55)
     viewer.until_state(55)
     with Viewer(page) as second:
@@ -239,7 +239,7 @@ def test_previews_have_fewer_pixels_and_are_never_saved(raw):
         assert not raw or data == bytes([99]) * (64 * 80 * 4)
 
 
-def test_the_page_asks_nobody_else(page):
+def test_the_page_asks_no_one_else(page):
     """Without network the page is the same; no other site learns who looks."""
     for name in ("", "page.js", "page.css"):
         text = get(page.path(name))[2].decode()
@@ -440,7 +440,7 @@ def test_a_browser_that_is_gone_is_no_error(page):
     assert not page.errors
 
 
-def test_errors_of_the_workload_are_one_line_and_the_page_goes_on(page, viewer):
+def test_errors_of_the_workload_are_one_line_and_the_page_continues(page, viewer):
     viewer.send(change="state", value=13)
     until(lambda: viewer.news[-1]["error"] == "the device is gone", "the error")
     viewer.send(change="state", value=14)
@@ -469,7 +469,7 @@ def test_ten_thousand_events_a_second_end_with_the_last(page, viewer):
     assert not page.errors
 
 
-def test_the_server_ends_while_somebody_looks():
+def test_the_server_ends_while_someone_looks():
     with served(SlowView(launches=[1] * 100_000)) as page:
         viewer = Viewer(page)
         until(lambda: viewer.frames, "a frame")

@@ -135,7 +135,7 @@ def test_a_change_before_the_first_day_holds_though_an_intervention_begins_then(
     assert with_changes(setup, [(0, "day_length", 300.0)]).interventions == ()
 
 
-def test_a_list_in_force_has_no_slider_and_a_key_that_waits_says_so():
+def test_a_list_in_force_has_no_slider_and_a_key_that_waits_reports_it():
     view = page(interventions=[{"day": 5, "set": {"utility.scale": [600, 500, 400, 300]}}])
     state = replace(view.initial, key="utility.scale")
     assert isinstance(control(view, state, "value"), Slider)

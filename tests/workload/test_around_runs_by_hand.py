@@ -238,7 +238,7 @@ def of_rules(digest):
     return Setup(SimpleNamespace(translated_sha256=lambda config: digest), None)
 
 
-def test_rules_that_were_never_verified_are_told_once(tmp_path, monkeypatch):
+def test_rules_that_were_never_verified_are_reported_once(tmp_path, monkeypatch):
     monkeypatch.setattr(verified, "cache_directory", lambda: tmp_path / "deep" / "cache")
     assert [verified.never_verified(of_rules("a")) for _ in range(3)] == [True, False, False]
     assert verified.never_verified(of_rules("b"))  # the folder exists now

@@ -159,7 +159,7 @@ def with_record():
 
 @pytest.mark.sample
 @pytest.mark.parametrize(("name", "never"), few(in_turn(with_record(), [0, "never"], 1)))
-def test_without_checkpoints_a_run_begins_anew(name, never, straight, tmp_path):
+def test_without_checkpoints_a_run_begins_again(name, never, straight, tmp_path):
     path, (expected, content) = tmp_path / "run.h5", straight(name)
     record = {"record": {**small(name).record.model_dump(), "checkpoint": never}}
     clock = workload(name).clock

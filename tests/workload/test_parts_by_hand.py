@@ -90,7 +90,7 @@ def test_parameters_of_copies_can_be_copied_and_have_what_is_the_same():
 # -- files and tables -----------------------------------------------------------------------------
 
 
-def test_a_file_whose_checkpoint_is_still_to_come_is_told_from_one_that_has_none(
+def test_a_file_whose_checkpoint_is_still_to_come_is_distinguished_from_one_that_has_none(
     tmp_path, monkeypatch
 ):
     for every, said in (

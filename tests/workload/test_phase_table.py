@@ -220,7 +220,7 @@ def test_what_is_shared_has_one_shape():
         scratch_memory(table)
 
 
-def test_a_parameter_that_nobody_gives(bound):
+def test_a_parameter_that_no_one_gives(bound):
     with pytest.raises(DeviceError, match="kernel asks: its parameter nowhere has no value"):
         bound({"asks": phase(FILE, 1)})
 

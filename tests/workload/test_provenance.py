@@ -56,7 +56,7 @@ def test_only_tracked_files_make_a_commit_modified(checkout, commit_by):
 
 
 @pytest.mark.ci
-def test_figures_go_beside_their_file(tmp_path, monkeypatch, capsys):
+def test_figures_go_next_to_their_file(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     folder, elsewhere = tmp_path / "results", tmp_path / "elsewhere"
     folder.mkdir()

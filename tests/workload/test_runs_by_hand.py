@@ -95,7 +95,7 @@ def test_the_reference_computes_logs_and_notes_every_tick():
     assert [str(step) for step in one.steps(3)] == ["grow", "note"]
 
 
-def test_a_state_that_is_loaded_goes_on_and_what_is_constant_is_made_again():
+def test_a_state_that_is_loaded_continues_and_what_is_constant_is_made_again():
     one, other = engine(society()), engine(society())
     one.start()
     one.run_ticks(1, 4)
@@ -256,7 +256,7 @@ def stopped(config, path, day):
         run(config, path, progress=stop)
 
 
-def test_a_run_that_was_stopped_goes_on_and_one_that_is_done_is_only_read(tmp_path):
+def test_a_run_that_was_stopped_continues_and_one_that_is_done_is_only_read(tmp_path):
     config, path, whole = society(9), tmp_path / "run.h5", tmp_path / "whole.h5"
     straight = run(config, whole)
     stopped(config, path, 4)
@@ -466,7 +466,7 @@ def test_a_file_without_such_a_checkpoint_says_what_it_has(tmp_path):
         ),
     ],
 )
-def test_a_run_goes_on_only_with_its_own_configuration(made, settings, message):
+def test_a_run_continues_only_with_its_own_configuration(made, settings, message):
     with pytest.raises(SocietiesError, match=message):
         run(society(**settings), made, resume=True)
 

@@ -54,7 +54,7 @@ def test_nothing_is_divided_that_is_short(device):
     assert device.launched == [(0, groups)]
 
 
-def test_a_slice_has_so_many_busy_workgroups():
+def test_a_slice_has_n_busy_workgroups():
     busy = Busy(4, np.array([2, 0, 4, 1]))
     assert [busy.before(group) for group in range(17)] == [
         *(0, 1, 2, 2, 2, 2, 2, 2, 2, 3, 4, 5, 6, 7, 7, 7, 7)

@@ -194,7 +194,7 @@ def test_a_state_to_be_saved_is_not_hashed(seen):
     assert engine.reads == 1
 
 
-def test_a_state_that_cannot_be_read_says_so_where_it_is_asked_for():
+def test_a_state_that_cannot_be_read_reports_it_where_it_is_asked_for():
     state = SeenState(Slow(fails=True), FIELDS)
     state.begin()
     with pytest.raises(DeviceError, match="the device is gone"):
@@ -228,7 +228,7 @@ def test_an_array_is_saved_while_the_next_is_copied():
     assert found == ["one", "two"]  # of three arrays one is not saved
 
 
-def test_whoever_saves_a_state_hears_that_it_was_not_copied_to_its_end():
+def test_saving_a_state_that_was_not_copied_to_its_end_fails():
     heard = []
 
     def save(state, sums):

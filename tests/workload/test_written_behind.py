@@ -232,7 +232,7 @@ def test_commits_that_take_long_follow_each_other_rarely(calls, monkeypatch, tmp
 
 
 @pytest.mark.ci
-def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_path):
+def test_the_engine_continues_while_blocks_are_written(calls, monkeypatch, tmp_path):
     """A commit that takes long keeps no tick waiting, and blocks that come meanwhile wait."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 3)
@@ -328,7 +328,7 @@ def test_what_another_thread_writes_is_written_though_the_device_fails(
 
 
 @pytest.mark.ci
-def test_logs_that_are_lent_are_laid_out_before_others_take_their_place(monkeypatch, tmp_path):
+def test_borrowed_logs_are_laid_out_before_others_take_their_place(monkeypatch, tmp_path):
     config = small("economy", days=DAYS, record={})  # of many launches
     straight = societies.run(config, out=tmp_path / "straight.h5")
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 4)

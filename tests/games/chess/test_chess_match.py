@@ -59,7 +59,7 @@ def test_device_and_reference_agree():
 @pytest.mark.parametrize(
     ("what", "end"), [("crash", CRASHED), ("hang", HUNG), ("illegal", ILLEGAL)]
 )
-def test_a_program_that_breaks_the_rules_loses_and_the_match_goes_on(
+def test_a_program_that_breaks_the_rules_loses_and_the_match_continues(
     what, end, tmp_path, monkeypatch
 ):
     # The program loads python-chess first, for which a busy machine needs seconds.

@@ -300,7 +300,7 @@ def test_wrong_words_of_go(words, wrong):
     assert sum(line.startswith("bestmove ") for line in told) == 2
 
 
-def test_what_is_right_beside_a_wrong_word_is_obeyed():
+def test_right_words_are_obeyed_though_another_is_wrong():
     told = ended("go depth 2 movetime -5", "go wtime -50 btime 1000 winc 0 depth 2", "quit")
     (ignored,) = (line for line in told if "ignored" in line)
     assert "movetime: -5" in ignored

@@ -50,7 +50,7 @@ def test_a_choice_is_the_same_on_a_device_and_in_python(device, kind):
     assert choice(game, kind=kind) == choice(game, kind=kind, device=device)
 
 
-def test_trees_say_how_much_was_played_and_where_streams_go_on(device):
+def test_trees_say_how_much_was_played_and_where_streams_continue(device):
     """Numbers of a choice: playouts add up, the next move has other streams, RAVE another tree."""
     game = game_of(4, False, "D4 C3")
     plain = choice(game, kind="trees", device=device, playouts=500, each=2)
@@ -84,7 +84,7 @@ def test_trees_solve_positions_with_few_cells(device, rave):
         solved += 1
 
 
-def test_a_tree_that_is_full_goes_on_with_the_leaves_that_it_has(device):
+def test_a_tree_that_is_full_continues_with_the_leaves_that_it_has(device):
     for where in (None, device):
         keeper = evaluator(where, 4, Strength("trees", each=1, leaves=200, nodes=3), 1)
         search = TreeSearch([EMPTY] * 37, WHITE, keeper, 0)

@@ -52,7 +52,7 @@ def test_what_is_read_without_a_word(tmp_path, text):
         (GAME.replace(";B[C3]", "(;B[C3])(;B[C4];W[C3])"), "has variations; the first is read"),
     ],
 )
-def test_what_is_left_out_is_told_of(tmp_path, text, remark):
+def test_what_is_left_out_is_reported(tmp_path, text, remark):
     found = record(tmp_path, text)
     assert found.moves == ("D4", "C3")
     assert remark in found.remarks[0]

@@ -90,7 +90,7 @@ def _below(p):
     return plain.parameters(p.depth, False, 1, 1, p.width, [0])
 
 
-def test_nobody_wins_at_tic_tac_toe():
+def test_no_one_wins_at_tic_tac_toe():
     p = plain.parameters(9, True, 64, 16, 9, [0, 0])
     game = plain.searched(TICTACTOE, p)
     assert int(game.value) == 0

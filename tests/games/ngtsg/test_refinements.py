@@ -215,7 +215,7 @@ class Stop(Exception):
 
 
 @pytest.mark.parametrize("form", ["device", pytest.param("host", marks=pytest.mark.thorough)])
-def test_a_search_that_was_stopped_goes_on(tmp_path, form):
+def test_a_search_that_was_stopped_continues(tmp_path, form):
     """Wherever it was: between rounds, between depths, within a window."""
     settings = {"position": "X.. .O. ...", "depth": 5, "batch": {"leaves": 40, "branches": 7}}
     given = {"workload": "tictactoe", "form": form, **settings, **ALL}

@@ -160,7 +160,7 @@ def test_where_the_end_is_known_it_is_said(monkeypatch):
     assert "step 20 of 30" in shown.getvalue()
 
 
-def test_a_plan_says_that_nobody_knows_how_many_supersteps_there_will_be():
+def test_a_plan_says_that_no_one_knows_how_many_supersteps_there_will_be():
     for most in (5, 10**9):
         rows = plan(config_from_dict({**SETTINGS, "supersteps": most}), device="reference").rows
         found = [value for name, value in rows if name == "supersteps"]

@@ -168,7 +168,7 @@ def test_what_contradicts_itself_is_refused(workload, player, said):
         config_from_dict({"workload": workload, "players": [player, {"kind": "random"}]})
 
 
-def test_a_key_without_effect_is_told():
+def test_a_key_without_effect_is_reported():
     players = [{"rounds": [1], "principal_variation": True}, {"kind": "random"}]
     for workload in ("chess_match", "connect6_match"):
         warnings = config_from_dict({"workload": workload, "players": players}).warnings()

@@ -33,7 +33,7 @@ def run(folder, device="reference", **settings):
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.tif", "a.bmp", "a.webp", "a.jpg", "a.gif"])
-def test_the_picture_stands_beside_the_original(tmp_path, name):
+def test_the_picture_stands_next_to_the_original(tmp_path, name):
     options = {"lossless": True} if name.endswith("webp") else {}
     Image.fromarray(COLOURS).save(tmp_path / name, **options)
     before = (tmp_path / name).read_bytes()
@@ -91,7 +91,7 @@ def test_palettes_orientation_and_deep_pictures(tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "channels"), [(2, 3), (4, 2), (6, 4)])
-def test_deep_colours_are_told_of(kind, channels, tmp_path):
+def test_deep_colours_are_reported(kind, channels, tmp_path):
     """Pillow reads the upper 8 of their 16 bits, and writes no such picture; so it is made here."""
     values = (1000 * np.arange(6 * channels)).astype(">u2").reshape(2, 3 * channels)
     rows = b"".join(b"\0" + row.tobytes() for row in values)
@@ -118,7 +118,7 @@ def warned(path):
 
 @pytest.mark.parametrize("name", ["real.tif", "real.pfm"])
 @pytest.mark.parametrize("white", [1.0, 255.0])
-def test_pictures_of_real_numbers_are_told_of(tmp_path, name, white):
+def test_pictures_of_real_numbers_are_reported(tmp_path, name, white):
     """They were made bytes without a word."""
     values = np.array([[0.0, 0.25, 1.0], [0.5, 0.125, 0.75]], np.float32) * np.float32(white)
     if name.endswith("pfm"):
@@ -162,7 +162,7 @@ def test_of_large_whole_numbers_the_highest_bits_are_read(tmp_path):
 
 @pytest.mark.parametrize("form", ["P6", "P3"])
 @pytest.mark.parametrize("most", [255, 65535])
-def test_a_ppm_of_many_bits_is_told_of(tmp_path, form, most):
+def test_a_ppm_of_many_bits_is_reported(tmp_path, form, most):
     values = np.arange(18).reshape(2, 9) * (most // 17)
     binary = values.astype(np.uint8 if most == 255 else ">u2").tobytes()
     text = " ".join(map(str, values.ravel())).encode()

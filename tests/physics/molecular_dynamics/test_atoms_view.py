@@ -58,7 +58,7 @@ def test_the_last_picture_is_that_of_a_run(configured, tmp_path, device):
     assert len(shown(view, view.initial)) == 1  # it has come to its last step
 
 
-def test_a_box_is_seen_from_another_side_and_goes_on(configured, tmp_path):
+def test_a_box_is_seen_from_another_side_and_continues(configured, tmp_path):
     config = configured()
     view = view_of(config)
     running = view.frames(view.initial)
@@ -148,7 +148,7 @@ def test_the_nearer_ball_covers_the_farther_one():
     assert (small[SIDE // 2, SIDE // 2] != PAPER).any()
 
 
-def test_turning_does_not_begin_anew(configured):
+def test_turning_does_not_begin_again(configured):
     view = view_of(configured())
     last = shown(view, view.initial)[-1]
     state = replace(view.initial, around=1.0)

@@ -189,7 +189,7 @@ def test_a_file_of_any_size_is_refused_at_once(tmp_path):
         read_atoms(str(path))
 
 
-def test_velocities_that_are_not_used_are_told_of(tmp_path):
+def test_velocities_that_are_not_used_are_reported(tmp_path):
     atoms_of(tmp_path, with_column("velo:R:3", "0 0 1", "0 0 2"))
     given = {"workload": "molecular_dynamics", "atoms": str(tmp_path / "atoms.xyz"), "cutoff": 2.0}
     said = [one.message for one in config_from_dict(given).warnings()]

@@ -180,7 +180,7 @@ def test_cells_and_lists_hold_what_they_should(device):
     assert memory["lengths"].min() > 0
 
 
-def test_lists_are_made_anew_when_atoms_have_moved(device):
+def test_lists_are_made_again_when_atoms_have_moved(device):
     """And only then: a list that were never made again would miss pairs."""
     p = crystal(4, 0.4, cutoff=2.0, variant="list", dt=0.005, skin=0.3)
     made = engine(p, device)

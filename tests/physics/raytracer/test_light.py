@@ -236,7 +236,7 @@ def test_a_mirror_shows_the_mirrored_picture(device):
     assert len({tuple(one) for one in direct.reshape(-1, 3).tolist()}) == 3
 
 
-def test_the_camera_looks_where_it_is_told_to(device):
+def test_the_camera_looks_where_the_key_says(device):
     """A sphere straight ahead is in the middle, from anywhere, whichever way is up."""
     for number in range(6):
         rng = np.random.default_rng(number)

@@ -21,7 +21,7 @@ def config_of(**settings):
     return config_from_dict({**SMALL, **settings})
 
 
-def test_the_picture_lies_beside_the_results(tmp_path):
+def test_the_picture_lies_next_to_the_results(tmp_path):
     report = societies.run(config_of(record={"float_image": True}), out=tmp_path / "a.h5")
     pixels = np.asarray(Image.open(tmp_path / "a.png"))
     with societies.open_results(report.path) as run:
@@ -45,7 +45,7 @@ def test_the_picture_may_have_a_name_of_its_own(tmp_path):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.h5", "one.png"]
 
 
-def test_a_picture_of_somebody_else_is_not_replaced(tmp_path):
+def test_a_picture_of_someone_else_is_not_replaced(tmp_path):
     Image.new("RGB", (3, 3), "red").save(tmp_path / "a.png")
     before = (tmp_path / "a.png").read_bytes()
     with pytest.raises(

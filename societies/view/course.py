@@ -22,7 +22,7 @@ from societies.opencl import Device
 from societies.signals import COMPUTING
 from societies.view.shots import History, Line
 from societies.workload import Setup
-from societies.workload.declare.fields import SERIES, State
+from societies.workload.declare.fields import State, series_columns
 from societies.workload.running.branch import with_intervention, with_values
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, Built, Engine, build
@@ -105,15 +105,22 @@ class Course:
     def _empty(self) -> History:
         """Return a history without rows, with the series of the present changes."""
         workload, p = self._setup.workload, self._setup.p
-        columns, about = workload.columns(p), workload.series(p)
+        about, entries = workload.series(p), workload.entries(p)
         return History(
             self._setup.copies,
             [
                 Line(one, name, about[one].unit, about[one].meaning, about[one].lag)
-                for one in columns
-                for name in columns[one]
+                for log in self._logs
+                for one, columns in series_columns(about, entries, log).items()
+                for name in columns
             ],
         )
+
+    @property
+    def _logs(self) -> list[str]:
+        """The logged arrays that hold series."""
+        series = self._setup.workload.series(self._setup.p)
+        return list(dict.fromkeys(one.log for one in series.values()))
 
     @property
     def setup(self) -> Setup[Any, Any]:
@@ -279,7 +286,7 @@ class Course:
             return
         began, self._began = self._began, None
         first, rows = self.tick + 1, self._history.rows
-        series = self._engine.log(SERIES)
+        series = np.concatenate([self._engine.log(name) for name in self._logs], axis=2)
         took = time.perf_counter() - began
         self._chunk = paced(self.heading - self.tick, took, BLOCK, LOG_TICKS, faster=2)
         self._arrived(self.heading)

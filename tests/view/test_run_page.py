@@ -109,6 +109,22 @@ def test_a_slider_is_an_intervention_after_the_day_that_is_shown(tmp_path):
     assert hashes(last(view, at(state, 12))) == before
 
 
+def test_measures_are_among_the_series_with_the_numbers_of_a_file(tmp_path):
+    """The docs said so of prices, and the page had none of the series of another array."""
+    groups = [{"name": "a", "share": 0.4}, {"name": "b", "share": 0.6}]
+    view, state = made(record={"measures": True}, groups=groups, days=8)
+    history = last(view, at(state, 8)).panes[0].history
+    societies.run(view.configuration(state), device="reference", out=tmp_path / "run.h5")
+    with societies.open_results(tmp_path / "run.h5") as data:
+        names = {line.series for line in history.lines}
+        assert {"units_extracted", "price_mean", "top_share_income", "group_wealth"} < names
+        shown = history.part(0, 8, 0)[:, 3]
+        for name in names:
+            columns = [i for i, line in enumerate(history.lines) if line.series == name]
+            wanted = data[name].values[0].reshape(8, -1).astype(np.float32)
+            assert np.array_equal(shown[:, columns], wanted, equal_nan=True), name
+
+
 def test_a_change_before_the_first_day_is_a_key(tmp_path):
     view, state = made()
     last(view, state)

@@ -144,9 +144,9 @@ class Events:
 
 
 def series_columns(
-    series: Mapping[str, Series], entries: Mapping[str, Sequence[object]]
+    series: Mapping[str, Series], entries: Mapping[str, Sequence[object]], log: str = SERIES
 ) -> dict[str, list[str]]:
-    """Return the names of the columns of the array ``series`` that each series has.
+    """Return the names of the columns of the array ``log`` that each of its series has.
 
     A series without dimensions has one column of its name; otherwise ``NAME_ENTRY`` stands for each
     entry of its dimensions.
@@ -154,7 +154,7 @@ def series_columns(
     return {
         name: ["_".join(map(str, (name, *of))) for of in product(*(entries[d] for d in one.dims))]
         for name, one in series.items()
-        if one.log == SERIES
+        if one.log == log
     }
 
 

@@ -146,6 +146,29 @@ def test_the_slider_follows_the_configurations_interventions_in_every_window(chr
             one.close()
 
 
+def test_a_slider_that_is_dragged_stays_though_other_controls_change(chromium):
+    """It was made anew when another one changed, and the mouse had lost it."""
+    banned = {"day": 10, "until": 20, "set": {"policies.quota_of": 2}}
+    with served(made(days=30, interventions=[banned])[0]) as page:
+        window = chromium.open(page.address)
+        shows_day(window, 0)
+        window.js("by('c-key').value = 'policies.quota'; by('c-key').onchange()")
+        label = "by('c-value').parentNode.textContent"
+        window.until(f"{label}.includes('no effect while policies.quota_of is -1')")
+        window.js("bar = by('c-tick'); bar.scrollIntoView({block: 'center'})")
+        x, y, width, height = window.box("c-tick")
+        places = [(x + 8 + (width - 16) * day / 30, y + height / 2) for day in (0, 12, 15)]
+        window.mouse("mousePressed", *places[0], button="left", buttons=1, clickCount=1)
+        for place, day in zip(places[1:], (12, 15), strict=True):
+            window.mouse("mouseMoved", *place, button="left", buttons=1)
+            shows_day(window, day)
+        assert window.js("by('c-tick') === bar")
+        window.mouse("mouseReleased", *places[2], button="left", clickCount=1)
+        window.until(f"!{label}.includes('no effect')")
+        assert not page.errors
+        window.close()
+
+
 def test_pictures_and_a_video_are_saved(window, tmp_path):
     window.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     window.js("document.getElementById('video').click()")

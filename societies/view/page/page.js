@@ -186,8 +186,10 @@ function inform(news) {
   write("mouse", does.map((name) => name + ": " + takes[name]).join("; "));
   const controls = news.controls.filter((one) => one.kind !== "mouse");
   const wanted = JSON.stringify(controls.map(({ value, ...rest }) => rest));
-  if (wanted !== structure) build(controls);
-  structure = wanted;
+  if (wanted !== structure && !by("controls").querySelector("[type=range]:active")) {
+    build(controls); // not while a slider is dragged, which would lose the mouse
+    structure = wanted;
+  }
   enable();
   if (news.seq < seq) return; // the news do not contain later changes made on this page
   for (const one of controls) setInput(one.name, one.value);
@@ -236,9 +238,13 @@ function slider(one) {
   const typed = one.limits ? { step: one.step } : range;
   const box = make("input", { type: "number", id: "n-" + one.name, ...typed, value: one.value });
   box.ariaLabel = one.label;
+  bar.onchange = () => setTimeout(() => inform(known)); // with what waited for the end of the drag
   bar.oninput = () => { bar.ariaValueText = box.value = bar.value; act({ change: one.name, value: Number(bar.value) }); };
-  box.oninput = () => { box.dataset.typing = true; };
-  box.onblur = () => { delete box.dataset.typing; };
+  box.onfocus = box.oninput = () => { box.dataset.typing = true; };
+  box.onblur = () => {
+    delete box.dataset.typing;
+    setTimeout(() => inform(known));
+  };
   box.onchange = () => {
     delete box.dataset.typing;
     if (box.value === "") return;

@@ -147,7 +147,7 @@ def idle_changes(config: Any) -> Iterator[Conflict]:
     idle = list(config.idle())
     table = config.table.columns if config.table is not None else ()
     for key, why in without_effect(idle, table).items():
-        yield Conflict((key,), f"differs between copies, but has no effect {why}")
+        yield Conflict(tuple(key.split(".")), f"differs between copies, but has no effect {why}")
     for i, one in enumerate(config.interventions):
         for name in one.set:
             for why in without_effect(idle, points.keys_changed(config, one, name)).values():

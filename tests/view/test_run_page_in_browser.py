@@ -147,7 +147,7 @@ def test_the_slider_follows_the_configurations_interventions_in_every_window(chr
 
 
 def test_a_slider_that_is_dragged_stays_though_other_controls_change(chromium):
-    """It was made anew when another one changed, and the mouse had lost it."""
+    """All controls were replaced when one changed, and the mouse lost it."""
     banned = {"day": 10, "until": 20, "set": {"policies.quota_of": 2}}
     with served(made(days=30, interventions=[banned])[0]) as page:
         window = chromium.open(page.address)

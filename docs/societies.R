@@ -10,7 +10,11 @@
 # ncdf4. R has the dimensions of an array in the opposite order, the last one first.
 
 societies_read <- function(file, variables = NULL) {
-  connection <- ncdf4::nc_open(file)
+  if (!file.exists(file)) stop(file, ": no such file in ", getwd(), call. = FALSE)
+  connection <- tryCatch(ncdf4::nc_open(file), error = function(error) {
+    stop(file, ": is not netCDF; societies export RESULT.h5 --to netcdf makes it of a result",
+         call. = FALSE)
+  })
   on.exit(ncdf4::nc_close(connection))
   attribute <- function(variable, name) {
     found <- ncdf4::ncatt_get(connection, variable, name)

@@ -66,6 +66,10 @@ meaning <- societies_meaning(run)
 write(paste(meaning$unit, meaning$dimensions)[meaning$variable == "utility"], "utility.txt")
 refused <- try(societies_table(run, c("gini", "hhi")), silent = TRUE)
 write(conditionMessage(attr(refused, "condition")), "refused.txt")
+for (file in c("small.txt", "names.txt")) {{
+  found <- try(societies_read(file), silent = TRUE)
+  write(conditionMessage(attr(found, "condition")), "refused.txt", append = TRUE)
+}}
 """
 
 
@@ -87,4 +91,7 @@ def test_the_functions_for_r_open_a_run_as_xarray_does(tmp_path):
         shape = tuple(np.loadtxt(tmp_path / "dim.txt", int))
         assert shape == run.hhi.shape[::-1]
     assert (tmp_path / "utility.txt").read_text() == "util day x society\n"
-    assert (tmp_path / "refused.txt").read_text().startswith("hhi has other dimensions than gini:")
+    refused = (tmp_path / "refused.txt").read_text().splitlines()
+    assert refused[0].startswith("hhi has other dimensions than gini:")
+    assert refused[1] == f"small.txt: no such file in {tmp_path}"
+    assert refused[2].startswith("names.txt: is not netCDF; societies export RESULT.h5 --to netcdf")

@@ -192,7 +192,9 @@ function inform(news) {
   }
   enable();
   if (news.seq < seq) return; // the news do not contain later changes made on this page
-  for (const one of controls) setInput(one.name, one.value);
+  // While a run plays, pictures say which tick is shown; the state, from which one it began to play.
+  const playing = newest && newest.playing;
+  for (const one of controls) setInput(one.name, playing && one.name === "tick" ? newest.tick : one.value);
 }
 
 // Shows a value in the inputs of a control, except in the one in which somebody types. A slider

@@ -622,6 +622,13 @@ def test_a_file_that_is_being_written_is_followed_and_only_new_rows_are_sent(tmp
     assert [shots[0].tick, shots[-1].tick] == [0, rows] and not shots[-1].facts["playing"]
     assert next(one for one in page.controls(state) if one.name == "tick").most == rows
     monkeypatch.setattr(file_view, "being_written", lambda path: True)
+    page = FileView(path)
+    frames = page.frames(page.initial)
+    assert next(frames).caption.endswith("; the run continues)")
+    monkeypatch.setattr(file_view, "being_written", lambda path: False)  # it was killed
+    shot = [one for one in frames if one is not None][-1]
+    assert shot.caption == said and not shot.facts["playing"]
+    monkeypatch.setattr(file_view, "being_written", lambda path: True)
     page, known = FileView(path), {}
     assert page.initial.playing and (begun := page.initial.asked) < 12
     frames = page.frames(page.initial)

@@ -191,6 +191,9 @@ def test_pictures_and_a_video_are_saved(window, tmp_path):
     space = "{http://www.w3.org/2000/svg}"
     texts = [one.text for one in drawing.iter(f"{space}text")]
     assert {f"day {tick} of 30", ", 5 agents alive.", "utility (util)"} <= {*texts}
+    texts = "lettering(by('scene').getBoundingClientRect())"  # in lines: titles lay over each other
+    assert window.js(f"{texts}.every(one => one.x + one.width <= by('scene').clientWidth + 1)")
+    assert window.js(f"new Set({texts}.map(one => one.size + one.weight + one.colour)).size") > 2
     circles = [one for one in drawing.iter(f"{space}path") if one.get("d").count("A") == 2]
     assert len(circles) == 5
     shown = window.js("newest.panes[0].numbers.links.length / 3")

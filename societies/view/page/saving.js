@@ -30,21 +30,32 @@ function compose(canvas, scale) {
     const box = one.getBoundingClientRect();
     context.drawImage(one, (box.x - top.x) * scale, (box.y - top.y) * scale, box.width * scale, box.height * scale);
   }
-  for (const [text, x, y, width, colour] of lettering(top)) {
+  for (const { text, x, y, width, size, weight, colour } of lettering(top)) {
     context.fillStyle = colour;
-    context.font = `${12 * scale}px system-ui, sans-serif`;
+    context.font = `${weight} ${size * scale}px system-ui, sans-serif`;
     context.fillText(text, x * scale, y * scale, width * scale);
   }
 }
 
-// Returns the texts around the pictures, each with its place (x, y and width) and its colour.
+// Returns the texts around the pictures line by line, each with its place, width, font and colour.
 function lettering(top) {
-  return [...document.querySelectorAll(TITLES)].filter((one) => one.textContent && visible(one)).map((one) => {
-    const range = document.createRange();
-    range.selectNodeContents(one);
-    const box = range.getBoundingClientRect();
-    return [one.textContent, box.x - top.x, box.y - top.y + 13, by("scene").clientWidth, getComputedStyle(one).color];
-  });
+  const lines = [], range = document.createRange();
+  for (const element of document.querySelectorAll(TITLES)) {
+    if (!visible(element)) continue;
+    const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    while (nodes.nextNode()) {
+      const node = nodes.currentNode, style = getComputedStyle(node.parentElement);
+      let line = null;
+      for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        const box = range.getBoundingClientRect(), x = box.x - top.x, y = box.y - top.y + 0.8 * box.height;
+        if (line && Math.abs(line.y - y) < 1) Object.assign(line, { text: `${line.text} ${word}`, width: x + box.width - line.x });
+        else lines.push(line = { text: word, x, y, width: box.width, size: parseFloat(style.fontSize), weight: style.fontWeight, colour: style.color });
+      }
+    }
+  }
+  return lines;
 }
 
 function savePng() {
@@ -81,8 +92,8 @@ class Svg {
   fillRect(x, y, width, height) {
     this.parts.push(`<rect x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" fill="${this.fillStyle}"/>`);
   }
-  fillText(text, x, y) {
-    this.parts.push(`<text x="${short(x)}" y="${short(y)}" fill="${this.fillStyle}">${quoted(text)}</text>`);
+  fillText(text, x, y, size = 12, weight = 400) {
+    this.parts.push(`<text x="${short(x)}" y="${short(y)}" fill="${this.fillStyle}" font-size="${size}" font-weight="${weight}">${quoted(text)}</text>`);
   }
   at(x, y, paint) {
     this.parts.push(`<g transform="translate(${short(x)} ${short(y)})">`);
@@ -154,13 +165,13 @@ function svgOfScene() {
       ["spread", pane.numbers.spread && pane.numbers.spread.length, paintSpread]];
     for (const [name, shown, paint] of paints) if (shown) place(box.querySelector("." + name), (one) => paint(one, pane, i));
   });
-  for (const [text, x, y, , colour] of lettering(top)) {
+  for (const { text, x, y, size, weight, colour } of lettering(top)) {
     svg.fillStyle = colour;
-    svg.fillText(text, x, y);
+    svg.fillText(text, x, y, size, weight);
   }
   const [width, height] = [Math.ceil(top.width), Math.ceil(top.height)];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
-    `font-family="sans-serif" font-size="12"><title>${quoted(document.title + ", " + newest.caption)}</title>` +
+    `font-family="system-ui, sans-serif"><title>${quoted(document.title + ", " + newest.caption)}</title>` +
     `<rect width="100%" height="100%" fill="${paper()}"/>${svg.parts.join("")}</svg>`;
 }
 

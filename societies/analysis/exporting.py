@@ -248,9 +248,8 @@ def event_rows(events: xr.Dataset, first: tuple[str, ...] = ()) -> pd.DataFrame:
     import pandas as pd
 
     columns: dict[str, Any] = {}
-    order = [name for name in first if name in events]
-    order += [str(name) for name in events.data_vars if name not in order]
-    for name, column in ((name, events[name]) for name in order):
+    order = [*(name for name in first if name in events), *map(str, events.data_vars)]
+    for name, column in ((name, events[name]) for name in dict.fromkeys(order)):
         values = column.transpose(EVENT, ...).values
         if values.ndim == 1:
             meanings = str(column.attrs.get("flag_meanings", "")).split()

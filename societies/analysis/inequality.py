@@ -167,7 +167,7 @@ def within_and_between(data: xr.DataArray, group: xr.DataArray, dim: str = "agen
         raise ConfigError(f"{data.sizes[dim]} values along {dim} have {group.sizes[dim]} groups")
     if not data.sizes[dim]:
         raise ConfigError(f"'{data.name}' has no {dim}, so there are no groups")
-    total, count = values.sum(dim, min_count=1), values.count(dim)
+    total, count = values.sum(dim), values.count(dim)
     means, shares, each = [], [], []
     numbers = np.unique(group.values)
     for number in numbers:

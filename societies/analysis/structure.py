@@ -81,7 +81,7 @@ def interdependence(
     units = extracted.astype(float)
     total = units.sum(dim)
     weights = xr.DataArray(np.asarray(contained, float), dims=dim)
-    if dim in units.coords and sorted(map(str, units[dim].values)) == sorted(SOURCES):
+    if sorted(map(str, units[dim].values)) == sorted(SOURCES):
         weights = weights.assign_coords({dim: list(SOURCES)}).sel({dim: units[dim].values})
     weighted = (units * weights).sum(dim, min_count=1)
     found = weighted / total.where(total > 0, 1.0)

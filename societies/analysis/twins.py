@@ -118,7 +118,7 @@ def _divided(a: xr.Dataset, by: str) -> str | None:
     clock, known = clock_of(a), []
     for name in map(str, a.data_vars):
         more = [str(dim) for dim in a[name].dims if dim not in (PAIR, clock)]
-        numbered = not more or more[0] not in a.coords or a[more[0]].dtype.kind in "iu"
+        numbered = not more or a[more[0]].dtype.kind in "iu"
         if len(a[name].dims) == 2 + len(more) and len(more) < 2 and numbered:
             if name == by:
                 return more[0] if more else None

@@ -23,7 +23,7 @@ def limits(p: Parameters, day: int) -> dict[str, ArrayLike]:
     least = min(min(curve.minutes) for curve in p.effort_curves)
     fastest = 1.0 if p.devices is None else max(p.device_factor)
     a_day = math.floor(min(p.day_length * fastest / least, MOST_UNITS)) + 2
-    first = max(map(max, p.endowment), default=0)
+    first = max(map(max, p.endowment))
     found: dict[str, ArrayLike] = {
         "last to be removed": np.array(removable or [1]) - 1,
         # all units extracted so far, and those that all agents had before

@@ -19,7 +19,7 @@ from societies.workload.running.state import initial_state as initial
 ALIVE = "alive"
 """Field that is nonzero for agents in the simulation."""
 
-MOST_UNITS = (2**31 - 1) // 2
+MOST_UNITS = 2**30 - 1
 """Half of the largest int32: leaves room for units held in the course of a day."""
 
 

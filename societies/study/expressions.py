@@ -38,9 +38,9 @@ def parsed(text: str) -> ast.expr:
         raise ConfigError(f"'{text[:60]}' is no variable and no expression of variables") from None
     for node in ast.walk(tree):
         known = isinstance(node, ast.Name | ast.BinOp | ast.operator | ast.expr_context)
-        number = isinstance(node, ast.Constant) and is_finite(node.value)
-        if number and not re.fullmatch(DECIMAL, ast.get_source_segment(text.strip(), node) or ""):
-            number = False  # as 1_000 and 0x10, which other values of a document cannot be
+        # not 1_000 and 0x10, which other values of a document cannot be
+        decimal = re.fullmatch(DECIMAL, str(ast.get_source_segment(text.strip(), node)))
+        number = decimal and isinstance(node, ast.Constant) and is_finite(node.value)
         if not known and not number and not isinstance(node, ast.UnaryOp | ast.USub):
             raise ConfigError(f"'{text[:60]}': an expression has variables, numbers and + - * /")
         if isinstance(node, ast.BinOp) and type(node.op) not in _SIGNS:

@@ -195,7 +195,6 @@ def _keys(model: Any, data: Mapping[str, Any]) -> list[str]:
         key
         for key in leaves(data)
         if not key.startswith(("workload", "record."))
-        and value_at(data, key) is not None
         and (
             found_key(model, data, key)[1] in (VALUE, TABULATED, INITIAL)
             or _words(field_of(model, key))

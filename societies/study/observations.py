@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path as FilePath
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from societies.errors import ConfigError
 from societies.numbers import is_finite
 from societies.study.statistics import Reals
 from societies.study.target_file import DataColumn
+
+Times: TypeAlias = list[tuple[int, ...]]
+"""A time for each row: (month, day) of dates, or one number."""
 
 UNORDERED = ("kolmogorov_smirnov", "wasserstein")
 """Statistics that compare distributions, so that the order of the observations does not matter."""
@@ -58,9 +62,9 @@ def observations(
     if not all(map(is_finite, column)):
         message = f"column '{wanted}' of {found.name} has entries that are no finite numbers"
         raise config_error([Problem(document.place(path), path, message)])
-    clocks = [key for key in times if times[key] is not None and key != wanted]
-    if clocks and statistic not in UNORDERED:
-        require_order(found, sorted(clocks, key=_coarseness))
+    clocks = {key: one for key, one in times.items() if one is not None and key != wanted}
+    if statistic not in UNORDERED:
+        require_order(found, {key: clocks[key] for key in sorted(clocks, key=_coarseness)})
     return np.array(column, float)
 
 
@@ -68,17 +72,17 @@ def _coarseness(key: str) -> int:
     return TIMES.index(key.lower()) if key.lower() in TIMES else -1
 
 
-def times_of(table: Columns, key: str) -> list[tuple[int, int]] | None:
-    """Return (month, day) of a column of dates, (number, 0) of one of ticks; None for others."""
+def times_of(table: Columns, key: str) -> Times | None:
+    """Return (month, day) of a column of dates, (number,) of one of ticks; None for others."""
     place = table.keys.index(key)
     values = [row[place] for row in table.rows]
     if key.lower() in TIMES and all(type(one) is int for one in values):
-        return [(int(str(one)), 0) for one in values]
+        return [(int(str(one)),) for one in values]
     found = [one for one in map(_date, values) if one is not None]
     return found if len(found) == len(values) else None
 
 
-def _date(value: Value) -> tuple[int, int] | None:
+def _date(value: Value) -> tuple[int, ...] | None:
     """Return the month, counted from the year 0, and the day of the month of a date."""
     read = _DATE.fullmatch(value) if isinstance(value, str) else None
     if read is None:
@@ -89,10 +93,10 @@ def _date(value: Value) -> tuple[int, int] | None:
         date(year, month, day or 1)
     except ValueError:
         return None
-    return 12 * year + month - 1, day
+    return 12 * year + month, day
 
 
-def require_order(table: Columns, clocks: Sequence[str]) -> None:
+def require_order(table: Columns, clocks: Mapping[str, Times]) -> None:
     """Raise ConfigError unless each row is later than the one before, and none is missing.
 
     Rows are not missed where the days of dates differ, as of weekdays or of the ends of months, nor
@@ -100,11 +104,11 @@ def require_order(table: Columns, clocks: Sequence[str]) -> None:
 
     Parameters
     ----------
-    clocks : columns of times, the coarsest first
+    clocks : columns of times, the coarsest first, as from `times_of`
     """
-    times = [*zip(*(times_of(table, key) or [] for key in clocks), strict=True)]
+    times = [*zip(*clocks.values(), strict=True)]
     months = [one[0][0] for one in times]
-    regular = len(clocks) == 1 and len({one[0][1] for one in times}) == 1
+    regular = len(clocks) == 1 and len({one[0][1:] for one in times}) == 1
     for row in range(1, len(times)):
         gap = regular and months[row] - months[row - 1] != months[1] - months[0]
         if times[row] > times[row - 1] and not gap:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,17 +51,14 @@ def require_recorded(targets: Targets, setup: Setup[Any, Any]) -> None:
 
 def _hint(variable: str, setup: Setup[Any, Any], there: set[str]) -> str:
     data = setup.config.model_dump()
-    record = data.get("record") or {}
+    record = data["record"]
     for key, value in record.items():
         for other in (True,) if isinstance(value, bool) else (1,) if value == 0 else ():
-            try:
+            with suppress(ValueError, KeyError, ConfigError):
                 more = {**data, "record": {**record, key: other}}
                 own = Setup(setup.workload, type(setup.config).model_validate(more))
                 if variable in {one.name for one in contents_of(own).variables()}:
-                    said = "true" if other is True else "1"
-                    return f"; record.{key}: {said} records it"
-            except (ValueError, KeyError, ConfigError):
-                continue
+                    return f"; record.{key}: {str(other).lower()} records it"
     return suggestion(variable, there) or f"; it records {', '.join(sorted(there))}"
 
 

@@ -139,19 +139,18 @@ class Sweep:
     @property
     def plugged(self) -> list[Plugged]:
         """The rules that the base and values of factors replace."""
-        declared = self.workload.replaceable()
+        declared = {
+            f"rules.{name}": (name, one) for name, one in self.workload.replaceable().items()
+        }
         found = [self.workload.plugged(self.base)]
         for factor in self.factors:
             for place, varied in enumerate(factor.keys):
-                name = varied.removeprefix("rules.")
-                if name == varied or name not in declared:
+                if varied not in declared:
                     continue
+                name, of = declared[varied]
                 texts = {row[place] for row in factor.rows()}
                 functions = {text for text in texts if split(str(text)) is not None}
-                found += [
-                    Plugged({name: load_plug_in(declared[name], text)})
-                    for text in sorted(functions)
-                ]
+                found += [Plugged({name: load_plug_in(of, text)}) for text in sorted(functions)]
         return [one for one in found if one]
 
     @property

@@ -47,7 +47,7 @@ class InMemory:
     writable = True
 
     def __init__(self, contents: Contents, folder: Callable[[], str], keep: Keep) -> None:
-        lengths = {one.name: len(one.values) for one in contents.coordinates() if not one.along}
+        lengths = {one.name: len(one.values) for one in contents.coordinates()}
         self._folder = folder
         self.events: dict[str, list[Columns]] = {name: [] for name in keep.events}
         self.variables = kept_variables({one.name: one for one in contents.variables()}, keep)

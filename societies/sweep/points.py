@@ -119,8 +119,7 @@ def checked_points(
     base, data = sweep.base, data_of(sweep.base, copies)
     problems: list[Problem] = []
     shared = shared_keys(base, data, points) - {LABEL}
-    by_run = INTERVENTIONS in shared and "replicates" in data
-    by_run = by_run and sweep.workload.numbered and not sweep.workload.timed
+    by_run = INTERVENTIONS in shared and sweep.workload.numbered and not sweep.workload.timed
     paths = {key: found_key(type(base), data, key)[0] for key in points[0]}
     buckets: dict[str, Bucket] = {}
     policies: dict[str, list[Any]] = {}  # of a bucket, by its name
@@ -162,16 +161,16 @@ def checked_points(
         if by_run and (text := json.dumps(point[INTERVENTIONS])) not in bucket.policies:
             bucket.policies[text] = len(bucket.policies)
             policies.setdefault(name, []).append(config.interventions)
-    for name, each in policies.items() if not problems else ():
-        one = buckets[name]
-        every = together(one.config, each, np.zeros(data["replicates"], np.intp))
-        buckets[name] = replace(one, config=every)
-    for bucket in buckets.values() if not problems else ():
-        sweep.workload.plugged(bucket.config)  # loads the rules, so that a wrong one is said first
     if problems:
         more = len(problems) > MOST_REPORTED
         text = str(config_error(problems[:MOST_REPORTED]))
         raise ConfigError(f"{text}\nand more problems like these" if more else text)
+    for name, each in policies.items():
+        one = buckets[name]
+        every = together(one.config, each, np.zeros(data["replicates"], np.intp))
+        buckets[name] = replace(one, config=every)
+    for bucket in buckets.values():
+        sweep.workload.plugged(bucket.config)  # loads the rules, so that a wrong one is said first
     return list(buckets.values())
 
 
@@ -185,8 +184,7 @@ def together(config: Any, policies: Sequence[Any], of: NDArray[np.intp]) -> Any:
     """
     listed = _removals(policies, of)
     listed += [(one, of == k) for k, own in enumerate(policies) for one in own if one.set]
-    every = type(policies[0])(one for one, _ in listed)
-    found = config.model_copy(update={INTERVENTIONS: every})
+    found = config.model_copy(update={INTERVENTIONS: tuple(one for one, _ in listed)})
     found._applies = np.array([applies for _, applies in listed], bool).reshape(-1, len(of))
     return found
 

@@ -77,7 +77,7 @@ def sample(document: Document, path: Path, method: str, said: Mapping[str, Any])
 
     definition = {method: {**options, "keys": keys}}
     there = key_place(document, (*path, "keys"))
-    real = [key for key, one in ranges.items() if not one.whole and one.distribution != "choice"]
+    real = [key for key, one in ranges.items() if one.distribution != "choice"]
     whole = dict.fromkeys(real, "add 'whole: true' to its range")
     return Factor(tuple(keys), count, rows, place, there, definition, distinct=False, whole=whole)
 

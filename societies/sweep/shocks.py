@@ -37,7 +37,7 @@ def study_of_shocks(
     if "interventions" not in type(config).model_fields:
         raise ConfigError(f"{option('shock')}: {config.workload} has no interventions")
     data = config.model_dump(mode="json")
-    if replicates is not None and "replicates" in data:
+    if replicates is not None:
         data["replicates"] = replicates
     before = data["interventions"]
     names = [_name(row, shocks) for row in range(1, len(shocks) + 1)]
@@ -52,9 +52,7 @@ def sweep_of_shocks(config: Any, shocks: Sequence[Any], replicates: int | None =
     (factor,) = sweep.factors
 
     def place(row: int, key: str) -> Origin:
-        if not row:
-            return factor.place(row, key)
-        return Origin((2, row), _name(row, shocks), names=True)
+        return Origin((row,), _name(row, shocks), names=True)
 
     return replace(sweep, factors=[replace(factor, place=place)])
 
@@ -90,12 +88,11 @@ def _interventions(data: Mapping[str, Any], config: Any, shock: Any, name: str) 
             f"{clock}: expected a number, {{{RANDOM}: [FIRST, LAST]}} or "
             f"{{{GIVEN}: [A, B, ...]}}, either with {LASTS}: N or without"
         )
-    if shock.get("remove") or "replicates" not in data:
-        what = "a removal" if shock.get("remove") else f"an intervention of {config.workload}"
-        raise wrong(f"{clock}: {what} happens to all {copies} at once: name one")
+    if shock.get("remove"):
+        raise wrong(f"{clock}: a removal happens to all {copies} at once: name one")
     (kind,) = kinds
     ticks = when[kind]
-    for word, values in ((kind, ticks), (LASTS, [1] if lasts is None else [lasts])):
+    for word, values in ((kind, ticks), *(() if lasts is None else ((LASTS, [lasts]),))):
         whole = isinstance(values, list) and all(type(one) is int for one in values)
         if not whole or not values or min(values) < (word == LASTS):
             least = int(word == LASTS)
@@ -119,7 +116,7 @@ def _interventions(data: Mapping[str, Any], config: Any, shock: Any, name: str) 
         at = int(own.integers(ticks[0], ticks[1] + 1)) if kind == RANDOM else at
         of.setdefault(at, []).append(number)
     rest = {word: value for word, value in shock.items() if word != clock}
-    rest["label"] = shock.get("label") or worded(json.dumps([{**rest, **when}]))
+    rest["label"] = worded(json.dumps([{**rest, **when}]))
     return [
         {clock: at, **({} if lasts is None else {"until": at + lasts}), **rest, copies: numbers}
         for at, numbers in sorted(of.items())

@@ -100,8 +100,38 @@ def test_devices_are_worth_what_is_left_of_their_lifetime(monkeypatch):
     assert found.device_price.values.tolist() == price.values.tolist()
 
 
+def test_a_device_costs_what_is_in_it_and_the_minutes_of_making_it(monkeypatch):
+    """A tool is made of resources, a machine of tools; a minute of work is worth 2 util here."""
+    module = sys.modules[constant_prices.__module__]
+    monkeypatch.setattr(module, "_minutes", lambda config, resource, skill: 10 * resource + skill)
+    kinds = ["tool", "machine", "factory", "industry", "device_machine", "device_factory"]
+    of = ("society", "device_type", "resource")
+    recipe = np.full((1, 6, 2, 2), -1.0)  # not invented
+    recipe[0, 0] = [[0, 1], [1, 1]]  # tools for resource 0 of both, for resource 1 of two of it
+    recipe[0, 1, 1] = [0, np.nan]  # machines for resource 1 of a tool for resource 0
+    of_agents = np.array([[1.0, 3.0], [2.0, 4.0]])  # (agent, resource)
+    skill = np.broadcast_to(of_agents[None, :, None, None], (1, 2, 2, 6, 2))
+    data = result(
+        recipe=((*of, "component"), recipe),
+        device_experience=(("society", "agent", "day", *of[1:]), skill),
+    )
+    data = data.assign_coords(device_type=kinds, society=[4])
+    data.attrs["configuration"] += "day_length: 2\n"
+    # On day 1 agents extract 1 + 0 and 1 + 3 * 2 util in 2 minutes, so a minute is worth 4 / 2.
+    found = module._device_prices(data, module._prices(data, 1), 1)
+    assert found.dims == of and found.society.values.tolist() == [4]
+    assert found.device_type.values.tolist() == kinds
+    expected = np.full((6, 2), np.nan)
+    expected[0] = 2 * 1.5 + 1 + 3, 2 * (10 + 3.5) + 3 + 3
+    expected[1, 1] = 2 * (10 + 3.5) + expected[0, 0]
+    np.testing.assert_array_equal(found.values, [expected])
+
+
 def test_a_day_that_is_not_recorded_is_refused():
     with pytest.raises(ConfigError, match="not recorded; the days are 1 to 2, 2 of them"):
         constant_prices(result(), day=3)
     with pytest.raises(ConfigError, match="1 of 2 resources are in the data"):
         constant_prices(result().isel(resource=[0]), day=1)
+    unsaid = result()
+    unsaid.attrs["configuration"] = CONFIGURATION.replace("resources: 2\n", "")
+    assert constant_prices(unsaid, day=1).wealth.equals(constant_prices(result(), day=1).wealth)

@@ -149,6 +149,8 @@ def test_levels_are_equally_spaced_values_of_each_parameter(scale):
 def test_levels_that_the_points_do_not_show_are_named():
     some, odd = GRID[:3], np.array([(0, 0), (1, 0), (1, 1), (1, 1), (2, 1), (2, 2)])
     assert of_morris(some)[1] == 2
+    alone = outcome(some)[:2].rename(b="other")
+    assert trajectories(alone, ["a"], "run", None)[1] == 2
     two_and_four = np.array([(0, 0), (2, 0), (2, 2), (1, 0), (3, 0), (3, 2)])
     for x in (odd, two_and_four, two_and_four[:, ::-1], [(0, 0), (1, 0), (1, 0)]):
         with pytest.raises(ConfigError, match="levels: the points do not show how many"):
@@ -253,8 +255,9 @@ def test_parameters_are_keys_that_vary():
         analysis.morris(outcome(np.ones((6, 2))), ["c"])
     with pytest.raises(ConfigError, match="names: 'c' is not a key of the study; it has a, b"):
         analysis.morris(outcome(GRID), ["a", "c"])
-    with pytest.raises(ConfigError, match="'c'"):
-        analysis.morris(outcome(GRID), dim="c")
+    for names in (None, NAMES):
+        with pytest.raises(ConfigError, match="'gini' has no dimension 'c'"):
+            analysis.morris(outcome(GRID), names, dim="c")
 
 
 @pytest.mark.parametrize(

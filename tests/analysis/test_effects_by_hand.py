@@ -172,6 +172,31 @@ def test_results_have_the_label_of_the_file_or_its_name(monkeypatch):
     assert float(analysis.effect("a.h5", "c.h5", window="6").effect[0]) == pytest.approx(2)
 
 
+def test_futures_without_a_number_are_left_out_of_the_mean_of_their_past():
+    values = np.array([[[2.0, NAN], [4.0, NAN], [6.0, 8.0]]])  # (variable, pair, tick)
+    found = effects._over_futures(values, np.array([3, 3, 5]))
+    np.testing.assert_array_equal(found, [[[3, NAN], [6, 8]]])
+    found = effects._over_futures(values[:, ::-1], np.array([3, 3, 5]))
+    np.testing.assert_array_equal(found, [[[5, 8], [2, NAN]]])
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("which", [0, 1])
+def test_one_infinite_value_of_either_is_enough_for_a_mean_to_be_missing(paired, which):
+    both = np.array([[[1.0], [3.0]], [[2.0], [5.0]]])
+    given = [both[:1], both[1:]]
+    given[which][0, 1] = np.inf
+    found = effects._differences(*given, paired, LEVEL, 9, 0)
+    assert np.isnan(found["effect"]).all()
+
+
+def test_an_effect_of_each_tick_is_selected_from_those_of_all(monkeypatch):
+    files = opened(monkeypatch, policies())
+    for ticks, days in (("2:4", [2, 4]), ("", [*DAYS]), (None, [*DAYS])):
+        found = effect_table.effects_of(files, ticks=ticks, each=True)
+        assert [one.day.values.tolist() for one in found.found.values()] == [days] * 2
+
+
 def test_the_base_is_the_first_result_or_the_one_that_is_named():
     cases = dict.fromkeys("abc", result(x=twins()[0]))
     assert [*cases_of_effects(cases)] == ["a", "b", "c"]
@@ -489,6 +514,15 @@ def test_responses_of_files_are_those_of_their_shocks(monkeypatch):
         ["low", "all", "x", "-1", "-1 to -1", "2", "2", "2 to 2", "-1.5", "-1.5 to -1.5", "2"],
         [f"{files[2][:37]}...", "all", "x", "4", "4 to 4", "4", "2", "2 to 2", "8", "8 to 8", "2"],
     ]
+
+
+def test_responses_per_unit_of_shocks_on_other_days_are_not_compared(monkeypatch):
+    of = {name: 2 + (name == "low") for name in shocks() if name != "base"}
+    monkeypatch.setattr(response_table, "shocks_of", lambda opened, *_: (opened, of))
+    monkeypatch.setattr(response_table, "irf", lambda *_, **options: options["size"])
+    files = opened(monkeypatch, shocks())
+    with pytest.raises(ConfigError, match="are compared if they happen at once; 'low' and 'a labe"):
+        response_table.responses_of(files, "x", size=[1.0, 2.0])
 
 
 class Seen(Exception):

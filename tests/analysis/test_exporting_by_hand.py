@@ -91,6 +91,15 @@ def test_whole_numbers_with_missing_ones_stay_whole():
     assert frame.z.tolist()[::2] == [1, 3] and frame.z.isna().tolist() == [False, True, False]
 
 
+def test_nothing_is_written_if_one_of_the_files_is_there(tmp_path):
+    there, seen = tmp_path / "b", []
+    there.write_text("of another")
+    writers = {path: lambda target: seen.append(target) for path in (tmp_path / "a", there)}
+    with pytest.raises(OutputError, match="exists"):
+        exporting._written(writers, None, overwrite=False)
+    assert seen == [] and there.read_text() == "of another"
+
+
 def test_events_are_rows_with_run_copy_and_tick_first():
     events = xr.Dataset(
         {

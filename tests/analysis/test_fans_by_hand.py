@@ -17,6 +17,7 @@ from societies.analysis.fans import (
 )
 from societies.analysis.fitting import unfit
 from societies.errors import ConfigError
+from societies.workload.drawing.figure import thousands
 
 CONFIGURATION = "workload: economy\nfan:\n  day: 1\n  futures: 2\n"
 
@@ -156,8 +157,18 @@ def test_a_figure_shows_the_past_up_to_the_fan_and_then_the_futures():
     said = " ".join(figure._supxlabel.get_text().split())
     assert "pasts" not in said and len(figure.legends) == 1
     assert [axes.get_title() for axes in draw_fan({"": result()}).axes] == ["Gini"]
+    assert figure.legends[0].legend_handles[-1].get_alpha() == 0.2
     few = draw_fan({"": more_pasts(MOST_PASTS)}, variables=["x"])
     assert "pasts" not in few._supxlabel.get_text()
+
+
+@pytest.mark.parametrize(("most", "large"), [(9_999.5, False), (-10_000.0, True)])
+def test_digits_of_large_numbers_in_a_figure_are_in_groups(most, large):
+    data = result()
+    data.x[3, 2] = most
+    (axes,) = draw_fan({"": data}, variables=["x"]).axes
+    formatter = axes.yaxis.get_major_formatter()
+    assert (getattr(formatter, "func", None) is thousands) == large
 
 
 def more_pasts(count):

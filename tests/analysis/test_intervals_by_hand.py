@@ -54,6 +54,8 @@ def test_points_along_another_dimension_are_no_matter():
         coords={"point": ("run", [5, 5])},
     )  # fmt: skip
     assert mean_interval(data, "replicate")["mean"].values.tolist() == [1.5, 4.5]
+    several = xr.concat([data, data.assign_coords(point=("run", [6, 7]))], "run")
+    assert mean_interval(several, "replicate")["mean"].values.tolist() == [1.5, 4.5] * 2
 
 
 def test_quantiles_and_what_they_are_called():

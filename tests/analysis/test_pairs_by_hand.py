@@ -98,6 +98,27 @@ def test_only_variables_of_both_with_the_same_dimensions_over_time_count():
     assert first(changed("x", 6), wider.assign(x=result().x)) == (6, 6)
 
 
+def test_entries_are_found_by_name_whatever_the_order_of_dimensions_and_without_names_by_place():
+    base = result((0, 1))
+    base["kinds"] = ("society", "day", "kind"), np.arange(16.0).reshape(2, 4, 2)
+    turned = base.transpose("kind", "day", "society")
+    assert first(base, turned) == (NEVER, NEVER)
+    assert first(base, changed("kinds", 6, of=turned)) == (6, 6)
+    nameless = base.drop_vars("kind")
+    assert first(base, nameless) == first(nameless, nameless) == (NEVER, NEVER)
+    assert first(base, changed("kinds", 6, of=nameless)) == (6, 6)
+
+
+def test_the_order_of_series_and_the_pasts_are_those_of_each_result():
+    a, b = result((0, 1, 2)), result((7, 8))[["kinds", "far", "x"]]
+    for data, futures in ((a, 2), (b, 7)):
+        data.attrs["configuration"] = f"fan: {{futures: {futures}}}\n"
+    with pytest.warns(EffectWarning):
+        found = compared(a, b, None)
+    assert found.labels == ["x", "far"]
+    assert [one.tolist() for one in found.pasts] == [[0, 0, 1], [1, 1]]
+
+
 def test_common_societies_and_ticks_are_paired():
     a = result((3, 1, 2), [1, 2, 4, 5], n=[[30, 31, 32, 33], [10, 11, 12, 13], [20, 21, 22, 23]])
     b = result((2, 3, 9), [2, 3, 4, 6], n=[[1, 2, 3, 4], [5, 6, 7, 8], [9, 9, 9, 9]])

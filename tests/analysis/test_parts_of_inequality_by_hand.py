@@ -45,8 +45,10 @@ def test_agents_without_a_value_have_no_part():
         assert float(found[name]) == pytest.approx(float(other[name]))
     one = within_and_between(of([nan, 4.0]), of([0, 1]))
     assert (float(one.within), float(one.between), float(one.total)) == (0.0, 0.0, 0.0)
+    assert one["share"].values.tolist() == [0.0, 1.0]
     none = within_and_between(of([nan, nan]), of([0, 1]))
     assert all(math.isnan(float(none[name])) for name in ("within", "between", "total"))
+    assert none["share"].isnull().all()
 
 
 def test_groups_are_found_by_the_number_if_both_have_it():

@@ -16,8 +16,9 @@ from societies.analysis.twins import (
     _require_past,
     _rows,
     _values_at,
+    twins,
 )
-from societies.errors import ConfigError
+from societies.errors import ConfigError, EffectWarning
 
 
 def series(**dims):
@@ -79,6 +80,7 @@ def compared(first=NEVER, **differing):
         (compared(4, at=[(1, 0, 4)]), 4, 4),  # on the day of the shock itself
         (compared(3, at=[(0, 0, 3), (1, 0, 3)]), 3, 4),
         (compared(8, at=[(0, 1, 8)]), 8, 8),  # later than the shock of the other pair
+        (compared(3, at=[(0, 0, 3), (0, 1, 7)]), 3, 4),  # of several the first pair
         (compared(4), 4, 4),  # what is not compared differs
         (compared(2), 2, 4),
     ],
@@ -132,6 +134,81 @@ def test_agents_are_divided_at_the_quantiles_of_their_own_society():
     assert [*three] == ["all", "x 1/3, least", "x 2/3", "x 3/3, most"]
     with pytest.raises(ConfigError, match="has no number on the tick of the shock"):
         _of_entries("x", values * np.nan, 2, base, base)
+
+
+def two_results(agents=3, fan=""):
+    """Return two results of four societies whose ``x``, ``owns`` and ``far`` differ from day 3 on.
+
+    What an agent owns is 10 times the number of its society and its own number, plus the day; twins
+    own 100 more. The Gini coefficient of a society is its number, which its twin does not record.
+    """
+    days, societies = np.arange(1, 5), np.arange(4)
+    owns = 10.0 * societies[:, None, None] + days[:, None] + np.arange(agents)
+    base = {
+        "x": (("society", "day"), owns[..., 0], {"units": "util", "long_name": "of x"}),
+        "owns": (("society", "day", "agent"), owns, {"units": "units", "long_name": "of owns"}),
+        "cost": (("society", "day", "agent"), -owns, {"units": "min", "long_name": "of cost"}),
+        "far": (("society", "day"), owns[..., 0]),
+    }
+    attrs = {"clock": "day", "copies": "society", "seed": 1}
+    a = xr.Dataset(base, {"society": societies, "day": days}, attrs)
+    b = a + xr.where(a.day > 2, 100.0, 0.0)
+    b.attrs = attrs
+    gini = xr.DataArray(np.repeat(societies[:, None], 4, 1).astype(float), dims=("society", "day"))
+    return a.assign(gini=gini).assign_attrs(configuration=fan), b
+
+
+def found(*results, variables=None, by=None, states=2, **more):
+    return twins(*results, variables, 2, None, by, states, **more)
+
+
+def test_twins_have_the_series_of_both_after_the_shock():
+    one = found(*two_results(), variables=["x", "owns"])
+    assert (one.clock, one.horizon.tolist(), one.pasts) == ("day", [1, 2], {"all": None})
+    assert one.labels == ["x", "owns[0]", "owns[1]", "owns[2]"]
+    assert one.base["all"][:, 1].tolist() == [[13, 14], [13, 14], [14, 15], [15, 16]]
+    assert (one.shocked["all"] == one.base["all"] + 100).all()
+    some = found(*two_results(), variables="x", among=np.array([1, 3]))
+    assert some.base["all"][0, :, 0].tolist() == [13, 33]
+    same = two_results()[0]
+    with pytest.warns(EffectWarning, match="nothing differs"):
+        found(same, same, variables="x")
+    early, other = two_results()
+    other.far[0, 0] += 1  # which is not asked for
+    with pytest.raises(ConfigError, match="the results differ from day 1 on"):
+        found(early, other, variables="x")
+
+
+def test_societies_are_divided_by_what_the_base_records():
+    one = found(*two_results(), by="gini")
+    assert one.labels == ["x", "far"]
+    assert {name: own[0, :, 0].tolist() for name, own in one.base.items()} == {
+        "all": [3, 13, 23, 33],
+        "gini up to 1.5": [3, 13],
+        "gini above 1.5": [23, 33],
+    }
+
+
+def test_agents_are_divided_and_each_series_has_its_unit():
+    one = found(*two_results(), variables=["owns", "cost"], by="owns", states=3)
+    assert (one.labels, one.units) == (["owns", "cost"], ["units", "min"])
+    assert one.meanings == ["of owns", "of cost"]
+    first, second = one.base["owns 1/3, least"], one.shocked["owns 3/3, most"]
+    assert first[:, 1].tolist() == [[13, 14], [-13, -14]]
+    assert second[:, 1].tolist() == [[115, 116], [85, 84]]
+    assert found(*two_results(), by="owns").labels == ["owns"]
+
+
+def test_the_futures_of_a_past_have_its_number_in_each_state():
+    a, b = two_results(fan="fan: {futures: 2}\n")
+    of_all = [0, 0, 1, 1]
+    for by, expected in (
+        (None, {"all": of_all}),
+        ("gini", {"all": of_all, "gini up to 1.5": [0, 0], "gini above 1.5": [1, 1]}),
+        ("owns", {"all": of_all, "owns 1/2, least": of_all, "owns 2/2, most": of_all}),
+    ):
+        pasts = found(a, b, by=by).pasts
+        assert {name: own.tolist() for name, own in pasts.items()} == expected
 
 
 def test_each_society_has_the_first_of_its_shocks():

@@ -398,6 +398,31 @@ def test_what_depends_on_a_mistake_is_not_reported_too():
         assert line.startswith(said)
 
 
+def test_a_mistake_hides_only_what_depends_on_it():
+    """A kind of size depends on that of the first group, and an index on what is removed."""
+    unlike = "groups.1.count: groups.0 has a share; give all groups the same kind of size"
+    assert lines(**groups({"share": 0.5}, {"count": 2})) == [unlike]
+    (line,) = lines(**groups({"share": "x"}, {"count": 2}))
+    assert line.startswith("groups.0.share: ")
+    wrong, unlike = lines(**groups({"share": 0.5}, {"share": 0.5, "count": "x"}, {"count": 2}))
+    assert wrong.startswith("groups.1.count: ")
+    assert unlike.startswith("groups.2.count: groups.0 has a share")
+    wrong, beyond = lines(**shocks("x", 4))
+    assert wrong.startswith("shocks.0.index: ")
+    assert beyond == "shocks.1.index: there is no agent 4; they are numbered 0 to 3"
+
+
+def test_what_groups_do_not_say_is_not_said_to_be_wrong_in_each():
+    effort = {"extraction": {"max_effort": 1.0, "min_effort": 2.0}}
+    (line,) = lines(**groups({"count": 1}, {"count": 3}), **effort)
+    assert line.startswith("extraction.")
+
+
+def test_words_in_place_of_an_index_are_named():
+    (line,) = lines(**shocks("rndom"))
+    assert line == "shocks.0.index: expected a whole number or random, got 'rndom'"
+
+
 def test_societies_in_turn_are_checked_as_one(monkeypatch):
     configs = [config_from_dict(SMALL), config_from_dict({**SMALL, "day_length": 700.0})]
     assert list(conflicts.too_large_in_turn(configs)) == []

@@ -1,5 +1,6 @@
 """What does the file of an economy have, and where is each day of a block written? By hand."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,6 +19,7 @@ from societies.economy.state import ALIVE, state_fields
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
 from societies.workload.declare.protocol import Setup
+from societies.workload.running.faults import FAULT
 from societies.workload.running.points import with_table
 from societies.workload.running.varying import NotVarying
 
@@ -120,6 +122,40 @@ def test_a_row_for_each_resource_of_a_table_needs_the_resources():
     assert "resource" in names and names.index("utility.scale") == 1
     names = [one.name for one in recorder({"day_length": [500.0, 600.0]}).coordinates()]
     assert "resource" not in names and "day_length" in names
+
+
+def test_only_what_is_recorded_on_a_day_is_read_on_it():
+    made = recorder(record={"agent": 3, "agent_resource": 4, "network": [5]}, devices="tools")
+    state = {name: name for name in made.fields}
+    agents = {"units_extracted", "utility", "minutes_with", "making_minutes"}
+    resources = {"held", "extracted"}
+    links = {name for name in state if name.startswith("link_")}
+    for day, there, absent in (
+        (6, agents, resources | links),
+        (8, resources, agents | links),
+        (12, agents | resources, links),
+        (5, links, agents | resources),
+        (7, set(), agents | resources | links),
+    ):
+        found = made.detail(day, state)
+        assert there <= found.keys() and not absent & found.keys()
+        assert found == {name: name for name in found}
+    assert made.detail(5, state).keys() == links and made.detail(7, state) == {}
+
+
+def test_parts_of_a_detail_are_next_to_each_other():
+    config = economy(record={"agent": 3}, devices="all")
+    made, sizes = DayRecorder(Setup(WORKLOAD, config)), Setup(WORKLOAD, config).sizes
+    shapes = {name: (1, *(sizes[dim] for dim in one.dims)) for name, one in made.fields.items()}
+    state = {name: np.zeros(shape) for name, shape in shapes.items()}
+    state["minutes_with"] += 1
+    state["making_minutes"] += 2
+    file = Store()
+    made._write_detail(file, 3, state)
+    (values,) = (np.array(one) for name, one, _ in file.written if name == "agent_minutes")
+    assert values.shape == (1, 6, 11)
+    parts = [[1] * sizes["source"] + [2] * sizes["device_type"]] * 6
+    assert values.tolist() == [parts]
 
 
 def test_detail_is_written_on_its_days_at_its_place():
@@ -310,6 +346,27 @@ def test_removals_are_shocks_and_interventions():
     assert WORKLOAD.replaceable() is RULES
 
 
+def test_what_tells_of_a_wrong_rule_is_no_result():
+    p = WORKLOAD.parameters(economy())
+    assert FAULT not in state_fields(p)
+    found = state_fields(replace(p, rule_sites=("here",)))[FAULT]
+    assert not found.compared and not found.checkpointed
+
+
+def test_only_curves_are_made_of_a_rule_before_the_first_day():
+    assert {name for name, rule in RULES.items() if rule.table} == {
+        *("utility.marginal", "extraction.effort", "device.effort"),
+    }
+
+
+def test_without_shocks_their_drawing_settles_nothing():
+    assert WORKLOAD.settled(WORKLOAD.parameters(economy())) == {}
+    shocks = {"shocks": [{"day": 2, "remove": "agent", "index": "random"}]}
+    assert WORKLOAD.settled(WORKLOAD.parameters(economy(**shocks))).keys() == {
+        *("shock_target", "stream"),
+    }
+
+
 def test_entries_of_removed_agents_are_missing_in_files():
     agent, resource = {"day": 3, "remove": "agent"}, {"day": 3, "remove": "resource"}
     for some, removed in (([], False), ([resource], False), ([resource, agent], True)):
@@ -373,6 +430,10 @@ def test_agents_that_are_groups_have_their_names(agents, name):
     assert economy(groups=GROUPS).groups_with(agents) == [*name]
 
 
+BIG: list = []
+"""The groups of 200 agents, which are none."""
+
+
 @pytest.mark.parametrize(
     ("groups", "agents", "counts"),
     [
@@ -380,13 +441,20 @@ def test_agents_that_are_groups_have_their_names(agents, name):
         (GROUPS, [1, 2], "1, 1, 1, 3"),
         (GROUPS, [2, 3, 4], "2, 3, 1"),
         ([], [4, 1], "1, 1, 2, 1, 1"),
+        (BIG, [16, 9], "9, 1, 6, 1, 183"),
         ([], [0, 1, 2, 3, 4, 5], "6"),
     ],
 )
 def test_of_agents_that_are_no_groups_the_groups_to_write_are_said(groups, agents, counts):
     said, numbers = "agents" if len(agents) > 1 else "agent", ", ".join(map(str, sorted(agents)))
+    count = 200 if groups is BIG else 6
+    config = economy(groups=groups, agents=count)
     with pytest.raises(NotVarying, match=rf"^{said} {numbers}: no groups .* in order: {counts}$"):
-        economy(groups=groups).groups_with(agents)
+        config.groups_with(agents)
+    for agent in (count, count + 1):
+        there = rf"^there is no agent {agent}; they are numbered 0 to {count - 1}$"
+        with pytest.raises(NotVarying, match=there):
+            config.groups_with([0, agent])
 
 
 @pytest.mark.parametrize(

@@ -310,6 +310,18 @@ def test_values_that_cannot_be_in_turn_are_refused(monkeypatch):
     config = tallies.config(days=6, replicates=2, interventions=[{"day": 2, "set": {"pace": 2.0}}])
     tallies.points_of(config)
     assert seen[-1] == [1.0, 2.0]
+    # Each sequence once, in order, whichever copies have it.
+    back = [
+        {"day": day, "set": {"pace": pace}, "societies": [1, 2]} for day, pace in ((2, 2), (4, 1))
+    ]
+    config = tallies.config(days=6, replicates=3, interventions=back)
+    seen.clear()
+    points._points(tallies.WORKLOAD, config)
+    assert sorted(seen) == [[1.0, 1.0, 1.0], [1.0, 2.0, 1.0]]
+    more = [{"day": 2, "set": {"pace": 3.0}}]
+    config = tallies.config(days=6, replicates=2, pace=2.0, interventions=more)
+    with pytest.raises(ConfigError, match=r"^table, with interventions: taken together, pace: "):
+        with_table(config, {"pace": [1.0, 2.0]})
 
 
 @pytest.mark.parametrize(

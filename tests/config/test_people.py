@@ -38,6 +38,11 @@ def test_rows_are_agents_and_equal_neighbours_a_group(people):
         ("farmers 3", 1),
     ]
     assert config.groups[0].extraction.min_effort == (2.5, 2.0, 2.5)
+    people.write_text(PEOPLE + "farmers,2,2.5,1,1\n")
+    config = config_from_dict({**BASE, "agents": "people.csv"})
+    assert [one.count for one in config.groups] == [2, 1, 2]
+    people.write_text(PEOPLE)
+    config = config_from_dict({**BASE, "agents": "people.csv"})
     p = parameters(config)
     assert p.group_of_agent == (0, 0, 1, 2) and p.trade_power == (1.0, 4.0, 1.0)
     numbers = ["agent", *range(4)]
@@ -56,6 +61,13 @@ def test_agents_have_endowments_of_all_or_of_single_resources(people):
         (2, (5, 5, 9)),
         (1, (0, 0, 1)),
     ]
+    people.write_text("endowment.units.2\n9\n")
+    config = config_from_dict({**BASE, "agents": "people.csv"})
+    assert config.groups[0].endowment.units == (0, 0, 9)
+    few = {**BASE, "extraction": {"min_effort": [2.5, 2]}, "agents": "people.csv"}
+    people.write_text("extraction.min_effort.2\n9\n")
+    with pytest.raises(ConfigError, match="2 numbers for 3 resources"):
+        config_from_dict(few)
     people.write_text("endowment.units.1\n4\n")
     config = config_from_dict({**BASE, "agents": "people.csv", "endowment": {"units": 2}})
     assert parameters(config).endowment == ((2, 4, 2),)
@@ -80,6 +92,7 @@ def test_a_run_has_the_columns_in_its_file(people, tmp_path):
         (PEOPLE.replace("smiths,3", "smiths,nan"), r"people.csv:4:2  .*a finite number"),
         (PEOPLE.replace("trade_power", "trade_pover"), r"people.csv:1:4  .*mean 'trade_power'"),
         (PEOPLE.replace("effort.1", "effort.3"), r"people.csv:1:2  .*no resource 3: they"),
+        (PEOPLE.replace("effort.1", "effort.x"), r"people.csv:1:2  .*no resource x: they"),
         (PEOPLE.replace("min_effort", "effort"), r"people.csv:1:2  .*no key of extraction"),
         (PEOPLE.replace("utility.", "utilities."), r"people.csv:1:3  .*no section of a group"),
         (PEOPLE.replace("smiths,3,2,4,0.5", "smiths,3"), r"people.csv:4  has 2 columns"),

@@ -6,6 +6,7 @@ import pytest
 
 from societies import config_from_dict
 from societies.economy import parameters
+from societies.economy.config.draws import synchronizes
 from societies.economy.config.policies import PoliciesConfig, changed_keys, in_use
 from societies.economy.parameters import endowed
 from societies.economy.series import (
@@ -59,6 +60,20 @@ def asked(*, policies=None, shares=(), table=None, changed=()):
 )
 def test_policies_are_in_use_if_one_differs_or_may(config, used):
     assert in_use(config) is used
+
+
+def test_draws_are_synchronized_if_they_are_at_any_time():
+    on = {"draws": {"synchronized": True}}
+    change = {"day": 2, "set": {"draws.synchronized": True}}
+    other = {"day": 2, "set": {"day_length": 500}}
+    for keys, expected in (
+        ({}, False),
+        (on, True),
+        ({"interventions": [change]}, True),
+        ({"interventions": [other]}, False),
+        (on | {"interventions": [other]}, True),
+    ):
+        assert synchronizes(economy(**keys)) is expected
 
 
 def test_keys_change_by_table_and_by_interventions():

@@ -18,6 +18,7 @@ from reference_py.economy.tables import (
     utility_curve,
 )
 from societies import config_from_dict
+from societies.economy.ensemble import SHOCK_TABLE
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
 from societies.workload.declare.keys import table_row, table_rows
@@ -289,6 +290,48 @@ def test_days_have_their_own_shocks_and_otherwise_the_same_steps():
         assert step.device_type == (-1 if kind is None else kind)
     said = {str(step) for step in kept_schedule(p, 2)}
     assert any("industry, round 1" in one for one in said)
+
+
+@pytest.mark.parametrize("fan", [{}, {"fan": {"day": 4, "futures": 3}, "replicates": 6}])
+def test_only_the_first_day_of_a_fan_has_other_steps_and_all_are_cached(fan):
+    from societies.economy.schedule import day_schedule, kept_schedule
+
+    p = WORKLOAD.parameters(economy(**fan))
+    said = {day: [*map(str, kept_schedule(p, day))] for day in range(8)}
+    assert said == {day: [*map(str, day_schedule(p, day))] for day in range(8)}
+    own = {0, 5} if fan else {0}
+    assert (said[5] == said[4]) == (not fan)
+    for day in range(8):
+        assert (kept_schedule(p, day) is kept_schedule(p, 7)) == (day not in own)
+
+
+def test_a_table_says_which_societies_a_removal_concerns():
+    change = {"day": 2, "set": {"day_length": 700.0}}
+    shock = {"day": 1, "remove": "agent", "index": 0}
+    gone = [{"day": day, "remove": "resource", "index": day} for day in (1, 3)]
+    config = economy(replicates=2, shocks=[shock], interventions=[change, *gone])
+    assert SHOCK_TABLE not in WORKLOAD.parameters(config).rows(1)
+    config = config.model_copy()
+    config._applies = np.array([[True, True], [True, False], [False, True]])
+    p = WORKLOAD.parameters(config)
+    concerned = [[1, 1, 0], [1, 0, 1]]  # the shock concerns both
+    assert p.rows(1)[SHOCK_TABLE].tolist() == p.rows(5)[SHOCK_TABLE].tolist() == concerned
+    for number in (0, 1):
+        assert p.only(number).rows(1)[SHOCK_TABLE].tolist() == [concerned[number]]
+
+
+def test_tables_are_made_on_the_device_of_which_parameters_are_told_once(monkeypatch):
+    from societies.economy.curves_of_rules import Curves
+
+    device, seen = object(), []
+    make = Curves.utility_tables
+    monkeypatch.setattr(
+        Curves, "utility_tables", lambda self, *of: seen.append(of[-1]) or make(self, *of[:-1])
+    )
+    p = WORKLOAD.parameters(with_table(economy(), {"day_length": [500.0, 600.0]}))
+    WORKLOAD.computed_on(p, device)
+    assert p.curves() and seen == [device] and p._device is None
+    WORKLOAD.computed_on(WORKLOAD.parameters(economy()), device)  # of one society: nothing to do
 
 
 def test_limits_by_hand():

@@ -3,16 +3,23 @@
 Whole lives, from the states of the reference: tests/cli/test_life.py.
 """
 
+import json
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
 from reference_py.economy.devices import SOURCES
 from societies import config_from_dict
+from societies.economy import scene
+from societies.economy.explain import life as life_module
 from societies.economy.explain.agent_life import PARTS, Life
 from societies.economy.explain.events import reason_text, worded_of_resources
 from societies.economy.explain.life import _day, _ranks, resource_of, without_invention
 from societies.economy.explain.trade_log import DEVICE_TRADES
+from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
+from societies.workload import Setup
 
 BEFORE = np.array([10.0, 8.0, 8.0, 6.0, 50.0, 1.0])
 NOW = np.array([7.0, 8.0, 9.0, 8.0, 99.0, 2.0])
@@ -108,6 +115,73 @@ def test_without_an_invention_all_else_is_equal():
     none = config_from_dict({**config.model_dump(mode="json"), "devices": "none"})
     with pytest.raises(ConfigError, match="without: nothing is invented without devices"):
         without_invention(none, 2)
+
+
+@pytest.mark.parametrize(("begin", "known"), [(3, True), (4, True), (5, False)])
+def test_a_life_from_a_file_begins_at_the_last_checkpoint_before_it(monkeypatch, begin, known):
+    """The evening before is known if it was run, not if it is that of the checkpoint."""
+    seen = []
+
+    def checkpoint_of(setup, path, day):
+        seen.append((str(path), day))
+        return begin, {}
+
+    monkeypatch.setattr(life_module, "checkpoint_of", checkpoint_of)
+    monkeypatch.setattr(life_module, "state_of_one", lambda state, place: {"of": place})
+    monkeypatch.setattr(life_module, "ReferenceEngine", lambda *_, first: engine)
+    monkeypatch.setattr(life_module, "run_days", lambda engine, first, last, *_: seen.append(last))
+    monkeypatch.setattr(life_module, "_live", lambda *_, known, progress: seen.append(known))
+    engine = Mock()
+    config = config_from_dict({"workload": "economy", "days": 9, "replicates": 3})
+    asked = {"days": "6:9", "agent": 0, "society": 2, "start": "a.h5", "device": "reference"}
+    found = life_module.life(Setup(WORKLOAD, config), **asked)
+    assert seen == [("a.h5", 5), 5, known] and (found.first, found.society) == (6, 2)
+    engine.load.assert_called_once_with({"of": 2})
+    engine.start.assert_not_called()
+
+
+def test_every_evening_has_what_policies_gave_and_took_where_there_are_some():
+    def read(devices, *fields):
+        names = []
+        engine = Mock(fields=fields)
+        engine.arrays = lambda *asked: names.extend(asked) or {}
+        life_module._evening(engine, devices)
+        return names
+
+    plain, all_of_it = read(False), read(True, "redistributed")
+    assert "redistributed" not in plain and "invented_on" not in plain
+    assert all_of_it == [*plain, *life_module.DEVICE_EVENING, "redistributed"]
+
+
+def test_data_of_a_life_have_those_of_its_twin():
+    alone, twin = (Life(6, 2, number, 0, 1, 9, False, reached="") for number in (3, 4))
+    assert alone.data()["without"] is None
+    alone.without = twin
+    assert alone.data()["without"]["society"] == 4
+
+
+def test_a_twin_without_an_invention_is_for_a_life_from_the_first_day_on(monkeypatch):
+    config = config_from_dict({"workload": "economy", "days": 2, "devices": "all"})
+    asked = {"agent": 0, "without": "invention:1"}
+    with pytest.raises(ConfigError, match="without='invention:1': is of a life"):
+        WORKLOAD.trace(config, day=1, **asked)
+    monkeypatch.setattr(life_module, "life", lambda *_, **__: Life(6, 2, 0, 0, 1, 2, True))
+    with pytest.raises(
+        ConfigError, match="the twin lives from day 1 on; leave out the argument start"
+    ):
+        WORKLOAD.trace(config, days="1:2", start="a.h5", **asked)
+    monkeypatch.setattr(life_module, "life", lambda setup, **_: Life(6, 2, 0, 0, 1, 2, True))
+    found = json.loads(WORKLOAD.trace(config, days="1:2", form="json", **asked))
+    assert found["without_of"] == 1 and found["without"]["without"] is None
+    found = json.loads(WORKLOAD.trace(config, days="1:2", form="json", agent=0))
+    assert found["without"] is None
+
+
+def test_a_page_shows_the_society_and_the_trades_of_each_day():
+    config = config_from_dict({"workload": "economy", "agents": 5, "days": 2})
+    assert WORKLOAD.watched(config) == scene.watched(config)
+    p = WORKLOAD.parameters(config)
+    assert WORKLOAD.scene(p) == scene.scene(p, WORKLOAD.fields(p), WORKLOAD.series(p))
 
 
 def test_reasons_name_who_and_what_they_are_about():

@@ -5,6 +5,7 @@ import random
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import accumulate
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -40,6 +41,26 @@ def device():
 def _nothing_cached(monkeypatch):
     """Let every test compute its own tables."""
     monkeypatch.setattr(curves, "_MADE", {})
+
+
+@pytest.mark.parametrize(("kind", "asked"), [("gpu", True), ("cpu", False), (None, False)])
+def test_only_a_gpu_is_asked_for_tables_and_only_for_new_ones(monkeypatch, kind, asked):
+    seen, device = [], kind and SimpleNamespace(kind=kind)
+    curves.utility_tables(UTILITY[:1], 600)  # cached
+
+    def made_on(device, keys, room):
+        seen.append((device, keys, room))
+        return [(np.array([9.0, 8.0]), np.array([9.0, 17.0])), None]
+
+    monkeypatch.setattr(curves_on_device, "made_on", made_on)
+    found = curves.utility_tables(UTILITY[:4], 600, device)
+    room = [curves._longest(*key, 600) for key in UTILITY[1:4]]
+    assert seen == ([(device, UTILITY[1:4], room)] if asked else [])
+    assert (found.curve(1).marginal == (9.0, 8.0)) == asked
+    assert (found.curve(1).total == (0.0, 9.0, 17.0)) == asked
+    monkeypatch.setattr(curves, "_MADE", {})
+    whole = curves.utility_tables(UTILITY[:4], 600)
+    assert all(same(found.curve(i), whole.curve(i)) for i in (0, 2, 3))
 
 
 def test_tables_of_a_later_batch_are_those_of_the_first(monkeypatch):

@@ -319,12 +319,12 @@ class Side(CoreReference):
 def verified(monkeypatch):
     """Verify a workload on a side instead of a device; ``sides`` are then it and the reference."""
 
-    def verify(workload, days=300, wrong_from=10**9, **more):
+    def verify(workload, days=300, wrong_from=10**9, shown="a side", **more):
         sides = verify.sides = []
 
         def engine_of(setup, device):
             sides.append(Side(workload, setup.p, wrong_from=wrong_from))
-            return sides[0], "a side", {}
+            return sides[0], shown, {}
 
         def reference(*arguments, **options):
             sides.append(Side(*arguments, **options))
@@ -374,6 +374,49 @@ def test_nothing_is_said_of_the_days_before_a_checkpoint(verified, tmp_path):
     assert report.coverage.acted["late"] == 1
     later = verified(Growing(), start=saved(tmp_path / "150.h5", Growing(), 150))
     assert later.coverage.acted.keys() == {"grow", "rest", "sell", "count"}
+    for side in verified.sides:
+        assert side.state()["size"].tolist() == [[301, 301]]
+    some = verified(workload, ticks=5, start=saved(tmp_path / "99.h5", workload, 99))
+    assert some.windows == ((100, 104),) and alone(verified)[0] == 105
+    assert some.coverage.nowhere == frozenset()
+
+
+def alone(verified):
+    """Return the days that the device ran alone, in order."""
+    return [day for day, what in verified.sides[0].ran if what == "alone"]
+
+
+def test_only_the_rest_of_a_run_is_looked_at_and_may_be_too_long(verified, monkeypatch):
+    verified(Growing(sales={1, 77}))
+    assert alone(verified)[0] == 3
+    monkeypatch.setattr(core.Comparison, "look_ahead", lambda *_: ({}, False))
+    assert verified(Growing(), ticks=3).coverage.nowhere == frozenset()
+    monkeypatch.setattr(core.Comparison, "look_ahead", lambda *_: ({}, True))
+    assert verified(Growing(), ticks=3).coverage.nowhere == {"sales"}
+
+
+def test_all_days_that_are_asked_for_or_few_are_compared(verified):
+    for more in ({"ticks": ALL_TICKS + 7}, {"days": ALL_TICKS}):
+        report = verified(Growing(), **more)
+        count = ALL_TICKS + 7 * ("ticks" in more)
+        assert (report.windows, report.ticks) == (((1, count),), count)
+    assert len(verified(Growing(), days=ALL_TICKS + 1).windows) > 1
+
+
+def test_what_is_equal_on_a_device_is_noted(verified, monkeypatch):
+    noted = []
+    monkeypatch.setattr(core, "note_verified", noted.append)
+    verified(Growing(), ticks=2)
+    assert len(noted) == 1
+    verified(Growing(), ticks=2, shown=core.REFERENCE)
+    verified(Growing(), ticks=2, wrong_from=2)
+    assert len(noted) == 1
+
+
+def test_what_cannot_be_repeated_is_not_verified(verified, monkeypatch):
+    monkeypatch.setattr(Growing, "not_repeatable", lambda self, config: "it is timed")
+    with pytest.raises(ConfigError, match="a run of this cannot be repeated: it is timed"):
+        verified(Growing())
 
 
 def test_with_days_the_others_are_only_named(verified):
@@ -398,6 +441,10 @@ def test_the_first_difference_in_the_days_compared_is_found(verified, wrong_from
     assert report.difference.tick == min(day for day in compared if day >= wrong_from)
     assert (report.difference.phase, report.difference.array) == ("grow", "size")
     assert report.coverage is None
+    chosen = ((1, 2), (30, 30), (99, 100), (150, 150), (199, 200), (299, 300))
+    assert report.windows == (chosen[:1] if wrong_from < 3 else chosen)
+    assert report.ticks == (2 if wrong_from < 3 else 10)
+    assert verified.sides[0].ran[-1] == (report.difference.tick, "grow")
 
 
 def test_no_day_is_compared_twice_and_all_is_equal_to_a_straight_run(verified):
@@ -426,6 +473,7 @@ def test_progress_tells_day_phase_and_who(verified):
     assert any("device alone" in doing for _, _, doing in reported)
     assert all(done <= days for done, days, _ in reported)
     assert reported[-1][0] == reported[-1][1]
+    assert reported[0][1] == ALL_TICKS
 
 
 @pytest.mark.parametrize(("end", "ticks"), [(1, 1), (2, 2), (10, 10), (120, 8), (299, 9)])

@@ -12,6 +12,7 @@ import pytest
 from partners import gains_of, met_table, remember
 from states import Draws, recipe, started, tools
 
+from reference_py.economy import device_matching as module
 from reference_py.economy import device_trading as market
 from reference_py.economy import valuation
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
@@ -94,6 +95,18 @@ def test_a_round_draws_from_the_societys_stream_and_marks_both_of_a_pair():
     assert s.met == [[-1, -1, -1, of.get(a, -1), *[-1] * 8] for a in range(5)]
     assert s.stream[:5] == streams[:5]
     assert [a != b for a, b in zip(s.stream[5], streams[5], strict=True)].count(True) == 1
+
+
+def test_synchronized_rounds_of_each_type_draw_from_a_part_of_the_day_of_their_own(monkeypatch):
+    drawn, of = [], module.of_part
+    monkeypatch.setattr(module, "of_part", lambda p, s, *own: drawn.append(own) or of(p, s, *own))
+    p, s = started(agents=5, draws={"synchronized": True})
+    s.market_open = 1
+    for kind in range(6):
+        for round_ in range(p.device_rounds):
+            device_matching(p, s, kind, round_)
+    parts = 6 * p.device_rounds
+    assert drawn == [(5, "device_matching", part, parts) for part in range(parts)]
 
 
 def test_over_the_rounds_of_a_day_all_agents_meet_all():

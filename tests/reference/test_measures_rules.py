@@ -67,6 +67,13 @@ def test_the_removed_have_no_part_in_any_measure(dead, devices):
             assert found[f"top_share_{name}_{place}"] == pytest.approx(expected)
 
 
+def test_what_policies_give_and_take_is_measured_where_there_are_some():
+    tax = {"policies": {"holdings_tax": {"rate": 0.5}}}
+    values = {**VALUES, "redistributed": [-3.0, 1.0, 0.0, 5.0, 7.0]}
+    assert measured((4,), values, **tax)["redistributed"] == 3.0 / 4
+    assert "redistributed" not in measured((4,), values)
+
+
 def test_measures_of_nothing_are_0_and_prices_of_no_swap_are_missing():
     found = measured((1,), {name: [0.0] * 5 for name in VALUES})
     prices = {"price_mean", "price_dispersion", "price_dispersion_within"}

@@ -77,6 +77,11 @@ def test_ends_of_priors_are_allowed():
     with_("extraction.min_effort", **normal, mean=4, sd=1, high=6)  # a thousandth is above 0.9
     with pytest.raises(ConfigError, match=r"min_effort': must be at least 1e-12"):
         with_("extraction.min_effort", **normal, mean=2, sd=1, high=6)
+    for prior in ({"low": 0, "high": 5, "whole": True}, {"values": [0, 5]}):
+        with pytest.raises(ConfigError, match="agents: must be at least 1, got 0"):
+            with_("agents", **prior)
+    with pytest.raises(ConfigError, match=r"agents: expected a whole number, got 5\.5"):
+        with_("agents", values=[5, 5.5])
     for said, places in (
         ({"low": 2, "high": 5}, [0, 1 - 1e-12]),
         ({**normal, "mean": 4, "sd": 1, "low": 2, "high": 5}, [0, 1 - 1e-12]),

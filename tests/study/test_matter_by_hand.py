@@ -149,6 +149,11 @@ def test_a_change_is_above_0_and_bounded(change):
         matter("economy/quickstart", set=SMALL, change=change)
 
 
+def test_the_largest_change_is_a_million_times_the_value(twins):
+    _, (found,), _ = matter("economy/quickstart", set=SMALL, keys=["utility.scale"], change=1e6)
+    assert found.after == pytest.approx(found.before * (1 + 1e6))
+
+
 def run(ticks=(10, 20, 30), **series):
     series = {name: (("day", "agent")[: np.ndim(x)], x) for name, x in series.items()}
     return xr.Dataset({**series, "day": [*ticks]})

@@ -42,6 +42,7 @@ def test_values_of_a_batch_have_names_of_dimensions_and_what_stands_for_nothing_
     found = dataset_of(Result(values, {}, 0.0, ""), shape, workload)
     np.testing.assert_array_equal(found["sold"], [[3, np.nan], [0, 5]])
     np.testing.assert_array_equal(found["free"], values["free"])
+    assert found["free"].dtype.kind == "i"
     assert found["sold"].dims == ("run", "day") and found["free"].dims == ("run", "day", "agent")
     assert {name: one.values.tolist() for name, one in found.coords.items()} == {
         "day": [4, 8],

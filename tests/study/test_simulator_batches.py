@@ -57,10 +57,11 @@ class Lanes(Here):
         self.room, self.waiting, self.most, self.lock = room, [], 0, threading.Lock()
 
     def has_room(self, batch=None):
-        assert batch is not None
+        self.asked = batch
         return len(self.waiting) < self.room
 
     def submit(self, batch):
+        assert batch is self.asked
         future = Future()
         self.waiting.append((future, batch))
         self.most = max(self.most, len(self.waiting))
@@ -276,3 +277,34 @@ def test_a_section_is_no_key():
 def test_a_mean_is_of_the_replicates_that_have_a_number():
     values = np.array([[[1.0, np.nan], [4.0, np.nan]], [[np.inf, 2.0], [3.0, np.nan]]])
     np.testing.assert_array_equal(mean_over_replicates(values), [[2.5, np.nan], [3.0, 2.0]])
+    assert sum([0.1] * 3) / 3 > 0.1  # in double precision
+    assert mean_over_replicates(np.full((1, 3, 1), 0.1)).tolist() == [[0.1]]
+    assert mean_over_replicates(np.full((1, 3, 1), -0.1)).tolist() == [[-0.1]]
+
+
+def test_what_does_not_fit_is_refused_before_any_run():
+    with of_economy() as own:
+        for seeds in ([-1, 3], [3, 2**31]):
+            with pytest.raises(ConfigError, match="seeds: expected whole numbers from 0"):
+                own(POINTS[:2], seeds=seeds)
+        with pytest.raises(ConfigError, match=r"points: 2 values for 1 keys: extraction.max_eff"):
+            own([[7.0, 8.0]])
+    late = {"late": {"of": "gini", "ticks": "7:9"}}
+    with pytest.raises(ConfigError, match="7:9"):
+        simulator("economy/quickstart", KEYS, late, set=SMALL)
+    of = {"set": SMALL, "device": "reference"}
+    with simulator("economy/quickstart", ["days"], late, **of) as longer:
+        assert np.isfinite(longer([[9]])).all()
+
+
+def test_a_simulator_is_closed_at_the_end_of_its_block():
+    with of_economy() as own:
+        own(POINTS[:1])
+        assert own._executor is not None
+    assert own._executor is None
+
+
+def test_an_intervention_may_name_any_society_up_to_the_last_that_is_run():
+    changed = {"day": 1, "set": {"extraction.min_effort": 1.0}, "societies": [4]}
+    with of_economy(set={**SMALL, "replicates": 5, "interventions": [changed]}) as own:
+        assert np.isfinite(own(POINTS[:1] * 2, seeds=[0, 5])).all()

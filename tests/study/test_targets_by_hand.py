@@ -172,6 +172,7 @@ def test_mistakes(target, match, tmp_path, monkeypatch):
         ("Year,rate\n2001,1\n2002,3\n2004,2\n", "Year: 2004 does not follow 2002"),
         ("rate,month,year\n1,11,2001\n2,12,2001\n3,1,2001\n", "year, month: 2001 1 is not later"),
         ("tick,rate\n1,1\n3,2\n2,3\n", "tick: 2 is not later than 3"),
+        ("date,start,rate\n5,2001-02-01,1\n1,2001-01-01,2\n", "2001-01-01 1 is not later than"),
     ],
 )  # fmt: skip
 def test_observations_follow_their_dates(text, said, tmp_path, monkeypatch):
@@ -191,6 +192,9 @@ def test_observations_follow_their_dates(text, said, tmp_path, monkeypatch):
         "date,rate\n2001-01-01,1\n2001-04-01,2\n2001-07-01,3\n",
         "year,month,rate\n2001,11,1\n2001,12,2\n2002,1,3\n",
         "year,rate\n2001,1\n2002,2\n2003,3\n",
+        "date,rate,other\n2001-11-01,1,5\n2001-12-01,2,3\n2002-01-01,3,4\n",
+        "date,rate\n2001-Q1,1\n2001-02,2\n2001-03,3\n",
+        "date,start,rate\n5,2001-01-01,1\n1,2001-02-01,2\n3,2001-05-01,3\n",
         "who,rate\n2001-13,1\n2001-12,2\n2001-11,3\n",
     ],
 )
@@ -206,6 +210,11 @@ def test_dates_in_order_are_accepted_and_are_not_the_observations(text, tmp_path
 
 def test_observations_and_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.csv").write_text("year,day\n1,5\n2,7\n")  # no other column
+    assert given(statistic="rmse", data={"file": "s.csv"}).observed["x"].tolist() == [1, 2]
+    (tmp_path / "s.csv").write_text("year,rate\n2001,3\nthen,5\n")
+    with pytest.raises(ConfigError, match=r"column 'year' of s.csv has entries that are no finite"):
+        given(statistic="rmse", data={"file": "s.csv"})
     (tmp_path / "s.csv").write_text("rate,wage\n1,3\n2,5\n")
     for more, values in (({}, [1, 2]), ({"column": "wage"}, [3, 5])):
         own = given(statistic="rmse", data={"file": "s.csv", **more})
@@ -219,6 +228,39 @@ def test_observations_and_files(tmp_path, monkeypatch):
     assert list(only.statistics) == ["a"]
     with pytest.raises(ConfigError, match=r"^not there: no such file, nor"):
         load_targets("not there")
+
+
+def test_targets_may_lie_at_the_ends_of_their_band_and_have_one_bound():
+    for target in (1.0, 2.0, 1.5):
+        given(band=[1, 2], target=target)
+    for target in (0.5, 2.5):
+        with pytest.raises(ConfigError, match=f"{target} lies outside of the band"):
+            given(band=[1, 2], target=target)
+    for options in ({"below": 1.0}, {"above": 1.0}, {"above": 1.0, "below": 1.0}):
+        given(statistic={"share": options})
+    with pytest.raises(ConfigError, match="share: above 2 is more than below"):
+        given(statistic={"share": {"above": 2.0, "below": 1.0}})
+
+
+def test_what_a_case_needs_is_said_where_a_variable_is_missing():
+    data = xr.Dataset({"level": (("society", "day"), np.ones((1, 3)))}, {"day": [1, 2, 3]})
+    data.attrs = {"clock": "day", "copies": "society"}
+    for keys, said in (({}, False), ({"days": 3}, True)):
+        own = load_targets({"set": keys, "statistics": {"x": {"of": "income"}}})[0]
+        with pytest.raises(ConfigError) as error:
+            own.evaluate(data)
+        line = "this case is for results of a run with override days=3"
+        assert (line in str(error.value)) == said
+        assert own._needed(data.assign(income=data.level)) == ""
+        assert own._needed(data.assign(income=data.level, more=data.level)) == ""
+
+
+def test_keys_that_no_case_uses_are_listed_as_they_are_written():
+    own = {"base": "economy/trade", "burn_in": 5, "set": {"days": 3}, "share": 1, "replicates": 2}
+    with pytest.raises(ConfigError) as error:
+        load_targets({"cases": {"a": {"statistics": {"x": X}}}, **own})
+    named = [line.partition(":")[0] for line in str(error.value).splitlines()]
+    assert named == [*own]  # as they are written
 
 
 def test_a_key_that_no_case_uses_is_refused():

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from societies import sweep
+from societies import config_from_dict, sweep
 from societies.errors import ConfigError
 from societies.sweep.designs import described_factors
 from societies.sweep.points import (
@@ -349,6 +349,8 @@ def test_values_share_a_launch_and_shapes_words_and_mixed_lists_do_not():
         other = [rows[0], {**rows[1], "utility.scale": mixed}]
         assert shared_keys(base, data, other) == {"agents", "seed", "utility.scale"}, mixed
     assert shared_keys(base, data, [{DAY: True}, {DAY: 1}]) == {DAY}
+    alone = config_from_dict({"workload": "matmul"})
+    assert shared_keys(alone, alone.model_dump(), [{"side": 4}, {"side": 8}]) == {"side"}
 
 
 def test_buckets_have_the_points_of_their_shape_in_order():

@@ -107,6 +107,8 @@ def test_a_configuration_alone_has_neither_table_nor_numbers_nor_interventions()
     found = bare(config)
     assert found.interventions == () and found.numbers is None and found.table is None
     assert config.interventions and config.numbers is not None
+    other = bare(config_from_dict({"workload": "matmul"}))
+    assert "interventions" not in vars(other)
 
 
 # -- buckets and launches --------------------------------------------------------------------------
@@ -149,6 +151,39 @@ def test_policies_share_a_launch_where_copies_have_numbers_and_are_not_timed(mon
             found = parts()
         assert [one[0] for one in found] == [[0], [1], [2]]
         assert found[1][1:] == ({"interventions": LATER}, 0)
+
+
+def test_what_else_differs_divides_points_with_policies():
+    vary = {"interventions": [[], LATER], "cells": [2, 3]}
+    found = load_sweep({"base": {"workload": "tallies"}, "vary": {"grid": vary}, "replicates": 2})
+    parts = checked_points(found, sweep_points(found)[0], copies=2)
+    assert [(one.points, one.settings) for one in parts] == [
+        ([0, 2], {"cells": 2}),
+        ([1, 3], {"cells": 3}),
+    ]
+    assert [len(one.config.interventions) for one in parts] == [1, 1]
+
+
+def test_interventions_of_a_launch_may_name_its_copies_and_those_of_the_base():
+    def launched(number, numbers, **more):
+        late = [{"day": 5, "societies": [number], "set": {"pace": 3.0}}]
+        base = tallies.config(first_society=10, **more)
+        return launch_config(base, {"interventions": late}, {}, np.array(numbers)).replicates
+
+    assert launched(12, [10, 12], replicates=1) == 2
+    assert launched(12, [10], replicates=3) == 1
+    for numbers, count in (([10, 12], 1), ([10], 3)):
+        with pytest.raises(ValueError, match="there is no society 13; they are numbered 10 to 12"):
+            launched(13, numbers, replicates=count)
+
+
+def test_policies_replace_the_interventions_of_the_base():
+    """So those need not fit the settings of a point, such as a shorter run."""
+    base, policies = tallies.config(interventions=LATER), Policies([[]], np.array([0]))
+    config = launch_config(base, {"days": 4}, {}, np.array([0]), policies)
+    assert (config.days, config.interventions, config.applies.shape) == (4, (), (0, 1))
+    with pytest.raises(ValueError, match="must be before the last day"):
+        launch_config(base, {"days": 4}, {}, np.array([0]))
 
 
 def test_a_launch_has_the_columns_numbers_and_policies_of_its_runs():
@@ -216,6 +251,23 @@ def test_from_the_first_removal_that_is_drawn_on_all_removals_of_a_copy_count():
     assert until([[], [one]], shocks=[drawn | {"index": 2}]) == [5, 9]
     assert until([[], [one, drawn]]) == [2, 9]
     assert until([[], [one, drawn | {"day": 8}]]) == [5, 9]
+
+
+def test_a_removal_from_all_copies_parts_none():
+    both = [*LATER, *gone(4)]
+    columns = {"pace": np.array([1.0, 1.0, 2.0, 2.0])}
+    config = launch_config(tallies.config(interventions=both), {}, columns, np.array([0, 0, 1, 1]))
+    (past,) = pasts_of(Setup(tallies.WORKLOAD, config))
+    assert (past.until, past.chosen.tolist(), past.of.tolist()) == (8, [0, 2], [0, 0, 1, 1])
+
+
+def test_copies_that_begin_otherwise_differ_from_the_beginning():
+    """Here they only have other values on day 0, and one loses something later."""
+    alike = [{"day": 0, "set": {"pace": 3.0}}]
+    policies = Policies([alike, [*alike, *gone(6)]], np.array([0, 1]))
+    columns = {"pace": np.array([1.0, 2.0])}
+    config = launch_config(tallies.config(), {}, columns, np.array([0, 0]), policies)
+    assert pasts_of(Setup(tallies.WORKLOAD, config)) == []
 
 
 def test_copies_without_numbers_of_their_own_or_that_are_timed_share_no_past(monkeypatch):

@@ -248,6 +248,22 @@ def test_steps_between_whole_numbers_are_whole_if_all_are(said, expected):
             ],
         ),
         (
+            "  zip:\n    agents: [6.5, 7]\n",
+            ["sweep.yaml:5  agents: expected a whole number, got 6.5 (point 0)"],
+        ),
+        (
+            "  zip:\n    agents: {low: 0, high: 4, steps: 3}\n"
+            "    day_length: {low: 0, high: 500, steps: 3, scale: linear}\n",
+            [
+                "sweep.yaml:5  agents: must be at least 1, got 0 (point 0: day_length 0)",
+                "sweep.yaml:6  day_length: must be more than 0, got 0 (point 0: agents 0)",
+            ],
+        ),
+        (
+            "  points:\n  - agenst: 5\n  - agenst: 6\n",
+            ["sweep.yaml:5  agenst: unknown key; did you mean 'agents'?"],
+        ),
+        (
             "  grid:\n    agents: [6.0, 7.5]\n",
             [
                 "sweep.yaml:5  agents: expected a whole number, got 6.0 (point 0)",
@@ -286,6 +302,17 @@ def test_of_many_wrong_points_eight_are_named(count, more):
     assert (said[-1] == "and more problems like these") == more
     assert all("resources: must be at least 2" in line for line in said[:8])
     assert said[0].endswith("(point 1)")
+
+
+def test_of_a_choice_the_wrong_value_is_named(tmp_path):
+    keys = "keys: {agents: {distribution: choice, values: [6.5, 7]}}"
+    for line in written(tmp_path, f"  sobol:\n    points: 4\n    {keys}\n"):
+        assert line.startswith("sweep.yaml:6  agents: expected a whole number, got 6.5 (point ")
+
+
+def test_a_distribution_that_is_flat_between_its_ends_is_uniform_there():
+    said = {"distribution": "normal", "mean": 0, "sd": 1e9, "low": 10, "high": 11}
+    assert range_of(said).values(np.array([0.0, 0.5, 1.0])) == pytest.approx([10, 10.5, 11])
 
 
 def test_equal_values_are_the_same_point():

@@ -1,6 +1,7 @@
 """Is the past of a society and its twins computed once, with the same results as alone?"""
 
 import json
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -15,7 +16,13 @@ from societies.sweep.shocks import study_of_shocks
 from societies.workload import Setup
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 from societies.workload.running.ensembles import Points
-from societies.workload.running.pasts import MOST_BRANCHES, _parted, pasts_of
+from societies.workload.running.pasts import (
+    MOST_BRANCHES,
+    Past,
+    SharedPasts,
+    _parted,
+    pasts_of,
+)
 
 POLICIES = [
     [],
@@ -266,6 +273,31 @@ def test_copies_part_after_an_eighth_of_what_is_left_after_the_first_at_the_earl
     of = np.tril(np.ones((5, 4), int), -1)  # copy i differs from the last one after the i-th tick
     found = [until for until, _, _ in histories([7] * 5, np.c_[of, [0] * 5], after, 90)]
     assert MOST_BRANCHES == 8 and found == [10, 50, 60, 90]
+
+
+def test_what_all_copies_are_asked_is_asked_of_those_that_are_computed():
+    first, second = (
+        Mock(fields={}, parameters=None, built=None, block_seconds=seconds) for seconds in (1, 2)
+    )
+    first.kept.return_value = {"held": np.array([7])}
+    second.logs.return_value = {"total": np.array([[3], [4]])}
+    pasts = [Past(2, np.array([0]), np.array([0, 0])), Past(4, np.array([0, 1]), np.array([0, 1]))]
+    engine = SharedPasts(first, lambda chosen, built: second, pasts, {})
+    assert engine.stops == {2, 4} and engine.block_seconds == 1
+    engine.run_ticks(1, 2)
+    assert first.throttled is False
+    engine.throttled = True
+    engine.run_ticks(3, 4)
+    assert second.throttled is True and engine.block_seconds == 2
+    ((state,), _) = second.load.call_args
+    assert state["held"].tolist() == [7, 7]
+    second.start.assert_not_called()
+    assert engine.logs()["total"].tolist() == [[3], [4]]
+    second.logs.assert_called_once_with(borrowed=False)
+    engine.finish()
+    engine.wait()
+    second.finish.assert_called_once_with()
+    second.wait.assert_called_once_with()
 
 
 def test_a_single_run_shares_nothing(counted):

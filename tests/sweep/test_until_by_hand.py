@@ -10,10 +10,21 @@ import xarray as xr
 
 from societies.errors import ConfigError
 from societies.sweep import until as module
+from societies.sweep.document import load_sweep
 from societies.sweep.report import SweepReport
-from societies.sweep.until import UntilConfig, Widths, next_count, problems, run_until, widths
+from societies.sweep.until import (
+    FIRST,
+    UntilConfig,
+    Widths,
+    next_count,
+    problems,
+    run_until,
+    widths,
+    with_number,
+)
 
 ASKED = UntilConfig(until={"x": 1.0})
+VARY = {"grid": {"amount": [1, 2]}}
 
 
 def width_of(*values):
@@ -195,4 +206,16 @@ def test_what_a_growing_study_cannot_be(options, said, monkeypatch, tmp_path):
 
 
 def test_at_most_is_1000_by_default():
+    for at_most, first in ((2, 2), (3, 3), (100, FIRST)):
+        until = {"until": {"richest": 1.0}, "at_most": at_most}
+        made = load_sweep({"base": {"workload": "boltzmann"}, "vary": VARY, "replicates": until})
+        assert made.replicates == first
+    few = {"until": {"x": 1.0}, "base": "q"}
+    for count, more in ((8, ""), (9, " and 1 more")):
+        points = [{"label": f"n{number}"} for number in range(count)]
+        listed = ", ".join(f"'n{number}'" for number in range(8))
+        with pytest.raises(
+            ValueError, match=rf"no point has the label 'q'; there are {listed}{more}$"
+        ):
+            with_number(UntilConfig(**few), lambda points=points: points)
     assert ASKED.at_most == 1000 and UntilConfig(until={"x": 1.0}, at_most=2).at_most == 2

@@ -2,6 +2,7 @@
 
 import hashlib
 import sys
+from concurrent.futures import Future
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ import tallies
 import societies
 from societies.config.files import SECTION
 from societies.config.model import Section
-from societies.errors import ConfigError, DeviceError
+from societies.errors import ConfigError, DamageWarning, DeviceError, SocietiesError
 from societies.rule import WORD
 from societies.workload import Setup
 from societies.workload.checking.kernels import kernel_text
@@ -416,6 +417,16 @@ def test_a_model_in_a_file_is_known_by_its_name_from_then_on(tmp_path, monkeypat
         ConfigError, match=r"so has the installed societies\.physics\.laplace\.workload;"
     ):
         registry.workload_of_file(write("three.py", "laplace"))
+    (tmp_path / "class.py").write_text("from tallies import Tallies as WORKLOAD\n")
+    with pytest.raises(ConfigError, match=r"WORKLOAD is a class; write WORKLOAD = Tallies\(\)"):
+        registry.workload_of_file(str(tmp_path / "class.py"))
+    few = "from societies.workload import Workload\nclass Few(Workload):\n    name = 'few'\n"
+    (tmp_path / "few.py").write_text(f"{few}WORKLOAD = Few()\n")
+    with pytest.raises(ConfigError, match=r"the class Few has no line summary = \.\.\."):
+        registry.workload_of_file(str(tmp_path / "few.py"))
+    (tmp_path / "other.py").write_text("class WORKLOAD:\n    pass\n")
+    with pytest.raises(ConfigError, match=r"has no line WORKLOAD = \.\.\., which"):
+        registry.workload_of_file(str(tmp_path / "other.py"))
     (tmp_path / "none.py").write_text("WORKLOAD = 3\n")
     with pytest.raises(ConfigError, match=r"has no line WORKLOAD = \.\.\., which"):
         registry.workload_of_file(str(tmp_path / "none.py"))
@@ -651,6 +662,7 @@ def test_a_source_is_its_text_without_comments_and_empty_lines(tmp_path):
     kernel = digest("a.cl", 'int a; // b\n/* c */\nchar* d = "//";\n')
     assert digest("a.cl", 'int a;\nchar* d = "//";') == kernel
     assert digest("a.cl", 'int a;\nchar* d = "/";') != kernel
+    assert digest("a.cl", 'int a;\nchar* d = "--";') != kernel
     assert digest("a.cl", "# define A\n") != digest("a.cl", "\n")  # no comment of C
     inner = tmp_path / "package" / "inner"
     inner.mkdir(parents=True)
@@ -806,6 +818,64 @@ def test_differences_of_configurations_are_named_with_both_values(monkeypatch):
     for wrong in ("- 1\n", "a: 1\na: 2\n"):
         with pytest.raises(TypeError, match="no configuration"):
             provenance._different_keys(wrong, config)
+
+
+def test_a_rule_may_be_in_another_file_and_a_key_of_that_name_may_not_differ(tmp_path, monkeypatch):
+    monkeypatch.setattr(provenance, "compare", lambda *_: None)
+
+    def refused(there, here):
+        config = societies.config_from_dict(here)
+        made = societies.config_from_dict(there)
+        attributes = {"workload": config.workload, "configuration": societies.config.to_yaml(made)}
+        setup = Setup(registry.workload(config.workload), config)
+        attributes["model_version"] = setup.workload.version_of(config)
+        try:
+            provenance.require_origin(tmp_path / "a.h5", attributes, setup)
+        except SocietiesError as error:
+            return str(error).partition("\n")[0]
+
+    (tmp_path / "one.py").write_text("def score(value): return value\n")
+    (tmp_path / "two.py").write_text("def score(value): return value\n")
+    of = [
+        {
+            **{"workload": "economy", "agents": 4, "resources": 4},
+            "rules": {"trading": {"score": f"{tmp_path}/{name}.py:score"}},
+        }
+        for name in ("one", "two")
+    ]
+    assert refused(*of) is None
+    chess = {"workload": "chess"}
+    assert refused(chess, chess) is None
+    assert "rules is legal in the file and pseudo_legal here" in refused(
+        chess, {**chess, "rules": "pseudo_legal"}
+    )
+
+
+def test_damages_of_a_file_that_is_continued_are_warnings(tmp_path, monkeypatch):
+    (tmp_path / "a.h5").touch()
+    file = SimpleNamespace(attributes={}, damages=["of x on day 3"])
+    monkeypatch.setattr(provenance.ResultFile, "resume", lambda path: file)
+    monkeypatch.setattr(provenance, "require_origin", lambda *_: None)
+    said = r"a.h5: damaged: of x on day 3; the run continues without it"
+    with pytest.warns(DamageWarning, match=said):
+        assert provenance.reopen(tmp_path / "a.h5", None) is file
+
+
+def test_a_result_that_failed_is_passed_on():
+    for failed in (None, ValueError("failed")):
+        done, to = Future(), Future()
+        if failed:
+            done.set_exception(failed)
+        else:
+            done.set_result({"a": 1})
+        seeing._passed(to, done)
+        assert to.done() and to.exception() is failed
+    assert to.exception() is failed
+
+
+def test_twins_are_looked_for_among_modules_of_the_reference():
+    found = sources._twins(["other.economy.trading", "reference_py.economy.matching"])
+    assert found == ["economy/matching.cl"]
 
 
 def test_a_file_is_of_the_same_table_and_the_same_inputs(tmp_path, monkeypatch):

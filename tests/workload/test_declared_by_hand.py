@@ -91,6 +91,8 @@ def test_a_file_has_the_coordinates_of_what_it_records():
     named = contents()
     named.workload.entries = lambda p: {"cell": ("left", "right")}
     assert named.coordinates()[-1].values.tolist() == ["left", "right"]
+    named.workload.entries = lambda p: {}  # so they have numbers
+    assert named.coordinates()[-1].values.tolist() == [0, 1]
 
 
 def test_a_file_has_the_variables_of_what_it_records():

@@ -399,6 +399,11 @@ def test_a_setup_is_that_of_the_device(monkeypatch):
     )
     assert "p" in setup.on(None).__dict__ and "p" not in setup.on("a").__dict__
     assert setup.on("a").p is other
+    told = []
+    monkeypatch.setattr(tallies.Tallies, "computed_on", lambda self, *of: told.append(of))
+    assert setup.source is not None and told == []
+    own = setup.on("a")
+    assert own.source is not None and told == [(other, "a")]
     monkeypatch.setattr(tallies.Tallies, "fitted", lambda self, config, device: other)
     one, _, _ = engine_of(setup, "reference")
     assert one.parameters is other
@@ -440,8 +445,9 @@ def test_the_newest_checkpoint_up_to_a_day_is_taken(made):
 
 def test_a_file_without_such_a_checkpoint_says_what_it_has(tmp_path):
     run(society(3, {"checkpoint": 0}), tmp_path / "none.h5")
-    with pytest.raises(SocietiesError, match=r"which record.checkpoint switched off"):
-        at(tmp_path / "none.h5", society())
+    for last in (None, 2):
+        with pytest.raises(SocietiesError, match=r"which record.checkpoint switched off"):
+            at(tmp_path / "none.h5", society(), last)
     run(society(5, {"checkpoint": 50}), tmp_path / "one.h5")
     with pytest.raises(SocietiesError, match=r"or before; it has that of day 5\n"):
         at(tmp_path / "one.h5", society(), 4)
@@ -546,6 +552,7 @@ def test_what_a_workload_does_not_declare_has_a_default():
     assert [*chosen.busy(p, 3, 5)] == [3, 4, 5]
     assert chosen.work_done(p, 6) == 18.0
     assert not chosen.timed_together(p) and chosen.not_repeatable(p) == ""
+    assert Bare().settled(p) == {}
     assert chosen.why_ended(p, {}) == "" and chosen.headlines() == () and chosen.programs(p) == ()
     assert Bare().contents(p) is None and Bare().limits(p, 1) == {} and Bare().counts(p) == {}
     step = next(iter(chosen.schedule(p, 1, {})))

@@ -43,7 +43,13 @@ def test_kernels_with_includes_and_twins_are_covered():
     assert {KERNEL, REFERENCE, "kernels/primitives/real.cl"} <= found.keys()
     match = of("chess_match")  # played on the host, by searches on the device
     assert {"reference_py/games/chess/match.py", "kernels/games/chess/rules.cl"} <= match.keys()
-    assert "reference_py/economy/schedule.py" in of("economy")
+    economy = of("economy")
+    assert "reference_py/economy/schedule.py" in economy
+    assert "kernels/economy/device_trading.cl" in economy  # the twin of a function of a phase
+    assert "kernels/economy/society_at_once.cl" in economy  # of a phase alone
+    assert "reference_py/primitives/scan.py" in economy  # the twin of an included kernel
+    assert "kernels/translate/lists.cl" in of("boltzmann")
+    assert "reference_py/physics/matmul/parameters.py" in of("matmul")  # imported by the workload
 
 
 def test_the_place_and_comments_do_not_count_and_rules_do(request):

@@ -12,6 +12,7 @@ import pytest
 from small import keys_of, names, small, tried
 
 from societies import choose_device
+from societies.config import model as declared
 from societies.config.model import INITIAL, SHAPE, TABULATED, VALUE
 from societies.errors import ConfigError
 from societies.sweep.document import load_sweep
@@ -253,3 +254,8 @@ def test_the_type_of_a_key_says_whether_its_numbers_are_whole():
     model = type(small("economy"))
     found = {key for key in [*whole, *real] if takes_whole_numbers(model, key)}
     assert found == {*whole}
+
+    class Either(declared.Section):
+        number: int | float = declared.key(1, "of either kind")
+
+    assert not takes_whole_numbers(Either, "number")

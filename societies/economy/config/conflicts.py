@@ -265,9 +265,9 @@ def _group_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
         elif {kinds[0], kinds[g]} == {"count", "share"}:
             message = f"groups.0 has a {kinds[0]}; give all groups the same kind of size"
             yield Conflict((*path, kinds[g]), message, (*own, *sizes[:2]))
-    shares = [group.share for group in config.groups]
-    if shares and None not in shares:
-        total = math.fsum(share or 0 for share in shares)
+    shares = [group.share for group in config.groups if group.share is not None]
+    if shares and len(shares) == len(config.groups):
+        total = math.fsum(shares)
         if not math.isclose(total, 1, abs_tol=1e-9):
             yield Conflict(("groups",), f"the shares add up to {total:g}, not to 1", tuple(sizes))
             return

@@ -328,7 +328,7 @@ class EconomyKeys(WorkloadConfig):
         if counts:
             return counts
         shares = [Fraction(repr(group.share)) for group in self.groups]
-        quotas = [share * self.agents / sum(shares) for share in shares]
+        quotas = [share * self.agents for share in shares]
         sizes = [math.floor(quota) for quota in quotas]
         by_remainder = sorted(range(len(sizes)), key=lambda g: sizes[g] - quotas[g])
         for g in by_remainder[: self.agents - sum(sizes)]:

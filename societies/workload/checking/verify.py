@@ -107,41 +107,36 @@ def verify(
         comparison.load(begin[1])
     some = ticks is None and begin is None and asked > ALL_TICKS
     comparison.planned = ALL_TICKS if some else asked
-    windows = [(after + 1, after + (FIRST_TICKS if some else asked))]
-    comparison.window(after + 1 if begin else 0, windows[0][1])
-    happens: dict[str, list[int]] = {}
-    seen = True
-    if comparison.difference is None and some:
-        before = comparison.engine.state()
-        happens, seen = comparison.look_ahead(FIRST_TICKS + 1)
-        comparison.load(before)
-        windows = chosen_windows(comparison.end, happens)
-        comparison.planned = length(windows)
-        compared = FIRST_TICKS
-        for first, last in windows:
-            if comparison.difference is None and last > compared:
-                comparison.run_on(compared + 1, first - 1)
-                comparison.window(max(first, compared + 1), last)
-                compared = last
-    elif comparison.difference is None:
-        seconds = max(_HINT_SECONDS, time.perf_counter() - began)
-        happens, seen = comparison.look_ahead(asked + after + 1, seconds)
-        seen = seen and not begin  # the ticks before a checkpoint were not looked at
-    found = comparison.difference
-    if found is None:
+    last = after + (FIRST_TICKS if some else asked)
+    windows, coverage = [(after + 1, last)], None
+    comparison.window(after + 1 if begin else 0, last)
+    if comparison.difference is None:
+        if some:
+            before = comparison.engine.state()
+            happens, seen = comparison.look_ahead(last + 1)
+            comparison.load(before)
+            windows = chosen_windows(comparison.end, happens)
+            comparison.planned = length(windows)
+            comparison.compare(windows, last)
+        else:
+            seconds = max(_HINT_SECONDS, time.perf_counter() - began)
+            happens, seen = comparison.look_ahead(last + 1, seconds)
+            seen = seen and not begin  # the ticks before a checkpoint were not looked at
+    if comparison.difference is None:
         windows = comparison.windows
+        coverage = comparison.coverage(after, happens, seen)
         if comparison.device != REFERENCE:
             note_verified(setup)
     return VerifyReport(
-        identical=found is None,
+        identical=comparison.difference is None,
         clock=word,
         ticks=length(windows),
         arrays=comparison.arrays,
         device=comparison.device,
-        difference=found,
+        difference=comparison.difference,
         after=after,
         windows=tuple(windows),
-        coverage=None if found else comparison.coverage(after, happens, seen),
+        coverage=coverage,
     )
 
 
@@ -214,6 +209,15 @@ class Comparison:
         self._note_end()
         self.windows = joined(self.windows)
         self._tell(f"{self.clock} {min(last, self.end)} is equal")
+
+    def compare(self, windows: Sequence[tuple[int, int]], last: int) -> None:
+        """Compare windows of ticks after the tick ``last``, up to the first difference."""
+        for first, end in windows:
+            if self.difference is not None:
+                return
+            self.run_on(last + 1, first - 1)
+            self.window(max(first, last + 1), end)
+            last = end
 
     def _tick(self, tick: int) -> Difference | None:
         """Compare the steps of a tick, and after the run's last tick those of `finish`."""

@@ -183,9 +183,9 @@ def shape_of(model: type[Section], name: str, content: Any) -> Number | ChosenWo
         If there is no such key, or it is not declared as a shape.
     """
     field, extra = _fields(model).get(name, (None, {}))
-    if field is None or extra.get("kind") != SHAPE:
+    if extra.get("kind") != SHAPE:
         raise TypeError(f"{model.__name__} declares no shape {name}")
-    return _number(content, field)  # type: ignore[return-value]
+    return _number(content, field)  # type: ignore[return-value,arg-type]
 
 
 def shape_macros(shapes: Mapping[str, Number | str]) -> dict[str, Number]:

@@ -216,7 +216,7 @@ def _concerned(
         copies = np.isin(numbers, some(one)) if some(one) else numbers >= 0
         if config.applies is not None:
             copies = copies & config.applies[place]
-        if one.set and (config.applies is None or copies.any()):
+        if one.set and copies.any():
             found.append((one, copies))
     found.sort(key=lambda pair: tick(pair[0]))  # stable: those of a tick stay in order
     masks = np.array([copies for _, copies in found], bool).reshape(len(found), len(numbers))

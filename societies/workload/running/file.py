@@ -127,7 +127,10 @@ def checkpoint_of(
             os.close(descriptor)
     clock, key = seal.clock, setup.workload.ticks_key
     require_origin(path, attributes, setup, (key, "record"), doing="what is computed from it")
-    if found is None and last is not None and there:
+    if found is not None:
+        require_checkpoint(setup, path, *found[1:])
+        return found[1:]
+    if last is not None and there:
         which = f"that of {clock} {there[0]}"
         if len(there) > 1:
             listed = ", ".join(map(str, there[:-1]))
@@ -138,16 +141,13 @@ def checkpoint_of(
             f"the checkpoint of {clock} {last}: run with {override(f'{key}={last}')} and "
             f"{option('out')}"
         )
-    if found is None and not seal.slots:
+    if not seal.slots:
         raise OutputError(
             f"{path}: has no checkpoints, which record.checkpoint switched off\n"
             f"run it again with {override('record.checkpoint=auto')}"
         )
-    if found is None:
-        some = f"some {plural(clock)}"
-        raise OutputError(f"{path}: has no checkpoint yet; let its run continue for {some}")
-    require_checkpoint(setup, path, *found[1:])
-    return found[1:]
+    some = f"some {plural(clock)}"
+    raise OutputError(f"{path}: has no checkpoint yet; let its run continue for {some}")
 
 
 def _within(name: str, field: Field) -> Within | None:

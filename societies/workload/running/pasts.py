@@ -20,7 +20,6 @@ from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.engines import Built, Engine
 from societies.workload.running.ensembles import Points, points_of, removing
-from societies.workload.running.profile import Profile
 
 MOST_BRANCHES = 8
 """About how often copies may part at most. Each time the state is moved to the host and back, and
@@ -68,7 +67,7 @@ def _with_removals(points: Points, config: Any, clock: str) -> Points:
     drawn = min(
         (tick(one) for one in every if getattr(one, "index", None) == "random"), default=inf
     )
-    before = {tick(one) - 1 for one in every if tick(one) > 0}
+    before = {tick(one) - 1 for one in every}
     after = sorted({*points.after, *before})
     rows = []
     for at in (-1, *after):
@@ -120,10 +119,7 @@ class SharedPasts(Engine):
         settled: Mapping[str, tuple[int, ...]],
     ) -> None:
         self._make, self._pasts, self._settled = make, list(pasts), settled
-        self._began: State = {}
-        self.copies = len(pasts[0].of)
         self.stops = {past.until for past in pasts}
-        self.profile: Profile | None = None
         self._inner = first
         self.fields, self.parameters = self._inner.fields, self._inner.parameters
         self.built, self.block_seconds = self._inner.built, self._inner.block_seconds

@@ -320,7 +320,7 @@ def test_a_table_says_which_societies_a_removal_concerns():
         assert p.only(number).rows(1)[SHOCK_TABLE].tolist() == [concerned[number]]
 
 
-def test_tables_are_made_on_the_device_of_which_parameters_are_told_once(monkeypatch):
+def test_tables_are_made_on_the_device_that_parameters_get_once(monkeypatch):
     from societies.economy.curves_of_rules import Curves
 
     device, seen = object(), []

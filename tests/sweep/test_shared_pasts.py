@@ -275,7 +275,7 @@ def test_copies_part_after_an_eighth_of_what_is_left_after_the_first_at_the_earl
     assert MOST_BRANCHES == 8 and found == [10, 50, 60, 90]
 
 
-def test_what_all_copies_are_asked_is_asked_of_those_that_are_computed():
+def test_only_the_copies_that_are_computed_are_asked():
     first, second = (
         Mock(fields={}, parameters=None, built=None, block_seconds=seconds) for seconds in (1, 2)
     )

@@ -12,9 +12,7 @@ class Copy(SimpleNamespace):
     index : int
         Number of the copy; its random streams belong to this number.
     state : dict
-        One entry per array of the state, without the dimension of copies.
-    events : sequence of str
-        Names of lists of events, which begin empty.
+        One entry per array of the state, without the dimension of copies, and per list of events.
 
     Attributes
     ----------
@@ -24,5 +22,5 @@ class Copy(SimpleNamespace):
 
     listener: Callable[..., None] | None = None
 
-    def __init__(self, index, state, events=()):
-        super().__init__(index=index, **state, **{name: [] for name in events})
+    def __init__(self, index, state):
+        super().__init__(index=index, **state)

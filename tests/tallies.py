@@ -12,11 +12,9 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint
 from typing import Any, Literal
 
-import numpy as np
 import pytest
 
 from societies.config.model import ListOf, Section, key, shape, value
-from societies.output import Column, EventTable
 from societies.workload import Events, Field, Phase, Series, Source, Step, Workload
 from societies.workload.declare.config import DailyConfig, RecordConfig
 from societies.workload.running import registry
@@ -60,23 +58,11 @@ class TalliesConfig(DailyConfig):
 
 
 class Contents(SeriesAndDetail):
-    """The default contents, and the milestones."""
+    """The default contents, with milestones if they are recorded."""
 
     def tables(self):
-        columns = (
-            Column("society", "int32", "", "number of the society"),
-            Column("day", "int64", "day", "day"),
-            Column("tally", "int32", "units", "units in the first cell"),
-        )
-        rows = 3 if self.config.record.milestones else 0  # becomes longer where it has to
-        return [replace(EventTable("milestones", columns, rows), in_study=True)] if rows else []
-
-    def write(self, file, block):
-        super().write(file, block)
-        if self.tables():
-            place, day, tally = block.events["milestones"].T
-            society = (place + self.workload.first(self.config)).astype(np.int32)
-            file.append("milestones", {"society": society, "day": day, "tally": tally})
+        wanted = self.config.record.milestones
+        return [replace(one, rows=3) for one in super().tables() if wanted]  # becomes longer
 
 
 class Tallies(Workload):
@@ -110,7 +96,7 @@ class Tallies(Workload):
         }
 
     def events(self, p):
-        return {"milestones": Events(2, 1)}
+        return {"milestones": Events(2, 1, {"tally": ("units", "units in the first cell")})}
 
     def phases(self, p, copies):
         return {name: Phase() for name in ("begin", "grow", "note", "close")}

@@ -27,7 +27,7 @@ class Society(Copy):
     """
 
     def __init__(self, index, state):
-        super().__init__(index, state, events=("inventions",))
+        super().__init__(index, {**state, "inventions": []})
 
 
 def new_society(p, index=0):

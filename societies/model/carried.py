@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from reference_py.copies import Copy
 from societies.config.problems import suggestion
 from societies.translate import Declared, RuleError, TranslationError
 from societies.translate.source import definition
-from societies.workload import Field
+from societies.workload import Events, Field
 from societies.workload.declare.copies import parameters_of_copy
 from societies.workload.declare.fields import SERIES
+from societies.workload.running.appended import EventRows
 from societies.workload.running.state import fitted
 
 NUMBER = "python_number"
@@ -148,7 +151,9 @@ def _no_field(name: str, declared: Declared) -> str:
     if name == SERIES:
         return "the series of a phase are written, not read: what is needed later is a field"
     known = [one for one in declared.fields if one not in declared.hidden]
-    return f"the {declared.copies} has no field '{name}'{suggestion(name, known)}"
+    return (
+        f"the {declared.copies} has no field '{name}'{suggestion(name, [*known, *declared.events])}"
+    )
 
 
 def _unsettled(
@@ -164,6 +169,9 @@ def _unsettled(
         yield name, _no_field(name, declared)
     if state["index"] != before["index"]:
         yield "index", f"the number of a {declared.copies} cannot be assigned"
+    for name in declared.events:
+        if state.get(name) is not before[name]:
+            yield name, f"'{name}' is a list of events: rows are appended to it"
     made = state.pop(SERIES, before.get(SERIES))
     if SERIES in before:
         if not isinstance(made, dict) and made is not before[SERIES]:
@@ -199,6 +207,8 @@ def on_host(
     function: Callable[..., None],
     p: Any,
     fields: Mapping[str, Field],
+    events: Mapping[str, Events],
+    clock: str,
     arrays: Mapping[str, Any],
     tick: int,
     **arguments: int,
@@ -209,12 +219,30 @@ def on_host(
     names = [name for name in (*fields, SERIES) if name in arrays]
     state = {name: arrays[name].get() for name in names}
     for row, (number, place) in enumerate(zip(numbers, places, strict=True)):
-        copy = Copy(number, {name: values[row].tolist() for name, values in state.items()})
+        lists = {name: EventRows(name, kind, clock, tick) for name, kind in events.items()}
+        own = {name: values[row].tolist() for name, values in state.items()}
+        copy = Copy(number, {**own, **lists})
         if "ended" in state and state["ended"][row] not in (-1, tick):
             continue
         function(parameters_of_copy(p, place, tick), copy, tick, **arguments)
         for name, values in state.items():
             made = getattr(copy, name)
             values[row] = list(made.values()) if isinstance(made, dict) else made
+        for name, added in lists.items():
+            _append(arrays, name, row, added.rows)
     for name, values in state.items():
         arrays[name].set(values)
+
+
+def _append(
+    arrays: Mapping[str, Any], name: str, place: int, rows: Sequence[tuple[int, ...]]
+) -> None:
+    """Append rows to a list of events on a device, as its kernels do."""
+    if not rows:
+        return
+    log, count = arrays[f"{name}_log"], arrays[f"{name}_count"]
+    there, (room, copies, columns) = int(count.get_part(place, 1)[0]), log.shape
+    for row in rows[: room - there]:
+        log.set_part((there * copies + place) * columns, np.array(row, np.int32))
+        there += 1
+    count.set_part(place, np.array([there], np.uint32))

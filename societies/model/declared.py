@@ -265,7 +265,8 @@ class Model(Workload[C, P]):
             )
         note = self._launch(self.unit(p), note_number.__name__, copies, file)
         function = self.reference(p)[name]
-        return Phase((note,), host=partial(on_host, function, p, self.fields(p)))
+        declared = self.fields(p), self.events(p), self.clock
+        return Phase((note,), host=partial(on_host, function, p, *declared))
 
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
         """Return for every phase the function of the module, called for every entry."""
@@ -355,7 +356,7 @@ def _declared(model: Model[Any, Any], p: Any) -> Declared:
         series=tuple(chain.from_iterable(model.columns(p).values())),
         settings=made[0],
         others=made if isinstance(p, Copies) else (),
-        events={name: one.columns for name, one in model.events(p).items()},
+        events={name: (one.columns, one.rows) for name, one in model.events(p).items()},
         arguments=model.step_arguments,
         ended="ended" in fields,
         copies=model.copies,

@@ -208,6 +208,9 @@ def _of_fields(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
     for name in _in_files(made, "recorded") & {*model.sizes(p)}:
         yield f"has a dimension and a field '{name}': choose another name for one"
     taken = {**_TAKEN, **dict.fromkeys(model.events(p), "it is a list of events")}
+    for name in model.events(p):
+        of_kernels = [f"{name}_{end}" for end in ("log", "count", "rows")]
+        taken |= dict.fromkeys(of_kernels, f"kernels find the events '{name}' by it")
     lengths = {**model.sizes(p), SERIES: 0}
     limits = [*(f"{dim}s - 1" for dim in model.sizes(p)), "last state", *model.limits(p, 0)]
     for name, one in made.items():
@@ -285,10 +288,20 @@ def _of_events(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
     for name, one in made.items():
         if not isinstance(one, Events):
             yield f"has no Events(columns, rows) as its events '{name}'"
+        if name in _TAKEN:
+            said = _TAKEN[name].format(copies=model.copies, clock=model.clock)
+            yield f"cannot have events '{name}': {said}"
         for what, number in (("columns", one.columns), ("rows", one.rows)):
             if type(number) is not int or number < 1:
                 said = f"has events '{name}' with {number!r} {what}"
                 yield f"{said}: Events(columns, rows) has whole numbers from 1"
+        yield from _of_names(f"a column of '{name}'", one.named, model, one.named)
+        facts = [of for of in one.named.values() if not isinstance(of, tuple) or len(of) != 2]
+        if one.named and (len(one.named) != one.columns - 1 or facts):
+            yield (
+                f"has events '{name}' of {one.columns} columns and {len(one.named)} names: the "
+                f"{model.clock} is the first column; each other one has NAME: (UNIT, MEANING)"
+            )
 
 
 def with_arguments(schedule: Callable[..., Iterable[Step]]) -> Callable[..., Iterable[Step]]:

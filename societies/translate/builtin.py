@@ -308,7 +308,8 @@ def _method(f: Function, method: Method, node: ast.Call, name: str) -> Value:
         return draw(f, owner, method.name, node)
     if isinstance(owner, EventList):
         if method.name != "append" or len(node.args) != 1:
-            f.error(node, "events are appended", f"Write .append(({f.unit.declared.clock}, ...)).")
+            said = f"rows are appended to '{owner.name}', and read from the file"
+            f.error(node, said, f"Write .append(({f.unit.declared.clock}, ...)).", wrong=True)
         storing.events_append(f, owner, f.expression(node.args[0]), node)
         return Known(None)
     assert isinstance(owner, List)

@@ -30,7 +30,7 @@ class Declared:
     series : names of the series, in order, with the dimension of each ("": a number)
     settings : the configuration, or whatever rules get as their first argument
     others : settings of all copies of a launch, if they differ
-    events : lists of events by name, with their numbers of columns
+    events : lists of events by name: number of columns, and of rows in a tick
     arguments : names of the arguments that steps may have
     ended : whether there is a field ``ended``, after which nothing happens to a copy
     copies, clock : name of a copy and of a tick
@@ -42,7 +42,7 @@ class Declared:
     series: Sequence[str] = ()
     settings: Any = None
     others: Sequence[Any] = ()
-    events: Mapping[str, int] = field(default_factory=dict)
+    events: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     arguments: Sequence[str] = ()
     ended: bool = False
     copies: str = "society"

@@ -178,10 +178,12 @@ def field_list(f: Function, name: str, node: ast.AST) -> List:
     """Return a field of the society; one without dimensions is a list of one number."""
     declared = f.unit.declared
     if name in declared.events:
-        f.error(node, f"'{name}' is a list of events", f"Write society.{name}.append((day, ...)).")
+        f.error(
+            node, f"'{name}' is a list of events", f"Write society.{name}.append(...).", wrong=True
+        )
     if name not in declared.fields:
         known = [one for one in declared.fields if one not in declared.hidden]
-        near = suggestion(name, known)
+        near = suggestion(name, [*known, *declared.events])
         hint = f"Declared are {', '.join(known)}." if known else "The model declares no field."
         if hasattr(declared.settings, name):
             near, hint = "", f"It is a key of the configuration: config.{name}."

@@ -26,6 +26,7 @@ from societies.translate.values import (
     parts_of,
     wide,
 )
+from societies.words import counted
 
 
 def store_field(f: Function, name: str, value: Value, node: ast.AST) -> None:
@@ -261,32 +262,49 @@ def returned(f: Function, value: List, node: ast.AST) -> None:
 
 
 def events_append(f: Function, events: EventList, value: Value, node: ast.AST) -> None:
-    """Append a row to a list of events."""
-    name, columns = events.name, f.unit.declared.events[events.name]
-    parts = value if isinstance(value, tuple) else ()
+    """Append a row to a list of events, which has its tick first.
+
+    The host finds in the row what was wrong (`require_events`); a checked build finds it here.
+    """
+    name, (columns, most) = events.name, f.unit.declared.events[events.name]
+    parts, clock = value if isinstance(value, tuple) else (), f.unit.declared.clock
     if len(parts) != columns:
-        f.error(
-            node,
-            f"a row of '{name}' has {columns} numbers",
-            f"Write .append(({f.unit.declared.clock}, ...)).",
-        )
-    numbers = [f.number(one, node) for one in parts]
-    if any(one.kind not in (INT, BOOL) for one in numbers):
-        f.error(node, f"a row of '{name}' has whole numbers", "Write int(...).")
+        hint = f"Write .append(({clock},{' ...' * (columns > 1)}))."
+        f.error(node, f"a row of '{name}' has {counted(columns, 'number')}", hint, wrong=True)
+    numbers = [f.kept(f.number(one, node)) for one in parts]
+    for one in numbers:
+        if one.kind not in (INT, BOOL):
+            said = f"a row of '{name}' has whole numbers, and gets {CALLED[one.kind]}"
+            f.error(node, said, "Write int(...).", wrong=one.kind != MAYBE)
     f.access(name, "write", None, node)
     if f.unit.entry:
         f.error(node, "a phase for each entry has no order, so it cannot append events",
                 "Append in a phase of the whole society.")  # fmt: skip
     log = f.use(f"{name}_log", f"__global int *{name}_log")
-    count = f.use(f"{name}_count", f"__global uint *{name}_count")
+    count = f"{f.use(f'{name}_count', f'__global uint *{name}_count')}[copy]"
     rows = f.use(f"{name}_rows", f"const uint {name}_rows")
     f.use("copy", "const size_t copy")
-    copies = f.use("copies", "const uint copies")
-    with f.block(f"if ({count}[copy] < {rows})"):
-        place = f"((size_t){count}[copy] * {copies} + copy) * {columns}"
-        for k, number in enumerate(numbers):
-            f.emit(f"{log}[{place} + {k}] = (int){number.text};")
-    f.emit(f"++{count}[copy];")
+    copies, tick = f.use("copies", "const uint copies"), f.use("tick", "const int tick")
+    first, *others = numbers
+    f.require("tick > 0", node, f"rows are appended to '{name}' from {clock} 1 on")
+    f.require(f"{first.text} == tick", node, f"a row of '{name}' does not begin with the {clock}")
+    before = f"((size_t)({count} - {most}) * {copies} + copy) * {columns}"
+    room = f"{count} < {most} || ({count} < {rows} && {log}[{before}] != tick)"
+    f.require(room, node, f"more than {most} rows of '{name}' in a {clock}")
+    texts = [f"{first.text} == {tick} ? {tick} : -1 - {tick}"]
+    for one in others:
+        inside = f"{one.text} >= -INT_MAX && {one.text} <= INT_MAX"
+        low, high = one.limits
+        if low is None or high is None or not -(2**31) < low <= high < 2**31:
+            f.require(inside, node, f"the number does not fit a row of '{name}'")
+            texts.append(f"{inside} ? (int){one.text} : INT_MIN")
+        else:
+            texts.append(f"(int){one.text}")
+    with f.block(f"if ({count} < {rows})"):
+        place = f"((size_t){count} * {copies} + copy) * {columns}"
+        for k, text in enumerate(texts):
+            f.emit(f"{log}[{place} + {k}] = {text};")
+        f.emit(f"++{count};")
 
 
 def display(f: Function, node: ast.List | ast.Tuple, name: str) -> List:

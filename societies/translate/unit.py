@@ -64,6 +64,7 @@ class TranslatedProgram:
         self.sites: list[Site] = []
         ends = ("log", "count", "rows")
         of_events = [f"{name}_{end}" for name in declared.events for end in ends]
+        of_events += ["tick"] * bool(of_events)
         self.reserved = {*of_events, f"{declared.copies}_numbers"}  # names of parameters
         self.instances: dict[Any, Instance] = {}
         self.finished: list[Instance] = []

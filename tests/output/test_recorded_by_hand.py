@@ -141,7 +141,7 @@ def evenings_of(kind):
             dict(zip(measure_names(p), copy.measures, strict=True)) for copy in engine.copies_now
         ]
         state = engine.state()
-        events = [list(copy.inventions) for copy in engine.copies_now] if p.devices else []
+        events = [list(copy.inventions.rows) for copy in engine.copies_now] if p.devices else []
         found.append({"state": state, "series": series, "measures": measures, "events": events})
     return found
 

@@ -12,8 +12,12 @@ import tallies
 
 from societies.workload import Count, Setup, falls, rises
 from societies.workload.checking import verify as core
-from societies.workload.checking.coverage import Coverage, Difference, VerifyReport
-from societies.workload.checking.verify import first_difference
+from societies.workload.checking.coverage import (
+    Coverage,
+    Difference,
+    VerifyReport,
+    first_difference,
+)
 from societies.workload.running.engines import FINISH, ReferenceEngine
 from societies.workload.running.points import with_table
 

@@ -2,7 +2,7 @@
 
 import math
 
-from societies.model import Bounded, DailyConfig, Field, Model, Rng
+from societies.model import Bounded, DailyConfig, Events, Field, Model, Rng
 
 
 def too_large(config, society, day):
@@ -99,7 +99,22 @@ def large_quotient(config, society, day):
     society.real[0] = (2**60 + society.wide) / 3  # more than 53 bits
 
 
+def unlike(config, society, day):
+    society.news.append((day, society.whole[0] * 2**30))  # the number does not fit a row of 'news'
+
+
+def another_day(config, society, day):
+    society.news.append((society.whole[0], 0))  # a row of 'news' does not begin with the day
+
+
+def too_many(config, society, day):
+    for i in range(society.whole[0] + 1):
+        society.news.append((day, i))  # more than 2 rows of 'news' in a day
+
+
 def fine(config, society, day):
+    for i in range(society.whole[0]):
+        society.news.append((day, i - 2**31 + 1))
     society.whole[-1] = society.whole[0] * 1000 - 7 // society.whole[1]
 
 
@@ -133,3 +148,7 @@ class Faults(Model):
             "wide": Field((), "int64", "1", "a large number", initial=3),
             "stream": Field((), "uint64", "1", "a stream"),
         }
+
+    def events(self, p):
+        """Return the lists of events."""
+        return {"news": Events(2, 2)}

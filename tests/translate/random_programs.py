@@ -13,6 +13,9 @@ from random import Random
 AGENTS = 7
 ROWS, COLUMNS = 3, 4
 
+NEWS = 20
+"""Largest number of events of a program on a day."""
+
 HEAD = '''"""Random rules."""
 
 import math
@@ -47,6 +50,13 @@ def helper(rng, society, m, n):
     if k == 0:
         return m
     return n - k
+
+
+def noted(society, day, m):
+    if society.left > 0:
+        society.left -= 1
+        society.news.append((day, m % 9973 - 4000, m > 7))
+    return m
 
 
 def both(m, n=3):
@@ -162,6 +172,7 @@ class Program:
             lambda: f"len([v for v in {self.list()} if v > {self.number(3)}])",
             lambda: f"helper(rng, society, {e()}, {e()})",
             lambda: f"inner({e()})",
+            lambda: f"noted(society, day, {e()})",
             lambda: f"applied(lambda v: v * 2 % 17, {e()})",
             lambda: f"applied(inner, {e()})",
             lambda: f"(both({e()})[0] % 1009)",
@@ -411,6 +422,10 @@ class Program:
             f"c = (c + sum(LARGE[({e()}) % 9 - 4:]) + LARGE.count(c) + int({e()} in LARGE)) % 1009",
         ]
 
+    def event(self, d):
+        row = f"(day, ({self.number()}) % 9973, {self.truth(2)})"
+        return ["if society.left > 0:", "    society.left -= 1", f"    society.news.append({row})"]
+
     def none(self, d):
         return [
             f"best{d} = None",
@@ -477,7 +492,7 @@ class Program:
 SIMPLE = ["a_number"] * 4 + ["a_real"] * 3 + ["new_list"] * 2
 SIMPLE += ["several", "stored", "small", "in_grid", "row", "stored_real", "added", "added_entry"]
 SIMPLE += ["appended", "popped", "changed", "matched", "whole_field", "pairs", "table", "offsets"]
-SIMPLE += ["own_stream", "none"]
+SIMPLE += ["own_stream", "none", "event"]
 COMPOUND = ["if_", "if_", "for_", "for_", "for_list", "zipped", "enumerated", "while_"]
 
 
@@ -487,6 +502,7 @@ def program(random: Random, name: str) -> str:
     lines = [
         f"def {name}(config, society, day):",
         "    rng = Rng.load(society.stream)",
+        f"    society.left = {NEWS}",
         "    a, b, c, x, y = 1, 2, -3, 0.5, -2.0",
         "    p: list[int] = Bounded(20)",
         "    p.append(3)",

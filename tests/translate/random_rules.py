@@ -34,9 +34,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 from gpu_form import form
-from random_programs import AGENTS, COLUMNS, HEAD, ROWS, program, with_sorts
+from random_programs import AGENTS, COLUMNS, HEAD, NEWS, ROWS, program, with_sorts
 
-from societies.model import DailyConfig, Field, Model, key
+from societies.model import DailyConfig, Events, Field, Model, key
 from societies.opencl import choose_device
 from societies.translate import TranslationError
 from societies.workload import Setup, Source
@@ -79,9 +79,13 @@ class RandomRules(Model):
             "small": Field(("agent",), "uint8", "1", "small numbers", initial=1),
             "other": Field(("agent",), "int64", "1", "more whole numbers", initial=3),
             "grid": Field(("row", "column"), "int32", "1", "a grid", initial=1),
+            "left": Field((), "int16", "1", "events that may follow"),
             "own": Field(("agent",), "uint64", "1", "streams"),
             "stream": Field((), "uint64", "1", "stream"),
         }
+
+    def events(self, p):
+        return {"news": Events(3, NEWS * len(self.day))}
 
 
 class RulesOnGpus(RandomRules):
@@ -133,8 +137,10 @@ def together(texts: list[str], random: Random, folder: Path, device: str) -> str
         one.start()
         before = engine.device.counters.launches
         one.run_ticks(1, DAYS)
-    assert engine.device.counters.launches - before <= DAYS  # one for all phases of a day
-    found, expected = engine.state(), reference.state()
+    # One launch for all phases of a day, and one that empties the list of events.
+    assert engine.device.counters.launches - before <= DAYS + 1
+    found = {**engine.state(), **engine.events()}
+    expected = {**reference.state(), **reference.events()}
     return ", ".join(name for name in expected if not np.array_equal(found[name], expected[name]))
 
 

@@ -97,7 +97,7 @@ FIELDS = {
     "stream": Field((), "uint64", "1", "stream"),
 }
 LENGTHS = {"agent": 7, "series": 1}
-DECLARED = Declared(FIELDS, LENGTHS, ["rich"], Settings(), events={"deals": 3})
+DECLARED = Declared(FIELDS, LENGTHS, ["rich"], Settings(), events={"deals": (3, 9)})
 
 
 @pytest.fixture

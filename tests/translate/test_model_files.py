@@ -216,6 +216,12 @@ DECLARED_WRONG = {
         (events("[3]"), "returns no dictionary from events: [3]"),
         (events("{'deals': __import__('societies.model').model.Events(0, 5)}"),
          "has events 'deals' with 0 columns: Events(columns, rows) has whole numbers from 1"),
+        (events("{'index': __import__('societies.model').model.Events(1, 5)}"),
+         "cannot have events 'index': it is the number of the society"),
+        (events("{'deals': __import__('societies.model').model.Events(3, 5, {'x': ('', 'x')})}"),
+         "has events 'deals' of 3 columns and 1 names: the day is the first column; each"),
+        (events("{'deals': __import__('societies.model').model.Events(2, 5, {'day': ('', 'x')})}"),
+         "cannot have a column of 'deals' 'day', which files have: choose another name"),
         ("    step_arguments = ('part')\n\n    def sizes", "write step_arguments = ('part',)"),
         ("    version = 2\n\n    def sizes", "has 2 as its version, which is a text: write"),
         ("    clock = 'week'\n\n    def sizes", "has the words week and society, and its keys Walk"

@@ -14,7 +14,7 @@ from societies.errors import SocietiesError
 from societies.workload import Phase, Setup, Workload
 from societies.workload.declare import config as daily
 from societies.workload.declare import naming, optional, protocol
-from societies.workload.declare.fields import Field, Series
+from societies.workload.declare.fields import Events, Field, Series
 from societies.workload.drawing import bands
 from societies.workload.running import varying
 from societies.workload.running.contents import SeriesAndDetail, SeriesInFile
@@ -56,6 +56,10 @@ class Store:
 
     def write(self, name, values, **where):
         self.written.append((name, np.asarray(values).tolist(), where))
+
+    def append(self, table, columns):
+        if len(columns["day"]):
+            self.write(table, list(zip(*columns.values(), strict=True)))
 
     def write_each(self, parts):
         for name, values, where in parts:
@@ -117,15 +121,33 @@ def test_a_file_has_the_variables_of_what_it_records():
     assert bare.attributes() == {"title": "tallies"}
 
 
-def block(first, last, detail=(), measured=()):
+def block(first, last, detail=(), measured=(), rows=()):
     ticks = np.arange(first, last + 1, dtype=float)
     logs = {
         "series": np.stack([np.stack([ticks + 10 * c, -ticks], 1) for c in range(2)]),
         "count": np.stack([ticks * 100, ticks * 1000]),
     }
-    return SimpleNamespace(
-        first=first, last=last, logs=logs, measured=dict(measured), detail=dict(detail)
-    )
+    events = {"milestones": np.array(rows, np.int32).reshape(-1, 3)}
+    rest = {"measured": dict(measured), "detail": dict(detail), "events": events}
+    return SimpleNamespace(first=first, last=last, logs=logs, **rest)
+
+
+def test_a_list_of_events_is_a_table_of_its_rows():
+    made, file = contents(), Store()
+    (table,) = made.tables()
+    assert [(one.name, one.units) for one in table.columns] == [
+        ("society", ""),
+        ("day", "day"),
+        ("tally", "units"),
+    ]
+    assert (table.name, table.rows, table.in_study) == ("milestones", 1 * 7 * 2, True)
+    made.write(file, block(1, 3, rows=[(0, 1, 50), (1, 1, -60), (0, 3, 70)]))
+    assert file.written[-1] == ("milestones", [[4, 1, 50], [5, 1, -60], [4, 3, 70]], {})
+    unnamed = contents(events=lambda self, p: {"odd": Events(3, 10**6)}).tables()[0]
+    assert [one.name for one in unnamed.columns[2:]] == ["column_1", "column_2"]
+    assert unnamed.rows == 4096  # becomes longer where it has to
+    bare = contents(events=lambda self, p: {"odd": Events(1, 1)}).tables()[0]
+    assert bare.rows == 14 and len(bare.columns) == 2
 
 
 def test_a_block_is_written_where_its_ticks_are_and_late_what_is_known_later():
@@ -159,7 +181,6 @@ def test_a_block_is_written_where_its_ticks_are_and_late_what_is_known_later():
     assert file.written == [("tally", [[1.0, 2.0], [3.0, 4.0]], {})]
     none = contents({"tally": {"final": False}})
     none.finish(file, 7, lambda: pytest.fail("no state is needed"))
-    assert none.tables() == []
 
 
 def test_means_leave_out_what_stands_for_no_value():

@@ -262,7 +262,7 @@ ROWS_OF_ALL = 65
 def test_a_copy_takes_its_rows_arrays_logs_events_and_scratch_memory():
     rows = [4 * 8, 0, 2 * 8]  # of the tables of copies
     fields, log = [3 * 4, 8], ROWS_OF_ALL * 8
-    events = 4 + 4 * 64 * 3 * 2
+    events = 4 + 4 * 3 * (64 * 2 + 1)  # a row more than fits, which shows that it did not
     found = room()
     assert found.bytes_per_copy == sum(rows) + sum(fields) + log + 4 + events + 7
     assert found.fixed == 10 * 8 + 107 - 7  # what all share: a table, and scratch memory

@@ -21,7 +21,8 @@ from societies.economy.explain.events import Bargain, DeviceTry, Proposal, compl
 from societies.economy.schedule import DayStep
 from societies.economy.state import state_fields
 from societies.errors import DeviceError
-from societies.workload.checking.verify import REPORT_IT, first_difference
+from societies.workload.checking.coverage import first_difference
+from societies.workload.checking.verify import REPORT_IT
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Workload
 from societies.workload.running.engines import ReferenceEngine

@@ -16,7 +16,8 @@ from societies.errors import ConfigError, DeviceError, option, override
 from societies.models.bam.config import BamConfig
 from societies.models.bam.firms import recovered
 from societies.opencl import Device
-from societies.workload.checking.verify import REPORT_IT, first_difference
+from societies.workload.checking.coverage import first_difference
+from societies.workload.checking.verify import REPORT_IT
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import chosen_device

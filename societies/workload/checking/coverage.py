@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from societies.words import counted, plural
+from societies.workload.declare.fields import State
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,42 @@ class Difference:
             f"index {list(self.index)}: "
             f"device {self.device_value!r}, reference {self.reference_value!r}"
         )
+
+
+def first_difference(
+    clock: str, tick: int, phase: str, found: State, expected: State
+) -> Difference | None:
+    """Return the first element in which two states differ, in the order of ``expected``."""
+    for name, b in expected.items():
+        a = found[name]
+        if a.tobytes() != b.tobytes():
+            bits = a.dtype.str.replace("f", "u")
+            different, *_ = np.argwhere(a.view(bits) != b.view(bits)).tolist()
+            index = tuple(different)
+            return Difference(clock, tick, phase, name, index, a[index].item(), b[index].item())
+    return None
+
+
+def first_different_event(
+    clock: str, tick: int, phase: str, found: State, expected: State
+) -> Difference | None:
+    """Return the first difference in the lists of events of a tick: their length, or a number.
+
+    The index is that of the copy, or those of copy, row of the copy and column.
+    """
+    for name, b in expected.items():
+        a, what = found[name], f"events {name}"
+        copies = 1 + max(int(one[:, 0].max(initial=0)) for one in (a, b))
+        counts = [np.bincount(one[:, 0], minlength=copies) for one in (a, b)]
+        for copy in np.flatnonzero(counts[0] != counts[1]).tolist():
+            here, there = (one[copy].item() for one in counts)
+            return Difference(clock, tick, phase, f"{what}, number of rows", (copy,), here, there)
+        for at, column in np.argwhere(a != b).tolist():
+            copy = b[at, 0].item()
+            place = (copy, int((b[:at, 0] == copy).sum()), column - 1)
+            here, there = a[at, column].item(), b[at, column].item()
+            return Difference(clock, tick, phase, what, place, here, there)
+    return None
 
 
 @dataclass(frozen=True)

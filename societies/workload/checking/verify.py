@@ -24,7 +24,13 @@ from societies.config.model import accepts
 from societies.errors import ConfigError, option
 from societies.opencl import Device
 from societies.words import plural
-from societies.workload.checking.coverage import Coverage, Difference, VerifyReport
+from societies.workload.checking.coverage import (
+    Coverage,
+    Difference,
+    VerifyReport,
+    first_difference,
+    first_different_event,
+)
 from societies.workload.checking.windows import (
     ALL_TICKS,
     FIRST_TICKS,
@@ -163,6 +169,7 @@ class Comparison:
         self.reference = ReferenceEngine(workload, p, first=setup.first, copies=setup.copies)
         self._fields = workload.arrays(p)
         self._kinds = dict(workload.counts(p))
+        self._lists = tuple(workload.events(p))
         columns = chain.from_iterable(workload.columns(p).values())
         self._places = {name: i for i, name in enumerate(columns)}
         self.planned, self.end = 0, self._last
@@ -172,7 +179,7 @@ class Comparison:
         self._progress = progress or (lambda done, ticks, doing: None)
         self._done = 0
         self._acted: dict[str, int] = {}
-        self._counts: dict[str, float] = dict.fromkeys(self._kinds, 0)
+        self._counts: dict[str, float] = dict.fromkeys([*self._kinds, *self._lists], 0)
         self._due = self._listed(p)  # the ticks of every phase of the run, if known in advance
 
     def _listed(self, p: Any) -> dict[str, list[int]]:
@@ -228,7 +235,9 @@ class Comparison:
 
     def _compare(self, steps: Iterable[Step], tick: int) -> Difference | None:
         """Run some steps on both sides, and compare after each."""
-        before = self.engine.state()
+        before, rows = self.engine.state(), dict.fromkeys(self._lists, 0)
+        for one in (self.engine, self.reference):
+            one.forget_events()
         for step in steps:
             # The reference first: it names the line of a rule whose index is beyond a list, where
             # the device would write into the memory of others.
@@ -238,10 +247,14 @@ class Comparison:
             self.engine.step(step, tick)
             after = self.engine.state()
             found = self.first_difference(tick, str(step), after, self.reference.state())
+            if found is None and self._lists:
+                here, there = self.engine.events(), self.reference.events()
+                found = first_different_event(self.clock, tick, str(step), here, there)
             if found is not None:
                 return found
-            self._note(self.workload.part(step, tick), before, after)
-            before = after
+            more = {name: len(here[name]) - rows[name] for name in self._lists}
+            self._note(self.workload.part(step, tick), before, after, more)
+            before, rows = after, {name: rows[name] + more[name] for name in more}
         return None
 
     def first_difference(
@@ -251,9 +264,12 @@ class Comparison:
         compared = {name: a for name, a in expected.items() if self._fields[name].compared}
         return first_difference(self.clock, tick, phase, found, compared)
 
-    def _note(self, phase: str, before: State, after: State) -> None:
-        """Record whether a phase changed anything, and count its events."""
+    def _note(self, phase: str, before: State, after: State, rows: Mapping[str, int]) -> None:
+        """Record whether a phase changed anything or appended rows, and count its events."""
         changed = any(after[name].tobytes() != before[name].tobytes() for name in after)
+        for name, more in rows.items():
+            self._counts[name] += more
+            changed |= more > 0
         self._acted[phase] = self._acted.get(phase, 0) + changed
         for name, count in self._kinds.items() if changed else ():
             if phase in count.phases or phase.partition(" (")[0] in count.phases:
@@ -290,13 +306,14 @@ class Comparison:
         end of the run.
         """
         happens = {name: ticks for name, ticks in self._due.items() if name not in self._acted}
-        places = {name: [self._places[one] for one in self._series(name)] for name in self._counts}
+        places = {name: [self._places[one] for one in self._series(name)] for name in self._kinds}
         unseen = {name for name in places if places[name] and not self._counts[name]}
+        lists = {name for name in self._lists if not self._counts[name]}
         began, size, last = time.perf_counter(), 1, self._last
         to_the_end = ENDED in self._fields and seconds is None
-        while (unseen or to_the_end) and first <= last and self.engine.ended() is None:
+        while (unseen or lists or to_the_end) and first <= last and self.engine.ended() is None:
             late = seconds is not None and time.perf_counter() - began > seconds
-            if late or (seconds is not None and unseen <= happens.keys()):
+            if late or (seconds is not None and unseen | lists <= happens.keys()):
                 return happens, False
             end = min(first + size - 1, last)
             self._tell(
@@ -309,6 +326,9 @@ class Comparison:
                 if at.any():
                     found = (first + np.flatnonzero(at)).tolist()
                     happens[name] = [*happens.get(name, []), *found]
+            for name, rows in self.engine.events().items() if lists else ():
+                if name in lists and len(rows):
+                    happens[name] = [*happens.get(name, []), *np.unique(rows[:, 1]).tolist()]
             first, size = end + 1, min(2 * size, LOG_TICKS)
         self._note_end()
         return {name: [t for t in ticks if t <= self.end] for name, ticks in happens.items()}, True
@@ -329,6 +349,7 @@ class Comparison:
         totals: dict[str, float] = {}
         for name, count in self._kinds.items():
             totals[count.total] = totals.get(count.total, 0) + self._counts[name]
+        totals |= {f"rows of '{name}'": self._counts[name] for name in self._lists}
         begin = after + 1 if after else 0
         due = [n for n, ticks in self._due.items() if any(begin <= t <= self.end for t in ticks)]
         due += [name for name in self._acted if name not in self._due]
@@ -341,7 +362,9 @@ class Comparison:
             totals=totals,
             shown_by={name: min(happens[name]) for name in missing if happens.get(name)},
             nowhere=frozenset(
-                name for name in missing if seen and self._series(name) and name not in happens
+                name
+                for name in missing
+                if seen and (self._series(name) or name in self._lists) and name not in happens
             ),
         )
 
@@ -355,17 +378,3 @@ class Comparison:
 
 REPORT_IT = "please report it; societies verify finds the phase"
 """Advice if a device's ticks are not those of the reference."""
-
-
-def first_difference(
-    clock: str, tick: int, phase: str, found: State, expected: State
-) -> Difference | None:
-    """Return the first element in which two states differ, in the order of ``expected``."""
-    for name, b in expected.items():
-        a = found[name]
-        if a.tobytes() != b.tobytes():
-            bits = a.dtype.str.replace("f", "u")
-            different, *_ = np.argwhere(a.view(bits) != b.view(bits)).tolist()
-            index = tuple(different)
-            return Difference(clock, tick, phase, name, index, a[index].item(), b[index].item())
-    return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
@@ -127,20 +127,29 @@ class Series:
 
 @dataclass(frozen=True)
 class Events:
-    """A list of events of unknown length, which kernels append to in any order.
+    """A list of events of unknown length, in the order in which they are appended.
 
     Kernels get ``<name>_log`` (rows, copy, column) int32, ``<name>_count`` (copy,) uint32 and
-    ``<name>_rows``, the capacity; a copy of the reference has a list ``<name>`` of rows. The host
-    empties both at the start of every block of ticks.
+    ``<name>_rows``, the capacity; a copy of the reference has a list ``<name>`` with the method
+    ``append``, which takes a tuple. The host empties both at the start of every block of ticks.
 
     Attributes
     ----------
     columns : number of int32 columns; the first one is the tick
-    rows : largest number of events of one copy in a tick
+    rows : largest number of events of one copy in a tick; more are an error
+    named : unit and meaning of every further column by its name, in order, as files have them;
+        empty: ``column_1`` and so on
     """
 
     columns: int
     rows: int
+    named: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def further(self) -> Mapping[str, tuple[str, str]]:
+        """Unit and meaning of every column after the tick, by name."""
+        unnamed = {f"column_{i}": ("", f"number {i} of a row") for i in range(1, self.columns)}
+        return self.named or unnamed
 
 
 def series_columns(

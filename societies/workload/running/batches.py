@@ -192,7 +192,7 @@ class Room:
         parts += [LOG_ROWS * field.nbytes(sizes) for field in fields if field.logged]
         parts += [4] if workload.numbered else []
         events = workload.events(p).values()
-        parts += [4 + 4 * LOG_TICKS * one.columns * one.rows for one in events]
+        parts += [4 + 4 * one.columns * (LOG_TICKS * one.rows + 1) for one in events]
         one, two = (scratch_memory(workload.phases(p, copies)) for copies in (1, 2))
         of_scratch = [two[name].nbytes - one[name].nbytes for name in one]
         parts += of_scratch

@@ -16,6 +16,7 @@ from societies.signals import Stopped
 from societies.workload.declare.config import kept_ticks, recorded
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Block, Contents, LeftOut, Setup
+from societies.workload.running.appended import require_events
 from societies.workload.running.engines import (
     BLOCK_SECONDS,
     ENDED,
@@ -84,6 +85,8 @@ class Simulation:
         self.saving = Saving(engine, file, contents, recorded(self.config, "checkpoint", "auto"))
         self.keep = kept_ticks(self.config)
         self.p, self.fields = setup.p, setup.fields
+        self._kinds = setup.workload.events(setup.p)
+        self._words = setup.workload.clock, setup.workload.copies, setup.first
         self._detail_ticks = {*contents.stops()}
         self.stops = {*self._detail_ticks, *self.keep, *engine.stops}
         self._pauses = {*contents.pauses(), *self.keep, *engine.stops}
@@ -233,6 +236,7 @@ class Simulation:
         logs = {name: log[:, :ticks] for name, log in self.engine.logs(borrowed=borrowed).items()}
         measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
         events, over = self.engine.events(), ends.get(ENDED)
+        require_events(self._kinds, events, range(first, last + 1), *self._words)
         block = Block(first, last, logs, events, state, self.stop, measured, over)
         self.workload.check(block, self.p)
         if last < end:

@@ -54,6 +54,7 @@ class BoundPhases:
     ----------
     launches : dict of phase to list of BoundLaunch
     numbers : dict of name to number: arguments that all steps have in addition to their own
+    of_host : what host functions of phases get: the state, and whatever the engine adds
     memory : dict of name to array on the device: scratch memory, and copies of ``arguments``
     parameters : names of all parameters of the kernels
     written : names of the arrays of the state that steps may have written since the caller last
@@ -84,6 +85,7 @@ class BoundPhases:
         phases = {name: one.on(on_cpu, units) for name, one in phases.items()}
         self._phases, self._program, self.arrays = phases, program, arrays
         self._arguments, self._work_items, self._on_cpu = arguments, work_items, on_cpu
+        self.of_host: Mapping[str, Any] = arrays
         self.numbers: dict[str, int] = {}
         self._tick, self._changing = tick, (TICK, tick, *changing)
         swapped = [name for one in phases.values() for pair in one.swaps for name in pair]
@@ -194,7 +196,7 @@ class BoundPhases:
         for launch in self.launches[step.phase]:
             launch(tick, values)
         if phase.host is not None:
-            phase.host(self.arrays, tick, **step.arguments)
+            phase.host(self.of_host, tick, **step.arguments)
         self._swap(phase.swaps)
         self.written |= self._writes[step.phase]
 

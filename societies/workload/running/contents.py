@@ -1,9 +1,10 @@
-"""What does the file of a workload hold by default? Series, logged, recorded and final fields.
+"""What does a workload's file hold by default? Series, events, logged, recorded, final fields.
 
 Each series and each logged field is a variable (copy, tick, ...), with a value every
-``record.series`` ticks (default: 1). Measured times are variables (tick,). Recorded fields have a
-value every ``record.detail`` ticks, and final fields one at the end. The detail of a
-field that is also final, or has the name of a series, is named ``detail_NAME``.
+``record.series`` ticks (default: 1). Each list of events is a table with all its rows. Measured
+times are variables (tick,). Recorded fields have a value every ``record.detail`` ticks, and final
+fields one at the end. The detail of a field that is also final, or has the name of a series, is
+named ``detail_NAME``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.output import Coordinate, EventTable, ResultFile, Variable
+from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 from societies.words import plural
 from societies.workload.declare.config import recorded
 from societies.workload.declare.fields import SERIES, Field, State
@@ -24,6 +25,9 @@ from societies.workload.declare.protocol import Block, Contents, Setup
 from societies.workload.running.measured import MEASURED
 from societies.workload.running.state import file_values
 from societies.workload.running.varying import coordinates
+
+ROOM = 4096
+"""Initial capacity of a table of events, in rows; a full one grows."""
 
 
 def contents_of(setup: Setup[Any, Any]) -> Contents:
@@ -122,6 +126,7 @@ class SeriesAndDetail:
             name: one for name, one in fields if one.recorded and self._detail_ticks
         }
         self._final: dict[str, Field] = {name: one for name, one in fields if one.final}
+        self._events = self.workload.events(self._p)
 
     def coordinates(self) -> list[Coordinate]:
         """Return the coordinates of the file."""
@@ -173,8 +178,20 @@ class SeriesAndDetail:
         ]
 
     def tables(self) -> list[EventTable]:
-        """Return no tables of events."""
-        return []
+        """Return a table for every list of events."""
+        copies, clock = self.workload.copies, self.workload.clock
+        unit = clock if clock == "day" else ""
+        found = []
+        for name, kind in self._events.items():
+            columns = [
+                Column(copies, "int32", "", f"number of the {copies}"),
+                Column(clock, "int32", unit, f"{clock} of the event"),
+                *(Column(one, "int32", *facts) for one, facts in kind.further.items()),
+            ]
+            room = min(kind.rows * self.setup.ticks, ROOM // self.setup.copies)
+            rows = max(1, room) * self.setup.copies
+            found.append(EventTable(name, tuple(columns), rows, in_study=True))
+        return found
 
     def attributes(self) -> dict[str, str | int]:
         """Return title and sizes."""
@@ -201,8 +218,13 @@ class SeriesAndDetail:
         """Do nothing: the first block needs no earlier state."""
 
     def write(self, file: ResultFile, block: Block) -> None:
-        """Write the series of a block, and the states in it that are recorded."""
+        """Write the series and events of a block, and the states in it that are recorded."""
         self._recorded.write(file, block)
+        for table in self.tables():
+            rows = block.events[table.name].T
+            columns = dict(zip((one.name for one in table.columns), rows, strict=True))
+            numbers = rows[0] + np.int32(self.setup.first)
+            file.append(table.name, {**columns, self.workload.copies: numbers})
         if found := self._recorded.rows(block.first, block.last):
             for name, values in block.measured.items():
                 file.write(name, values[found[0]], **{self.workload.clock: found[1]})

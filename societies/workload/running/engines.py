@@ -21,6 +21,7 @@ from societies.opencl import Device, DeviceArray, Program, get_all, get_each
 from societies.workload.declare.fields import SERIES, State
 from societies.workload.declare.phases import LOG_ROW, TICKS, Phase, Step, kernel_files
 from societies.workload.declare.protocol import Workload
+from societies.workload.running.appended import EventRows
 from societies.workload.running.bound import BoundPhases
 from societies.workload.running.logs import DeviceLogs, split_by_tick
 from societies.workload.running.measured import Stopwatch
@@ -248,6 +249,10 @@ class Engine:
         """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
         raise NotImplementedError
 
+    def forget_events(self) -> None:
+        """Empty the lists of events, before single steps; `run_ticks` begins with empty ones."""
+        raise NotImplementedError
+
     def wait(self) -> None:
         """Wait until all launches and copies have completed."""
         raise NotImplementedError
@@ -325,8 +330,7 @@ class Engine:
     def start(self) -> None:
         """Set all copies to their state before the first tick."""
         self._reset()
-        for step in self.steps(0):
-            self.step(step, 0)
+        self._run_outside(self.steps(0), 0)
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Replace the checkpointed arrays of the state."""
@@ -355,8 +359,17 @@ class Engine:
 
     def finish(self) -> None:
         """Run the steps after the last tick."""
-        for step in self.workload.finish(self.parameters):
-            self.step(step, FINISH)
+        self._run_outside(self.workload.finish(self.parameters), FINISH)
+
+    def _run_outside(self, steps: Iterable[Step], tick: int) -> None:
+        """Run steps before the first tick or after the last one; they have no events."""
+        self.forget_events()
+        for step in steps:
+            self.step(step, tick)
+        found = self.events() if self._event_kinds else {}
+        if names := [name for name, rows in found.items() if len(rows)]:
+            clock, when = self.workload.clock, "after the last" if tick else "before the first"
+            raise SocietiesError(f"rows are appended to '{names[0]}' {when} {clock}, and are lost")
 
     def _reset(self) -> None:
         """Set every array to its initial value, before the first phase."""
@@ -658,6 +671,10 @@ class DeviceEngine(Engine):
         """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
         return self._logs.events()
 
+    def forget_events(self) -> None:
+        """As `Engine.forget_events`."""
+        self._logs.forget_events()
+
     def _arrays(self, names: tuple[str, ...]) -> State:
         return {name: self._state[name].get() for name in names}
 
@@ -739,6 +756,8 @@ class ReferenceEngine(Engine):
                 f"workload {self.workload.name}: its reference has no function for the phase "
                 f"'{step.phase}'; it has {known or 'none'}"
             )
+        for rows in self._event_rows():
+            rows.tick = tick
         for p, copy in zip(self._of_copy, self.copies_now, strict=True):
             ended = getattr(copy, ENDED, -1)
             if tick == FINISH or ended < 0 or ended == tick:  # complete the tick at which it ended
@@ -764,9 +783,7 @@ class ReferenceEngine(Engine):
         """Run whole ticks and log them."""
         self._stopwatch.reset()
         self._logged = {name: [] for name, field in self.fields.items() if field.logged}
-        for copy in self.copies_now:
-            for name in self._event_kinds:
-                getattr(copy, name).clear()
+        self.forget_events()
         with self._profiling():
             for tick in range(first, last + 1):
                 self._run_tick(tick)
@@ -797,15 +814,28 @@ class ReferenceEngine(Engine):
 
     def events(self) -> dict[str, NDArray[np.int32]]:
         """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
-        found = {}
-        for name, kind in self._event_kinds.items():
-            rows = [
-                np.array([[place, *row]], np.int32)
-                for place, copy in enumerate(self.copies_now)
-                for row in getattr(copy, name)
-            ]
-            found[name] = split_by_tick(rows, kind.columns)
-        return found
+        return {
+            name: split_by_tick(
+                [
+                    np.array([(place, *row) for row in rows], np.int32)
+                    for place, copy in enumerate(self.copies_now)
+                    if (rows := getattr(copy, name).rows)
+                ],
+                kind.columns,
+            )
+            for name, kind in self._event_kinds.items()
+        }
+
+    def forget_events(self) -> None:
+        """As `Engine.forget_events`."""
+        for one in self._event_rows():
+            one.rows.clear()
+
+    def _event_rows(self) -> Iterator[EventRows]:
+        """Yield every list of events of every copy."""
+        for name in self._event_kinds:
+            for copy in self.copies_now:
+                yield getattr(copy, name)
 
     def _arrays(self, names: tuple[str, ...]) -> State:
         found = {}
@@ -840,15 +870,17 @@ class ReferenceEngine(Engine):
                 setattr(copy, name, one.copy() if self.workload.numpy else one.tolist())
 
     def _unpack(self, state: State) -> list[Copy]:
-        events = tuple(self._event_kinds)
+        kinds, clock = self._event_kinds.items(), self.workload.clock
         return [
             Copy(
                 number,
                 {
-                    name: array[i].copy() if self.workload.numpy else array[i].tolist()
-                    for name, array in state.items()
+                    **{
+                        name: array[i].copy() if self.workload.numpy else array[i].tolist()
+                        for name, array in state.items()
+                    },
+                    **{name: EventRows(name, kind, clock) for name, kind in kinds},
                 },
-                events,
             )
             for i, number in enumerate(self.copy_numbers().tolist())
         ]

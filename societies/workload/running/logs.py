@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -49,7 +50,7 @@ class DeviceLogs:
         self.arguments: dict[str, Any] = {f"{name}_log": log for name, log in self._logs.items()}
         copies = next(iter(state.values())).shape[0]
         for name, kind in events.items():
-            rows = ticks * kind.rows
+            rows = ticks * kind.rows + 1  # so that a tick with too many shows (`require_events`)
             log = device.zeros((rows, copies, kind.columns), np.int32)
             count = device.zeros(copies, np.uint32)
             self.arguments |= {f"{name}_log": log, f"{name}_count": count, f"{name}_rows": rows}
@@ -66,17 +67,22 @@ class DeviceLogs:
         self._by_kernels = {name for name in self._logs if f"{name}_log" in phases.parameters}
         self.copied = self._logs.keys() - self._by_kernels
         phases.written |= self._logs.keys()
+        phases.of_host = ChainMap(phases.arrays, self.arguments)
 
     def begin(self, ticks: int) -> None:
         """Begin a block of ticks."""
         self._ran = ticks
-        for name in self._kinds:
-            self.arguments[f"{name}_count"].fill(0)
+        self.forget_events()
         for name in self.copied:
             # The last row is still valid if nothing has written the field since it was copied.
             carried = None if name in self._phases.written else self._rows[name][-1][1]
             self._carried[name] = carried
             self._rows[name] = [] if carried is None else [(0, carried)]
+
+    def forget_events(self) -> None:
+        """Empty the lists of events."""
+        for name in self._kinds:
+            self.arguments[f"{name}_count"].fill(0)
 
     def copy(self, row: int, ticks: int = 1) -> None:
         """Copy a tick's logged fields into the logs on the device; the host does not wait.

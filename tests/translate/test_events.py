@@ -135,7 +135,7 @@ def test_rows_are_those_of_python_in_blocks_of_any_length(config_of, changes):
             np.testing.assert_array_equal(found[name], rows)
 
 
-def test_the_file_has_all_rows_and_goes_on_after_a_stop(config_of, tmp_path):
+def test_the_file_has_all_rows_after_a_stop_too(config_of, tmp_path):
     config = config_of(first_society=2, record={"checkpoint": 30})
 
     def stop(day, days):

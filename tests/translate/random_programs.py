@@ -27,6 +27,7 @@ from societies.model import (
 OFFSETS = ((0, 1), (1, 0), (-1, 2))
 WEIGHTS = (0.5, -1.25, 3.0)
 LARGE = (0, 2**53, -(2**53), 2**62 + 1)
+SHARES = {"low": 3, "high": 5}
 
 
 def begin(config, society, day):
@@ -84,6 +85,23 @@ def pushed(values, x):
 
 def applied(function, m):
     return function(m) + function(m + 1)
+
+
+def weight(v):
+    return v % 5, -v
+
+
+def first(values):
+    for v in values:
+        if v % 3 == 0:
+            return v
+
+
+def ends(values, n):
+    n += len(values)
+    if n % 2:
+        return [n]
+    return [v for v in values if v % n != 1]
 
 
 def mean(values):
@@ -420,6 +438,18 @@ class Program:
             "a = (a + (d < w) + 2 * (d == w) + 4 * (w >= d) + 8 * (w != d) + int(w) % 99) % 1009",
             f"b = (b + OFFSETS[({e()}) % 3][({e()}) % 2] + (a, b, c)[({e()}) % 3]) % 1009",
             f"c = (c + sum(LARGE[({e()}) % 9 - 4:]) + LARGE.count(c) + int({e()} in LARGE)) % 1009",
+            "r = Bounded(50, p)",
+            "r.extend(q)",
+            f"r.extend(LARGE[:{self.random.randint(0, 4)}])",
+            f"r.insert(({e()}) % 9 - 4, {e()} % 99)",
+            f"r.sort(key=weight, reverse={self.random.random() < 0.5})",
+            f"a = (a + sum(i * (v % 97) for i, v in enumerate(r)) + max({self.list()}, key=weight, "
+            f"default=0) % 97 + (first({self.list()}) or 5) % 97) % 1009",
+            f"if {self.truth(2)}:",
+            "    r.clear()",
+            "rows = [[v % 99 * k % 9 for v in r] for k in range(3)]",
+            "rows = sorted(rows, key=lambda row: (len(row), sum(row)))",
+            f"b = (b + len(r) + SHARES['low'] + sum(rows[0]) + len(ends(q, {e()} % 9 + 1))) % 1009",
         ]
 
     def event(self, d):

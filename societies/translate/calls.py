@@ -55,10 +55,17 @@ def callable_of(value: Value) -> FunctionType | Inner | None:
 
 def call_user(f: Function, function: FunctionType | Inner, node: ast.Call, name: str) -> Value:
     """Translate the call of a function of the model."""
+    values = _arguments(f, function, _definition(f, function, node)[0], node)
+    return _call_with(f, function, values, node, name)
+
+
+def _call_with(
+    f: Function, function: FunctionType | Inner, values: dict[str, Value], node: ast.AST, name: str
+) -> Value:
+    """Translate the call of a function of the model for some arguments, which have a value."""
     definition_, file, names = _definition(f, function, node)
-    values = _arguments(f, function, definition_, node)
     if isinstance(function, Inner):
-        outer: tuple[Function, Namespace] | None = (function.owner, _frame_of(function))
+        outer: tuple[Function, Namespace] | None = (function.owner, function.frame)
         identity: Any = (definition_, function.owner)
     else:
         outer, identity = None, function
@@ -77,27 +84,17 @@ def call_user(f: Function, function: FunctionType | Inner, node: ast.Call, name:
                 raise
             f.unit.exact.add(identity)  # numbers that are written out may be what is missing
             f.unit.active.remove(key)
-            return call_user(f, function, node, name)
+            return _call_with(f, function, values, node, name)
         f.unit.instances[key] = made
         f.unit.active.remove(key)
     return _called(f, f.unit.instances[key], values, node, name)
-
-
-def _frame_of(inner: Inner) -> Namespace:
-    """Return the frame in which an inner function is defined."""
-    frames: list[Namespace] = inner.owner.frames
-    for frame in frames:
-        if any(one is inner.node for one in ast.walk(frame.node)):
-            return frame
-    return frames[0]
 
 
 def _definition(
     f: Function, function: FunctionType | Inner, node: ast.AST
 ) -> tuple[ast.FunctionDef | ast.Lambda, SourceFile, Mapping[str, Any]]:
     if isinstance(function, Inner):
-        frame = _frame_of(function)
-        return function.node, frame.file, frame.names
+        return function.node, function.frame.file, function.frame.names
     if inspect.isgeneratorfunction(function):
         f.error(node, f"{function.__name__} is a generator", "Return a list.")
     made, file = definition(function)
@@ -271,7 +268,7 @@ def _body(
 
 
 def _called(
-    f: Function, made: Instance, values: Mapping[str, Value], node: ast.Call, name: str
+    f: Function, made: Instance, values: Mapping[str, Value], node: ast.AST, name: str
 ) -> Value:
     """Emit the call of a function in C, and return its result."""
     f.instance.uses.update(made.uses)

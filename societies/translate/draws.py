@@ -35,7 +35,6 @@ def alone(name: str, made: List, *before: str) -> str:
 DRAWS = {"below": 1, "uniform": 0, "next": 0, "bernoulli": 1, "binomial": 2, "pack": 0}
 """Methods of a stream, with the numbers of their arguments."""
 
-
 INSTEAD = {
     "randint": "Write a + rng.below(b - a + 1).",
     "randrange": "Write rng.below(n).",

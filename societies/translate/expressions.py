@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -145,12 +146,7 @@ def _differs(f: Function, path: str, owner: Settings, name: str, value: Any) -> 
         return False
     if _kind(owner.value, name) in (VALUE, TABULATED, INITIAL):
         return True  # whatever the values are, so that the text is the same
-    found = []
-    for one in others:
-        for part in path.split("."):
-            one = getattr(one, part)
-        found.append(one)
-    return any(one != value for one in found)
+    return any(attrgetter(path)(one) != value for one in others)
 
 
 def _kind(section: Any, name: str) -> Any:
@@ -263,4 +259,4 @@ def _list(f: Function, node: ast.List, name: str) -> Value:
 
 @handles(ast.Lambda)
 def _lambda(f: Function, node: ast.Lambda, name: str) -> Value:
-    return Inner(node, f)
+    return Inner(node, f, f.frame)

@@ -321,13 +321,9 @@ class Function(Writer):
         """Return how messages call a value."""
         if isinstance(value, Number):
             return CALLED[value.kind]
-        if isinstance(value, List):
-            return "a list"
-        if isinstance(value, tuple):
-            return "a tuple"
-        if isinstance(value, Known) and value.value is None:
-            return "None"
-        return "no number"
+        return next(
+            (name for kind, (name, _) in NO_NUMBERS.items() if isinstance(value, kind)), "no number"
+        )
 
     def access(self, name: str, what: str, own: int | None, node: ast.AST) -> None:
         """Note an access to a field."""

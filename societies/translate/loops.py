@@ -15,7 +15,6 @@ from societies.translate.values import (
     FIXED,
     INT,
     READ,
-    Known,
     List,
     Number,
     Value,
@@ -23,7 +22,7 @@ from societies.translate.values import (
     parts_of,
     wide,
 )
-from societies.translate.walks import Span, called, collected, span_of, walk
+from societies.translate.walks import Span, called, collected, span_of, walk, walked
 
 # -------------------------------------------------------------------- loops
 
@@ -252,18 +251,10 @@ def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] 
         if isinstance(value, List):
             whole(f, value, node)
             return lists.copied(f, value, name)
-    elif isinstance(argument, ast.Call) and not _is_walk(f, argument):
+    elif isinstance(argument, ast.Call) and walked(f, argument) is None:
         value = f.expression(argument, name)
         if isinstance(value, List):
             whole(f, value, node)
             return value if value.fresh else lists.copied(f, value, name)
         f.error(node, "this is no list")
     return collected(f, walk(f, argument, [ast.Pass()]), name, node)
-
-
-def _is_walk(f: Function, node: ast.Call) -> bool:
-    """Return whether a call is one of range, zip, enumerate and reversed."""
-    if not isinstance(node.func, ast.Name) or node.func.id in f.frame.scope:
-        return False
-    function = f.lookup(node.func.id, node)
-    return isinstance(function, Known) and function.value in (range, zip, enumerate, reversed)

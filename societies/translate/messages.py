@@ -151,11 +151,10 @@ _OF_MATH = {
 """What to write instead of functions of the module math that could be computed exactly."""
 
 FUNCTIONS: dict[Callable[..., Any] | type, tuple[str, str]] = {
-    math.exp: ("math.exp has other bits on every device", _SOFT),
-    math.log: ("math.log has other bits on every device", _SOFT),
-    math.log2: ("math.log2 has other bits on every device", _SOFT),
-    math.log10: ("math.log10 has other bits on every device", _SOFT),
-    math.pow: ("math.pow has other bits on every device", _SOFT),
+    **{
+        one: (f"math.{one.__name__} has other bits on every device", _SOFT)
+        for one in (math.exp, math.log, math.log2, math.log10, math.pow)
+    },
     pow: ("pow is not translated", "Write a ** b of whole numbers, soft_pow(x, y) of real ones."),
     math.fsum: ("math.fsum has no twin on devices", "Write reduce_sum(values)."),
     print: (
@@ -163,23 +162,22 @@ FUNCTIONS: dict[Callable[..., Any] | type, tuple[str, str]] = {
         "Declare a Series, or a Field with recorded=True, and look at the file.",
     ),
     dict: DICTIONARY,
-    set: SET,
-    frozenset: SET,
+    **dict.fromkeys((set, frozenset), SET),
+    **dict.fromkeys((str, repr), TEXT),
     open: ("files have no place in a kernel", "Read them in the configuration."),
     input: ("input has no place in a kernel", "Declare a key of the configuration."),
     map: ("map cannot be translated", "Write a comprehension or a loop."),
     filter: ("filter cannot be translated", "Write a comprehension with a condition."),
-    isinstance: ("a kernel does not ask for types", "Give every name one kind of number."),
+    **dict.fromkeys(
+        (isinstance, type),
+        ("a kernel does not ask for types", "Give every name one kind of number."),
+    ),
     getattr: ("names of fields must be written out", "Write society.name."),
     setattr: ("names of fields must be written out", "Write society.name = ..."),
-    type: ("a kernel does not ask for types", "Give every name one kind of number."),
-    str: TEXT,
-    repr: TEXT,
     eval: ("eval has no place in a kernel", "Write the expression."),
     exec: ("exec has no place in a kernel", "Write the statements."),
     divmod: ("divmod cannot be translated", "Write a // b and a % b."),
-    iter: ("an iterator has no place in a kernel", "Write a loop."),
-    next: ("an iterator has no place in a kernel", "Write a loop with break."),
+    **dict.fromkeys((iter, next), ("an iterator has no place in a kernel", "Write a loop.")),
     tuple: ("a tuple of unknown length has no place in a kernel", "Write list(...)."),
     super: ("a class has no place in a kernel", "Write a function."),
     **{

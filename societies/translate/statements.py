@@ -59,7 +59,7 @@ def _function(f: Function, node: ast.FunctionDef) -> None:
         f.error(node, f"'{node.name}' stands for several things", "Give each a name of its own.")
     if node.decorator_list:
         f.error(node, "a decorator of an inner function", "Write the function without it.")
-    f.frame.scope[node.name] = Inner(node, f)
+    f.frame.scope[node.name] = Inner(node, f, f.frame)
     _assigned(f, node.name)
 
 

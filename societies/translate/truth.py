@@ -54,7 +54,9 @@ def _all_or_any(f: Function, node: ast.BoolOp) -> Number | bool:
             if result is None:
                 f.splice(lines)
             if value != conj:
-                return value if result is None else _forced(f, result, lines, value, conj)
+                if lines and result is not None:  # what is before it still happens
+                    _then(f, result, lines, None, conj)
+                return value
             if lines and result is not None:
                 result = _then(f, result, lines, None, conj)
         elif result is None:
@@ -79,16 +81,6 @@ def _then(
         if value is not None:
             f.emit(f"{flag} = {bare(value.text)};")
     return Number(flag, BOOL, FIXED, 0, 1)
-
-
-def _forced(
-    f: Function, result: Number, lines: Iterable[CLine], value: bool, conj: bool
-) -> Number | bool:
-    """Return a truth value that a known part decides; what is before it still happens."""
-    lines = list(lines)
-    if lines:
-        _then(f, result, lines, None, conj)
-    return value
 
 
 def _comparison(f: Function, node: ast.Compare) -> Number | bool:

@@ -137,6 +137,7 @@ class Inner:
 
     node: ast.FunctionDef | ast.Lambda
     owner: Any
+    frame: Any
 
 
 @dataclass(frozen=True)

@@ -72,11 +72,9 @@ class Walk:
 
 def span_of(f: Function, node: ast.expr) -> Span | None:
     """Return a range; None if the expression is none."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+    if called(f, node) is not range:
         return None
-    function = called(f, node)
-    if function is not range:
-        return None
+    assert isinstance(node, ast.Call)
     f.arguments(node, 1, 3, "range takes one to three numbers")
     values = [
         f.whole(one, node, "range of {}", "Write range(int(...)).") for one in f.ordered(node.args)
@@ -109,17 +107,8 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
     ----------
     body : what runs within the loop, and may change what is gone through
     """
-    span = span_of(f, node)
-    if span is not None:
-        return _through_range(f, span)
-    function = called(f, node)
-    assert isinstance(node, ast.expr)
-    if isinstance(node, ast.Call) and function in (enumerate, zip, reversed):
-        if function is enumerate:
-            return _enumerate(f, node, body)
-        if function is zip:
-            return _zip(f, node, body)
-        return _reversed(f, node, body)
+    if (made_by := walked(f, node)) is not None:
+        return made_by(f, node, body)
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         return _slice(f, node, body)
     if isinstance(node, ast.Tuple | ast.List):
@@ -133,6 +122,12 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
     whole(f, made, node)
     _unbound(f, made, node, body)
     return _through_list(f, made)
+
+
+def _range(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
+    span = span_of(f, node)
+    assert span is not None
+    return _through_range(f, span)
 
 
 def _through_range(f: Function, span: Span) -> Walk:
@@ -223,6 +218,14 @@ def _reversed(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
         made.most,
         (made.field,) if made.field else (),
     )
+
+
+def walked(f: Function, node: ast.expr) -> Callable[..., Walk] | None:
+    """Return what translates a call of range, enumerate, zip or reversed; None of others."""
+    given: dict[object, Callable[..., Walk]]
+    given = {range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed}
+    function = called(f, node)
+    return given.get(function) if isinstance(function, type) else None
 
 
 def _slice(f: Function, node: ast.Subscript, body: Sequence[ast.AST]) -> Walk:

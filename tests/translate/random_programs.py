@@ -87,6 +87,10 @@ def applied(function, m):
     return function(m) + function(m + 1)
 
 
+def several(n, x):
+    return [x + i for i in range(n)]
+
+
 def weight(v):
     return v % 5, -v
 
@@ -440,6 +444,7 @@ class Program:
             f"c = (c + sum(LARGE[({e()}) % 9 - 4:]) + LARGE.count(c) + int({e()} in LARGE)) % 1009",
             "r = Bounded(50, p)",
             "r.extend(q)",
+            f"r.extend(several({self.random.randint(1, 5)}, rng.below(9)))",
             f"r.extend(LARGE[:{self.random.randint(0, 4)}])",
             f"r.insert(({e()}) % 9 - 4, {e()} % 99)",
             f"r.sort(key=weight, reverse={self.random.random() < 0.5})",

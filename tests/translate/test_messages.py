@@ -493,6 +493,14 @@ def test_the_bound_of_a_list_may_have_a_name(translated, body):
     assert "state_money[0] = " in translated(f"{body}\nsociety.money[0] = len(x)").text
 
 
+def test_arguments_are_worked_out_once(translated):
+    """A function was translated again with the numbers that are written, and its call too."""
+    body = (
+        "def f(n, x):\n    return [x] * n\nrng = Rng.load(society.stream)\ny = f(3, rng.below(9))"
+    )
+    assert translated(body).text.count("stream_below(&rng, 9L)") == 1
+
+
 @pytest.mark.parametrize(
     "body",
     [

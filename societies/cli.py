@@ -638,7 +638,9 @@ def _bench_phases(
         worth = worth_a_kernel(profile, translated)
         for line in worth:
             print(line)
-        if translated and not worth:
+        if in_python := ", ".join(shown.untranslated(setup.p)):
+            print(f"carried out by plain Python: {in_python}; write what the warnings say first")
+        elif translated and not worth:
             print("no translated phase takes a fifth of the time: none is worth a kernel by hand")
 
 

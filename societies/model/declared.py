@@ -191,7 +191,7 @@ class Model(Workload[C, P]):
         return _translated(self, p)[0]
 
     def untranslated(self, p: P) -> dict[str, TranslationError]:
-        """Return the reasons of phases that cannot be translated, by phase."""
+        """Return the phases that plain Python carries out, each with the reason."""
         return _translated(self, p)[1]
 
     def phases(self, p: P, copies: int) -> Mapping[str, Phase]:

@@ -322,6 +322,17 @@ def test_check_says_what_plain_python_carries_out(folder, capsys):
     assert said in capsys.readouterr().err
 
 
+def test_there_is_no_kernel_of_a_phase_in_plain_python(folder, capsys):
+    """Capture said that the host writes between launches, and bench that no phase is worth it."""
+    text = SOURCE.replace("NAME", "walk_alone").replace("config.step", "int(str(config.step))", 1)
+    (folder / "walk.py").write_text(text)
+    assert shell("capture", "walk.yaml", "--phase", "walk") == 2
+    said = "--phase walk: plain Python carries it out, and there is no kernel to capture"
+    assert said in capsys.readouterr().err
+    assert shell("bench", "walk.yaml", "--phases", "--days", 1, "--device", "cpu") == 0
+    assert "carried out by plain Python: walk; write what" in capsys.readouterr().out
+
+
 def test_a_sweep_of_a_model_in_a_file(folder):
     text = "base: walk.yaml\nset: {days: 1}\nvary: {grid: {step: [1, 3]}}\n"
     (folder / "study.yaml").write_text(text)

@@ -82,6 +82,11 @@ def _capture(
         raise ConfigError(
             f"{option('phase', name)}: {workload.name} has the phases {', '.join(known)}"
         )
+    if name in workload.untranslated(p):
+        raise ConfigError(
+            f"{option('phase', name)}: plain Python carries it out, and there is no kernel to "
+            "capture; `societies check` says why"
+        )
     if not known[name].launches:
         raise ConfigError(f"{option('phase', name)}: {workload.name} launches no kernel in it")
     at_the_end = tick is None and any(_is(step, phase) for step in workload.finish(p))

@@ -133,6 +133,10 @@ class Replaceable(Generic[C]):
         """Return the phases whose kernels are translated from Python."""
         return ()
 
+    def untranslated(self, p: Any) -> Mapping[str, Exception]:
+        """Return the phases that plain Python carries out, each with the reason."""
+        return {}
+
     def translated_sha256(self, config: C) -> str:
         """Return the hash of the rules that are translated from Python; "" if none are."""
         return self.plugged(config).translated.sha256

@@ -1,4 +1,4 @@
-"""How many files does a contributor touch who adds a field, a key, a phase, or a workload?
+"""How many files does a contributor touch who adds a field, a key, a phase, a series, a workload?
 
 Each is added to a clone as docs/design/workload.md counts it, and `societies verify` compares
 device and reference afterwards. The files touched are those that are written here, no others.
@@ -19,10 +19,23 @@ FIELD = {
 }
 KEY = {
     "societies/economy/config/keys.py": (
-        '    day_length: float = value(600.0, "Working time of an agent in a day",'
-        ' "min", gt=0, le=1e6)\n',
+        "    seed: int = SEED\n",
         '    untaxed: int = value(3, "Units of a resource without levy", "units", ge=0, le=100)\n',
     )
+}
+SERIES = {
+    "societies/economy/series.py": (
+        '    "agents_alive": Series("agents", "agents in the simulation"),\n',
+        '    "units_unsold": Series("units", "units held less units sold per living agent"),\n',
+    ),
+    "reference_py/economy/statistics.py": (
+        '        "agents_alive": count,\n',
+        '        "units_unsold": float(sum(s.units_held) - sum(s.units_sold)) / count,\n',
+    ),
+    "kernels/economy/statistics.cl": (
+        "        series(SERIES_agents_alive) = count;\n",
+        "        series(SERIES_units_unsold) = (real)(sum_held - sum_sold) / count;\n",
+    ),
 }
 LEVY = '''"""What is taken from an agent in the evening? What it has of a resource beyond a limit.
 
@@ -181,13 +194,14 @@ def test_as_many_files_as_the_page_says():
     assert counted["a field of the economy's state"] == str(len(FIELD))
     assert counted["a key of the economy that kernels read"] == str(len(KEY))
     assert counted["a phase of the economy"] == str(len(PHASE))
+    assert counted["a series of the economy"] == str(len(SERIES))
     assert counted["a workload of one kernel"] == str(len(WORKLOAD))
 
 
 @pytest.mark.ci
 def test_what_is_added_is_known(tmp_path):
     clone = cloned(tmp_path)
-    add(clone, FIELD, KEY, PHASE, WORKLOAD, REGISTERED)
+    add(clone, FIELD, KEY, PHASE, SERIES, WORKLOAD, REGISTERED)
     refused = societies(clone, "check", "economy/quickstart", "--set", "untaxed=101")
     assert refused.returncode == 2 and "untaxed" in refused.stderr
     listed = societies(clone, "list").stdout
@@ -195,9 +209,9 @@ def test_what_is_added_is_known(tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_field_a_key_and_a_phase_are_compared(tmp_path):
+def test_a_field_a_key_a_phase_and_a_series_are_compared(tmp_path):
     clone = cloned(tmp_path)
-    add(clone, FIELD, KEY, PHASE)
+    add(clone, FIELD, KEY, PHASE, SERIES)
     small = ("--set", "agents=6", "--set", "resources=5", "--set", "trading.menu_size=3")
     was = societies(clone, "verify", "economy/quickstart", "--days", "6", *small)
     assert was.returncode == 0, was.stderr

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -187,7 +187,10 @@ def _unsettled(
             continue
         if name not in state:
             yield name, f"the field '{name}' is deleted"
-        shape = tuple(declared.lengths[dim] for dim in field.dims)
+        shape = tuple([declared.lengths[dim] for dim in field.dims])
+        if _is_settled(state[name], field.dtype, shape):
+            state[name] = state[name][:] if shape else state[name]
+            continue
         try:
             found = fitted(state[name], field.dtype)
             if found.shape != shape and (found.size or math.prod(shape)):
@@ -196,6 +199,24 @@ def _unsettled(
             said = f"the field '{name}' ({field.dtype}) cannot hold what was written: {error}"
             yield name, said
         state[name] = found.tolist()
+
+
+def _is_settled(made: Any, dtype: str, shape: tuple[int, ...]) -> bool:
+    """Return True if a number or a flat list is surely what a device holds, which is fast."""
+    if not shape:
+        made = (made,)
+    elif type(made) is not list or shape != (len(made),):
+        return False
+    if dtype == "float64":
+        return {*map(type, made)} <= {float}
+    least, most = _limits(dtype)
+    return {*map(type, made)} == {int} and least <= min(made) and max(made) <= most
+
+
+@lru_cache
+def _limits(dtype: str) -> tuple[int, int]:
+    found = np.iinfo(dtype)
+    return int(found.min), int(found.max)
 
 
 def in_words(shape: Sequence[int]) -> str:

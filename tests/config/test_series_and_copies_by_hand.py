@@ -238,6 +238,8 @@ def test_initial_arrays_are_shared_unless_they_differ():
     assert alike.tolist() == [5, 6]
     found = copies.initial_of(several(*made), lambda one: one.row)
     assert found.tolist() == [[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]]
+    found = copies.initial_of(several(*made), lambda one: one.number, dims=2)
+    assert found.tolist() == [[[1.0]], [[4.0]], [[1.0]]]  # a number of each copy, for a grid
     third = Made(7.0, (9.0, 9.0), None)
     for place in range(3):  # whichever is another
         of = [made[0], made[0], made[0]]

@@ -145,6 +145,7 @@ def test_check_finds_phases_that_cannot_be_called(folder, capsys, old, new, said
 FIELD = 'Field((), "int32", "steps", "where it is", recorded=True)'
 SERIES = 'return {"place": Series("steps", "where it is")}'
 STEP = 'step: int = key(1, "How far in a day", "steps", ge=1, le=9)'
+PER_VALUE = "True, initial=lambda p: p.step * 10**6"
 CONFIG = 'config = "NAME", "a walk", WalkConfig'
 SIZES = "    def sizes"
 
@@ -356,6 +357,23 @@ def test_values_differ_between_copies_of_phases_in_plain_python(folder, device):
     with open_results("study.h5") as study:
         found = study["place"].values.reshape(4, 3).tolist()
     assert found == [[1, 2, 3], [1, 2, 7], [3, 6, 9], [3, 6, 11]]
+
+
+def test_a_list_may_begin_with_a_value_that_differs_between_copies(folder, capsys):
+    """It was an internal error; a number that did not fit was cut off."""
+    text = SOURCE.replace("NAME", "walk_alone").replace("Series, key", "Series, value")
+    text = text.replace('key(1, "How far in a day", "steps", ge=1, le=9)', 'value(1, "How far")')
+    text = text.replace(FIELD, FIELD.replace("()", '("agent",)').replace("True", PER_VALUE))
+    text = text.replace("place += config.step", "place[0] += 1").replace(".place)", ".place[1])")
+    (folder / "walk.py").write_text(text.replace("return {}", 'return {"agent": 2}'))
+    (folder / "walk.yaml").write_text("model: walk.py\ndays: 1\nreplicates: 2\n")
+    for steps, code in (((3, 4), 0), ((3, 3000), 1)):
+        (folder / "steps.csv").write_text("step\n{}\n{}\n".format(*steps))
+        assert shell("run", "walk.yaml", "--table", "steps.csv", "--overwrite", *ON) == code
+    said = "the field 'place' (int32) cannot hold what was written: 3000000000 at [1, 0]"
+    assert said in capsys.readouterr().err
+    with open_results("walk.h5") as results:
+        assert results["place"].values.ravel().tolist() == [3e6, 4e6]
 
 
 def test_a_changed_file_is_imported_again(folder):

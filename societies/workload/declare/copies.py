@@ -64,7 +64,9 @@ class Copies:
     def __getattr__(self, name: str) -> Any:
         """Return an attribute that all copies share; properties and methods see this object."""
         if name.startswith("__") or name in self._differ:
-            raise AttributeError(f"{name} may differ between copies")
+            raise AttributeError(
+                f"{name} may differ between copies: lengths and phases cannot depend on it"
+            )
         one = self._made[0]
         found = getattr_static(type(one), name, None)
         if isinstance(found, FunctionType):
@@ -98,14 +100,18 @@ def rows_of(p: Any, make: Callable[[Any], Any], tick: int) -> NDArray[Any]:
     return rows[p._points.of[p._points.stretch(tick)]] if isinstance(p, Copies) else rows
 
 
-def initial_of(p: Any, make: Callable[[Any], Any]) -> Any:
-    """Return ``make(p)``; of copies with different results one for each: (copy, ...)."""
+def initial_of(p: Any, make: Callable[[Any], Any], dims: int = 0) -> Any:
+    """Return ``make(p)``; of copies with different results one for each: (copy, ...).
+
+    ``dims``: number of dimensions of one copy's array, to which results with fewer broadcast.
+    """
     if not isinstance(p, Copies):
         return make(p)
     made = first, *others = [np.asarray(make(one)) for one in p._made]
     if all(np.array_equal(first, one) for one in others):
         return first
-    return np.stack(made)[p._points.of[0]]
+    rows = np.stack(made)[p._points.of[0]]
+    return rows.reshape(len(rows), *[1] * (dims + 1 - rows.ndim), *rows.shape[1:])
 
 
 def _same(one: Any, other: Any) -> bool:

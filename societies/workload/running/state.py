@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def array_of(values: Any, name: str, dtype: Any, shape: Sequence[int], where: str) -> NDArray[Any]:
-    """Return values of the reference as an array of the state.
+def array_of(
+    values: Any, name: str, dtype: Any, shape: Sequence[int] | None, where: str
+) -> NDArray[Any]:
+    """Return values of the reference as an array of the state; ``shape`` None: as it is.
 
     Raises
     ------
@@ -26,7 +28,8 @@ def array_of(values: Any, name: str, dtype: Any, shape: Sequence[int], where: st
         If one does not fit the type, or there are more or fewer.
     """
     try:
-        return fitted(values, dtype).reshape(shape)
+        found = fitted(values, dtype)
+        return found if shape is None else found.reshape(shape)
     except ValueError as error:
         raise SocietiesError(
             f"{where}: the field '{name}' ({np.dtype(dtype)}) cannot hold what was written: {error}"
@@ -121,10 +124,15 @@ def initial_values(
     """
     rows = np.arange(copies) if places is None else places
     given = {
-        name: initial_of(parameters, field.initial) if callable(field.initial) else field.initial
+        name: initial_of(parameters, field.initial, len(field.dims))
+        if callable(field.initial)
+        else field.initial
         for name, field in fields.items()
     }
-    values = {name: np.asarray(value, fields[name].dtype) for name, value in given.items()}
+    begin = "at the beginning"
+    values = {
+        name: array_of(one, name, fields[name].dtype, None, begin) for name, one in given.items()
+    }
     return {
         name: value[np.minimum(rows, len(value) - 1)]
         if value.ndim > len(fields[name].dims)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,7 @@ class FileView:
         self._path, self._tick, self.declared = path, 0, 0
         self._live = self._complete = False
         self._stamp: tuple[int, int] | None = None
-        self._history = History(0, ())
+        self._history, self._open = History(0, ()), ExitStack()
         self._declaration: Any = None
         self._read()
 
@@ -105,7 +106,8 @@ class FileView:
         live = (changed or not self._complete) and being_written(self._path)
         if not changed and live == self._live:
             return
-        with open_results(self._path) as data:
+        with ExitStack() as stack:
+            data = stack.enter_context(open_results(self._path))
             about = {"clock": "day", "copies": "society", **data.attrs}  # layout 1 has neither
             self._clock, self._copies = str(about["clock"]), str(about["copies"])
             series = {
@@ -124,8 +126,8 @@ class FileView:
                 )
             ticks = data[self._clock].values
             entries = {str(dim): data[dim].values for dim in data.dims if dim in data.coords}
-            self._recorded = {
-                str(name): one.load()
+            self._recorded = {  # may have gigabytes: what is shown of them is read then
+                str(name): one
                 for name, one in data.data_vars.items()
                 if one.dims[:1] == (self._copies,) and one.dims[2:3] == ("agent",) and one.ndim < 5
                 and self._is_ticks(one.dims[1]) and one.dtype.kind in "fiu"
@@ -134,6 +136,8 @@ class FileView:
             self.ticks = int(data.attrs.get("ticks", ticks.max(initial=0)))
             self._numbers = data[self._copies].values
             attributes = dict(data.attrs)
+            self._open.close()
+            self._open = stack.pop_all()
         self._scene, self._network = self._read_scene(attributes)
         self._spreads = [name for name, one in self._recorded.items() if one.ndim == 3]
         lines, columns = [], []
@@ -260,7 +264,10 @@ class FileView:
         return configuration(self._path)
 
     def frames(self, state: Place) -> Iterator[Shot | None]:
-        """Yield scenes of the chosen tick, or one after another while the page plays."""
+        """Yield scenes of the chosen tick, or one after another while the page plays.
+
+        As long as the file lacks ticks, it is read again whenever it has changed.
+        """
         self._read()
         state = self._fitted(state)
         self._tick = min(state.asked, self._history.rows)
@@ -268,23 +275,25 @@ class FileView:
         pace = Speed(PACES[state.pace])
         shown = looked = time.perf_counter()
         took = 0.0
-        while state.playing and self._goes_on:
-            now = time.perf_counter()
-            if self._tick < self._history.rows and pace.left <= 0:
+        while not self._complete or (state.playing and self._goes_on):
+            now, playing = time.perf_counter(), state.playing and self._tick < self._history.rows
+            if playing and pace.left <= 0:
                 self._tick += 1
                 pace.done()
                 if now - shown >= FRAME or self._tick == self._history.rows:
                     shown = now
                     yield self._shot(state)
                 continue
-            if self._tick >= self._history.rows and now - looked >= max(POLL, 4 * took):
+            if not playing and now - looked >= max(POLL, 4 * took):
+                before = self._stamp, self._live
                 self._read()
-                state = self._fitted(state)
                 looked = time.perf_counter()
                 took = looked - now
-                if not self._goes_on:
+                if before != (self._stamp, self._live):
+                    state = self._fitted(state)
+                    self._tick = min(self._tick, self._history.rows)
                     yield self._shot(state)
-            time.sleep(0.005)
+            time.sleep(0.005 if state.playing else 0.02)
             yield None
 
     @property
@@ -348,7 +357,7 @@ class FileView:
         rows = np.flatnonzero(ticks <= tick)
         if not len(rows):
             return None
-        return int(ticks[rows[-1]]), np.asarray(one.values[copy, rows[-1]], np.float64)
+        return int(ticks[rows[-1]]), np.asarray(one[copy, rows[-1]].values, np.float64)
 
     def _drawn(
         self, recorded: Recorded, state: Place, copy: int, tick: int

@@ -280,12 +280,13 @@ def test_the_page_is_readable_and_works_enlarged_four_times(page, window):
 
 
 def test_keys_play_and_compute_a_day(page, window):
-    for key, code in (("ArrowRight", 39), (" ", 32)):
+    for key, code, day in (("ArrowLeft", 37, 7), ("ArrowRight", 39, 8), (" ", 32, 8)):
         about = {"key": key, "windowsVirtualKeyCode": code}
         window.js("document.activeElement.blur()")
         window.call("Input.dispatchKeyEvent", type="keyDown", **about)
         window.call("Input.dispatchKeyEvent", type="keyUp", **about)
-        until(lambda: page.session.state.asked == 9, "the next day")
+        until(lambda day=day: page.session.state.asked == day, f"day {day}")
+        shows_day(window, day)
     until(lambda: page.session.state.playing, "the space bar")
 
 

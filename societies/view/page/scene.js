@@ -194,13 +194,14 @@ function panel(place) {
   return box;
 }
 
-// Space plays or pauses, the right arrow goes on by one tick, wherever no control has the focus.
+// Space plays or pauses, the arrows go a tick forward or back, wherever no control has the focus.
 document.addEventListener("keydown", (event) => {
   if (!newest || event.target !== document.body) return;
-  const button = { " ": "c-play", ArrowRight: "c-one" }[event.key];
-  if (!button) return;
+  const button = { " ": "c-play", ArrowRight: "c-one" }[event.key], back = event.key === "ArrowLeft";
+  if (!button && !back) return;
   event.preventDefault();
-  by(button).click();
+  if (button) by(button).click();
+  else if (newest.tick) act({ change: "tick", value: newest.tick - 1 });
 });
 
 function again() {

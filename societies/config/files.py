@@ -20,6 +20,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from societies.config.problems import Path, dotted
+from societies.inputs import PYTHON_FUNCTION
 from societies.kerneltext.cache import cache_directory
 
 FOLDER, FILES = "folder", "files"
@@ -154,6 +155,14 @@ def note_carried_out(path: FilePath) -> None:
 def was_carried_out(path: FilePath) -> bool:
     """Return whether a file of Python was carried out on this machine before."""
     return _place(path).exists()
+
+
+def never_carried_out(data: Any) -> str:
+    """Return a file of Python that plain data name and this machine never carried out; "": none."""
+    texts = [str(value_at(data, path)) for path in python_files(data)]
+    known = [found["file"] if (found := PYTHON_FUNCTION.fullmatch(one)) else one for one in texts]
+    files = [one for one in known if one.endswith(".py")]
+    return next((one for one in files if not was_carried_out(FilePath(one))), "")
 
 
 def _place(path: FilePath) -> FilePath:

@@ -6,7 +6,7 @@ The file may still be written: while the page plays, it is read again whenever i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,22 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.config.files import as_saved, was_carried_out
-from societies.errors import ConfigError, SocietiesError
+from societies.errors import ConfigError
 from societies.output import open_results
 from societies.output.inspection import configuration, inspect
 from societies.output.lock import being_written
 from societies.output.opening import is_study
-from societies.output.reading import event_tables
 from societies.view.controls import PACES, Speed, network_controls, playing_controls, windows
 from societies.view.course import WEEK
 from societies.view.networks import largest, network, network_facts, summed
+from societies.view.recorded import Recorded, declared
 from societies.view.run_view import FRAME
 from societies.view.shots import NO_PIXELS, History, Line, Pane, Shot, evenly
-from societies.view.steering import told
 from societies.words import plural
-from societies.workload import Setup
-from societies.workload.declare.scene import Links, Scene
 from societies.workload.declare.view import Change, Control, Press
 
 POLL = 0.5
@@ -50,24 +46,6 @@ class Place:
     window: str = ""
     colour: str = ""
     replays: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Recorded:
-    """The network of a file.
-
-    Attributes
-    ----------
-    net : what the workload says about it
-    columns : of the table of its links
-    ticks : those that are recorded, some of which may have no links
-    agents : how many there are
-    """
-
-    net: Links
-    columns: dict[str, NDArray[Any]]
-    ticks: list[int]
-    agents: int
 
 
 class FileView:
@@ -138,7 +116,9 @@ class FileView:
             attributes = dict(data.attrs)
             self._open.close()
             self._open = stack.pop_all()
-        self._scene, self._network = self._read_scene(attributes)
+        found = declared(self._path, attributes)
+        self._scene, self._network, self._told = found.scene, found.network, found.told
+        self._title = found.title or self._title
         self._spreads = [name for name, one in self._recorded.items() if one.ndim == 3]
         lines, columns = [], []
         for name, one in series.items():
@@ -186,39 +166,6 @@ class FileView:
             window=chosen(state.window, windows(self._clock)[::-1]),
             colour=chosen(state.colour, tuple(net.colours) if net else ()),
         )
-
-    def _read_scene(self, attributes: Mapping[str, Any]) -> tuple[Scene, Recorded | None]:
-        """Return what the workload declares, and the network if the file records it.
-
-        A file whose model is not on this machine, or was never carried out here, has neither.
-        """
-        from societies.config import read_text
-        from societies.workload.running.registry import config_from_dict, workload
-
-        self._told: dict[str, Any] = {"happenings": [], "warnings": []}
-        try:
-            read = read_text(str(attributes.get("configuration", "")), "configuration").data
-            data = as_saved(read, attributes, self._path)
-            model = data.get("model") if isinstance(data, dict) else None
-            if model is not None and not was_carried_out(Path(str(model))):
-                return Scene(), None
-            config = config_from_dict(data)
-        except SocietiesError:
-            return Scene(), None
-        kind = workload(config.workload)
-        self._told = told(config, config, kind)
-        self._title = f"{kind.name}: {kind.summary}"
-        setup = Setup(kind, config)
-        scene = kind.scene(setup.p)
-        net = scene.network
-        if net is None or net.table not in event_tables(self._path):
-            return scene, None
-        with open_results(self._path, events=net.table) as data:
-            wanted = (self._copies, self._clock, "giver", "taker", *net.columns.values())
-            columns = {one: np.asarray(data[one].values) for one in wanted}
-        listed = [one for one in config.model_dump()["record"]["network"] if one <= self.ticks]
-        agents = setup.sizes[setup.fields[net.taker].dims[0]]
-        return scene, Recorded(net, columns, listed, agents)
 
     def _is_ticks(self, dim: Any) -> bool:
         return str(dim) == self._clock or str(dim).endswith(f"_{self._clock}")

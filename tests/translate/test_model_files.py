@@ -10,7 +10,7 @@ from societies.config.files import FILES, FOLDER, anywhere, as_saved, attributes
 from societies.errors import ConfigError
 from societies.output import open_results
 from societies.paths import data_directory
-from societies.view.file_view import FileView
+from societies.view.file_view import FileView, Place
 from societies.workload.running import registry
 
 SOURCE = '''"""A model for a test."""
@@ -421,7 +421,10 @@ def test_a_saved_configuration_runs_from_any_folder(folder, tmp_path_factory, mo
     monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(folder / "another machine"))
     assert shell("run", elsewhere / "saved.yaml", "--overwrite", *ON) == 2
     assert "walk.py: is not in the folder of this file, and was never" in capsys.readouterr().err
-    assert not FileView(folder / "walk.h5")._scene.series  # nor does the page of a file execute it
+    (shot,) = FileView(folder / "walk.h5").frames(Place())  # nor does the page of a file execute it
+    lacks = "shown without what the model declares: "
+    said = f"{lacks}{folder / 'mine' / 'walk.py'} was never carried out on this machine"
+    assert shot.panes[0].facts["warnings"] == [said]
     named = ("--set", f"model={folder / 'mine' / 'walk.py'}", "--out", folder / "again.h5")
     assert shell("run", elsewhere / "saved.yaml", *named, *ON) == 0
     assert final(capsys) == wanted

@@ -40,7 +40,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, eq=False)
-class Declared:
+class DeclaredPage:
     """What the page of a file has of its workload.
 
     Attributes
@@ -56,7 +56,7 @@ class Declared:
     told: Mapping[str, Any] = field(default_factory=dict)
 
 
-def declared(path: Path, attributes: Mapping[str, Any]) -> Declared:
+def declared(path: Path, attributes: Mapping[str, Any]) -> DeclaredPage:
     """Return what the workload of a file declares.
 
     A model or rules in files of Python are carried out only if this machine has done so before: the
@@ -65,8 +65,8 @@ def declared(path: Path, attributes: Mapping[str, Any]) -> Declared:
     try:
         read = read_text(str(attributes.get("configuration", "")), "configuration").data
         data = as_saved(read, attributes, path)
-        if strange := never_carried_out(data):
-            raise ConfigError(f"{strange} was never carried out on this machine")
+        if unknown := never_carried_out(data):
+            raise ConfigError(f"{unknown} was never carried out on this machine")
         config = config_from_dict(data)
         kind = workload(config.workload)
         setup = Setup(kind, config)
@@ -74,7 +74,7 @@ def declared(path: Path, attributes: Mapping[str, Any]) -> Declared:
     except SocietiesError as error:
         why = " ".join(str(error).split())
         said = {"happenings": [], "warnings": [f"shown without what the model declares: {why}"]}
-        return Declared(told=said)
+        return DeclaredPage(told=said)
     net, network = scene.network, None
     if net is not None and net.table in event_tables(path):
         with open_results(path, events=net.table) as table:
@@ -83,4 +83,4 @@ def declared(path: Path, attributes: Mapping[str, Any]) -> Declared:
             columns = {one: np.asarray(table[one].values) for one in wanted}
         listed = [one for one in config.model_dump()["record"]["network"] if one <= setup.ticks]
         network = Recorded(net, columns, listed, setup.sizes[setup.fields[net.taker].dims[0]])
-    return Declared(f"{kind.name}: {kind.summary}", scene, network, said)
+    return DeclaredPage(f"{kind.name}: {kind.summary}", scene, network, said)

@@ -117,7 +117,7 @@ class FileView:
             self._open.close()
             self._open = stack.pop_all()
         found = declared(self._path, attributes)
-        self._scene, self._network, self._told = found.scene, found.network, found.told
+        self._scene, self._network, self._told = found.scene, found.network, found.remarks
         self._title = found.title or self._title
         self._spreads = [name for name, one in self._recorded.items() if one.ndim == 3]
         lines, columns = [], []

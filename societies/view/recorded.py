@@ -47,13 +47,13 @@ class DeclaredPage:
     ----------
     title : the workload and its summary; "" if it is not known
     scene, network : both empty if it is not known
-    told : warnings, and what happens on the way
+    remarks : warnings, and what happens on the way
     """
 
     title: str = ""
     scene: Scene = field(default_factory=Scene)
     network: Recorded | None = None
-    told: Mapping[str, Any] = field(default_factory=dict)
+    remarks: Mapping[str, Any] = field(default_factory=dict)
 
 
 def declared(path: Path, attributes: Mapping[str, Any]) -> DeclaredPage:
@@ -74,7 +74,7 @@ def declared(path: Path, attributes: Mapping[str, Any]) -> DeclaredPage:
     except SocietiesError as error:
         why = " ".join(str(error).split())
         said = {"happenings": [], "warnings": [f"shown without what the model declares: {why}"]}
-        return DeclaredPage(told=said)
+        return DeclaredPage(remarks=said)
     net, network = scene.network, None
     if net is not None and net.table in event_tables(path):
         with open_results(path, events=net.table) as table:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, wraps
 from keyword import iskeyword
-from numbers import Number
+from numbers import Integral, Number
 from pathlib import Path
 from types import FunctionType
 from typing import Any, get_args
@@ -314,6 +314,12 @@ def with_arguments(schedule: Callable[..., Iterable[Step]]) -> Callable[..., Ite
             raise ConfigError(
                 f"{place}: schedule of the model {model.name} gives {step!r}: write Step({step!r})"
             )
+        for name, value in step.arguments.items():
+            if not (isinstance(value, Integral) and -(2**31) <= value < 2**31):
+                raise ConfigError(
+                    f"{place}: the step '{step.phase}' of the model {model.name} has {value!r} as "
+                    f"its argument '{name}', which is a whole number of 32 bits"
+                )
         form = type(model), step.phase, tuple(step.arguments)
         if form in known:
             return step

@@ -309,6 +309,11 @@ def test_a_step_without_an_argument_of_its_phase_is_an_error(folder, capsys):
     said = "walk.py:24: schedule of the model walk_alone gives 'walk': write Step('walk')"
     assert said in capsys.readouterr().err
     right = given.replace('"walk", {', '"walk", arguments={')
+    for wrong in ("2.5", "2**31", "None"):
+        (folder / "walk.py").write_text(right.replace('"part": 3', f'"part": {wrong}'))
+        assert shell("run", "walk.yaml", *ON) == 2
+        said = "as its argument 'part', which is a whole number of 32 bits"
+        assert said in capsys.readouterr().err
     (folder / "walk.py").write_text(right.replace("+= config.step", "+= part"))
     assert shell("run", "walk.yaml", "--overwrite") == 0
     with open_results("walk.h5") as results:

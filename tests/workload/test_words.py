@@ -204,4 +204,4 @@ def test_tables_are_refused_in_words_of_boxes():
 def test_figures_mark_the_batches_at_which_values_change():
     said = "workload: sampling\ninterventions: [{batch: 4, set: {dose: 2.0}}, {batch: 0, set: {}}]"
     results = xr.Dataset(attrs={"clock": "batch", "configuration": said})
-    assert marks_of(results) == [Mark(4, "batch 4 dose 2.0")]
+    assert marks_of(results) == [Mark(4, "batch 4 dose 2")]

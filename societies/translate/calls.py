@@ -276,14 +276,7 @@ def _called(
     f.instance.calls.append(made)
     texts: list[str] = []
     parts = [*values.values()]
-    for frame, captured in made.captures:
-        if frame in f.frames:
-            found = frame.scope[captured]
-            if frame.assigned is not None and captured not in frame.assigned:
-                f.error(node, f"'{captured}' may have no value when the function is called")
-        else:
-            found = f.captured(frame, captured)
-        parts.append(found)
+    parts += [f.captured(*captured, node) for captured in made.captures]
     for value in parts:
         if not isinstance(value, UNSEEN):
             texts += f.argument(value, lambda one: lists.flat(one))

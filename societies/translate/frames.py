@@ -60,6 +60,8 @@ class Namespace:
     bindings : how often each name is assigned in the text
     assigned : names that have a value in any case; None: the place is never reached
     outer : function and frame in which this one is defined, whose names it may read
+    hidden : what each name stood for outside of a comprehension or a lambda of which it now is a
+        variable, from the outermost; None: nothing
     """
 
     node: Definition
@@ -69,6 +71,23 @@ class Namespace:
     bindings: Counter[str]
     outer: tuple[Any, Namespace] | None = None
     assigned: set[str] | None = field(default_factory=set)
+    hidden: dict[str, list[tuple[ast.AST, Value | None]]] = field(default_factory=dict)
+
+    def hide(self, name: str, node: ast.AST, value: Value) -> None:
+        """Let a name stand for a value inside of a comprehension or a lambda."""
+        assigned = self.assigned or set()
+        before = self.scope.get(name) if name in assigned else None
+        self.hidden = {**self.hidden, name: [*self.hidden.get(name, []), (node, before)]}
+        self.scope[name], self.assigned = value, {*assigned, name}
+
+    def seen_by(self, name: str, reader: ast.AST) -> Value | None:
+        """Return what a name stands for in a function that is defined in this one."""
+        found = self.scope.get(name) if self.assigned is None or name in self.assigned else None
+        for node, before in reversed(self.hidden.get(name, [])):
+            if any(one is reader for one in ast.walk(node)):
+                break
+            found = before
+        return found
 
 
 @dataclass(eq=False)
@@ -78,7 +97,8 @@ class Instance:
     Attributes
     ----------
     parameters, uses : declarations of its own parameters, and of those passed on, by name
-    captures : variables of functions around that it reads, and that become parameters
+    captures : variables of functions around that it reads, and that become parameters; each with
+        the function that names it
     result : kind of its number, kinds of its tuple, its list, or None
     words : entries of scratch memory, of 8 bytes, that its own lists need
     calls : functions that it calls
@@ -90,7 +110,7 @@ class Instance:
     lines: list[CLine] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
     uses: dict[str, str] = field(default_factory=dict)
-    captures: list[tuple[Namespace, str]] = field(default_factory=list)
+    captures: list[tuple[Namespace, str, ast.AST]] = field(default_factory=list)
     result: str | tuple[str, ...] | List | None = None
     words: int = 0
     accesses: list[Access] = field(default_factory=list)

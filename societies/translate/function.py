@@ -116,21 +116,22 @@ class Function(Writer):
 
     def around(self, outer: tuple[Function, Namespace], name: str, node: ast.AST) -> Value | None:
         """Return what a name stands for in the functions around; None: nothing."""
-        owner, frame = outer
+        frame = outer[1]
         if name in frame.scope:
-            if frame.assigned is not None and name not in frame.assigned:
-                self.error(node, f"'{name}' may have no value when the function is called")
-            return self.captured(frame, name)
-        return owner.around(frame.outer, name, node) if frame.outer is not None else None
+            return self.captured(frame, name, self.frames[0].node, node)
+        return self.around(frame.outer, name, node) if frame.outer is not None else None
 
-    def captured(self, frame: Namespace, name: str) -> Value:
+    def captured(self, frame: Namespace, name: str, reader: ast.AST, node: ast.AST) -> Value:
         """Return a variable of a function around, which becomes a parameter of this one."""
-        found = frame.scope[name]
+        found = frame.seen_by(name, reader)
+        if found is None:
+            self.error(node, f"'{name}' may have no value when the function is called")
         if frame in self.frames or isinstance(found, Known | Settings | Society | Inner):
             return found
         place = f"{id(frame)} {name}"  # a name that Python cannot have
+        place += f" {id(reader)}" if name in frame.hidden else ""
         if place not in self.frames[0].scope:
-            self.instance.captures.append((frame, name))
+            self.instance.captures.append((frame, name, reader))
             declarations, value = self.parameter(name, found)
             if isinstance(found, Number) and isinstance(value, Number):
                 value = replace(value, known=found.known)

@@ -151,7 +151,7 @@ def each(
     at_most : called before with the largest number of values, if that is known
     """
     frame = f.frame
-    scope, assigned = dict(frame.scope), frame.assigned
+    before = dict(frame.scope), frame.assigned, frame.hidden
     most: int | None = 1
     opened, mark = 0, len(f.instance.accesses)
     fields: tuple[str, ...] = ()
@@ -180,7 +180,7 @@ def each(
     for _ in range(opened):
         f.indent -= 1
         f.emit("}")
-    frame.scope, frame.assigned = scope, assigned
+    frame.scope, frame.assigned, frame.hidden = before
     _require_same(f, fields, mark)
 
 
@@ -194,8 +194,6 @@ def _local(f: Function, target: ast.expr, item: Value, node: ast.AST) -> None:
         return
     if not isinstance(target, ast.Name):
         f.error(node, "a comprehension has names as variables")
-    assert f.frame.assigned is not None
-    f.frame.assigned = {*f.frame.assigned, target.id}
     if isinstance(item, Number):
         c = f.cname(target.id)
         f.emit(f"const {CTYPES[item.kind]} {c} = {bare(item.text)};")
@@ -203,7 +201,7 @@ def _local(f: Function, target: ast.expr, item: Value, node: ast.AST) -> None:
         item = Number(c, item.kind, FIXED, item.low, item.high, line=line)
     elif isinstance(item, tuple):
         item = tuple(f.kept(one) if isinstance(one, Number) else one for one in item)
-    f.frame.scope[target.id] = item
+    f.frame.hide(target.id, node, item)
 
 
 @handles(ast.ListComp)

@@ -189,14 +189,13 @@ def _lambda_of(f: Function, node: ast.Lambda, value: Value, at: ast.AST) -> Valu
     if len(names) != 1 or node.args.defaults:
         f.error(at, "a key takes one argument")
     frame = f.frame
-    scope, assigned = dict(frame.scope), frame.assigned
+    before = dict(frame.scope), frame.assigned, frame.hidden
     if isinstance(value, Number):
         value = f.kept(value)
         value = Number(value.text, value.kind, FIXED, value.low, value.high)
-    frame.scope[names[0]] = f.steady(value)
-    frame.assigned = {*(assigned or ()), names[0]}
+    frame.hide(names[0], node, f.steady(value))
     found = f.expression(node.body)
-    frame.scope, frame.assigned = scope, assigned
+    frame.scope, frame.assigned, frame.hidden = before
     return found
 
 

@@ -1,9 +1,10 @@
-"""Has every kernel the scratch memory that the functions which it shares with others use?"""
+"""Have shared functions the names of where they are defined, and kernels memory for them all?"""
 
 import importlib.util
 import re
 
 import pytest
+from random_rules import outcome
 
 from societies.translate import Declared, TranslatedProgram, TranslationError, source
 from societies.translate import unit as translated
@@ -112,3 +113,43 @@ def test_the_hash_of_rules_reads_every_file_once(rules, monkeypatch):
     )
     first, count = source.rules_sha256(functions), len(read)
     assert source.rules_sha256(functions) == first and len(read) == count > 0
+
+
+NAMES = """
+def twice(function, v):
+    return function(v) + function(v + 1)
+
+
+def run0(config, society, day):
+    c = 5
+    p = [3, 1, 2]
+
+    def inner(z):
+        return z + 10 * c
+
+    society.xi[0] = sum(inner(c) for c in p)
+    society.xi[1] = min(p, key=lambda c: inner(c) % 4)
+    society.xi[2] = sum(twice(lambda z: z * c, 3) for c in p)
+    society.xi[3] = sum(len([c for c in p if inner(c) > 51]) + inner(c) for c in (1, 2))
+    society.xi[4] = sum([inner(1) for c in p]) + sorted(p, key=lambda c: -inner(-c))[0]
+
+
+def run1(config, society, day):
+    b, a = 10, 7
+
+    def outer(z):
+        b = z
+
+        def deep(y):
+            return y * b + a
+
+        b += 1
+        return deep(2) + sum(deep(b) for b in range(3))
+
+    society.xi[0] = outer(3) * 100 + b
+"""
+
+
+def test_functions_read_the_names_of_where_they_are_defined(tmp_path):
+    """A comprehension that has a variable of the same name gave them its own."""
+    assert outcome([NAMES, ""], tmp_path) == ("", 2)

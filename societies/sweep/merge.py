@@ -43,9 +43,9 @@ def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
         where = {int(run): row for row, run in enumerate(np.sort(order))}
         if len(where) < len(order):
             values, counts = np.unique(order, return_counts=True)
-            raise OutputError(
-                f"run {values[counts > 1][0]} is in two of the parts; name each part once"
-            )
+            run = values[counts > 1][0]
+            both = " and in ".join(str(file.path) for file in files if run in file.runs)
+            raise OutputError(f"run {run} is in {both}; merge parts that have no run in common")
         layout = _layout([file.layout for file in files], np.argsort(order))
         if FOLDER in (about := dict(layout.attributes)):
             about[FOLDER] = seen_from(target, paths[0].parent / str(about[FOLDER]))

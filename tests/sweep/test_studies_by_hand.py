@@ -187,7 +187,7 @@ def of_results(path):
         ([], "merge: name the files of the parts"),
         (["one", "one"], "one.h5 is named twice; name each part once"),
         (["one", "link"], "link.h5 is named twice, also as .*one.h5; name each part once"),
-        (["one", "whole"], "run 0 is in two of the parts; name each part once"),
+        (["one", "two", "whole"], r"run 0 is in .*one.h5 and in .*whole.h5; merge parts that have"),
         (["whole", "record"], "record.h5: is of another sweep than .*whole.h5"),
         (["missing"], "missing.h5"),
         (["one", "out"], "out.h5.: is one of the parts, which stay as they are; name another"),
@@ -199,6 +199,8 @@ def test_what_cannot_be_merged_is_named(tmp_path, whole, names, message):
     (tmp_path / "whole.h5").write_bytes(whole.read_bytes())
     if "out" in names:
         (tmp_path / "out.h5").write_bytes(whole.read_bytes())
+    if "two" in names:
+        run(tmp_path / "two.h5", part=(2, 2))
     if "record" in names:
         run(tmp_path / "record.h5", said(record={"variables": ["total"]}), part=(2, 2))
     with pytest.raises(SocietiesError, match=message):

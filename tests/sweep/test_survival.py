@@ -168,7 +168,7 @@ def test_parts_are_merged(tmp_path, straight):
     same(tmp_path / "whole.h5", straight, but=("wall_time",))
     some = sweep.merge(parts[:2], tmp_path / "some.h5")
     assert some.notes == ("8 of 24 runs are in none of these parts",)
-    with pytest.raises(OutputError, match="run 0 is in two of the parts"):
+    with pytest.raises(OutputError, match=r"run 0 is in .* and in "):
         sweep.merge([parts[0], straight], tmp_path / "twice.h5")
 
 

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from societies.analysis.pairs import NEVER, PAIR, aligned, compared, first_difference
+from societies.analysis.selecting import in_order
 from societies.errors import ConfigError, EffectWarning
 
 ATTRS = {"clock": "day", "copies": "society", "seed": 1}
@@ -107,6 +108,16 @@ def test_entries_are_found_by_name_whatever_the_order_of_dimensions_and_without_
     nameless = base.drop_vars("kind")
     assert first(base, nameless) == first(nameless, nameless) == (NEVER, NEVER)
     assert first(base, changed("kinds", 6, of=nameless)) == (6, 6)
+
+
+def test_entries_are_sorted_by_name_and_stay_where_they_are_without():
+    values = xr.DataArray([3.0, 1.0, 2.0, 4.0], dims="kind")
+    assert in_order(values, "kind").values.tolist() == [3, 1, 2, 4]
+    named = values.assign_coords(kind=[8, 5, 9, 6])
+    assert in_order(named, "kind").values.tolist() == [1, 4, 3, 2]
+    for twice in ([5, 5, 7, 8], [5, 7, 7, 8], [8, 7, 5, 8]):
+        with pytest.raises(ConfigError, match="is in the data twice"):
+            in_order(values.assign_coords(kind=twice), "kind")
 
 
 def test_the_order_of_series_and_the_pasts_are_those_of_each_result():

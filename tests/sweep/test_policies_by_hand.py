@@ -153,6 +153,14 @@ def test_policies_share_a_launch_where_copies_have_numbers_and_are_not_timed(mon
         assert found[1][1:] == ({"interventions": LATER}, 0)
 
 
+def test_societies_with_other_taxes_share_a_launch():
+    policies = [[], [{"day": 4, "set": {"policies.holdings_tax.rate": 0.2}}]]
+    vary = {"grid": {"interventions": policies, "day_length": [500, 600]}}
+    found = load_sweep({"base": ECONOMY, "vary": vary, "replicates": 2})
+    (one,) = checked_points(found, sweep_points(found)[0], copies=2)
+    assert (one.points, one.columns, len(one.policies)) == ([0, 1, 2, 3], ("day_length",), 2)
+
+
 def test_what_else_differs_divides_points_with_policies():
     vary = {"interventions": [[], LATER], "cells": [2, 3]}
     found = load_sweep({"base": {"workload": "tallies"}, "vary": {"grid": vary}, "replicates": 2})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import nullcontext
 
 import h5py
 import numpy as np
@@ -17,7 +18,7 @@ import tallies
 import societies
 from societies import SocietiesError
 from societies.config.model import LARGEST_INTEGER
-from societies.errors import OutputError
+from societies.errors import DeviceError, OutputError
 from societies.workload.declare.protocol import LeftOut, Setup, Workload
 from societies.workload.running import run as running
 from societies.workload.running.batches import Batches, OwnCopies
@@ -328,6 +329,36 @@ def test_one_device_or_several_compute_and_a_profile_is_of_the_first(
         societies.run(society(), out=tmp_path / "run.h5", **more)
     assert raised.value.args == expected
     assert not (tmp_path / "run.h5").exists()
+
+
+def test_a_file_that_is_continued_stays_whatever_fails(tmp_path, monkeypatch):
+    path = tmp_path / "run.h5"
+
+    def fails(error, **more):
+        def run_ticks(*_):
+            raise error
+
+        monkeypatch.setattr(ReferenceEngine, "run_ticks", run_ticks)
+        with pytest.raises(type(error)):
+            run(society(), path, **more)
+        return not path.exists()
+
+    assert fails(ValueError("wrong"))  # a file without a tick takes nobody's name
+    assert not fails(DeviceError("lost"))
+    assert not fails(ValueError("wrong"), resume=True)
+
+
+def test_progress_is_shown_unless_the_caller_shows_it(tmp_path, monkeypatch):
+    shown, own = [], []
+    monkeypatch.setattr(
+        running, "progress_bar", lambda *_, **__: nullcontext(lambda *said: shown.append(said))
+    )
+    societies.run(society(), device="reference", out=tmp_path / "a.h5")
+    assert shown[-1] == (6, 6)
+    shown.clear()
+    of_caller = {"progress": lambda *said: own.append(said)}
+    societies.run(society(), device="reference", out=tmp_path / "b.h5", **of_caller)
+    assert shown == [] and own[-1] == (6, 6)
 
 
 def test_what_several_devices_compute_is_named_by_them_and_closed_at_the_end(tmp_path, monkeypatch):

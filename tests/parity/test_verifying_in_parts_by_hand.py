@@ -13,10 +13,15 @@ from societies.workload.running.engines import ENDED, LOG_TICKS, SERIES
 
 
 class Engine:
-    """Runs ticks alone, with a series that is above 0 on the days of ``sales``."""
+    """Runs ticks alone, with a series that is above 0 and a row of a list on days of ``sales``."""
 
     def __init__(self, end=None, sales=()):
         self.end, self.sales, self.ran = end, set(sales), []
+
+    def events(self):
+        first, last = self.ran[-1]
+        rows = [[0, day] for day in sorted(self.sales) if first <= day <= last]
+        return {"deals": np.array(rows, int).reshape(-1, 2), "others": np.zeros((0, 2), int)}
 
     def ended(self):
         done = max((tick for _, tick in self.ran), default=0)
@@ -45,6 +50,7 @@ def comparison(engine=None, last=300, **more):
     facts = {"engine": engine or Engine(), "clock": "day", "_last": last, "end": last}
     facts |= {"difference": None, "windows": [], "planned": 0, "_done": 0, "loaded": []}
     facts |= {"_due": {}, "_acted": {}, "_counts": {}, "_kinds": {}, "_places": {}, "_fields": {}}
+    facts |= {"_lists": ()}
     one.__dict__.update({**facts, **more})
     one._progress = lambda done, ticks, doing: None
     one.load = one.loaded.append
@@ -104,13 +110,21 @@ def test_what_a_phase_did_is_counted_under_its_own_name_or_that_before_its_part(
     one = comparison(_kinds=kinds, _counts={"sales": 0, "tools": 0})
     old, new = {"x": np.zeros(1)}, {"x": np.ones(1)}
     for phase in ("sell", "sell (tools)", "make (tools)", "make (machines)", "make", "rest"):
-        one._note(phase, old, new)
-    one._note("sell", old, old)  # changed nothing
+        one._note(phase, old, new, {})
+    one._note("sell", old, old, {})  # changed nothing
     assert one._counts == {"sales": 6.0, "tools": 5.0}
     assert one._acted == {
         **{"sell": 1, "sell (tools)": 1, "make (tools)": 1, "make (machines)": 1},
         **{"make": 1, "rest": 1},
     }
+
+
+def test_rows_that_a_phase_appends_are_counted_and_are_a_change():
+    one = comparison(_lists=("deals",), _counts={"deals": 0})
+    same = {"x": np.zeros(1)}
+    for rows in (0, 2, 1):
+        one._note("sell", same, same, {"deals": rows})
+    assert one._counts == {"deals": 3} and one._acted == {"sell": 2}
 
 
 def test_steps_are_listed_from_before_the_first_tick_to_the_last(monkeypatch):
@@ -147,6 +161,16 @@ def test_days_of_what_is_missing_are_looked_for_to_the_end():
     assert (happens, whole) == ({"late": [150], "sale": [5, 77, 300]}, True)
     assert one.engine.days == list(range(3, 301))
     assert [end - first + 1 for first, end in one.engine.ran[:8]] == [1, 2, 4, 8, 16, 32, 64, 64]
+
+
+def test_days_with_rows_of_lists_that_had_none_are_looked_for_too():
+    counts = {"deals": 0, "others": 4}
+    for seconds, days, last in ((None, [5, 77], 300), (60.0, [5], 6)):
+        one = comparison(Engine(sales=(5, 77)), _lists=("deals", "others"), _counts=counts)
+        assert one.look_ahead(3, seconds) == ({"deals": days}, seconds is None)
+        assert one.engine.ran[-1][1] in (last, 5)
+    one = comparison(Engine(), _lists=("deals",), _counts={"deals": 1})
+    assert one.look_ahead(3) == ({}, True) and one.engine.ran == []
 
 
 def test_nothing_is_looked_for_that_was_seen_unless_the_end_is_not_known():

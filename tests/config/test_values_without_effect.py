@@ -14,6 +14,7 @@ OWN = [
 ]
 BAM = {"workload": "bam", "firms": 4, "households": 20, "banks": 2, "quarters": 10}
 EFFORT = "extraction.min_effort"
+KINDS = ("none", "tools", "all")
 
 
 def said(config):
@@ -104,3 +105,70 @@ def test_the_configuration_of_a_result_of_bam_is_no_list_of_warnings():
     """It has all keys, also those at their defaults of rules that were not chosen."""
     config = config_from_dict(BAM)
     assert said(config_from_dict(config.model_dump(mode="json"))) == []
+
+
+ALWAYS = {
+    *(f"policies.{tax}.{key}" for tax in ("income_tax", "sales_tax", "holdings_tax")
+      for key in ("middle_from", "middle_rate", "top_from", "top_rate")),
+    *(f"policies.transfer.{key}" for key in ("equal", "poorest", "least_extracting", "making")),
+    *(f"policies.transfer.{key}_part" for key in ("poorest", "least_extracting")),
+    *("policies.quota", "policies.price_of"),
+}  # fmt: skip
+"""What has no effect in an economy without policies as long as other keys stay as they are."""
+
+
+def asleep(**policies):
+    keys = dict(config_from_dict(SMALL | {"policies": policies}).asleep())
+    assert all(why.startswith("while ") for why in keys.values())
+    return {*keys}
+
+
+def test_keys_are_without_effect_as_long_as_others_have_their_values():
+    """Of brackets the rate needs a beginning, and the beginning another rate than that below."""
+    assert asleep() == ALWAYS
+    transfer = {key for key in ALWAYS if key.startswith("policies.transfer") and "part" not in key}
+    tax = "policies.income_tax"
+    for rates, woken in (
+        ({"rate": 0.1}, {f"{tax}.middle_from", *transfer}),
+        ({"middle_rate": 0.1}, {f"{tax}.middle_from", f"{tax}.top_from", *transfer}),
+        ({"rate": 0.1, "middle_rate": 0.1}, {f"{tax}.top_from", *transfer}),
+        ({"middle_from": 5.0}, {f"{tax}.middle_rate"}),
+        ({"top_from": 5.0}, {f"{tax}.top_rate"}),
+        (
+            {"rate": 0.1, "middle_rate": 0.2, "top_rate": 0.3, "middle_from": 5.0, "top_from": 9.0},
+            {f"{tax}.{key}" for key in ("middle_from", "middle_rate", "top_from", "top_rate")}
+            | transfer,
+        ),
+    ):
+        assert asleep(income_tax=rates) == ALWAYS - woken, rates
+    parts = asleep(transfer={"poorest": 0.5})
+    assert parts == ALWAYS - {"policies.transfer.poorest_part"}
+    assert asleep(quota_of=0) == asleep(quota_of=1) == ALWAYS - {"policies.quota"}
+    for limit in ({"price_floor": 2.0}, {"price_cap": 2.0}, {"price_floor": 2.0, "price_cap": 3.0}):
+        assert asleep(**limit) == ALWAYS - {"policies.price_of"}
+
+
+def test_devices_that_no_agent_can_have_need_no_numbers():
+    found = {kind: {*dict(config_from_dict(SMALL | {"devices": kind}).idle())} for kind in KINDS}
+    assert found["all"] == set()
+    of_others = {
+        f"device.{of}.{name}"
+        for of in ("factor", "lifetime", "experience_for_making")
+        for name in ("machine", "factory", "industry", "device_machine", "device_factory")
+    }
+    inventions = {"invention.device_probability", "invention.min_made_for_device_maker"}
+    assert found["tools"] == of_others | inventions
+    sections = {"device", "devices_market", "invention", "policies.transfer.making"}
+    assert found["none"] == sections
+    groups = [{"name": name, "share": 0.5} for name in ("a", "b")]
+    own = {*dict(config_from_dict(SMALL | {"groups": groups}).idle())}
+    keys = ("device", "device_trade_power", "inventiveness")
+    assert own == sections | {f"groups.{g}.{key}" for g in (0, 1) for key in keys}
+
+
+def test_a_list_of_any_group_may_have_parts_of_the_value_of_all():
+    listed = [OWN[0] | {"extraction": {"min_effort": [2.0] * 4}}, OWN[1]]
+    more = {"extraction": {"min_effort": 4.0}}
+    assert said(config_from_dict(SMALL | more | {"groups": listed})) == []
+    (line,) = said(config_from_dict(SMALL | more | {"groups": OWN}))
+    assert line == f"{EFFORT}: has no effect {SET_BY_GROUPS}"

@@ -343,7 +343,7 @@ def test_a_file_that_is_continued_stays_whatever_fails(tmp_path, monkeypatch):
             run(society(), path, **more)
         return not path.exists()
 
-    assert fails(ValueError("wrong"))  # a file without a tick takes nobody's name
+    assert fails(ValueError("wrong"))  # a file without a tick is removed
     assert not fails(DeviceError("lost"))
     assert not fails(ValueError("wrong"), resume=True)
 

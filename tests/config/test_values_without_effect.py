@@ -133,7 +133,7 @@ def test_keys_are_without_effect_as_long_as_others_have_their_values():
         ({"middle_rate": 0.1}, {f"{tax}.middle_from", f"{tax}.top_from", *transfer}),
         ({"rate": 0.1, "middle_rate": 0.1}, {f"{tax}.top_from", *transfer}),
         ({"middle_from": 5.0}, {f"{tax}.middle_rate"}),
-        ({"top_from": 5.0}, {f"{tax}.top_rate"}),
+        ({"middle_from": 5.0, "top_from": 9.0}, {f"{tax}.middle_rate", f"{tax}.top_rate"}),
         (
             {"rate": 0.1, "middle_rate": 0.2, "top_rate": 0.3, "middle_from": 5.0, "top_from": 9.0},
             {f"{tax}.{key}" for key in ("middle_from", "middle_rate", "top_from", "top_rate")}
@@ -144,7 +144,7 @@ def test_keys_are_without_effect_as_long_as_others_have_their_values():
     parts = asleep(transfer={"poorest": 0.5})
     assert parts == ALWAYS - {"policies.transfer.poorest_part"}
     assert asleep(quota_of=0) == asleep(quota_of=1) == ALWAYS - {"policies.quota"}
-    for limit in ({"price_floor": 2.0}, {"price_cap": 2.0}, {"price_floor": 2.0, "price_cap": 3.0}):
+    for limit in ({"price_floor": 0.5}, {"price_cap": 2.0}, {"price_floor": 0.5, "price_cap": 2.0}):
         assert asleep(**limit) == ALWAYS - {"policies.price_of"}
 
 

@@ -76,11 +76,6 @@ def shipped_sweeps() -> list[str]:
     return [name for name in _shipped() if SWEEPS in name.split("/")]
 
 
-def shipped_targets() -> list[str]:
-    """Return the names of the shipped targets files: ``economy`` and others."""
-    return [name.partition("/")[2] for name in _shipped() if name.startswith(f"{TARGETS}/")]
-
-
 def _shipped() -> list[str]:
     shipped = data_directory("configs")
     files = (file.relative_to(shipped).with_suffix("") for file in shipped.rglob("*.yaml"))

@@ -237,11 +237,6 @@ class Program:
         """Return the type with the device's layout, if it is a struct."""
         return self.struct_type(kind.name) if isinstance(kind, StructType) else kind
 
-    @property
-    def struct_layouts(self) -> dict[str, np.dtype[Any]]:
-        """The dtype of every struct by its name: one build and one launch for all of them."""
-        return self._structs.layouts
-
 
 class _Structs:
     """The structs of a text with the layout of a device."""

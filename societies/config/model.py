@@ -167,6 +167,15 @@ class WorkloadConfig(Section):
         """Yield keys without effect as long as other keys have their present values, and why."""
         yield from ()
 
+    @property
+    def given(self) -> set[str]:
+        """Keys whose value is not their default.
+
+        One that has its default may come from a configuration that was saved with all keys.
+        """
+        fields = type(self).model_fields
+        return {one for one in self.model_fields_set if getattr(self, one) != fields[one].default}
+
     def inputs(self) -> dict[str, str]:
         """Return further files that the run reads, by key; if one changes, it is another run."""
         return {}

@@ -2,7 +2,8 @@
 
 ``rules: {trading.price: my_rules.py:price}`` names a function, whose file is looked up in the
 folder of the YAML file. A configuration may come from another person, so a file elsewhere has to be
-named by the user (``--rule``). Nothing is imported here.
+named by the user (``--rule``), now or when this machine has carried it out before. Nothing is
+imported here.
 """
 
 from __future__ import annotations

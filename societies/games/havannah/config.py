@@ -252,7 +252,7 @@ class HavannahConfig(BoardConfig):
         """Yield a warning for keys that only other runners use."""
         yield from super().warnings()
         for name in ("active", "together"):
-            if self.runner == "modern" and name in self.model_fields_set:
+            if self.runner == "modern" and name in self.given:
                 message = "has no effect: runner is modern, which plays all candidates at once"
                 yield Conflict((name,), message, (("runner",),))
 

@@ -171,7 +171,7 @@ class BlurConfig(WorkloadConfig):
 
     def _of_image(self, found: Picture) -> Iterator[Conflict]:
         for name in ("width", "height"):
-            if name in self.model_fields_set:
+            if name in self.given:
                 yield Conflict((name,), "of the test picture; the image has its own size")
         if max(found.planes.shape[2:]) > LARGEST_SIDE:
             message = f"{self.image} has more than {LARGEST_SIDE} pixels along a side"

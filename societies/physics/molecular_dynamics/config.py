@@ -228,13 +228,8 @@ class MolecularDynamicsConfig(WorkloadConfig):
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield keys without an effect."""
-        # A key with its default may come from a configuration that was saved with all keys.
-        fields = type(self).model_fields
-        given = {
-            name for name in self.model_fields_set if getattr(self, name) != fields[name].default
-        }
         for name in ("cells", "density"):
-            if self.atoms is not None and name in given:
+            if self.atoms is not None and name in self.given:
                 yield Conflict((name,), "has no effect: the file of atoms says it")
         there = self.from_file
         for remark in there.remarks if there else ():
@@ -242,7 +237,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
         if there and there.velocities is not None and self.velocities != "file":
             message = f"{self.velocities}; those of the file of atoms are not used"
             yield Conflict(("velocities",), message)
-        if self.thermostat == "none" and "equilibrate" in given:
+        if self.thermostat == "none" and "equilibrate" in self.given:
             yield Conflict(("equilibrate",), "has no effect without a thermostat")
         if self.record.detail > self.steps:
             yield Conflict(

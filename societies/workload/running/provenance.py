@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import shlex
 import shutil
@@ -17,6 +18,7 @@ from typing import Any
 from societies import citation
 from societies.config import WorkloadConfig, quoted, read_text, to_yaml
 from societies.config.files import MODEL, SECTION
+from societies.config.problems import dotted
 from societies.errors import ConfigError, DamageWarning, OutputError, command_line, option
 from societies.output.resultfile import ResultFile
 from societies.version import package_version
@@ -207,13 +209,26 @@ def _different_keys(before: str, config: WorkloadConfig) -> list[tuple[str, str,
     if not isinstance(made_with.data, dict) or made_with.problems:
         raise TypeError("no configuration")
     old, new = _flat(made_with.data), _flat(read_text(now, "configuration").data)
+    files, contents = {dotted(path) for path in config.files()}, config.inputs()
     if new.keys() - old.keys():
         old = _with_defaults(made_with.data, config) | old
     return [
         (_short(key), _short(str(old.get(key, "absent"))), _short(str(new.get(key, "absent"))))
         for key in {**old, **new}
         if old.get(key, "absent") != new.get(key, "absent")
+        and not (key in files and _same_file(key in contents, old.get(key), new.get(key)))
     ]
+
+
+def _same_file(hashed: bool, before: Any, now: Any) -> bool:
+    """Return whether two texts name one file: a saved configuration has absolute paths.
+
+    Of a file whose contents are ``hashed``, which are compared as well, the name alone counts.
+    """
+    if not isinstance(before, str) or not isinstance(now, str):
+        return False
+    one = os.path.basename if hashed else os.path.abspath
+    return bool(one(before) == one(now))
 
 
 def _with_defaults(data: Mapping[str, Any], config: WorkloadConfig) -> dict[str, Any]:

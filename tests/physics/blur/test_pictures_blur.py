@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 import societies
 from societies.errors import OutputError, SocietiesWarning
+from societies.output.inspection import configuration
 from societies.physics.blur import WORKLOAD
 from societies.physics.blur.config import BlurConfig
 from societies.physics.pictures import picture_in
@@ -55,6 +56,29 @@ def test_the_picture_stands_next_to_the_original(tmp_path, name):
         config_of(image=str(tmp_path / name)), device="reference", out=tmp_path / "2.h5"
     )
     assert again.last_tick == 1
+
+
+def test_a_saved_configuration_of_a_picture_runs_and_continues_elsewhere(tmp_path, monkeypatch):
+    """Its own default of the width was refused, and its path led from the former folder."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    Image.fromarray(COLOURS).save("a.png")
+    made = societies.run(config_of(image="a.png"), device="reference", out="run.h5")
+    text = configuration("run.h5")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "saved.yaml").write_text(text)
+    config = societies.load_config("saved.yaml")
+    assert config.image == str(tmp_path / "a.png")
+    again = societies.run(config, device="reference", out="again.h5")
+    assert again.state_sha256 == made.state_sha256
+    on = {"device": "reference", "out": tmp_path / "run.h5", "resume": True}
+    assert societies.run(config, **on).state_sha256 == made.state_sha256
+    Image.fromarray(COLOURS[:, ::-1]).save("a.png")  # another file of this name
+    with pytest.raises(OutputError, match="another file for image"):
+        societies.run(config.model_copy(update={"image": "a.png"}), **on)
+    Image.fromarray(COLOURS).save("b.png")
+    with pytest.raises(OutputError, match=r"another configuration: image is a\.png"):
+        societies.run(config.model_copy(update={"image": "b.png"}), **on)
 
 
 def test_grey_stays_grey_and_opacity_as_it_is(tmp_path):

@@ -147,6 +147,8 @@ def _defaults(
         found = dict(zip(names[len(names) - len(positional) :], positional, strict=True))
         return {k: known(v) for k, v in {**found, **(function.__kwdefaults__ or {})}.items()}
     nodes = dict(zip(names[len(names) - len(given.defaults) :], given.defaults, strict=True))
+    further = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    nodes |= {one.arg: default for one, default in further if default is not None}
     for node in nodes.values():
         _require_constant(function.owner, node)
     return {name: function.owner.expression(one) for name, one in nodes.items()}

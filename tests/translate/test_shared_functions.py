@@ -137,8 +137,8 @@ def run0(config, society, day):
 def run1(config, society, day):
     b, a = 10, 7
 
-    def outer(z):
-        b = z
+    def outer(z, *, more=3, w):
+        b = z + more * w
 
         def deep(y):
             return y * b + a
@@ -146,7 +146,7 @@ def run1(config, society, day):
         b += 1
         return deep(2) + sum(deep(b) for b in range(3))
 
-    society.xi[0] = outer(3) * 100 + b
+    society.xi[0] = outer(3, w=2) * 100 + outer(3, w=1, more=0) + b
 """
 
 

@@ -32,13 +32,12 @@ def number_of(config: Any, key: str) -> float | None:
 
 def value_slider(key: str, now: Any, scale: Scale) -> Slider | None:
     """Return the slider of a key with the value in force; None if that is a list of numbers."""
+    if (value := number_of(now, key)) is None:
+        return None
     unit, meaning = unit_and_meaning(type(now), key)
     label = f"{meaning} ({unit})" if unit and unit != "1" else meaning
     for why in without_effect(now.asleep(), [key]).values():
         label += f"; no effect {why}"
-    value = number_of(now, key)
-    if value is None:
-        return None
     return Slider("value", label, value, scale.least, scale.most, scale.step, scale.limits)
 
 

@@ -58,9 +58,9 @@ def mean_interval(
     values = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
     ends, count = bands.ends_of_mean(values, level, resamples, seed), len(values)
     mean = data.mean(dim, keep_attrs=True)
-    kept = {"statistic": "mean", "over": dim, "replicates": count}
+    about_interval = {"statistic": "mean", "over": dim, "replicates": count}
     about = f"{level:g} bootstrap interval of the mean over {dim}, {resamples} samples"
-    return _three(mean, "mean", ends, kept, about)
+    return _three(mean, "mean", ends, about_interval, about)
 
 
 def quantile_interval(
@@ -98,8 +98,8 @@ def quantile_interval(
             found = np.nanquantile(values, parts, axis=0)
     median, ends = data.isel({dim: 0}, drop=True).copy(data=found[1]), found[[0, 2]]
     about = f"quantile over {dim}, {level:g} in the middle"
-    kept = {"statistic": "median", "over": dim, "replicates": data.sizes[dim]}
-    return _three(median, "median", ends, kept, about)
+    about_interval = {"statistic": "median", "over": dim, "replicates": data.sizes[dim]}
+    return _three(median, "median", ends, about_interval, about)
 
 
 def _three(

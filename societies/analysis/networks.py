@@ -60,7 +60,7 @@ class Network:
 
     def chosen(self, **asked: Chosen) -> Columns:
         """Return the links of some days and societies, or runs; the result may be empty."""
-        kept = np.ones(len(self.columns["day"]), bool)
+        selected = np.ones(len(self.columns["day"]), bool)
         for name, numbers in asked.items():
             if numbers is None:
                 continue
@@ -76,10 +76,10 @@ class Network:
                         f"{option(name, one)}: its trades are not recorded; recorded: "
                         f"{_listed(there)}"
                     )
-            kept &= np.isin(self.columns[name], numbers)
+            selected &= np.isin(self.columns[name], numbers)
         places = [self.columns[name] for name in reversed(PLACE) if name in self.columns]
         order = np.lexsort(places)
-        return {name: column[order][kept[order]] for name, column in self.columns.items()}
+        return {name: column[order][selected[order]] for name, column in self.columns.items()}
 
 
 def trade_network(

@@ -59,7 +59,7 @@ def day_schedule(p: Parameters, day: int) -> list[DayStep]:
 QUIET = -1
 """Cache key of all days from the first on without a shock."""
 
-_KEPT: WeakKeyDictionary[Parameters, dict[int, tuple[DayStep, ...]]] = WeakKeyDictionary()
+_CACHED: WeakKeyDictionary[Parameters, dict[int, tuple[DayStep, ...]]] = WeakKeyDictionary()
 """Cached steps by day for parameters in use. Weak: else an ensemble's tables stayed in memory."""
 
 
@@ -68,10 +68,10 @@ def kept_schedule(p: Parameters, day: int) -> tuple[DayStep, ...]:
 
     Days from the first on differ only in their shocks, and in the new streams of a fan.
     """
-    kept = _KEPT.setdefault(p, {})
+    cached = _CACHED.setdefault(p, {})
     begins = p.futures and day == p.fan_day + 1
     own = not day or begins or any(one.day == day for one in p.shocks)
     which = day if own else QUIET
-    if which not in kept:
-        kept[which] = tuple(day_schedule(p, day))
-    return kept[which]
+    if which not in cached:
+        cached[which] = tuple(day_schedule(p, day))
+    return cached[which]

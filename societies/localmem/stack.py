@@ -171,18 +171,18 @@ class StackWalk(Flow[_Stack]):
             for child in children:
                 state.blocks = self.statement(child, state).blocks
         elif kind is Kind.BINARY_OPERATOR and node.between(*children) == ",":
-            kept, self._wanted = self._wanted, []
+            waiting, self._wanted = self._wanted, []
             self.expression(children[0], state)
-            self._wanted = kept
+            self._wanted = waiting
             self.expression(children[1], state)
         elif wrapped:
             for child in children:
                 self.expression(child, state)
         else:
-            kept, self._wanted = self._wanted, []
+            waiting, self._wanted = self._wanted, []
             for child in children:
                 self.expression(child, state)
-            self._wanted = kept
+            self._wanted = waiting
         if wrapped:
             self._wanted.pop()
         return False

@@ -149,8 +149,8 @@ def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspectio
     complete = state.ended or state.tick >= found.ticks
     why = sessions.unpacked(disk.read(ENDED).item()) if state.ended else ""
     rows.append(("state", _progress(found, state.tick, why, live=live, complete=complete)))
-    kept = checkpoints.ticks(disk, found.slots, state.tick)
-    rows.append(("checkpoints", _checkpoints(found, list(kept.values()))))
+    stored = checkpoints.ticks(disk, found.slots, state.tick)
+    rows.append(("checkpoints", _checkpoints(found, list(stored.values()))))
     rows.append(("variables", ", ".join(found.series)))
     rows += [
         (f"events '{name}'", str((state.rows or {}).get(name, "unknown"))) for name in found.tables

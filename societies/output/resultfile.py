@@ -421,8 +421,8 @@ class ResultFile:
             with self._writing():
                 for name, values in columns.items():
                     self._disk.write(f"{there.place}/{name}", values, rows)
-                kept = [self._disk.read(f"{there.place}/{name}", rows) for name in sorted(columns)]
-                sums = checksums.event_sums(self._disk, there.place, first, kept)
+                whole = [self._disk.read(f"{there.place}/{name}", rows) for name in sorted(columns)]
+                sums = checksums.event_sums(self._disk, there.place, first, whole)
                 self._disk.write(f"{CHECKSUMS}/{there.place}", sums, rows)
         self._rows[table] = first + count
 

@@ -137,11 +137,11 @@ class RunEvents:
                 values = self.read(column.name, events.start, events.stop)
                 empty = np.full(values.shape, column.fill, values.dtype)
                 self._disk.write(f"{self.table.place}/{column.name}", empty, events)
-        kept = np.zeros_like(self.places)
-        kept[list(over)] = self.places[list(over)]
-        if not np.array_equal(kept, self.places):
-            self.places = kept
-            self._disk.write(PLACES.format(self.table.name), kept)
+        positions = np.zeros_like(self.places)
+        positions[list(over)] = self.places[list(over)]
+        if not np.array_equal(positions, self.places):
+            self.places = positions
+            self._disk.write(PLACES.format(self.table.name), positions)
         self.continue_after(over)
 
     def continue_after(self, done: Sequence[int]) -> None:

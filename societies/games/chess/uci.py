@@ -261,10 +261,10 @@ class Uci:
             depth = min(depth, 2 * numbers["mate"] - 1)
         self._most_nodes = numbers.get("nodes", 0)
         if self._endless:  # commands of the last search's time may be about this one
-            kept, self._later = self._later, deque()
-            while kept and not self._stopped:
-                self._note(kept.popleft())
-            self._later += kept
+            queued, self._later = self._later, deque()
+            while queued and not self._stopped:
+                self._note(queued.popleft())
+            self._later += queued
         depth, board = max(1, min(MOST_DEPTH, depth)), self._game.board
         keys: dict[str, Any] = {"seconds": seconds, "each": self._report, "stop": self._asked}
         if among:
@@ -340,7 +340,7 @@ class Uci:
         """Answer a line that arrived during a search, or store it for later."""
         word = next(iter(self._command(line)), "")
         # Commands after another ``go`` (in a file of commands) are not about this search.
-        searches = any(self._command(kept)[:1] == ["go"] for kept in self._later)
+        searches = any(self._command(queued)[:1] == ["go"] for queued in self._later)
         of_this = self._endless or not searches
         if word == "isready":
             self.say("readyok")

@@ -133,8 +133,8 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             swept["black"] = phase(file["black"], parts, alone_on_cpu=True)
         if p.variant in DEPTH:
             wide, tall = TILES[p.precision]
-            kept = (wide - 2 * p.depth, tall - 2 * p.depth)
-            tiles = copies * -(-p.columns // kept[0]) * -(-p.rows // kept[1])
+            inner = (wide - 2 * p.depth, tall - 2 * p.depth)
+            tiles = copies * -(-p.columns // inner[0]) * -(-p.rows // inner[1])
             swept["deep"] = phase(file["deep"], tiles, items=TILE_ITEMS, alone_on_cpu=True)
         if p.variant == "tiled":
             del swept["sweep"]

@@ -176,7 +176,7 @@ def calibrate(
     else:
         require_target(path, 0, overwrite=overwrite)
         known = nothing
-    done, kept, trace, wrote = nothing, len(known), np.inf, time.monotonic()
+    done, taken, trace, wrote = nothing, len(known), np.inf, time.monotonic()
     with own.simulator(device, workers, scheduler) as simulate:
         method = METHODS[own.method](len(own.priors), **own.options)
         try:
@@ -188,7 +188,7 @@ def calibrate(
                         runs = _runs(own, simulate, known, len(done), part)
                         done = done.joined(part, runs)
                         own_runs.append(runs)
-                        if len(done) > kept and time.monotonic() - wrote > SECONDS_OF_WRITING:
+                        if len(done) > taken and time.monotonic() - wrote > SECONDS_OF_WRITING:
                             _write(path, _dataset(path, own, done, None))
                             wrote = time.monotonic()
                     answer = own.answer(np.concatenate(own_runs))
@@ -203,16 +203,16 @@ def calibrate(
             data = _dataset(path, own, done, found)
             _write(path, data)
         except KeyboardInterrupt as error:
-            if len(done) > kept:
+            if len(done) > taken:
                 _write(path, _dataset(path, own, done, None))
-            number, count = number_of(error), max(len(done), kept)
+            number, count = number_of(error), max(len(done), taken)
             if not count:
                 raise Interrupted(
                     "interrupted before any trial was complete; nothing was written", None, number
                 ) from None
             said = f"interrupted; {count} trials are in {path}; {option('resume', True)} continues"
             raise Interrupted(said, path, number) from None
-        return CalibrationReport(path, data, len(done) - kept, simulate.failures)
+        return CalibrationReport(path, data, len(done) - taken, simulate.failures)
 
 
 def _why(own: Calibration, done: Trials, simulate: Simulator) -> str:

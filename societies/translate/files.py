@@ -47,9 +47,7 @@ def load_module(path: Path, prefix: str = "", *, tests: bool = False) -> ModuleT
         also = f"; did you mean '{near}'?" if near else ""
         raise PlugInError(f"{prefix}{shown(path)}: {what}{also}")
     found = path.resolve()
-    module = _imported(found, shown(path), stamp(found), tests)
-    note_carried_out(found)
-    return module
+    return _imported(found, shown(path), stamp(found), tests)
 
 
 @lru_cache(maxsize=64)
@@ -79,6 +77,7 @@ def _imported(path: Path, name: str, _of: Stamp, with_tests: bool) -> ModuleType
         source = lines[line - 1].strip() if line and line <= len(lines) else ""
         what = f"{name}:{line}: {what}" if line else f"{name}: {what}"
         raise PlugInError(f"{what}\n    {source}" if source else what) from error
+    note_carried_out(path)
     return module
 
 

@@ -243,7 +243,7 @@ def on_host(
         lists = {name: EventRows(name, kind, clock, tick) for name, kind in events.items()}
         own = {name: values[row].tolist() for name, values in state.items()}
         copy = Copy(number, {**own, **lists})
-        if "ended" in state and state["ended"][row] not in (-1, tick):
+        if "ended" in state and 0 <= state["ended"][row] != tick:
             continue
         function(parameters_of_copy(p, place, tick), copy, tick, **arguments)
         for name, values in state.items():

@@ -3,7 +3,7 @@
 import pytest
 from random_rules import RandomConfig, RandomRules, module_of
 
-from societies.model import Series
+from societies.model import Field, Series
 from societies.translate import RuleError, TranslationError
 from societies.workload import Setup, Step
 from societies.workload.checking.verify import verify
@@ -32,6 +32,9 @@ def begin(config, society, day):
 class WithSeries(RandomRules):
     def series(self, p):
         return {"first": Series("1", "one")}
+
+    def fields(self, p):
+        return {**super().fields(p), "ended": Field((), "int32", "day", "end", initial=-1)}
 
 
 def rules(tmp_path, *bodies):
@@ -67,6 +70,8 @@ LEFT_BEHIND = [
     "society.xr[3] = np.float32(0.1)",
     "society.stream = 2**64 - day",
     "society.series = {'first': day}",
+    "society.ended = -2 - society.index",  # it goes on
+    "society.other[1] += 1",
 ]
 
 

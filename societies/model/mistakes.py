@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache, wraps
+from functools import wraps
 from keyword import iskeyword
 from numbers import Integral, Number
 from pathlib import Path
 from types import FunctionType
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 import numpy as np
 from pydantic.fields import FieldInfo
@@ -41,7 +41,6 @@ _LIKE = {"bool": "int8", "float16": "float64", "float32": "float64"}
 """What to write instead of types that fields cannot have."""
 
 
-@lru_cache(maxsize=64)
 def require_class(model: Any) -> None:
     """Raise ConfigError for the first mistake that the class of a model has."""
     for where, what in _of_class(model):
@@ -69,9 +68,10 @@ def _of_class(model: Any) -> Iterator[tuple[Any, str]]:
         yield config, f"{said}: write workload: Literal[{model.name!r}]"
     for name, key in config.model_fields.items():
         if _is_limited(key) and not _is_number(key):
-            said = f"the key '{name}' has limits, which only numbers have, and the default"
-            yield config, f"{said} {key.default!r}: leave ge, le, gt and lt out"
-        if (key.json_schema_extra or {}).get("kind") == VALUE and not _is_number(key):
+            said = f"the key '{name}' has limits, which only numbers have"
+            yield config, f"{said}: leave ge, le, gt and lt out"
+        more = key.json_schema_extra
+        if isinstance(more, dict) and more.get("kind") == VALUE and not _is_number(key):
             said = f"the key '{name}' may differ between {model.copies_plural}, and is no number"
             yield config, f"{said}: write key(...) instead of value(...)"
     if issubclass(config, EnsembleConfig):
@@ -96,7 +96,7 @@ def _of_class(model: Any) -> Iterator[tuple[Any, str]]:
             yield own, f"{the_model} has {_shown(listed)} as {name}: write {name} = {wanted}"
     for name, base in inspect.getmembers(Workload, inspect.isfunction):
         method = inspect.getattr_static(own, name)
-        if name.startswith("_") or isinstance(method, staticmethod | classmethod):
+        if method is base or isinstance(method, staticmethod | classmethod) or name[0] == "_":
             continue
         takes = ", ".join(inspect.signature(base).parameters)
         if not isinstance(method, FunctionType):
@@ -112,8 +112,11 @@ def _is_limited(key: FieldInfo) -> bool:
 
 
 def _is_number(key: FieldInfo) -> bool:
-    """Return whether the default of a key, if it has one, is a number."""
-    return key.is_required() or key.default is None or isinstance(key.default, Number)
+    """Return whether a key is a number, by its default or else by its type."""
+    if not (key.is_required() or key.default is None):
+        return isinstance(key.default, Number)
+    kinds = [key.annotation, *get_args(key.annotation)]
+    return not any((get_origin(one) or one) in (list, tuple, dict, set, str) for one in kinds)
 
 
 def _shown(value: Any) -> str:

@@ -255,7 +255,7 @@ DECLARED_WRONG = {
     ),
     STEP: (
         (STEP.replace("int", "list[int]", 1).replace("1", "[1]", 1),
-         "the key 'step' has limits, which only numbers have, and the default [1]: leave ge, le"),
+         "the key 'step' has limits, which only numbers have: leave ge, le, gt and lt"),
         ('step: str = __import__("societies.model").model.value("a", "How far")',
          "the key 'step' may differ between societies, and is no number: write key(...)"),
     ),

@@ -70,7 +70,7 @@ LEFT_BEHIND = [
     "society.xr[3] = np.float32(0.1)",
     "society.stream = 2**64 - day",
     "society.series = {'first': day}",
-    "society.ended = -2 - society.index",  # it goes on
+    "society.ended = -2 - society.index",  # the society continues
     "society.other[1] += 1",
 ]
 

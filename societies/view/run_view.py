@@ -53,6 +53,7 @@ class Panes:
     changes : what was changed on the way, in the course that existed first
     branched : whether there is a second course
     other : changes of the second course
+    before, other_before : what the changes of each course were before each change, oldest first
     key : key of the slider
     spread : field whose distribution is drawn
     copy : place of the copy that is shown
@@ -68,6 +69,8 @@ class Panes:
     changes: tuple[Change, ...] = ()
     branched: bool = False
     other: tuple[Change, ...] = ()
+    before: tuple[tuple[Change, ...], ...] = ()
+    other_before: tuple[tuple[Change, ...], ...] = ()
     key: str = ""
     spread: str = ""
     copy: int = 0
@@ -216,11 +219,12 @@ class RunView:
             return self._possible(self._changed(replace(state, key=key), values))
         if name == "branch":
             other = () if state.branched else state.changes
-            return replace(state, branched=not state.branched, other=other)
-        if state.branched:  # what both courses have is no change of the branch
-            own = state.other and state.other[-1] not in state.changes
-            return replace(state, other=state.other[:-1] if own else state.other)
-        return replace(state, changes=state.changes[:-1])
+            return replace(state, branched=not state.branched, other=other, other_before=())
+        courses = ("other", "other_before") if state.branched else ("changes", "before")
+        if not (before := getattr(state, courses[1])):
+            return state
+        undone: dict[str, Any] = dict(zip(courses, (before[-1], before[:-1]), strict=True))
+        return replace(state, **undone)
 
     def _changed(self, state: Panes, values: Mapping[str, Any]) -> Panes:
         """Return the state with changes after the present tick, which replace those made then."""
@@ -230,16 +234,16 @@ class RunView:
                 f"the run has ended: go back to {self._setup.workload.clock} "
                 f"{self.ticks - 1} or earlier to change what follows"
             )
-        name = "other" if state.branched else "changes"
         new = tuple((now, key, value) for key, value in values.items())
         same = [(now, key) for key in values if not key.startswith(REMOVE)]
-        kept = [
-            one
-            for one in _steered(state)
-            if one[:2] not in same and one[0] <= now and one not in new
-        ]
-        changes = (*kept, *new)
-        changed: dict[str, Any] = {name: changes}
+        was = _steered(state)
+        kept = [one for one in was if one[:2] not in same and one[0] <= now and one not in new]
+        names = ("other", "other_before") if state.branched else ("changes", "before")
+        before: tuple[tuple[Change, ...], ...] = getattr(state, names[1])
+        again = [one[:2] for one in was[len(was) - len(new) :]] == same  # a slider is being moved
+        if (*kept, *new) != was and not (before and again):
+            before = (*before, was)
+        changed: dict[str, Any] = dict(zip(names, ((*kept, *new), before), strict=True))
         return replace(state, **changed)
 
     def _possible(self, state: Panes) -> Panes:

@@ -106,17 +106,20 @@ def test_the_slider_shows_the_value_of_the_next_day():
     assert values(view, undone, (6, 7)) == [500, 450]
 
 
-def test_a_change_of_a_branch_before_that_of_its_past_is_undone():
-    """The branch had not more changes than the run without it, so that nothing was undone."""
+def test_undo_brings_back_what_the_last_change_replaced():
+    """In a branch it took away the change that both courses had, and compared two changes."""
     view = page()
-    state = view.take(replace(view.initial, asked=20), Change("value", 500.0))
-    state = view.take(replace(view.take(state, Press("branch")), asked=10), Change("value", 400.0))
-    assert values(view, state, (20, 30)) == [400, 400]
-    state = view.take(state, Press("undo"))
-    assert state.changes and state.other == ()
-    assert view.take(state, Press("undo")) == state
-    shared = view.take(view.take(replace(state, branched=False), Press("branch")), Press("undo"))
-    assert shared.other == shared.changes  # those of the common past are undone in both or not
+    common = view.take(replace(view.initial, asked=20), Change("value", 500.0))
+    branch = view.take(common, Press("branch"))
+    for day, value in ((20, 450.0), (10, 400.0)):
+        state = view.take(replace(branch, asked=day), Change("value", value))
+        assert values(view, state, (20, 30)) == [value, value]
+        state = view.take(state, Press("undo"))
+        assert state.other == state.changes == common.changes
+        assert view.take(state, Press("undo")) == state  # what both have is undone in neither
+    state = view.take(replace(state, asked=20), Press("branch"))
+    moved = view.take(view.take(state, Change("value", 480.0)), Change("value", 490.0))
+    assert view.take(moved, Press("undo")).changes == ()  # one slider that was moved three times
 
 
 def test_it_shows_that_of_the_society_that_is_shown():

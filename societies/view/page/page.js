@@ -192,9 +192,9 @@ function inform(news) {
   }
   enable();
   if (news.seq < seq) return; // the news do not contain later changes made on this page
-  // While a run plays, pictures say which tick is shown; the state, from which one it began to play.
-  const playing = newest && newest.playing;
-  for (const one of controls) setInput(one.name, playing && one.name === "tick" ? newest.tick : one.value);
+  // A scene of the state says which tick is shown; the state, from which one it began to play.
+  const visible = newest && (newest.playing || known.state === shown);
+  for (const one of controls) setInput(one.name, visible && one.name === "tick" ? newest.tick : one.value);
 }
 
 // Shows a value in the inputs of a control, except in the one in which somebody types. A slider

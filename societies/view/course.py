@@ -23,7 +23,7 @@ from societies.signals import COMPUTING
 from societies.view.shots import History, Line
 from societies.workload import Setup
 from societies.workload.declare.fields import State, series_columns
-from societies.workload.running.branch import with_intervention, with_values
+from societies.workload.running.branch import with_interventions, with_values
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, Built, Engine, build
 from societies.workload.running.pace import paced
@@ -355,12 +355,13 @@ def with_changes(
     """
     config, clock = setup.config, setup.workload.clock
     by_tick: dict[int, dict[str, Any]] = {}
+    removed = []
     for tick, key, value in changes:
         if key.startswith(REMOVE):
-            one = {clock: tick, "remove": key.removeprefix(REMOVE), "index": value}
-            config = with_intervention(config, one)
+            removed.append({clock: tick, "remove": key.removeprefix(REMOVE), "index": value})
         else:
             by_tick.setdefault(tick, {})[key] = value
+    config = with_interventions(config, removed) if removed else config
     at_first = {key for one in config.interventions if not getattr(one, clock) for key in one.set}
     at_first |= {*config.table.columns} if config.table is not None else set()
     first = {key: by_tick[0].pop(key) for key in [*by_tick.get(0, ())] if key not in at_first}
@@ -368,10 +369,10 @@ def with_changes(
         paths: dict[Path, Any] = {tuple(key.split(".")): one for key, one in first.items()}
         table, config = config.table, changed(type(config), config.model_dump(mode="json"), paths)
         config._table = table
-    for tick, values in by_tick.items():
-        config = with_values(config, tick, values) if values else config
+    if by_tick := {tick: values for tick, values in by_tick.items() if values}:
+        config = with_values(config, by_tick)
     if ready and setup.ticks > 1 and not setup.config.interventions:
         data, now = config.model_dump(mode="json"), {key: value for _, key, value in changes}
         same = {key: now.get(key, value_at(data, key)) for key in ready}
-        config = with_values(config, setup.ticks - 1, same)
+        config = with_values(config, {setup.ticks - 1: same})
     return config

@@ -348,7 +348,7 @@ def test_a_file_is_closed_again(tmp_path, parent):
 
 def test_values_become_an_intervention_after_those_that_there_are():
     config = society(interventions=[REMOVAL, {"day": 2, "set": {"pace": 5.0}}])
-    found = with_values(config, 5, VALUES)
+    found = with_values(config, {5: VALUES})
     assert [(one.day, one.set) for one in found.interventions[1:]] == [
         (2, {"pace": 5.0}),
         (5, VALUES),
@@ -360,7 +360,7 @@ def test_values_become_an_intervention_after_those_that_there_are():
     from societies.workload.running.points import with_table
 
     table = with_table(society(), {"pace": [0.5, 1.5]})
-    assert with_values(table, 5, VALUES).table is table.table
+    assert with_values(table, {5: VALUES}).table is table.table
 
 
 @pytest.mark.parametrize(
@@ -377,13 +377,13 @@ def test_values_become_an_intervention_after_those_that_there_are():
 )
 def test_values_that_cannot_change_are_named_without_the_intervention(day, values, message):
     with pytest.raises(SocietiesError, match=message):
-        with_values(society(), day, values)
+        with_values(society(), {day: values})
 
 
 def test_a_workload_whose_values_cannot_change_reports_it():
     config = config_from_dict({"workload": "matmul"})
     with pytest.raises(SocietiesError, match=r"^matmul has no key interventions: its values"):
-        with_values(config, 4, {})
+        with_values(config, {4: {}})
 
 
 def test_a_file_that_is_none_is_refused(tmp_path):

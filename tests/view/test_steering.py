@@ -13,6 +13,7 @@ from societies.view.run_view import RunView
 from societies.view.steering import told
 from societies.workload import Setup
 from societies.workload.declare.view import Change, Choice, Press, Slider
+from societies.workload.running import registry
 from societies.workload.running.registry import workload
 from societies.workload.running.varying import value_at
 
@@ -120,6 +121,18 @@ def test_undo_brings_back_what_the_last_change_replaced():
     state = view.take(replace(state, asked=20), Press("branch"))
     moved = view.take(view.take(state, Change("value", 480.0)), Change("value", 490.0))
     assert view.take(moved, Press("undo")).changes == ()  # one slider that was moved three times
+
+
+def test_many_changes_are_checked_together(monkeypatch):
+    """Each was checked after the ones before it, so that 200 changes stopped the page."""
+    checks = []
+    check = registry.config_from_dict
+    monkeypatch.setattr(registry, "config_from_dict", lambda *a: checks.append(a) or check(*a))
+    view = page()
+    changes = [(day, "day_length", 500.0 + day) for day in range(1, 25)]
+    changes += [(3, "remove.agent", 1), (4, "remove.agent", 2)]
+    found = view.configuration(replace(view.initial, changes=tuple(changes)))
+    assert len(found.interventions) == 26 and len(checks) == 2
 
 
 def test_it_shows_that_of_the_society_that_is_shown():

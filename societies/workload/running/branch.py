@@ -8,7 +8,7 @@ So its file is the same as that of a run of its configuration from the start.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -287,8 +287,8 @@ def last_tick(path: Path) -> int:
             os.close(descriptor)
 
 
-def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
-    """Return the configuration with an intervention that sets values at the end of a tick.
+def with_values(config: Any, values: Mapping[int, Mapping[str, Any]]) -> Any:
+    """Return the configuration with interventions that set values at the end of ticks.
 
     Raises
     ------
@@ -301,28 +301,31 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
         )
     from societies.workload.running.registry import workload
 
-    if "interventions" in {key.partition(".")[0] for key in values}:
+    if "interventions" in {key.partition(".")[0] for one in values.values() for key in one}:
         raise ConfigError(
             "interventions: a branch has those of CONFIG; write them there, or name the values "
             f"that change after {option('tick')}: {override('KEY=VALUE')}"
         )
-    clock, own = workload(config.workload).clock, f"interventions.{len(config.interventions)}"
+    clock, before = workload(config.workload).clock, len(config.interventions)
     try:
-        return with_intervention(config, {clock: tick, "set": dict(values)})
+        return with_interventions(
+            config, [{clock: tick, "set": dict(one)} for tick, one in values.items()]
+        )
     except ConfigError as error:  # the user gave values and no intervention: reword the message
-        text = str(error).replace(f"{own}.set.", "")
-        text = text.replace(f"{own}.{clock}: ", f"{option(clock)}: ")
+        text = str(error)
+        for own in (f"interventions.{before + place}" for place in range(len(values))):
+            text = text.replace(f"{own}.set.", "")
+            text = text.replace(f"{own}.{clock}: ", f"{option(clock)}: ").replace(f"{own}: ", "")
         text = text.replace(SHARED, "stays as in the parent; only parameters of the model change")
-        text = text.replace(SHARED_SHAPE, "it stays as in the parent")
-        raise ConfigError(text.replace(f"{own}: ", "")) from None
+        raise ConfigError(text.replace(SHARED_SHAPE, "it stays as in the parent")) from None
 
 
-def with_intervention(config: Any, intervention: Mapping[str, Any]) -> Any:
-    """Return the configuration with another intervention, given as plain data."""
+def with_interventions(config: Any, added: Sequence[Mapping[str, Any]]) -> Any:
+    """Return the configuration with more interventions, each given as plain data."""
     from societies.workload.running.registry import config_from_dict
 
     data = config.model_dump(mode="json")
-    data["interventions"] = [*data["interventions"], dict(intervention)]
+    data["interventions"] = [*data["interventions"], *map(dict, added)]
     changed = config_from_dict(data)
     changed._table = config.table
     return changed

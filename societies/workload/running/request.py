@@ -139,7 +139,7 @@ def request(
         assert parent is not None  # as was checked above
         after, changed = last_tick(parent) if tick is None else tick, setup.config
         if values:
-            changed = with_values(changed, after, values)
+            changed = with_values(changed, {after: values})
         if fan is not None:
             changed = with_fan(changed, after, fan)
         setup = Setup(setup.workload, changed)

@@ -170,6 +170,8 @@ class Comparison:
         self._fields = workload.arrays(p)
         self._kinds = dict(workload.counts(p))
         self._lists = tuple(workload.events(p))
+        named = {*self._kinds, *(count.total for count in self._kinds.values())}
+        self._counted = [name for name in self._lists if name not in named]
         columns = chain.from_iterable(workload.columns(p).values())
         self._places = {name: i for i, name in enumerate(columns)}
         self.planned, self.end = 0, self._last
@@ -179,7 +181,7 @@ class Comparison:
         self._progress = progress or (lambda done, ticks, doing: None)
         self._done = 0
         self._acted: dict[str, int] = {}
-        self._counts: dict[str, float] = dict.fromkeys([*self._kinds, *self._lists], 0)
+        self._counts: dict[str, float] = dict.fromkeys([*self._kinds, *self._counted], 0)
         self._due = self._listed(p)  # the ticks of every phase of the run, if known in advance
 
     def _listed(self, p: Any) -> dict[str, list[int]]:
@@ -268,8 +270,9 @@ class Comparison:
         """Record whether a phase changed anything or appended rows, and count its events."""
         changed = any(after[name].tobytes() != before[name].tobytes() for name in after)
         for name, more in rows.items():
-            self._counts[name] += more
             changed |= more > 0
+            if name in self._counted:
+                self._counts[name] += more
         self._acted[phase] = self._acted.get(phase, 0) + changed
         for name, count in self._kinds.items() if changed else ():
             if phase in count.phases or phase.partition(" (")[0] in count.phases:
@@ -308,7 +311,7 @@ class Comparison:
         happens = {name: ticks for name, ticks in self._due.items() if name not in self._acted}
         places = {name: [self._places[one] for one in self._series(name)] for name in self._kinds}
         unseen = {name for name in places if places[name] and not self._counts[name]}
-        lists = {name for name in self._lists if not self._counts[name]}
+        lists = {name for name in self._counted if not self._counts[name]}
         began, size, last = time.perf_counter(), 1, self._last
         to_the_end = ENDED in self._fields and seconds is None
         while (unseen or lists or to_the_end) and first <= last and self.engine.ended() is None:
@@ -349,7 +352,7 @@ class Comparison:
         totals: dict[str, float] = {}
         for name, count in self._kinds.items():
             totals[count.total] = totals.get(count.total, 0) + self._counts[name]
-        totals |= {f"rows of '{name}'": self._counts[name] for name in self._lists}
+        totals |= {f"rows of '{name}'": self._counts[name] for name in self._counted}
         begin = after + 1 if after else 0
         due = [n for n, ticks in self._due.items() if any(begin <= t <= self.end for t in ticks)]
         due += [name for name in self._acted if name not in self._due]
@@ -364,7 +367,7 @@ class Comparison:
             nowhere=frozenset(
                 name
                 for name in missing
-                if seen and (self._series(name) or name in self._lists) and name not in happens
+                if seen and (self._series(name) or name in self._counted) and name not in happens
             ),
         )
 

@@ -247,7 +247,9 @@ def test_expressions_of_variables_and_their_units():
 LONG = "9" * 400
 
 
-@pytest.mark.parametrize("text", [f"x / {LONG}", f"x * (3 * {LONG})", "x * (1 / 0)", "x / 1_0"])
+@pytest.mark.parametrize(
+    "text", [f"x / {LONG}", f"x * (3 * {LONG})", "x * (1 / 0)", "x / 1_0", "x * 1e999"]
+)
 def test_an_expression_has_decimal_and_finite_numbers(text):
     data = xr.Dataset({"x": ("day", [3.0, 4.0])})
     with pytest.raises(ConfigError, match="'x"):

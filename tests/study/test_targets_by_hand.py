@@ -190,6 +190,7 @@ def test_observations_follow_their_dates(text, said, tmp_path, monkeypatch):
         "date,rate\n2001-01-31,1\n2001-02-28,2\n2001-03-31,3\n",
         "date,rate\n2001-01-05,1\n2001-01-08,2\n2001-01-09,3\n",
         "date,rate\n2001-01-01,1\n2001-04-01,2\n2001-07-01,3\n",
+        "date,rate\n2001-01-05,1\n2001-01-29,2\n2001-02-02,3\n",
         "year,month,rate\n2001,11,1\n2001,12,2\n2002,1,3\n",
         "year,rate\n2001,1\n2002,2\n2003,3\n",
         "date,rate,other\n2001-11-01,1,5\n2001-12-01,2,3\n2002-01-01,3,4\n",

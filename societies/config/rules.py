@@ -16,6 +16,7 @@ from typing import Any
 from societies.config.document import Document
 from societies.config.files import MODEL, SECTION, python_files, value_at, was_carried_out
 from societies.config.problems import Path, dotted
+from societies.errors import override
 from societies.inputs import PYTHON_FUNCTION, nearest_file, shown
 
 
@@ -58,7 +59,7 @@ def python_file_in(folder: FilePath, name: str, key: str) -> tuple[str, str]:
     if not inside and not (FilePath(name).is_absolute() and was_carried_out(path)):
         return "", (
             f"{shown(name)}: is not in the folder of this file, and was never carried out on this "
-            f"machine; if you trust it, name it yourself: --set {key}=..."
+            f"machine; if you trust it, name it yourself: {override(f'{key}=...')}"
         )
     if not path.is_file():
         near = nearest_file(path, ".py")

@@ -256,7 +256,7 @@ class FileView:
             return shown
         if self._complete:
             return f"{shown} (the run ended on {self._clock} {rows})"
-        more = "the run continues" if self._live else "continue with societies run CONFIG --resume"
+        more = "the run continues" if self._live else "resume the run to continue it"
         return f"{shown} (recorded up to {self._clock} {rows}; {more})"
 
     def _shot(self, state: Place) -> Shot:

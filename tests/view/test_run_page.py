@@ -612,9 +612,7 @@ def test_a_file_that_is_being_written_is_followed_and_only_new_rows_are_sent(tmp
     page = FileView(path)
     state, rows = page.initial, page.initial.asked
     assert not state.playing and 6 <= rows < 12
-    said = (
-        f"day {rows} of 12 (recorded up to day {rows}; continue with societies run CONFIG --resume)"
-    )
+    said = f"day {rows} of 12 (recorded up to day {rows}; resume the run to continue it)"
     assert next(page.frames(state)).caption == said
     for beyond in (page.take(state, Change("tick", 12)), page.take(state, Press("ten"))):
         assert next(page.frames(beyond)).tick == rows

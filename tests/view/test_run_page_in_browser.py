@@ -199,6 +199,10 @@ def test_pictures_and_a_video_are_saved(window, tmp_path):
     shown = window.js("newest.panes[0].numbers.links.length / 3")
     parts = [one.get("d").count("L") for one in drawing.iter(f"{space}path")]
     assert sum(parts) > shown > 0
+    click(window, "branch")
+    window.until("newest.panes.length === 2")
+    assert window.js(f"{texts}.some(one => one.text.endsWith('from the next day on'))")
+    assert window.js("[0.000002, 0.3, 0, null].map(label)") == ["2e-6", "0.3", "0", ""]
 
 
 def test_a_video_waits_for_pictures_that_are_still_encoded(page, window, tmp_path):

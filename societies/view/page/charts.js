@@ -13,7 +13,10 @@ const words = (number) => (number === null || number === undefined ? "none" : Nu
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 const brief = (number) => compact.format(number);
 const exact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 5 });
-const label = (number) => (number === null ? "" : exact.format(number));
+function label(number) {
+  if (number && Math.abs(number) < 1e-4) return Number(number.toPrecision(6)).toExponential();
+  return number === null ? "" : exact.format(number);
+}
 
 // Returns a column of a course: an array with a value for each tick, null where there is none.
 function values(place, name, kind) {

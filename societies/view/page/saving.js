@@ -1,7 +1,7 @@
 // Saves what is drawn of a run: as PNG, as SVG, or as a video of the ticks that are shown.
 "use strict";
 
-const TITLES = ".u-title, .legend > *, #when, #now, #parted, .pane h2, .hash, .network-title, .grid-title, .spread-title";
+const TITLES = ".u-title, .legend > *, #when, #now, #parted, .pane h2, .pane .value, .hash, .network-title, .grid-title, .spread-title";
 const paper = () => (dark.matches ? "#121212" : "#ffffff");
 
 let film = null; // the video that is recorded: { canvas, recorder, parts, ending }

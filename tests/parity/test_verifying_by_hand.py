@@ -17,6 +17,7 @@ from societies.workload.checking.coverage import (
     Difference,
     VerifyReport,
     first_difference,
+    first_different_event,
 )
 from societies.workload.running.engines import FINISH, ReferenceEngine
 from societies.workload.running.points import with_table
@@ -169,6 +170,37 @@ def test_arrays_of_every_type_are_compared(dtype):
     other[1, 0] = 0
     told = first_difference("day", 1, "p", {"x": one}, {"x": other})
     assert (told.index, told.device_value, told.reference_value) == ((1, 0), 1, 0)
+
+
+def test_the_first_different_event_is_named_by_copy_row_and_column():
+    """Rows have the copy, the tick and numbers; those of a copy stand in their order."""
+    rows = np.array([[0, 7, 5, 6], [2, 7, 8, 9], [2, 7, 3, 4], [0, 7, 1, 2]])
+    empty = rows[:0]
+
+    def found(a, b, name="x"):
+        one = first_different_event("day", 7, "sell", {name: a, "y": empty}, {name: b, "y": empty})
+        return one and (
+            one.clock,
+            one.tick,
+            one.phase,
+            one.array,
+            one.index,
+            one.device_value,
+            one.reference_value,
+        )
+
+    assert found(rows, rows.copy()) is None and found(empty, empty) is None
+    for at, column, place in ((0, 3, (0, 0, 2)), (2, 2, (2, 1, 1)), (3, 1, (0, 1, 0))):
+        other = rows.copy()
+        other[at, column] = 50
+        other[-1, 3] = 60  # which is later
+        expected = ("day", 7, "sell", "events x", place, 50, int(rows[at, column]))
+        assert found(other, rows) == expected
+    number = ("day", 7, "sell", "events x, number of rows")
+    assert found(rows[:2], rows) == (*number, (0,), 1, 2)
+    assert found(rows[[0, 1, 3]], rows) == (*number, (2,), 1, 2)
+    assert found(rows, empty) == (*number, (0,), 2, 0)
+    assert found(empty, rows[1:3]) == (*number, (2,), 0, 2)
 
 
 def test_the_first_array_in_order_of_the_fields_is_named():

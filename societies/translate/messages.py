@@ -84,7 +84,7 @@ NO_WAITING = "a rule waits for nothing"
 TOO_LARGE = "a whole number of more than 64 bits", "Write it as a real number: 1e22."
 STATE = (
     "the state of a random stream is no number",
-    "Write rng = Rng.load(...), and draw from it.",
+    "Write rng = Rng.load(...), and draw from it; fields of whole numbers are int64.",
 )
 LOOP_ELSE = (
     "else of a loop cannot be translated",

@@ -29,6 +29,7 @@ from societies.translate.function import Function
 from societies.translate.messages import DICTIONARY, TEXT, RuleError, TranslationError
 from societies.translate.names import in_c
 from societies.translate.source import LARGEST_FILE, SourceFile, definition, files_of, rules_sha256
+from societies.translate.tables import definitions
 from societies.translate.tests_of_rules import (
     MOST_ROUNDS,
     TooManyRounds,
@@ -160,7 +161,8 @@ class PlugIn:
         if unit.scratch_words([made]):
             hint = f"A list in a rule has at most {LONGEST_LIST} entries."
             raise self._error(file, node, f"the lists of {node.name} are too long", hint)
-        return f"{unit.text_of_functions([made])}\n\n{self._shell(made, values, file, unit)}\n"
+        texts = [*definitions(unit.arguments), unit.text_of_functions([made]), ""]
+        return "\n".join([*texts, self._shell(made, values, file, unit), ""])
 
     def _shown(self, path: Path) -> str:
         """Return the path of a file as the user named it, if it is the rule's."""

@@ -145,7 +145,22 @@ def _several(
         f.error(at, "* cannot be translated", "Write a slice: rest = values[1:].")
     if len(target.elts) != len(found):
         f.error(at, f"{len(found)} values for {len(target.elts)} names")
-    return [f.kept(v) if isinstance(v, Number) else v for v in found]
+    return [_steadied(f, value) for value in found]
+
+
+def _steadied(f: Function, value: Value) -> Value:
+    """Return a value that the assignments to the other targets cannot change."""
+    if isinstance(value, Number):
+        return f.kept(value)
+    if isinstance(value, List) and value.base:
+        base = f.fresh()
+        f.emit(f"const long {base} = {value.base};")
+        return replace(value, base=base)
+    if isinstance(value, Stream) and not value.address.startswith("&"):
+        pointer = f.fresh()
+        f.emit(f"rng_t *const {pointer} = {value.address};")
+        return Stream(pointer)
+    return value
 
 
 def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from societies.translate.values import (
     ListColumn,
     Number,
     Value,
+    literal,
 )
 
 
@@ -71,7 +73,8 @@ def table(f: Function, values: Any, node: ast.AST, name: str = "") -> List:
             bounds = (int(min(numbers)), int(max(numbers)))  # type: ignore[assignment]
         c = _argument(f, name, i, width, np.array(numbers, "float64" if real else "int64"))
         ctype = "real" if real else "long"
-        f.use(c, f"__global const {ctype} *{c}")
+        if not f.unit.pure:
+            f.use(c, f"__global const {ctype} *{c}")
         columns.append(ListColumn(c, ctype, REAL if real else INT))
     low, high = bounds
     return List(tuple(columns), "table", str(len(rows)), len(rows), low=low, high=high)
@@ -79,10 +82,21 @@ def table(f: Function, values: Any, node: ast.AST, name: str = "") -> List:
 
 def _argument(f: Function, name: str, i: int, width: int, values: Any) -> str:
     """Return the name of a kernel's argument with these values."""
-    base = in_c(f"table_{name or 'fixed'}" + (f"_{i}" if width > 1 else ""))
+    base = in_c(f"table_{name or f.unit.pure or 'fixed'}" + (f"_{i}" if width > 1 else ""))
     count, c = 1, base
     while c in f.unit.arguments and not np.array_equal(f.unit.arguments[c], values):
         count += 1
         c = f"{base}_{count}"
     f.unit.arguments[c] = values
     return c
+
+
+def definitions(arguments: Mapping[str, Any]) -> list[str]:
+    """Return the lines that define constant lists, of a text whose kernels are not given them."""
+    found = []
+    for name, values in arguments.items():
+        ctype = "real" if values.dtype.kind == "f" else "long"
+        entries = ", ".join(literal(one).text for one in values.tolist())
+        entries = entries.replace("SOFT_", "")  # which are no constants in C
+        found.append(f"__constant {ctype} {name}[{len(values)}] = {{{entries}}};")
+    return found

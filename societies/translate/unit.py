@@ -248,11 +248,10 @@ class TranslatedProgram:
             self.sites.append(one)
         return self.sites.index(one) + 1
 
-    @staticmethod
-    def space(name: str) -> str:
+    def space(self, name: str) -> str:
         """Return the qualifier of a pointer into a space of memory."""
-        if name == "table":
-            return "__global const "
+        if name == "table":  # a rule of a model is given no arguments of the kernel
+            return "__constant " if self.pure else "__global const "
         return "__global " if name in ("field", "scratch") else ""
 
     # ---------------------------------------------------------------- text

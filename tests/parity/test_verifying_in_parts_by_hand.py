@@ -50,7 +50,7 @@ def comparison(engine=None, last=300, **more):
     facts = {"engine": engine or Engine(), "clock": "day", "_last": last, "end": last}
     facts |= {"difference": None, "windows": [], "planned": 0, "_done": 0, "loaded": []}
     facts |= {"_due": {}, "_acted": {}, "_counts": {}, "_kinds": {}, "_places": {}, "_fields": {}}
-    facts |= {"_lists": ()}
+    facts |= {"_lists": (), "_counted": more.get("_lists", ())}
     one.__dict__.update({**facts, **more})
     one._progress = lambda done, ticks, doing: None
     one.load = one.loaded.append

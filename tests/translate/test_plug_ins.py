@@ -243,6 +243,36 @@ def written(folder, **more):
 ALL = {name: f"my_rules.py:{name}" for name in ("price", "score", "choice")}
 
 
+LISTS = """
+K = (1.0, 2.5, float("inf"))
+N = (3, 1, 2)
+P = ((1, 2.0), (4, 8.0))
+
+def most(values):
+    found = values[0]
+    for one in values:
+        if 9.0 > one > found:
+            found = one
+    return found
+
+def price(most_a):
+    return most(K) / most_a
+
+def score(value, last, wanted_held):
+    return value * K[wanted_held % 2] + P[1][1]
+
+def choice(wanted, given):
+    return N[wanted % 3] - N[given % 3] + P[0][0]
+"""
+
+
+def test_rules_read_constant_lists_of_their_file(rules):
+    """No kernel of the economy was given them, so that none could be built."""
+    (rules / "my_rules.py").write_text(LISTS)
+    report = societies.verify(economy(**ALL), ticks=4)
+    assert report.identical, str(report)
+
+
 @pytest.mark.ci
 def test_rules_of_trade_and_curves_have_the_bits_of_python(rules):
     """The price has a loop."""

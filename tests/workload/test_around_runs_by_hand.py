@@ -925,3 +925,14 @@ def test_texts_of_a_stranger_are_shown_short_and_printable():
     assert provenance._short("x" * 60) == "x" * 60
     assert provenance._short("x" * 61) != "x" * 61 and len(provenance._short("x" * 900)) < 200
     assert "\x1b" not in provenance._short("a\x1b[31m")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_hash_of_a_state_leaves_the_bits_of_nan_to_the_device(dtype):
+    fields = {"x": Field((), dtype, "1", "x")}
+    hashes = []
+    for numbers in ([1.0, np.nan], [1.0, -np.nan], [1.0, np.inf], [0.0, 1.0], [-0.0, 1.0]):
+        expected = hashlib.sha256()
+        hash_array(expected, fields, "x", np.array(numbers, dtype))
+        hashes.append(expected.hexdigest())
+    assert hashes[0] == hashes[1] and len(set(hashes)) == 4

@@ -10,6 +10,7 @@ import numpy as np
 
 from societies.words import counted, plural
 from societies.workload.declare.fields import State
+from societies.workload.running.state import one_nan
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ def first_difference(
 ) -> Difference | None:
     """Return the first element in which two states differ, in the order of ``expected``."""
     for name, b in expected.items():
-        a = found[name]
-        if a.tobytes() != b.tobytes():
+        a = one_nan(found[name])
+        if a.tobytes() != (b := one_nan(b)).tobytes():
             bits = a.dtype.str.replace("f", "u")
             different, *_ = np.argwhere(a.view(bits) != b.view(bits)).tolist()
             index = tuple(different)

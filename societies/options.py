@@ -223,7 +223,7 @@ class MemberCommand(ConfigCommand):
         return None if config is None or is_result(config) else super().workload(config, line)
 
     def speak_of(self, workload: Workload[Any, Any], line: CommandLine) -> None:
-        """Add the options of the member; one with the clock's name is also ``--tick``."""
+        """Add the options of the member; tick and copy also have the workload's names."""
         super().speak_of(workload, line)
         from societies.members import options
 
@@ -232,6 +232,9 @@ class MemberCommand(ConfigCommand):
         for option in reversed([] if member is None else options(member)):
             if option.opts == [f"--{workload.clock}"]:
                 option.opts.append(ONE)
+            elif word := {ONE: workload.clock, "--copy": workload.copies}.get(option.opts[0]):
+                typed(option.name, option.name if f"--{option.name}" in line.unknown else word)
+                option.opts.insert(0, f"--{word}")
             if not taken & set(option.opts):
                 self.params.insert(1, option)
 

@@ -177,7 +177,7 @@ class Bam(Model[BamConfig, Any]):
 
         return figure(results, economy=economy, first=first)
 
-    def trace(
+    def trace(  # type: ignore[override]  # with options of its own
         self,
         config: BamConfig,
         *,

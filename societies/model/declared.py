@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import warnings
@@ -18,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.config.problems import suggestion
-from societies.errors import ConfigError, TranslationWarning, option
+from societies.errors import ConfigError, TranslationWarning
 from societies.inputs import shown
 from societies.kerneltext.source import Generated, amalgamate, without_comments
 from societies.model.carried import NUMBER, PLACE, note_number, on_host, whole
 from societies.model.mistakes import place_of, require_class, require_declared, with_arguments
 from societies.model.repeatable import require_repeatable
+from societies.model.traceable import Traceable
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
@@ -55,7 +55,7 @@ _WARNED: set[str] = set()
 """Messages of phases that cannot be translated, each of which is shown once."""
 
 
-class Model(Workload[C, P]):
+class Model(Traceable, Workload[C, P]):
     """A workload of one file of Python.
 
     Attributes
@@ -164,38 +164,6 @@ class Model(Workload[C, P]):
         files = files_of(self.rules().values())
         text = "\n".join(f"# {name}\n" + "\n".join(file.lines) for name, file in files.items())
         return {"rules_sha256": self.rules_sha256(), "rules": text}
-
-    def trace(
-        self,
-        config: C,
-        *,
-        tick: int = 1,
-        entry: int | None = None,
-        copy: int | None = None,
-        form: str = "text",
-        device: Any = "auto",
-        progress: Any = None,
-    ) -> str:
-        """Return a text on what each phase of a tick changed.
-
-        Parameters
-        ----------
-        tick : int
-            The tick, such as a day, from 1.
-        entry : int, optional
-            Only entries of this index, such as an agent, from 0, and events that hold this number.
-        copy : int, optional
-            The number of the copy, such as a society; default: the first.
-        form : str
-            text or json.
-        """
-        from societies.model.tracing import trace
-
-        if form not in ("text", "json"):
-            raise ConfigError(f"{option('form', form)}: choose text or json")
-        setup = Setup(self, config)
-        one = trace(setup, tick=tick, entry=entry, copy=copy, device=device, progress=progress)
-        return json.dumps(one.data()) if form == "json" else str(one)
 
     # ---------------------------------------------------------------- what follows
 

@@ -238,7 +238,8 @@ def _store_stream(f: Function, name: str, value: Stream, node: ast.AST) -> None:
         f.error(node, f"'{name}' stood for {f.called(before)} before", "Give the stream a name.")
     if f.frame.bindings[name] > 1:
         pointer = before.address if isinstance(before, Stream) else f.cname(f"{name}_at")
-        f.declared[f"*{pointer}"] = "rng_t"
+        if f"rng_t *{pointer}" not in f.instance.parameters:
+            f.declared[f"*{pointer}"] = "rng_t"
         f.emit(f"{pointer} = {value.address};")
         value = Stream(pointer)
     f.frame.scope[name] = value

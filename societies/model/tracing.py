@@ -177,8 +177,9 @@ def _changed(
     before: NDArray[Any], after: NDArray[Any], entry: int | None
 ) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
     """Yield index, value before and value after of entries that differ, of one or of all."""
-    nans = before.dtype.kind == "f"
-    differ = (before != after) & ~(np.isnan(before) & np.isnan(after) if nans else False)
+    differ = before != after
+    if before.dtype.kind == "f":
+        differ = differ & ~(np.isnan(before) & np.isnan(after))
     for place in np.argwhere(differ).tolist():
         if entry is None or not place or place[0] == entry:
             index = tuple(place)

@@ -97,6 +97,7 @@ def definitions(arguments: Mapping[str, Any]) -> list[str]:
     for name, values in arguments.items():
         ctype = "real" if values.dtype.kind == "f" else "long"
         entries = ", ".join(literal(one).text for one in values.tolist())
-        entries = entries.replace("SOFT_", "")  # which are no constants in C
+        for word, constant in (("SOFT_INFINITY", "(1e308 * 10.0)"), ("SOFT_NAN", "(0.0 / 0.0)")):
+            entries = entries.replace(word, constant)  # the words are no constants to a compiler
         found.append(f"__constant {ctype} {name}[{len(values)}] = {{{entries}}};")
     return found

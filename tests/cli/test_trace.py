@@ -330,5 +330,6 @@ def test_a_workload_that_cannot_be_traced_reports_it(tmp_path, monkeypatch, shel
         assert shell("trace", "plate.yaml", *words) == (
             2,
             "",
-            "workload laplace cannot be traced: it does not define how; these can: bam, economy\n",
+            "workload laplace cannot be traced: it does not define how; these can: bam, "
+            "boltzmann, economy, kirman_ants, schelling, sugarscape, zero_intelligence\n",
         )

@@ -244,7 +244,7 @@ ALL = {name: f"my_rules.py:{name}" for name in ("price", "score", "choice")}
 
 
 LISTS = """
-K = (1.0, 2.5, float("inf"))
+K = (1.0, 2.5, float("inf"), float("nan"), -float("inf"))
 N = (3, 1, 2)
 P = ((1, 2.0), (4, 8.0))
 

@@ -5,14 +5,15 @@ Its parts are imported only when they are used, so that reading a configuration 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError, option
 from societies.workload import Block, Events, Field, Phase, Series, Setup, Source, Step, Workload
+from societies.workload.declare.optional import in_form, require_form
 from societies.workload.declare.scene import Scene
 
 if TYPE_CHECKING:
@@ -302,8 +303,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         from societies.economy.explain.report import text
         from societies.economy.explain.trace import trace
 
-        if form not in ("text", "json"):
-            raise ConfigError(f"{option('form', form)}: choose text or json")
+        require_form(form)
         if (day is None) == (days is None):
             raise ConfigError(f"give either {option('day')} or {option('days')}")
         setup = Setup(self, config)
@@ -335,8 +335,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
                     device=device,
                     progress=progress,
                 )
-            data = form == "json"
-            return json.dumps(lived.data()) if data else report_life.text(lived, full=full)
+            return in_form(form, lived, partial(report_life.text, full=full))
         if without is not None:
             raise ConfigError(f"{option('without', without)}: is of a life ({option('days')})")
         assert day is not None
@@ -350,7 +349,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
             device=device,
             progress=progress,
         )
-        return json.dumps(found.data()) if form == "json" else text(found, full=full)
+        return in_form(form, found, partial(text, full=full))
 
     def figure(self, results: xr.Dataset, *, bands: str = "interval") -> Any:
         """Draw the daily means and, with devices, their use.

@@ -6,6 +6,7 @@ import ast
 import inspect
 import math
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -104,11 +105,7 @@ class _Rule:
 
     def explained(self, error: Exception, society: Any, index: int, day: int) -> RuleError:
         """Return an error that says where in the rules another one was raised."""
-        line, trace = 0, error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == self._file:
-                line = trace.tb_lineno
-            trace = trace.tb_next
+        line = line_in(self._file, error)
         said = f"{type(error).__name__}: {error}"
         if isinstance(error, AttributeError) and error.obj is society:
             said = _no_field(str(error.name), self.declared)
@@ -144,6 +141,13 @@ class _Rule:
             if stored or others:
                 return min(stored or others)
         return int(self.function.__code__.co_firstlineno)
+
+
+def line_in(file: str, error: Exception | None) -> int:
+    """Return the last line of a file through which an error came; 0 if there is none."""
+    walked = traceback.walk_tb(error.__traceback__ if error is not None else None)
+    lines = [number for frame, number in walked if frame.f_code.co_filename == file]
+    return lines[-1] if lines else 0
 
 
 def _no_field(name: str, declared: Declared) -> str:

@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 from societies.config.model import VALUE, WorkloadConfig
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, SocietiesError
-from societies.model.carried import NUMBER, PLACE, in_words
+from societies.model.carried import NUMBER, PLACE, in_words, line_in
 from societies.translate.values import FIELDS
 from societies.workload import Events, Field, Series, Step, Workload
 from societies.workload.declare.config import EnsembleConfig
@@ -168,12 +168,7 @@ def place_of(where: Any, error: Exception | None = None) -> str:
         file, line = inspect.getsourcefile(where) or "", inspect.getsourcelines(where)[1]
     else:
         file, line = where.__code__.co_filename, where.__code__.co_firstlineno
-    trace = error.__traceback__ if error is not None else None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return f"{Path(file).name}:{line}"
+    return f"{Path(file).name}:{line_in(file, error) or line}"
 
 
 def _of_names(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, cast
 
-from societies.errors import ConfigError, option
 from societies.workload import Setup
+from societies.workload.declare.optional import in_form, require_form
 
 
 class Traceable:
@@ -38,8 +37,7 @@ class Traceable:
         """
         from societies.model.tracing import trace
 
-        if form not in ("text", "json"):
-            raise ConfigError(f"{option('form', form)}: choose text or json")
+        require_form(form)
         setup = Setup(cast(Any, self), config)
         one = trace(setup, tick=tick, entry=entry, copy=copy, device=device, progress=progress)
-        return json.dumps(one.data()) if form == "json" else str(one)
+        return in_form(form, one)

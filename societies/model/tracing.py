@@ -193,8 +193,7 @@ def _lines(one: TracedPhase) -> list[str]:
         for index, was, now in found[:SHOWN]:
             where = f"{name}{list(index)}" if index else name
             lines.append(f"{where}: {was:,.10g} to {now:,.10g}")
-        if more := len(found) - SHOWN:
-            lines += [f"{name}: {counted(more, 'more entry')}"] if more > 0 else []
+        lines += [f"{name}: {counted(len(found) - SHOWN, 'more entry')}"] * (len(found) > SHOWN)
     for name, rows in one.rows.items():
         lines += [f"{name}: row {', '.join(map(str, row))}" for row in rows[:SHOWN]]
         lines += [f"{name}: {counted(len(rows) - SHOWN, 'more row')}"] * (len(rows) > SHOWN)

@@ -220,11 +220,8 @@ class RunView:
         if name == "branch":
             other = () if state.branched else state.changes
             return replace(state, branched=not state.branched, other=other, other_before=())
-        courses = ("other", "other_before") if state.branched else ("changes", "before")
-        if not (before := getattr(state, courses[1])):
-            return state
-        undone: dict[str, Any] = dict(zip(courses, (before[-1], before[:-1]), strict=True))
-        return replace(state, **undone)
+        before = _before(state)
+        return _steer(state, before[-1], before[:-1]) if before else state
 
     def _changed(self, state: Panes, values: Mapping[str, Any]) -> Panes:
         """Return the state with changes after the present tick, which replace those made then."""
@@ -238,13 +235,11 @@ class RunView:
         same = [(now, key) for key in values if not key.startswith(REMOVE)]
         was = _steered(state)
         kept = [one for one in was if one[:2] not in same and one[0] <= now and one not in new]
-        names = ("other", "other_before") if state.branched else ("changes", "before")
-        before: tuple[tuple[Change, ...], ...] = getattr(state, names[1])
+        before = _before(state)
         again = [one[:2] for one in was[len(was) - len(new) :]] == same  # a slider is being moved
         if (*kept, *new) != was and not (before and again):
             before = (*before, was)
-        changed: dict[str, Any] = dict(zip(names, ((*kept, *new), before), strict=True))
-        return replace(state, **changed)
+        return _steer(state, (*kept, *new), before)
 
     def _possible(self, state: Panes) -> Panes:
         """Return the state; raise ConfigError if its changes are not possible together."""
@@ -381,3 +376,17 @@ def _begun(courses: Sequence[Course], last: int) -> list[Course]:
 def _steered(state: Panes) -> tuple[Change, ...]:
     """Return the changes of the course that sliders change: the second one, if there is one."""
     return state.other if state.branched else state.changes
+
+
+def _before(state: Panes) -> tuple[tuple[Change, ...], ...]:
+    """Return what these changes were before each change."""
+    return state.other_before if state.branched else state.before
+
+
+def _steer(
+    state: Panes, changes: tuple[Change, ...], before: tuple[tuple[Change, ...], ...]
+) -> Panes:
+    """Return the state with other changes of that course, and what they were before."""
+    if state.branched:
+        return replace(state, other=changes, other_before=before)
+    return replace(state, changes=changes, before=before)

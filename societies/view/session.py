@@ -78,7 +78,7 @@ class Session(Generic[S]):
         self._changed = threading.Condition()
         self._viewers: list[Viewer[S]] = []
         self._states, self._closed = 0, False
-        self._declared = getattr(view, "declared", 0)
+        self._declared = self._declarations
         renderer = Renderer(view, self._mailbox, self._deliver, self._failed)
         self._thread = threading.Thread(target=renderer.run, name=COMPUTING, daemon=True)
 
@@ -156,23 +156,19 @@ class Session(Generic[S]):
         """Whether a viewer controls the session."""
         return bool(self._viewers) and self._viewers[0] is viewer
 
+    @property
+    def _declarations(self) -> int:
+        """How many times a view whose controls change by themselves has read what they are."""
+        return int(getattr(self.view, "declared", 0))
+
     def news(self, viewer: Viewer[S]) -> dict[str, Any] | None:
         """Return controls, error and other facts to send to a viewer; None if none has changed."""
-        declared = getattr(
-            self.view, "declared", 0
-        )  # of a view whose controls change by themselves
-        if declared != self._declared:
-            self._declared, self.controls = declared, list(self.view.controls(self.state))
+        if self._declarations != self._declared:
+            self._declared = self._declarations
+            self.controls = list(self.view.controls(self.state))
         controls = self.controlled_by(viewer)
-        now = (
-            declared,
-            self._states,
-            controls,
-            len(self._viewers),
-            viewer.errors,
-            viewer.error,
-            viewer.seq,
-        )
+        states = self._declared, self._states
+        now = (states, controls, len(self._viewers), viewer.errors, viewer.error, viewer.seq)
         if not viewer.unsent(now):
             return None
         return {

@@ -6,13 +6,11 @@ phases make a quarter, and what is reported of it; docs/bam.md explains the mode
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from societies.errors import ConfigError, option
 from societies.model import Field, Model, Policy, Scene, Series
 from societies.models.bam.accounts import ACCOUNTS
 from societies.models.bam.config import BamConfig
@@ -23,6 +21,7 @@ from societies.models.bam.goods import budget, goods, look, save, shopping  # no
 from societies.models.bam.labour import draw_lot, labour, offer, pay, revise, search  # noqa: F401
 from societies.models.bam.statistics import measure, statistics  # noqa: F401
 from societies.words import counted
+from societies.workload.declare.optional import in_form, require_form
 from societies.workload.declare.protocol import Setup
 
 FIRM, HOUSEHOLD, BANK, SLOT = ("firm",), ("household",), ("bank",), ("firm", "loan_slot")
@@ -207,8 +206,7 @@ class Bam(Model[BamConfig, Any]):
         from societies.models.bam.explain import explain
         from societies.models.bam.report import text
 
-        if form not in ("text", "json"):
-            raise ConfigError(f"{option('form', form)}: choose text or json")
+        require_form(form)
         found = explain(
             Setup(self, config),
             firm=firm,
@@ -218,7 +216,7 @@ class Bam(Model[BamConfig, Any]):
             device=device,
             progress=progress,
         )
-        return json.dumps(found.data()) if form == "json" else text(found)
+        return in_form(form, found, text)
 
     def why_ended(self, config: BamConfig, state: Mapping[str, Any]) -> str:
         """Return why all economies ended before the last quarter."""

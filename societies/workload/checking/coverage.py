@@ -41,11 +41,12 @@ def first_difference(
 ) -> Difference | None:
     """Return the first element in which two states differ, in the order of ``expected``."""
     for name, b in expected.items():
-        a = one_nan(found[name])
-        if a.tobytes() != (b := one_nan(b)).tobytes():
-            bits = a.dtype.str.replace("f", "u")
-            different, *_ = np.argwhere(a.view(bits) != b.view(bits)).tolist()
-            index = tuple(different)
+        a = found[name]
+        if a.tobytes() == b.tobytes():
+            continue
+        a, b, bits = one_nan(a), one_nan(b), a.dtype.str.replace("f", "u")
+        for place in np.argwhere(a.view(bits) != b.view(bits)).tolist():
+            index = tuple(place)
             return Difference(clock, tick, phase, name, index, a[index].item(), b[index].item())
     return None
 

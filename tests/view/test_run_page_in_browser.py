@@ -201,7 +201,7 @@ def test_pictures_and_a_video_are_saved(window, tmp_path):
     assert sum(parts) > shown > 0
     click(window, "branch")
     window.until("newest.panes.length === 2")
-    assert window.js(f"{texts}.some(one => one.text.endsWith('from the next day on'))")
+    window.until(f"{texts}.some(one => one.text.endsWith('from the next day on'))")  # once drawn
     assert window.js("[0.000002, 0.3, 0, null].map(label)") == ["2e-6", "0.3", "0", ""]
 
 

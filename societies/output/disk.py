@@ -65,7 +65,6 @@ class Disk:
     Parameters
     ----------
     descriptor : of the open file; the caller closes it
-    extents : dict of name to Extent
     salt : int, optional
         What all checksums of the file begin with (see `societies.output.positions`); None: layout 2
     """

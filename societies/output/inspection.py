@@ -51,7 +51,6 @@ class Inspection:
 
     Attributes
     ----------
-    path : Path
     rows : list of (label, value), for people
     complete : whether its run reached the end
     checked : whether every recorded byte was compared with its checksum
@@ -72,7 +71,6 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
 
     Parameters
     ----------
-    path : path
     check : bool
         Compare everything recorded with its checksums. Without it only the parts that never
         change are compared, as on every opening.

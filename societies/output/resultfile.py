@@ -402,7 +402,6 @@ class ResultFile:
 
         Parameters
         ----------
-        table : str
         columns : mapping of name to array (rows) or (rows, positions)
 
         Raises
@@ -505,7 +504,6 @@ class ResultFile:
 
         Parameters
         ----------
-        tick : int
         why : in a few words: which tolerance is met, that a tree is closed
         """
         with self._writing():

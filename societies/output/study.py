@@ -54,7 +54,6 @@ class StudyFile:
 
     Attributes
     ----------
-    path : pathlib.Path
     layout : what the file holds
     attributes : of the file
     points : of the whole study, as plain data

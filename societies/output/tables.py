@@ -31,7 +31,6 @@ class Column:
 
     Attributes
     ----------
-    name : str
     dtype : signed integer or float type
     units, long_name : as of a variable
     dim : coordinate of the file along which every row has values; "": a row has one value
@@ -63,8 +62,6 @@ class EventTable:
 
     Attributes
     ----------
-    name : str
-    columns : tuple of Column
     rows : int, capacity
     in_study : whether studies record it: the configuration asks for it, and it has the events of
         every copy of a launch

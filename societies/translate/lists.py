@@ -275,12 +275,12 @@ def copy(f: Function, source: List, target: List, length: str = "") -> None:
         f.emit(f"{target.counter} = {source.length};")
 
 
-def copied(f: Function, source: List, name: str = "", most: int = 0) -> List:
+def copied(f: Function, source: List, name: str = "") -> List:
     """Return a new list with the entries of another one."""
     inner = source.dims[1] if source.rows else 0
     if len(source.dims) > 2:
         f.error(None, "a list of three dimensions is copied", "Copy its rows.")
-    made = new(f, name, source.kinds, most or source.most, inner=inner)
+    made = new(f, name, source.kinds, source.most, inner=inner)
     if source.rows and not source.lengths:  # a field, whose rows have a fixed length
         with f.loop(source.length) as k:
             row = get(f, made, k)

@@ -25,6 +25,9 @@ from societies.translate.values import (
     wide,
 )
 
+Made = Callable[[Function, List, ast.Call, str], Value]
+"""What translates a method of a list, for a call of it and the name that its result gets."""
+
 _IDENTITY = (
     "whether a list contains a real number: in Python NaN equals itself there",
     "Write a loop, or any(x == y for x in values).",
@@ -119,8 +122,7 @@ INSTEAD = {
 
 def method(f: Function, where: List, name: str, node: ast.Call, target: str) -> Value:
     """Translate the call of a method of a list."""
-    made = METHODS.get(name)
-    if made is None:
+    if name not in METHODS:
         hint = INSTEAD.get(name, f"It has {', '.join(METHODS)}.")
         f.error(node, f"a list has no .{name} here", hint)
     if node.keywords and name != "sort":
@@ -132,13 +134,18 @@ def method(f: Function, where: List, name: str, node: ast.Call, target: str) -> 
     if name in ("append", "extend", "insert") and not where.bounded:
         named = (n for n, v in f.frame.scope.items() if v == where)
         f.error(node, UNKNOWN_MOST, BOUNDED.format(name=next(named, "values")))
-    return made(f, where, node, target)
+    return METHODS[name](f, where, node, target)
 
 
-def _arguments(f: Function, node: ast.Call, least: int, most: int) -> list[Value]:
-    if not least <= len(node.args) <= most:
-        f.error(node, f"takes {least if least == most else f'{least} to {most}'} arguments")
-    return f.ordered(node.args)
+def _taking(least: int, most: int, made: Callable[..., Value]) -> Made:
+    """Return the translation of a method whose arguments, checked in number, ``made`` gets."""
+
+    def method(f: Function, where: List, node: ast.Call, target: str) -> Value:
+        if not least <= len(node.args) <= most:
+            f.error(node, f"takes {least if least == most else f'{least} to {most}'} arguments")
+        return made(f, where, node, *f.ordered(node.args))
+
+    return method
 
 
 def _learned(f: Function, where: List, value: Value, node: ast.AST) -> None:
@@ -157,8 +164,7 @@ def _learned(f: Function, where: List, value: Value, node: ast.AST) -> None:
                 f.learn(("entries", name), made)
 
 
-def _append(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    (value,) = _arguments(f, node, 1, 1)
+def _append(f: Function, where: List, node: ast.Call, value: Value) -> Value:
     if isinstance(value, List) and not where.rows:
         name = next((n for n, v in f.frame.scope.items() if v == where), "")
         if name and where.local and f.fact("inner", name) is None:
@@ -169,8 +175,7 @@ def _append(f: Function, where: List, node: ast.Call, target: str) -> Value:
     return Known(None)
 
 
-def _extend(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    (value,) = _arguments(f, node, 1, 1)
+def _extend(f: Function, where: List, node: ast.Call, value: Value) -> Value:
     added = listed(f, value, node, ".extend takes a list", APPEND_EACH)
     k = f.cname("k")
     with f.loop(f.kept(Number(added.length, INT)).text, to=k):
@@ -185,8 +190,7 @@ def _moved(f: Function, where: List, start: str, end: str) -> None:
         lists.move(f, where, f"{k} + 1", where, k)
 
 
-def _pop(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    values = _arguments(f, node, 0, 1)
+def _pop(f: Function, where: List, node: ast.Call, *values: Value) -> Value:
     if where.rows:
         f.error(node, ".pop of a list of lists", "Keep in a variable how many rows count.")
     n = where.counter
@@ -201,10 +205,9 @@ def _pop(f: Function, where: List, node: ast.Call, target: str) -> Value:
     return taken
 
 
-def _insert(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    place_value, value = _arguments(f, node, 2, 2)
+def _insert(f: Function, where: List, node: ast.Call, at: Value, value: Value) -> Value:
     _learned(f, where, value, node)
-    n, index = where.counter, f.present(f.number(place_value, node), node)
+    n, index = where.counter, f.present(f.number(at, node), node)
     place = f.kept(Number(f"slice_bound({bare(wide(index))}, {n})", INT)).text
     f.require(f"{n} < {where.most}", node, f"the list has more than {where.most} entries")
     parts = [f.kept(f.number(one, node)) for one in parts_of(value)]
@@ -235,27 +238,23 @@ def _position(f: Function, where: List, value: Value, node: ast.AST) -> str:
     return place
 
 
-def _remove(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    (value,) = _arguments(f, node, 1, 1)
+def _remove(f: Function, where: List, node: ast.Call, value: Value) -> Value:
     place, n = _position(f, where, value, node), where.counter
     f.emit(f"if ({place} < {n}) --{n};")
     _moved(f, where, place, n)
     return Known(None)
 
 
-def _clear(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    _arguments(f, node, 0, 0)
+def _clear(f: Function, where: List, node: ast.Call) -> Value:
     f.emit(f"{where.counter} = 0;")
     return Known(None)
 
 
-def _index(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    (value,) = _arguments(f, node, 1, 1)
+def _index(f: Function, where: List, node: ast.Call, value: Value) -> Value:
     return Number(_position(f, where, value, node), INT, FIXED, 0, where.most)
 
 
-def _count(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    (value,) = _arguments(f, node, 1, 1)
+def _count(f: Function, where: List, node: ast.Call, value: Value) -> Value:
     whole(f, where, node)
     total, k = f.fresh(), f.cname("k")
     f.emit(f"long {total} = 0;")
@@ -265,13 +264,13 @@ def _count(f: Function, where: List, node: ast.Call, target: str) -> Value:
 
 
 def _copy(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    _arguments(f, node, 0, 0)
+    if node.args:
+        f.error(node, "takes 0 arguments")
     whole(f, where, node)
     return lists.copied(f, where, target)
 
 
-def _reverse(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    _arguments(f, node, 0, 0)
+def _reverse(f: Function, where: List, node: ast.Call) -> Value:
     whole(f, where, node, "write")
     if where.rows:
         f.error(node, ".reverse of a list of lists", "Go through it with reversed(...).")
@@ -286,15 +285,15 @@ def _reverse(f: Function, where: List, node: ast.Call, target: str) -> Value:
     return Known(None)
 
 
-METHODS: dict[str, Callable[[Function, List, ast.Call, str], Value]] = {
-    "append": _append,
-    "extend": _extend,
-    "pop": _pop,
-    "insert": _insert,
-    "remove": _remove,
-    "clear": _clear,
-    "index": _index,
-    "count": _count,
+METHODS: dict[str, Made] = {
+    "append": _taking(1, 1, _append),
+    "extend": _taking(1, 1, _extend),
+    "pop": _taking(0, 1, _pop),
+    "insert": _taking(2, 2, _insert),
+    "remove": _taking(1, 1, _remove),
+    "clear": _taking(0, 0, _clear),
+    "index": _taking(1, 1, _index),
+    "count": _taking(1, 1, _count),
     "copy": _copy,
-    "reverse": _reverse,
+    "reverse": _taking(0, 0, _reverse),
 }

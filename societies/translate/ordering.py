@@ -46,8 +46,7 @@ def in_order(f: Function, node: ast.Call, name: str) -> Value:
     return _sorted(f, made, node, name)
 
 
-def sort_in_place(f: Function, made: List, node: ast.Call) -> None:
-    """Translate ``list.sort``."""
+def _sort(f: Function, made: List, node: ast.Call, target: str) -> Value:
     if node.args:
         f.error(node, ".sort takes key= and reverse= alone")
     whole(f, made, node, "write")
@@ -61,6 +60,10 @@ def sort_in_place(f: Function, made: List, node: ast.Call) -> None:
     else:
         with f.loop(result.length) as k:
             f.emit(f"{lists.at(made, k)} = ({made.columns[0].ctype}){lists.at(result, k)};")
+    return Known(None)
+
+
+METHODS["sort"] = _sort
 
 
 def _sorted(f: Function, made: List, node: ast.Call, name: str) -> List:
@@ -217,11 +220,9 @@ def extreme(word: str) -> Callable[[Function, ast.Call, str], Value]:
     """Return what translates ``min`` or ``max``."""
 
     def made(f: Function, node: ast.Call, name: str) -> Value:
-        if len(node.args) > 1:
-            return _of_numbers(f, node, word)
-        if len(node.args) == 1:
-            return _of_list(f, node, word)
-        f.error(node, f"{word} of nothing")
+        if not node.args:
+            f.error(node, f"{word} of nothing")
+        return (_of_numbers if len(node.args) > 1 else _of_list)(f, node, word)
 
     return made
 
@@ -239,24 +240,24 @@ def _of_numbers(f: Function, node: ast.Call, word: str) -> Number:
     text = texts[0]
     for one in texts[1:]:
         text = f"{'least' if word == 'min' else 'most'}_{ctype}({text}, {one})"
-    lows, highs = [v.low for v in values], [v.high for v in values]
-    low, high = _ends(lows, highs, word)
+    low = _end([v.low for v in values], word, every=word == "min")
+    high = _end([v.high for v in values], word, every=word == "max")
     known = None
     if kind == INT and all(v.known is not None for v in values):
         known = (min if word == "min" else max)(int(v.known or 0) for v in values)
     return Number(text, kind, min(v.life for v in values), low, high, known)
 
 
-def _ends(
-    lows: Sequence[int | None], highs: Sequence[int | None], word: str
-) -> tuple[int | None, int | None]:
-    """Return the bounds of the least, or of the largest, of some numbers."""
-    some_low, some_high = [x for x in lows if x is not None], [x for x in highs if x is not None]
-    if word == "min":
-        low = min(some_low) if len(some_low) == len(lows) else None
-        return low, min(some_high) if some_high else None
-    high = max(some_high) if len(some_high) == len(highs) else None
-    return max(some_low) if some_low else None, high
+def _end(ends: Sequence[int | None], word: str, *, every: bool) -> int | None:
+    """Return a bound of the least, or of the largest, of some numbers.
+
+    It is the least or largest of their bounds; if that has to hold for ``every`` one, all of them
+    must be known.
+    """
+    known = [x for x in ends if x is not None]
+    if not known or (every and len(known) < len(ends)):
+        return None
+    return min(known) if word == "min" else max(known)
 
 
 def _of_list(f: Function, node: ast.Call, word: str) -> Value:
@@ -326,11 +327,3 @@ def each_value(
         if isinstance(value, List):
             f.error(node, "a list of lists, where numbers are needed", "Write a comprehension.")
         inside(value)
-
-
-def _sort(f: Function, where: List, node: ast.Call, target: str) -> Value:
-    sort_in_place(f, where, node)
-    return Known(None)
-
-
-METHODS["sort"] = _sort

@@ -134,13 +134,10 @@ class _Tests(ast.NodeTransformer):
             node.value = self.visit(node.value)
         return node
 
-    def visit_MatchValue(self, node: ast.MatchValue) -> ast.pattern:
-        """Leave patterns as they are."""
+    def _as_it_is(self, node: ast.pattern) -> ast.pattern:
         return node
 
-    def visit_MatchMapping(self, node: ast.MatchMapping) -> ast.pattern:
-        """Leave patterns as they are."""
-        return node
+    visit_MatchValue = visit_MatchMapping = _as_it_is
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         """Test what a function carries out, and nothing in its signature."""

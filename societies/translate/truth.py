@@ -85,18 +85,14 @@ def _then(
 
 def _comparison(f: Function, node: ast.Compare) -> Number | bool:
     """Return the result of a comparison, or of a chain: each part only if those before hold."""
-    if len(node.ops) == 1:
-        op = node.ops[0]
-        if isinstance(op, ast.In | ast.NotIn):
-            return contains(f, node)
-        left, right = f.ordered([node.left, node.comparators[0]])
-        return _compared(f, op, left, right, node)
+    first, *others = node.ops
+    if isinstance(first, ast.In | ast.NotIn) and not others:
+        return contains(f, node)
     left, right = f.ordered([node.left, node.comparators[0]])
-    if isinstance(right, Number):
-        right = f.steady(right)
-    result = _compared(f, node.ops[0], left, right, node)
-    for i, (op, one) in enumerate(zip(node.ops[1:], node.comparators[1:], strict=True)):
-        left, last = right, i == len(node.ops) - 2
+    right = f.steady(right) if others and isinstance(right, Number) else right
+    result = _compared(f, first, left, right, node)
+    for i, (op, one) in enumerate(zip(others, node.comparators[1:], strict=True), 1):
+        left, last = right, i == len(others)
         with f.aside() as lines:
             right = f.expression(one)
         if result is False:
@@ -184,13 +180,7 @@ def _is_none(f: Function, op: ast.cmpop, a: Value, b: Value, node: ast.AST) -> N
     return Number(f"({number.text} {symbol} NOTHING)", BOOL, number.life, 0, 1)
 
 
-TRUTHS[ast.UnaryOp] = _not
-
-
-TRUTHS[ast.BoolOp] = _all_or_any
-
-
-TRUTHS[ast.Compare] = _comparison
+TRUTHS |= {ast.UnaryOp: _not, ast.BoolOp: _all_or_any, ast.Compare: _comparison}
 
 
 @handles(ast.Compare)

@@ -149,24 +149,21 @@ class TranslatedProgram:
         scope[names[0]] = Settings(self.declared.settings)
         scope[names[1]] = Society()
         for name in names[2:]:
-            c = f.cname(name) if name == entry else name  # the host knows others by their name
-            if name != entry and (word_of_opencl(name) or not name.isascii()):
-                f.error(f.frame.node, f"the kernel cannot have an argument '{name}'",
-                        "It is a word of OpenCL C or of kernels: choose another.")  # fmt: skip
-            f.cnames[c] += name != entry
             rebound = f.frame.bindings[name] > 0
             if name == entry:
-                f.instance.parameters.append(f"const long {c}")
-                high = self.declared.lengths[entry] - 1
                 if rebound:
                     f.error(f.frame.node, f"'{name}' is the entry of the work-item and stays it")
-            else:
-                high = None
-                f.use(c, f"const int {c}")
-            own = 0 if name == entry else None
-            scope[name] = Number(c, INT, FIXED, own, high, line=line, offset=own)
+                c, high = f.cname(name), self.declared.lengths[entry] - 1
+                f.instance.parameters.append(f"const long {c}")
+                scope[name] = Number(c, INT, FIXED, 0, high, line=line, offset=0)
+                continue
+            if word_of_opencl(name) or not name.isascii():
+                f.error(f.frame.node, f"the kernel cannot have an argument '{name}'",
+                        "It is a word of OpenCL C or of kernels: choose another.")  # fmt: skip
             if rebound:
                 f.error(f.frame.node, f"'{name}' is given to the phase", "Use another name for it.")
+            f.cnames[name] += 1  # the host knows it by its name
+            scope[name] = Number(f.use(name, f"const int {name}"), INT, FIXED, line=line)
         f.frame.assigned = set(names)
         assert isinstance(f.frame.node, ast.FunctionDef)
         f.statements(without_docstring(f.frame.node))
@@ -293,10 +290,11 @@ class TranslatedProgram:
     def text_of_functions(self, functions: Sequence[Instance]) -> str:
         """Return the text of some functions and all that they call, without ``#line``."""
         order = self.reachable(functions)
-        parts = [self.structures[name] for name in self.structures]
-        for one in reversed(order):
-            parts.append("\n".join([one.head, "{", *(line.text for line in one.lines), "}"]))
-        return "\n\n".join(parts)
+        parts = [
+            "\n".join([one.head, "{", *(line.text for line in one.lines), "}"])
+            for one in reversed(order)
+        ]
+        return "\n\n".join([*self.structures.values(), *parts])
 
     def scratch_words(self, functions: Sequence[Instance]) -> int:
         """Return the entries of scratch memory that some functions and all that they call need."""
@@ -309,16 +307,10 @@ class TranslatedProgram:
         kernels = [self.kernels[name] for name in phases]
         order = self.reachable([one.instance for one in kernels])
         bases = self._bases(order)
-
-        def position(found: re.Match[str]) -> str:
-            return str(bases[int(found[1])] + int(found[2]))
-
         parts = [f"#define CHECKED {int(self.checked)}", f'#include "{PRELUDE}"']
         body = "\n".join([one.head + "".join(line.text for line in one.lines) for one in order])
-        structures = [text for name, text in self.structures.items() if name in body]
-        parts += structures
-        for one in reversed(order):
-            parts.append(_with_lines(one))
+        parts += [text for name, text in self.structures.items() if name in body]
+        parts += [_with_lines(one) for one in reversed(order)]
         parts += [kernel_of_phase(one, self.declared) for one in kernels]
         for staged in filter(None, (in_stages(one.instance) for one in kernels if one.sorts)):
             parts.append(f"#if !DEVICE_IS_CPU\n{_with_lines(staged)}\n#endif")
@@ -331,8 +323,8 @@ class TranslatedProgram:
             several = [self.kernels[name] for name in self.joined.phases]
             whole = kernel_of_several(self.joined, several, self.declared)
             parts.append(whole if self.short else f"#if DEVICE_IS_CPU\n{whole}\n#endif")
-        text = _WORD.sub(position, "\n\n".join(parts)) + "\n"
-        return text.replace("§width§", str(len(self.columns)))
+        text = _WORD.sub(lambda at: str(bases[int(at[1])] + int(at[2])), "\n\n".join(parts))
+        return text.replace("§width§", str(len(self.columns))) + "\n"
 
 
 def parameters_of(function: FunctionType, name: str, declared: Declared) -> tuple[list[str], str]:

@@ -117,7 +117,6 @@ def event(message: Message, controls: Sequence[Control], began: S) -> Event[S]:
 
     Parameters
     ----------
-    message : Message
     controls : controls of the present state
     began : if the event is a drag, the state in which it began
 

@@ -114,7 +114,6 @@ class Numbered(Generic[S]):
     Attributes
     ----------
     number : from 1, increasing
-    frame : Frame
     state : the state that it shows
     seconds : since the previous frame of the same state, or since the state was taken
     """
@@ -166,8 +165,6 @@ class Renderer(Generic[S]):
 
     Parameters
     ----------
-    view : View
-    mailbox : Mailbox
     deliver : called with each frame; it may block until another frame is needed
     failed : called with an error of the view; rendering continues with the next state
     pause : seconds without events after which further pictures of a state follow the first

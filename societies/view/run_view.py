@@ -88,7 +88,6 @@ class RunView:
     Parameters
     ----------
     setup : what is run
-    device : str or Device
 
     Raises
     ------

@@ -261,7 +261,6 @@ class Server(uvicorn.Server):
 
     Parameters
     ----------
-    app : Starlette
     listening : open socket and its address
     report : called with one line for each error
     opened : called once when the page can be opened
@@ -357,8 +356,6 @@ def serve(
 
     Parameters
     ----------
-    session : Session
-    listening : Listening
     report : called with one line for each error, by any thread
     opened : called once when the page can be opened
     raw : whether frames are sent as pixels; None: as pixels on this machine, as WebP elsewhere

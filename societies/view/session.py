@@ -64,7 +64,6 @@ class Session(Generic[S]):
 
     Parameters
     ----------
-    view : View
     report : called with one line for each error of the view
     """
 

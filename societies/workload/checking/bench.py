@@ -33,10 +33,7 @@ class Timing:
 
     Attributes
     ----------
-    workload, device, work : str
-    copies, ticks : int
     seconds : float, time of the ticks, after kernels were built and launched once
-    work_per_second : float
     build_seconds : float, time until the first tick was complete
     """
 

@@ -236,7 +236,6 @@ class Phase:
 
     Attributes
     ----------
-    launches : tuple of Launch
     swaps : pairs of arrays of the state that exchange their names after the launches (double
         buffers); the reference's function exchanges them itself
     before : function called before the launches, with the arrays on the device by name, the tick

@@ -478,7 +478,6 @@ class Setup(Generic[C, P]):
 
     Attributes
     ----------
-    workload : Workload
     config : configuration of this workload
     device : device to whose memory the configuration is fitted; None: it is as the user gave it
     """

@@ -40,7 +40,6 @@ class SeriesInFile:
 
     Parameters
     ----------
-    setup : Setup
     every : number of ticks from one recorded value to the next
     logged : names of fields that are logged
     """
@@ -105,12 +104,7 @@ class SeriesInFile:
 
 
 class SeriesAndDetail:
-    """The default contents of a configuration's file; see `Contents`.
-
-    Parameters
-    ----------
-    setup : Setup
-    """
+    """The default contents of a configuration's file; see `Contents`."""
 
     def __init__(self, setup: Setup[Any, Any]) -> None:
         self.setup, self.workload, self.config = setup, setup.workload, setup.config

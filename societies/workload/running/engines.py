@@ -60,7 +60,6 @@ class Built:
     ----------
     device : device for which it was built
     text : kernel files, macros and header
-    program : Program
     """
 
     device: Device
@@ -120,7 +119,6 @@ class Engine:
 
     Parameters
     ----------
-    workload : Workload
     p : parameters of the workload
     first, copies : number of the first copy, and number of copies
     numbers : (copy,) int, optional
@@ -450,7 +448,6 @@ class DeviceEngine(Engine):
     ----------
     workload, p, first, copies, numbers, chosen
         As for `Engine`.
-    device : Device
     work_items : work-items per workgroup; the results do not depend on it
     only : phases that will be run; the kernels of other phases are not built
     like : Built, optional

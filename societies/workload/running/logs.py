@@ -21,7 +21,6 @@ class DeviceLogs:
 
     Parameters
     ----------
-    device : Device
     state : arrays of the state by name, (copy, ...)
     logged : names of the logged arrays
     events : lists of events by name

@@ -24,7 +24,6 @@ class PhaseTimes:
 
     Attributes
     ----------
-    phase : str
     launches : int, number of launches, or of calls of the reference's function
     seconds : float, time in which its kernels, or the reference's function, ran
     bytes_moved : int, or None if the phase has no kernels

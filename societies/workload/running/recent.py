@@ -17,7 +17,6 @@ class Recent:
 
     Parameters
     ----------
-    device : Device
     arrays : arrays (copy, ...) by name
     ticks : number of ticks; the copies of earlier ones are overwritten
     """

@@ -31,7 +31,6 @@ class RunReport:
     path : path of the file
     first_tick, last_tick : int
         First and last tick of this run; ``first_tick > last_tick`` if there was nothing to do.
-    device : str
     wall_seconds : float, duration of the whole run, including the building of kernels
     building_seconds : float, time to open the device and to build kernels or load them from cache
     final : mean over copies of every series at the last tick

@@ -81,7 +81,6 @@ class Several(Engine):
 
     Parameters
     ----------
-    setup : Setup
     devices : names of the devices, one for each process; a name may occur several times
     batch : largest number of copies on a device at a time
 

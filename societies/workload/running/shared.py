@@ -28,7 +28,6 @@ class SharedArrays:
     Parameters
     ----------
     descriptor : open file
-    setup : Setup
     """
 
     def __init__(self, descriptor: int, setup: Setup[Any, Any]) -> None:

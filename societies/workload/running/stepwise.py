@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 class Stepwise:
     """A run that continues a few ticks at a time.
 
-    Parameters
-    ----------
-    workload : Workload
-    device : str or Device
-
     Attributes
     ----------
     tick : ticks since the run has begun

@@ -1672,14 +1672,14 @@ def _of_branch(path: Path, overrides: Sequence[str] | None) -> tuple[list[str], 
     from societies.workload.running.registry import load_config, workload
 
     whole = (workload(load_config(path).workload).ticks_key, "record", "label", "rules")
-    kept, values = [], {}
+    remaining, values = [], {}
     for text in overrides or ():
         key, equals, value = text.partition("=")
         if not equals or key.partition(".")[0] in whole:
-            kept.append(text)
+            remaining.append(text)
         else:
             values[key.strip()] = read_text(value, "value").data
-    return kept, values
+    return remaining, values
 
 
 def _load(

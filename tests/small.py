@@ -141,7 +141,7 @@ SMALL = {
             "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1",
         ],
         "depth": 9,
-        "kept": 436,
+        "level_positions": 436,
         "record": {"checkpoint": 5},
     },
     "blur": {

@@ -146,8 +146,8 @@ def _among(ticks: NDArray[np.int64], wanted: slice | list[int]) -> NDArray[np.bo
     inside = ticks >= first
     if wanted.stop is not None:
         inside &= ticks <= wanted.stop
-    kept: NDArray[np.bool_] = inside & ((ticks - first) % (wanted.step or 1) == 0)
-    return kept
+    chosen: NDArray[np.bool_] = inside & ((ticks - first) % (wanted.step or 1) == 0)
+    return chosen
 
 
 def _shown(asked: Ticks) -> object:

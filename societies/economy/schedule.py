@@ -63,7 +63,7 @@ _CACHED: WeakKeyDictionary[Parameters, dict[int, tuple[DayStep, ...]]] = WeakKey
 """Cached steps by day for parameters in use. Weak: else an ensemble's tables stayed in memory."""
 
 
-def kept_schedule(p: Parameters, day: int) -> tuple[DayStep, ...]:
+def cached_schedule(p: Parameters, day: int) -> tuple[DayStep, ...]:
     """Return `day_schedule` from a cache: days with the same steps share one tuple.
 
     Days from the first on differ only in their shocks, and in the new streams of a fan.

@@ -122,7 +122,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return the steps of a day."""
         from societies.economy import schedule
 
-        return schedule.kept_schedule(p, tick)
+        return schedule.cached_schedule(p, tick)
 
     def computed_on(self, p: Parameters, device: Device) -> None:
         """Let the tables of many curves be made on the device."""

@@ -303,17 +303,17 @@ def evaluate(node: SyntaxNode) -> int | None:
 
 
 def once(fact: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Keep what a function says of a type with the type: asking libclang takes microseconds."""
+    """Cache what a function says of a type in the type: asking libclang takes microseconds."""
     name = f"_{fact.__name__}"
 
     @wraps(fact)
-    def kept(kind: Any) -> bool:
+    def cached(kind: Any) -> bool:
         known = kind.__dict__.get(name)
         if known is None:
             known = kind.__dict__[name] = fact(kind)
         return bool(known)
 
-    return kept
+    return cached
 
 
 @once

@@ -7,7 +7,7 @@ STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 """Directions on a grid: how many rows and columns further."""
 
 
-def beside(cell: int, side: int, step: int, far: int) -> int:
+def neighbour(cell: int, side: int, step: int, far: int) -> int:
     """Return the cell of a torus that lies in one of four directions.
 
     Parameters

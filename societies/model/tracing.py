@@ -23,7 +23,7 @@ from societies.workload.declare.protocol import Setup
 from societies.workload.running.batches import OwnCopies
 from societies.workload.running.engines import LOG_TICKS, Engine
 from societies.workload.running.run import engine_of
-from societies.workload.running.state import kept
+from societies.workload.running.state import checkpointed
 
 SHOWN = 6
 """Entries of a field, or rows of events, that a text names of each phase."""
@@ -128,7 +128,7 @@ def trace(
     phases = [*_phases(plain, workload.fields(p), tick, entry)]
     engine.run_ticks(tick, tick)
     fields = workload.arrays(p)
-    found, expected = kept(fields, engine.state()), kept(fields, plain.state())
+    found, expected = checkpointed(fields, engine.state()), checkpointed(fields, plain.state())
     compared = {one: array for one, array in expected.items() if fields[one].compared}
     if difference := first_difference(clock, tick, phases[-1].phase, found, compared):
         raise DeviceError(f"the device's {clock} is not that of the reference: {difference}\n"

@@ -9,7 +9,7 @@ from typing import Literal
 
 from societies import model
 from societies.model import DailyConfig, Field, Series, initial, key, random_permutation, shape
-from societies.model.grids import beside, rate, welfare
+from societies.model.grids import neighbour, rate, welfare
 
 SIDE, FREE = 50, -1
 CELLS = SIDE * SIDE  # of a torus, row by row
@@ -58,7 +58,7 @@ def act(config, society, day):
             move(society, agent, random_permutation(rng, 4))
         if society.sees[agent] > 0 and config.trade:
             for step in random_permutation(rng, 4):
-                other = society.occupant[beside(society.cell[agent], SIDE, step, 1)]
+                other = society.occupant[neighbour(society.cell[agent], SIDE, step, 1)]
                 price = swap(society, agent, other) if other != FREE else 0.0
                 while price > 0.0:
                     trades, total = trades + 1, total + model.soft_log(price)
@@ -80,7 +80,7 @@ def move(society, agent, order):
     society.occupant[here], best, goal = FREE, -1.0, here
     for far in range(society.sees[agent] + 1):
         for step in order:
-            cell = beside(here, SIDE, step, far)
+            cell = neighbour(here, SIDE, step, far)
             if society.occupant[cell] == FREE:
                 sugar, spice = society.land[cell][0], society.land[cell][1]
                 found = welfare(need, held[0] + float(sugar), held[1] + float(spice))

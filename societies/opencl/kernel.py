@@ -277,7 +277,7 @@ class BoundKernel:
     """A kernel with checked arguments; calling it enqueues it.
 
     ``bound(day=3)`` changes the by-value argument ``day`` for this and later calls. The arrays
-    are kept alive as long as the bound kernel.
+    live as long as the bound kernel.
     """
 
     def __init__(

@@ -19,8 +19,8 @@ from typing import Any
 
 _PACKAGE = "intel-opencl-rt"
 _LIBRARY = "libintelocl.so"
-_ORDER_KEPT = ("CL_CONFIG_USE_VECTORIZER", "False")
-_WHOLE_NUMBERS_KEPT = ("CL_CONFIG_LLVM_OPTIONS", "-disable-x86-scalar-to-vector")
+_SAME_ORDER = ("CL_CONFIG_USE_VECTORIZER", "False")
+_EXACT_INTEGERS = ("CL_CONFIG_LLVM_OPTIONS", "-disable-x86-scalar-to-vector")
 """For the library of pip alone: another version may end the process if it has no such pass."""
 _SYSTEM = "/etc/OpenCL/vendors"
 _VARIABLE = "OCL_ICD_VENDORS"
@@ -32,7 +32,7 @@ def load_platforms(cl: Any) -> None:
     The loader searches only once per process, at the first call of ``get_platforms``, which must
     therefore be the one in this function.
     """
-    os.environ.setdefault(*_ORDER_KEPT)
+    os.environ.setdefault(*_SAME_ORDER)
     library = intel_library()
     if library is None:
         return
@@ -40,7 +40,7 @@ def load_platforms(cl: Any) -> None:
     known = _registered(before or os.environ.get("OPENCL_VENDOR_PATH") or _SYSTEM)
     if any(_LIBRARY in text for text in known.values()):
         return
-    os.environ.setdefault(*_WHOLE_NUMBERS_KEPT)
+    os.environ.setdefault(*_EXACT_INTEGERS)
     with tempfile.TemporaryDirectory(prefix="societies-icd-") as folder:
         for name, text in {**known, "intel-of-pip.icd": f"{library}\n"}.items():
             (Path(folder) / name).write_text(text)

@@ -76,7 +76,7 @@ def without_removed(data: xr.Dataset, file: h5py.File, clock: str) -> xr.Dataset
     if not any(removed):
         return data
     stale = [name for name, one in data.data_vars.items() if _is_stale(one, clock, removed)]
-    if any(agent is None for of_copy in removed for _, agent in of_copy) and stale:
+    if any(agent is None for removals in removed for _, agent in removals) and stale:
         warnings.warn(
             f"left out {', '.join(map(str, stale))}: an earlier version wrote zeros for removed "
             "agents, and the file does not say which agents these are; run it again",
@@ -157,8 +157,8 @@ def _is_stale(one: xr.DataArray, clock: str, removed: list[Removed]) -> bool:
         return False
     if one.name == FINAL_ALIVE:
         return False
-    for place, of_copy in enumerate(removed):
-        first = min((day for day, _ in of_copy), default=None)
+    for place, removals in enumerate(removed):
+        first = min((day for day, _ in removals), default=None)
         if first is None or (dim and not (one[dim] >= first).any()):
             continue
         last = one.isel({dim: -1}) if dim else one
@@ -175,8 +175,8 @@ def _masked(one: xr.DataArray, clock: str, removed: list[Removed]) -> xr.DataArr
     dim = _clock_of(one, clock)
     days = one[dim].values if dim else np.array([np.iinfo(np.int64).max])
     gone = np.zeros((len(removed), len(days), one.sizes[AGENT]), bool)
-    for of_copy, found in zip(removed, gone, strict=True):
-        for day, agent in of_copy:
+    for removals, found in zip(removed, gone, strict=True):
+        for day, agent in removals:
             found |= (days >= day)[:, None] & (one[AGENT].values == agent)
     shown = gone if dim else gone[:, 0]
     copies = () if len(removed) == 1 else one.dims[:1]

@@ -135,8 +135,8 @@ class Checker:
             for row in np.flatnonzero(again.state == DAMAGED).tolist():
                 if f"run {self.runs[row]}" not in still:  # it is just being overwritten
                     again.state[row] = PENDING
-            kept = [one for one in again.damages if one.unfinished or one.what in still]
-            found = Rows(again.state, again.half, kept)
+            remaining = [one for one in again.damages if one.unfinished or one.what in still]
+            found = Rows(again.state, again.half, remaining)
         return found
 
     def _look(self) -> Rows:

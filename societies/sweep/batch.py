@@ -22,7 +22,7 @@ from societies.output import Column, Coordinate, EventTable, Variable
 from societies.output.layout import is_clock, nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
-from societies.sweep.in_memory import InMemory, Keep, kept_variables
+from societies.sweep.in_memory import InMemory, Keep, wanted_variables
 from societies.sweep.points import Policies, launch_config
 from societies.sweep.program_cache import PROGRAMS, Loan, program_of
 from societies.version import package_version
@@ -338,7 +338,7 @@ def run_shape(setup: Setup[Any, Any], keep: Keep) -> Shape:
         clock = coordinates[chosen.clock]
         some = clock.values[np.isin(clock.values, list(keep.ticks))]
         coordinates[chosen.clock] = Coordinate(clock.name, some, clock.units, clock.long_name)
-    every = kept_variables({one.name: one for one in contents.variables()}, keep)
+    every = wanted_variables({one.name: one for one in contents.variables()}, keep)
     # In a study a missing value must read as missing, whatever fill value a run's own file has.
     variables = {
         name: replace(

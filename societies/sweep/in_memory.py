@@ -50,7 +50,7 @@ class InMemory:
         lengths = {one.name: len(one.values) for one in contents.coordinates()}
         self._folder = folder
         self.events: dict[str, list[Columns]] = {name: [] for name in keep.events}
-        self.variables = kept_variables({one.name: one for one in contents.variables()}, keep)
+        self.variables = wanted_variables({one.name: one for one in contents.variables()}, keep)
         self.values = {
             name: np.full([lengths[dim] for dim in one.dims], one.fill, one.dtype)
             for name, one in self.variables.items()
@@ -98,7 +98,7 @@ class InMemory:
         """Do nothing: the tables have no unused rows."""
 
 
-def kept_variables(variables: Mapping[str, Variable], keep: Keep) -> dict[str, Variable]:
+def wanted_variables(variables: Mapping[str, Variable], keep: Keep) -> dict[str, Variable]:
     """Return the variables that a study records."""
     wanted = variables if keep.variables is None else keep.variables
     return {name: one for name, one in variables.items() if name in wanted}

@@ -289,8 +289,8 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
     longer = _checked(sweep, points, runs)
     if not set(file.variables) <= set(longer.shape.variables):
         raise OutputError(f"{path}: has variables that the sweep does not record any more")
-    kept = (SOURCES, files.FOLDER, files.FILES)
-    former = {name: str(file.attributes[name]) for name in kept if name in file.attributes}
+    inherited = (SOURCES, files.FOLDER, files.FILES)
+    former = {name: str(file.attributes[name]) for name in inherited if name in file.attributes}
     layout = layout_of(sweep, points, runs, longer.shape, **former)
     return file.grown(layout), longer
 

@@ -230,7 +230,7 @@ def reduced(f: Function, node: ast.Call, name: str) -> Value:
             "reduce_sum of something else than real numbers",
             "Write sum(values) of whole numbers.",
         )
-    return f.kept(Number(alone("reduce_sum_alone", made), REAL))
+    return f.constant(Number(alone("reduce_sum_alone", made), REAL))
 
 
 BUILTIN: dict[Any, Made] = {

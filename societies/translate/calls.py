@@ -301,7 +301,7 @@ def _called(
         f.emit(f"const {structure(f, made.result)} {t} = {text};")
         return tuple(Number(f"{t}._{i}", kind, FIXED) for i, kind in enumerate(made.result))
     assert isinstance(made.result, str)
-    return f.kept(Number(text, made.result, READ))
+    return f.constant(Number(text, made.result, READ))
 
 
 def inlined(
@@ -321,7 +321,7 @@ def inlined(
     inner = Namespace(made, file, function.__globals__, {}, bindings_of(made))
     inner.assigned = set(values)
     for name, value in values.items():
-        number = f.kept(value) if isinstance(value, Number) else value
+        number = f.constant(value) if isinstance(value, Number) else value
         if inner.bindings[name]:
             f.error(node, f"{function.__name__} assigns its parameter '{name}'")
         inner.scope[name] = number

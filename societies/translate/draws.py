@@ -63,25 +63,25 @@ def draw(f: Function, rng: Stream, name: str, node: ast.Call) -> Value:
     texts = [bare(wide(value)) for value in values]
     a = rng.address
     if name == "pack":
-        return f.kept(Number(f"rng_pack({a[1:] if a.startswith('&') else f'*{a}'})", WORD))
+        return f.constant(Number(f"rng_pack({a[1:] if a.startswith('&') else f'*{a}'})", WORD))
     if name == "uniform":
-        return f.kept(Number(f"rng_uniform({a})", REAL))
+        return f.constant(Number(f"rng_uniform({a})", REAL))
     if name == "next":
-        return f.kept(Number(f"(long)rng_next({a})", INT, READ, 0, 2**32 - 1))
+        return f.constant(Number(f"(long)rng_next({a})", INT, READ, 0, 2**32 - 1))
     if name == "bernoulli":
-        return f.kept(Number(f"stream_bernoulli({a}, {texts[0]})", BOOL, READ, 0, 1))
+        return f.constant(Number(f"stream_bernoulli({a}, {texts[0]})", BOOL, READ, 0, 1))
     if name == "binomial":
         within = f"{texts[0]} >= 0 && {texts[0]} <= 2147483648L && {texts[1]} >= 0"
         f.require(within, node, "a number of trials or a threshold that is not allowed")
         text = f"stream_binomial({a}, {texts[0]}, {texts[1]})"
-        return f.kept(Number(text, INT, READ, 0, values[0].high))
+        return f.constant(Number(text, INT, READ, 0, values[0].high))
     too_much = "a draw below more than 2**32 - 1"
     if values[0].low is not None and values[0].low > 2**32 - 1:
         f.error(node, too_much, "Draw twice: rng.below(a) * b + rng.below(b) is below a * b.")
     if values[0].high is None or values[0].high > 2**32 - 1:
         f.require(f"{texts[0]} <= 4294967295L", node, too_much)
     high = None if values[0].high is None else max(values[0].high - 1, 0)
-    return f.kept(Number(f"stream_below({a}, {texts[0]})", INT, READ, 0, high))
+    return f.constant(Number(f"stream_below({a}, {texts[0]})", INT, READ, 0, high))
 
 
 def load(f: Function, node: ast.Call, name: str) -> Value:

@@ -1,7 +1,7 @@
 """How is one function translated? Its names, the text that it has so far, and what was learnt.
 
 Expressions return values (`values`), statements emit lines of C. Whatever has effects, such as a
-draw, becomes a statement of its own, in Python's order; what was read before it is then kept in a
+draw, becomes a statement of its own, in Python's order; what was read before it is then stored in a
 constant first (`ordered`). So the order in which C works out an expression never matters.
 """
 
@@ -241,7 +241,7 @@ class Function(Writer):
     def steady(self, value: Value) -> Value:
         """Return a value that effects within the same expression cannot change."""
         if isinstance(value, Number) and value.life == READ:
-            return self.kept(value)
+            return self.constant(value)
         return tuple(map(self.steady, value)) if isinstance(value, tuple) else value
 
     def arguments(

@@ -47,7 +47,7 @@ def new(
     inner: int = 0,
     bounded: bool = False,
 ) -> List:
-    """Make room for a list; its length is kept in a variable.
+    """Make room for a list; its length is stored in a variable.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def entry(f: Function, where: List, i: Number, node: ast.AST) -> Value:
     if (where.rows and not text.isidentifier() and not text.isdigit()) or (
         where.rows and i.life == NAME
     ):
-        text = f.kept(Number(text, INT)).text
+        text = f.constant(Number(text, INT)).text
     return get(f, where, text, own)
 
 

@@ -44,7 +44,10 @@ def _for(f: Function, node: ast.For) -> None:
 
 def _counted(f: Function, node: ast.For, name: str, span: Span) -> None:
     """Translate a loop over a range whose variable is used only inside, as a loop of C."""
-    start, stop = f.kept(span.start) if span.start.life == READ else span.start, f.kept(span.stop)
+    start, stop = (
+        f.constant(span.start) if span.start.life == READ else span.start,
+        f.constant(span.stop),
+    )
     c = f.cname(name)
     first, last = span.start.limits, span.stop.limits
     low, high = first[0], last[1]
@@ -200,7 +203,7 @@ def _local(f: Function, target: ast.expr, item: Value, node: ast.AST) -> None:
         line = getattr(node, "lineno", 0)
         item = Number(c, item.kind, FIXED, item.low, item.high, line=line)
     elif isinstance(item, tuple):
-        item = tuple(f.kept(one) if isinstance(one, Number) else one for one in item)
+        item = tuple(f.constant(one) if isinstance(one, Number) else one for one in item)
     f.frame.hide(target.id, node, item)
 
 

@@ -47,7 +47,7 @@ def contains(f: Function, node: ast.Compare) -> Number | bool:
             f.error(node, *STATE)
         if any(one.kind == REAL for one in (wanted, *others)):
             f.error(node, *_IDENTITY)
-        wanted = f.kept(wanted) if wanted.life == 0 else wanted
+        wanted = f.constant(wanted) if wanted.life == 0 else wanted
         text = " || ".join(f"{wide(wanted)} == {wide(one)}" for one in others)
         return Number(f"(!({text}))" if negate else f"({text})", BOOL, wanted.life, 0, 1)
     span = _range(f, node, among_node)
@@ -55,7 +55,7 @@ def contains(f: Function, node: ast.Compare) -> Number | bool:
         wanted, low, high = span
         if REAL in (wanted.kind, low.kind, high.kind):
             f.error(node, "whether a range contains a real number", "Write low <= x < high.")
-        wanted = f.kept(wanted) if wanted.life == 0 else wanted
+        wanted = f.constant(wanted) if wanted.life == 0 else wanted
         text = f"({wide(low)} <= {wide(wanted)} && {wide(wanted)} < {wide(high)})"
         return Number(f"(!{text})" if negate else text, BOOL, wanted.life, 0, 1)
     left, among = f.ordered([node.left, among_node])
@@ -96,7 +96,7 @@ def _same(f: Function, where: List, value: Value, k: str, node: ast.AST) -> str:
             f.error(node, *STATE)
         if REAL in (number.kind, where.columns[i].kind):
             f.error(node, *_IDENTITY)
-        number = f.kept(number) if number.life == 0 else number
+        number = f.constant(number) if number.life == 0 else number
         tests.append(f"{lists.at(where, k, i)} == {wide(number)}")
     return " && ".join(tests)
 
@@ -178,7 +178,7 @@ def _append(f: Function, where: List, node: ast.Call, value: Value) -> Value:
 def _extend(f: Function, where: List, node: ast.Call, value: Value) -> Value:
     added = listed(f, value, node, ".extend takes a list", APPEND_EACH)
     k = f.cname("k")
-    with f.loop(f.kept(Number(added.length, INT)).text, to=k):
+    with f.loop(f.constant(Number(added.length, INT)).text, to=k):
         storing.add(f, where, lists.get(f, added, k), node)
     return Known(None)
 
@@ -197,7 +197,7 @@ def _pop(f: Function, where: List, node: ast.Call, *values: Value) -> Value:
     f.require(f"{n} > 0", node, "the list is empty")
     last = Number("-1", INT, FIXED, -1, -1, -1, True)
     index = f.number(values[0], node) if values else last
-    place = f.kept(Number(lists.index(f, where, index, node), INT)).text
+    place = f.constant(Number(lists.index(f, where, index, node), INT)).text
     taken = f.steady(lists.get(f, where, place))
     f.emit(f"if ({n} > 0) --{n};")
     if values:
@@ -208,9 +208,9 @@ def _pop(f: Function, where: List, node: ast.Call, *values: Value) -> Value:
 def _insert(f: Function, where: List, node: ast.Call, at: Value, value: Value) -> Value:
     _learned(f, where, value, node)
     n, index = where.counter, f.present(f.number(at, node), node)
-    place = f.kept(Number(f"slice_bound({bare(wide(index))}, {n})", INT)).text
+    place = f.constant(Number(f"slice_bound({bare(wide(index))}, {n})", INT)).text
     f.require(f"{n} < {where.most}", node, f"the list has more than {where.most} entries")
-    parts = [f.kept(f.number(one, node)) for one in parts_of(value)]
+    parts = [f.constant(f.number(one, node)) for one in parts_of(value)]
     k = f.cname("k")
     with f.block(f"if ({n} < {where.most})"):
         with f.block(f"for (long {k} = {n}; {k} > {place}; --{k})"):

@@ -45,7 +45,7 @@ class TranslationError(SocietiesError):
         lines += [f"  {hint}"] if hint else []
         super().__init__("\n".join(lines))
 
-    def told(self, file: str, hint: str) -> TranslationError:
+    def with_hint(self, file: str, hint: str) -> TranslationError:
         """Return the same error with another name of the file, and another hint."""
         return TranslationError(
             file, self.line, self.source, self.reason, hint, span=self.span, wrong=self.wrong

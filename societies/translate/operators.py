@@ -249,7 +249,7 @@ def _power(f: Function, a: Number, b: Number, node: ast.AST) -> Number:
                 f.error(node, *TOO_LARGE)
             return f.held(literal(a.known**b.known), node)
         if b.known in (0, 1, 2, 3, 4):
-            base, made = f.kept(a) if a.life == 0 else a, literal(1)
+            base, made = f.constant(a) if a.life == 0 else a, literal(1)
             for _ in range(b.known):
                 made = binary(f, ast.Mult(), made, base, node) if not made.literal else base
             return made

@@ -183,7 +183,9 @@ def ranks(f: Function, key: ast.expr | None, value: Value, node: ast.AST) -> lis
     for number in numbers:
         if number.kind in (MAYBE, NONE):
             f.error(node, "None has no order", "Ask 'is None' first.")
-    return [f.kept(replace(one, text=wide(one)) if one.kind == BOOL else one) for one in numbers]
+    return [
+        f.constant(replace(one, text=wide(one)) if one.kind == BOOL else one) for one in numbers
+    ]
 
 
 def _lambda_of(f: Function, node: ast.Lambda, value: Value, at: ast.AST) -> Value:
@@ -194,7 +196,7 @@ def _lambda_of(f: Function, node: ast.Lambda, value: Value, at: ast.AST) -> Valu
     frame = f.frame
     before = dict(frame.scope), frame.assigned, frame.hidden
     if isinstance(value, Number):
-        value = f.kept(value)
+        value = f.constant(value)
         value = Number(value.text, value.kind, FIXED, value.low, value.high)
     frame.hide(names[0], node, f.steady(value))
     found = f.expression(node.body)
@@ -277,7 +279,7 @@ def _of_list(f: Function, node: ast.Call, word: str) -> Value:
     key = keywords.get("key")
 
     def inside(value: Value) -> None:
-        parts = [f.kept(f.number(one, node)) for one in parts_of(value)]
+        parts = [f.constant(f.number(one, node)) for one in parts_of(value)]
         value = tuple(parts) if isinstance(value, tuple) else parts[0]
         own = ranks(f, key, value, node)
         for part in [*parts, *own]:

@@ -155,7 +155,7 @@ class PlugIn:
         except TranslationError as error:
             state = any(word in error.hint for word in _OF_MODELS)
             hint = _INSTEAD.get(error.reason, PURE if state or not error.hint else error.hint)
-            raise error.told(self._shown(self.file.parent / error.file), hint) from None
+            raise error.with_hint(self._shown(self.file.parent / error.file), hint) from None
         if made.result != _KINDS[self.rule.result]:
             raise self._other_result(made, node, file)
         if unit.scratch_words([made]):
@@ -210,7 +210,7 @@ class PlugIn:
         return self._error(file, at, f"{node.name} returns {found}", hint)
 
     def _error(self, file: SourceFile, node: ast.AST, reason: str, hint: str) -> TranslationError:
-        return file.error(node, reason, hint).told(self._shown(file.path), hint)
+        return file.error(node, reason, hint).with_hint(self._shown(file.path), hint)
 
     def _explained(self, error: Exception, given: Mapping[str, Any]) -> RuleError:
         """Return an error that says where in the user's files another one was raised."""

@@ -151,7 +151,7 @@ def _several(
 def _steadied(f: Function, value: Value) -> Value:
     """Return a value that the assignments to the other targets cannot change."""
     if isinstance(value, Number):
-        return f.kept(value)
+        return f.constant(value)
     if isinstance(value, List) and value.base:
         base = f.fresh()
         f.emit(f"const long {base} = {value.base};")
@@ -222,7 +222,7 @@ def store_name(f: Function, name: str, value: Value, node: ast.AST) -> None:
     elif isinstance(value, tuple):
         if several:
             f.error(node, f"the tuple '{name}' is assigned again", "Write one name for each part.")
-        scope[name] = tuple(f.kept(v) if isinstance(v, Number) else v for v in value)
+        scope[name] = tuple(f.constant(v) if isinstance(v, Number) else v for v in value)
     else:
         _store_number(f, name, f.number(value, node), node)
     _assigned(f, name)
@@ -299,7 +299,7 @@ def _augmented(f: Function, node: ast.AugAssign) -> None:
         where = listed(f, found, target, *ONLY_ENTRIES)
         place = lists.position(f, at, target)
         if place.life != FIXED and not place.text.isidentifier():
-            place = f.kept(place)
+            place = f.constant(place)
         entry = lists.entry(f, where, place, target)
         if not isinstance(entry, Number):
             f.error(target, "a row is not added to", "Write a loop over its entries.")
@@ -307,7 +307,7 @@ def _augmented(f: Function, node: ast.AugAssign) -> None:
     with f.aside() as lines:
         value = f.number(f.expression(node.value), node)
     if lines:
-        old = f.kept(old)
+        old = f.constant(old)
         f.splice(lines)
     made = binary(f, node.op, old, value, node)
     if place is not None:

@@ -271,7 +271,7 @@ def events_append(f: Function, events: EventList, value: Value, node: ast.AST) -
     if len(parts) != columns:
         hint = f"Write .append(({clock},{' ...' * (columns > 1)}))."
         f.error(node, f"a row of '{name}' has {counted(columns, 'number')}", hint, wrong=True)
-    numbers = [f.kept(f.number(one, node)) for one in parts]
+    numbers = [f.constant(f.number(one, node)) for one in parts]
     for one in numbers:
         if one.kind not in (INT, BOOL):
             said = f"a row of '{name}' has whole numbers, and gets {CALLED[one.kind]}"

@@ -131,7 +131,7 @@ def _range(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
 
 
 def _through_range(f: Function, span: Span) -> Walk:
-    start, stop = f.kept(span.start), f.kept(span.stop)
+    start, stop = f.constant(span.start), f.constant(span.stop)
     step, compare = span.step, "<" if span.step > 0 else ">"
 
     def place(k: str) -> str:
@@ -163,7 +163,7 @@ def _enumerate(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
     start = literal(0)
     begin = node.args[1] if len(node.args) > 1 else keywords.get("start")
     if begin is not None:
-        start = f.kept(f.present(f.number(f.expression(begin), node), node))
+        start = f.constant(f.present(f.number(f.expression(begin), node), node))
     plain = start.literal and start.known == 0
     return Walk(
         lambda k: (Number(k if plain else f"({wide(start)} + {k})", INT, NAME,
@@ -211,7 +211,7 @@ def _reversed(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
     made = listed(f, made, node, "reversed takes a list", _LOOPS)
     whole(f, made, node)
     _unbound(f, made, node, body)
-    last = f.kept(Number(f"{made.length} - 1", INT)).text
+    last = f.constant(Number(f"{made.length} - 1", INT)).text
     return Walk(
         lambda k: lists.get(f, made, f"{last} - {k}"),
         lambda k: f"{last} >= {k} && {last} - {k} < {made.length}",
@@ -272,12 +272,12 @@ def slice_bounds(f: Function, made: List, node: ast.Slice) -> tuple[str, str, in
     if node.lower is not None:
         one = numbers.pop(0)
         if not (one.literal and one.known == 0):
-            start = f.kept(Number(f"slice_bound({bare(wide(one))}, {made.length})", INT)).text
+            start = f.constant(Number(f"slice_bound({bare(wide(one))}, {made.length})", INT)).text
     if node.upper is not None:
         one = numbers.pop(0)
-        stop = f.kept(Number(f"slice_bound({bare(wide(one))}, {made.length})", INT)).text
+        stop = f.constant(Number(f"slice_bound({bare(wide(one))}, {made.length})", INT)).text
     elif made.counter:
-        stop = f.kept(Number(made.length, INT)).text
+        stop = f.constant(Number(made.length, INT)).text
     return start, stop, step
 
 

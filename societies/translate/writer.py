@@ -103,7 +103,7 @@ class Writer:
         self.temporaries += 1
         return self.cname(f"t{self.temporaries}")
 
-    def kept(self, number: Number) -> Number:
+    def constant(self, number: Number) -> Number:
         """Return a number as a constant that nothing can change."""
         if number.life == FIXED:
             return number

@@ -354,23 +354,23 @@ def with_changes(
     beginning, and all changes of them need the same program.
     """
     config, clock = setup.config, setup.workload.clock
-    by_tick: dict[int, dict[str, Any]] = {}
+    timed: dict[int, dict[str, Any]] = {}
     removed = []
     for tick, key, value in changes:
         if key.startswith(REMOVE):
             removed.append({clock: tick, "remove": key.removeprefix(REMOVE), "index": value})
         else:
-            by_tick.setdefault(tick, {})[key] = value
+            timed.setdefault(tick, {})[key] = value
     config = with_interventions(config, removed) if removed else config
     at_first = {key for one in config.interventions if not getattr(one, clock) for key in one.set}
     at_first |= {*config.table.columns} if config.table is not None else set()
-    first = {key: by_tick[0].pop(key) for key in [*by_tick.get(0, ())] if key not in at_first}
+    first = {key: timed[0].pop(key) for key in [*timed.get(0, ())] if key not in at_first}
     if first:
         paths: dict[Path, Any] = {tuple(key.split(".")): one for key, one in first.items()}
         table, config = config.table, changed(type(config), config.model_dump(mode="json"), paths)
         config._table = table
-    if by_tick := {tick: values for tick, values in by_tick.items() if values}:
-        config = with_values(config, by_tick)
+    if timed := {tick: values for tick, values in timed.items() if values}:
+        config = with_values(config, timed)
     if ready and setup.ticks > 1 and not setup.config.interventions:
         data, now = config.model_dump(mode="json"), {key: value for _, key, value in changes}
         same = {key: now.get(key, value_at(data, key)) for key in ready}

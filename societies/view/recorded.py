@@ -15,7 +15,7 @@ from societies.config.files import as_saved, never_carried_out
 from societies.errors import ConfigError, SocietiesError
 from societies.output import open_results
 from societies.output.reading import event_tables
-from societies.view.steering import told
+from societies.view.steering import page_notes
 from societies.workload import Setup
 from societies.workload.declare.scene import Links, Scene
 from societies.workload.running.registry import config_from_dict, workload
@@ -70,7 +70,7 @@ def declared(path: Path, attributes: Mapping[str, Any]) -> DeclaredPage:
         config = config_from_dict(data)
         kind = workload(config.workload)
         setup = Setup(kind, config)
-        scene, said = kind.scene(setup.p), told(config, config, kind)
+        scene, said = kind.scene(setup.p), page_notes(config, config, kind)
     except SocietiesError as error:
         why = " ".join(str(error).split())
         said = {"happenings": [], "warnings": [f"shown without what the model declares: {why}"]}

@@ -29,7 +29,7 @@ from societies.view.course import REMOVE, Change, Course, with_changes
 from societies.view.drawing import Drawing, Seen, spread_fields
 from societies.view.lives import Lives
 from societies.view.shots import MOST_BYTES, NO_PIXELS, History, Shot
-from societies.view.steering import in_force, number_of, told, value_slider
+from societies.view.steering import in_force, number_of, page_notes, value_slider
 from societies.workload import Setup
 from societies.workload.declare.view import Button, Choice, Control, Press, Slider
 from societies.workload.declare.view import Change as Moved
@@ -105,7 +105,7 @@ class RunView:
         base = Setup(workload, config)
         self._configured = lru_cache(32)(lambda changes: with_changes(base, changes))
         self._told = lru_cache(32)(
-            lambda changes: told(config, self._configured(changes), workload, changes)
+            lambda changes: page_notes(config, self._configured(changes), workload, changes)
         )
         self._setup = Setup(workload, workload.watched(config))
         self._scene = workload.scene(self._setup.p)
@@ -233,12 +233,12 @@ class RunView:
         new = tuple((now, key, value) for key, value in values.items())
         same = [(now, key) for key in values if not key.startswith(REMOVE)]
         was = _steered(state)
-        kept = [one for one in was if one[:2] not in same and one[0] <= now and one not in new]
+        unchanged = [one for one in was if one[:2] not in same and one[0] <= now and one not in new]
         before = _before(state)
         again = [one[:2] for one in was[len(was) - len(new) :]] == same  # a slider is being moved
-        if (*kept, *new) != was and not (before and again):
+        if (*unchanged, *new) != was and not (before and again):
             before = (*before, was)
-        return _steer(state, (*kept, *new), before)
+        return _steer(state, (*unchanged, *new), before)
 
     def _possible(self, state: Panes) -> Panes:
         """Return the state; raise ConfigError if its changes are not possible together."""

@@ -41,7 +41,9 @@ def value_slider(key: str, now: Any, scale: Scale) -> Slider | None:
     return Slider("value", label, value, scale.least, scale.most, scale.step, scale.limits)
 
 
-def told(config: Any, changed: Any, chosen: Any, changes: Sequence[Change] = ()) -> dict[str, Any]:
+def page_notes(
+    config: Any, changed: Any, chosen: Any, changes: Sequence[Change] = ()
+) -> dict[str, Any]:
     """Return what the page says about a run besides its results.
 
     Parameters

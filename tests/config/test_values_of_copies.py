@@ -275,34 +275,34 @@ def test_all_copies_have_the_devices_of_the_configuration(devices):
 
 
 def test_days_have_their_own_shocks_and_otherwise_the_same_steps():
-    from societies.economy.schedule import kept_schedule
+    from societies.economy.schedule import cached_schedule
 
     shocks = [{"day": day, "remove": "agent", "index": day} for day in (1, 3, 5)]
     p = WORKLOAD.parameters(economy(shocks=shocks, devices="all"))
-    names = {day: [step.phase for step in kept_schedule(p, day)] for day in range(7)}
+    names = {day: [step.phase for step in cached_schedule(p, day)] for day in range(7)}
     assert [day for day, steps in names.items() if "shocks" in steps] == [1, 3, 5]
     assert names[2] == names[4] == names[6] != names[0]
     assert [one for one in names[3] if one != "shocks"] == names[2]
-    assert kept_schedule(p, 2) is kept_schedule(p, 4) is kept_schedule(p, 6)
-    for step in kept_schedule(p, 2):
+    assert cached_schedule(p, 2) is cached_schedule(p, 4) is cached_schedule(p, 6)
+    for step in cached_schedule(p, 2):
         market, kind = (step.arguments.get(name) for name in ("market_round", "device_type"))
         assert step.round == (0 if market is None else market)
         assert step.device_type == (-1 if kind is None else kind)
-    said = {str(step) for step in kept_schedule(p, 2)}
+    said = {str(step) for step in cached_schedule(p, 2)}
     assert any("industry, round 1" in one for one in said)
 
 
 @pytest.mark.parametrize("fan", [{}, {"fan": {"day": 4, "futures": 3}, "replicates": 6}])
 def test_only_the_first_day_of_a_fan_has_other_steps_and_all_are_cached(fan):
-    from societies.economy.schedule import day_schedule, kept_schedule
+    from societies.economy.schedule import cached_schedule, day_schedule
 
     p = WORKLOAD.parameters(economy(**fan))
-    said = {day: [*map(str, kept_schedule(p, day))] for day in range(8)}
+    said = {day: [*map(str, cached_schedule(p, day))] for day in range(8)}
     assert said == {day: [*map(str, day_schedule(p, day))] for day in range(8)}
     own = {0, 5} if fan else {0}
     assert (said[5] == said[4]) == (not fan)
     for day in range(8):
-        assert (kept_schedule(p, day) is kept_schedule(p, 7)) == (day not in own)
+        assert (cached_schedule(p, day) is cached_schedule(p, 7)) == (day not in own)
 
 
 def test_a_table_says_which_societies_a_removal_concerns():

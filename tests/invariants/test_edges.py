@@ -185,8 +185,8 @@ def test_no_rounds_are_no_trade():
     never = engine(6, 7, 8, trade=False)
     for run in (none, never):
         run.run_days(1, 8)
-    expected = never.kept()
-    for name, array in none.kept().items():
+    expected = never.checkpointed_state()
+    for name, array in none.checkpointed_state().items():
         assert array.tobytes() == expected[name].tobytes(), name
 
 

@@ -13,7 +13,7 @@ from societies import config_from_dict, verify
 from societies.economy import memory, source
 from societies.economy.parameters import parameters
 from societies.economy.phases import phases
-from societies.economy.schedule import day_schedule, kept_schedule
+from societies.economy.schedule import cached_schedule, day_schedule
 from societies.opencl import choose_device
 from societies.workload.running import engines
 from societies.workload.running import launches as core
@@ -276,7 +276,7 @@ def test_days_with_the_same_steps_have_one_tuple_which_keeps_no_parameters():
     settings = {"workload": "economy", "agents": 8, "resources": 9, "days": 6}
     shock = [{"day": 3, "remove": "agent", "index": 1}]
     p = parameters(config_from_dict({**settings, "shocks": shock}))
-    days = [kept_schedule(p, day) for day in range(7)]
+    days = [cached_schedule(p, day) for day in range(7)]
     assert [list(steps) for steps in days] == [day_schedule(p, day) for day in range(7)]
     assert len({id(steps) for steps in days}) == 3  # before the first, quiet ones, the shock's
     there = weakref.ref(p)
@@ -315,7 +315,7 @@ def test_a_society_of_an_ensemble_is_itself_alone(shocks):
         engine = DeviceEngine(device, parameters(config_from_dict({**base, **settings})))
         engine.start()
         series = engine.run_days(1, 15)
-        return engine.kept(), series
+        return engine.checkpointed_state(), series
 
     together, series = final(replicates=8)
     for society in (0, 3, 7):

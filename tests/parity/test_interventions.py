@@ -10,7 +10,6 @@ from societies.economy.workload import WORKLOAD
 from societies.workload import Setup
 from societies.workload.running.points import points_of, with_table
 from societies.workload.running.run import engine_of
-from societies.workload.running.state import kept
 
 POLICY = {
     "trading.min_surplus": 2.0,
@@ -40,7 +39,7 @@ def run(config, device, first, last, state=None):
     else:
         engine.load(state)
     engine.run_ticks(first, last)
-    return kept(engine.fields, engine.state()), engine.hash()
+    return checkpointed(engine.fields, engine.state()), engine.hash()
 
 
 @pytest.mark.parametrize("days", [11, pytest.param(None, marks=pytest.mark.thorough)])

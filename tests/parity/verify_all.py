@@ -301,7 +301,7 @@ def ensemble(device):
         engine.start()
         for first in range(1, config.days + 1, LOG_TICKS):
             engine.run_days(first, min(config.days, first + LOG_TICKS - 1))
-        return engine.kept()
+        return engine.checkpointed_state()
 
     began, together = time.perf_counter(), states(replicates=5)
     for number in range(5):

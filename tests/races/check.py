@@ -409,7 +409,7 @@ def one_workload(
                 engine = engines.DeviceEngine(chosen, p, device, work_items=workgroup, **numbers)
                 to_the_end(engine, last)
                 found = engine.state()
-                for array in reference.kept():
+                for array in reference.checkpointed_state():
                     checks.same(f"{title}, {array}", found[array], expected[array])
 
 

@@ -279,7 +279,7 @@ def test_only_the_copies_that_are_computed_are_asked():
     first, second = (
         Mock(fields={}, parameters=None, built=None, block_seconds=seconds) for seconds in (1, 2)
     )
-    first.kept.return_value = {"held": np.array([7])}
+    first.checkpointed_state.return_value = {"held": np.array([7])}
     second.logs.return_value = {"total": np.array([[3], [4]])}
     pasts = [Past(2, np.array([0]), np.array([0, 0])), Past(4, np.array([0, 1]), np.array([0, 1]))]
     engine = SharedPasts(first, lambda chosen, built: second, pasts, {})

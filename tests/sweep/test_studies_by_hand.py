@@ -35,7 +35,7 @@ from societies.sweep.batch import (
     run_shape,
 )
 from societies.sweep.document import load_sweep
-from societies.sweep.in_memory import InMemory, Keep, kept_variables
+from societies.sweep.in_memory import InMemory, Keep, wanted_variables
 from societies.sweep.layout import different_shapes, joined_shape, layout_of
 from societies.sweep.points import Bucket, Policies
 from societies.sweep.prepare import _first_difference, prepared, require_sense, warnings_of
@@ -368,8 +368,8 @@ def test_what_a_run_writes_into_memory_is_what_is_kept(tmp_path):
     file.append("others", {"day": np.array([1])})
     assert {name: len(blocks) for name, blocks in file.events.items()} == {"milestones": 1}
     assert file.checkpoint_interval("auto") == file.checkpoint_interval(5) == 0
-    assert [*kept_variables({"a": 1, "b": 2}, Keep())] == ["a", "b"]
-    assert [*kept_variables({"a": 1, "b": 2}, Keep(variables=("b", "c")))] == ["b"]
+    assert [*wanted_variables({"a": 1, "b": 2}, Keep())] == ["a", "b"]
+    assert [*wanted_variables({"a": 1, "b": 2}, Keep(variables=("b", "c")))] == ["b"]
 
 
 def test_a_batch_is_computed_as_it_was_sent():

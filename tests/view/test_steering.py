@@ -10,7 +10,7 @@ from societies.paths import shipped_configurations
 from societies.view.controls import steerable
 from societies.view.course import with_changes
 from societies.view.run_view import RunView
-from societies.view.steering import told
+from societies.view.steering import page_notes
 from societies.workload import Setup
 from societies.workload.declare.view import Change, Choice, Press, Slider
 from societies.workload.running import registry
@@ -171,7 +171,7 @@ def test_what_happens_on_the_way_is_listed_once_with_its_day():
     keys = {"groups": OWN, "shocks": [shock], "interventions": [gone, UNTIL, some]}
     config = config_from_dict(SMALL | keys | {"replicates": 2})
     changes = [(7, "day_length", 450.0), (9, "remove.resource", 2)]
-    found = told(config, config, workload("economy"), changes)
+    found = page_notes(config, config, workload("economy"), changes)
     assert found["happenings"] == [
         (5, "day_length = 500, until day 9, “hot”", False),
         (5, "trade_power = 2, of a, societies 0, 1", False),

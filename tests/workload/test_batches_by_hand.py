@@ -16,7 +16,7 @@ from societies.workload.running import batches
 from societies.workload.running.batches import Batches, Room
 from societies.workload.running.logs import split_by_tick
 from societies.workload.running.registry import workload
-from societies.workload.running.state import initial_state, kept, state_hash
+from societies.workload.running.state import checkpointed, initial_state, state_hash
 
 FIELDS = {
     "number": Field((), "int32", "", "number of the copy"),
@@ -256,8 +256,8 @@ def test_a_hash_is_of_names_types_shapes_and_bytes_of_what_is_kept_and_compared(
     }
     one, two = np.array([1, 2], np.int32), np.array([[0.5, 1.0], [2.0, -1.0]])
     state = {"b": two, "a": one, "free": one, "passing": one, "same": one}
-    assert [*kept(fields, state)] == ["a", "free", "b"]
-    assert [*kept(fields, {"b": two})] == ["b"]
+    assert [*checkpointed(fields, state)] == ["a", "free", "b"]
+    assert [*checkpointed(fields, {"b": two})] == ["b"]
     text = b"a <i4 (2,)\n" + one.tobytes() + b"b <f8 (2, 2)\n" + two.tobytes()
     expected = hashlib.sha256(text).hexdigest()
     assert state_hash(fields, state) == expected

@@ -415,7 +415,7 @@ def test_permanent_checkpoints_need_checkpoints_and_different_days(keep, checkpo
     config = SimpleNamespace(record=SimpleNamespace(keep=keep, checkpoint=checkpoint))
     found = list(daily.keep_conflicts(config))
     assert [one.message for one in found] == lines
-    assert daily.kept_ticks(config) == sorted(keep)
+    assert daily.retained_ticks(config) == sorted(keep)
     assert daily.recorded(object(), "keep", "none") == "none"
 
 

@@ -91,7 +91,7 @@ def test_the_reference_computes_logs_and_notes_every_tick():
     assert one.state()["passing"].tolist() == [-1.0] * 3
     assert dict(one.each()).keys() == one.state().keys() == one.fields.keys()
     assert one.arrays("count")["count"].dtype == np.int32
-    assert {*one.kept()} == {"tally", "gone", "count"}
+    assert {*one.checkpointed_state()} == {"tally", "gone", "count"}
     assert [str(step) for step in one.steps(0)] == ["begin"]
     assert [str(step) for step in one.steps(3)] == ["grow", "note"]
 

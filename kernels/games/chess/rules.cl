@@ -291,8 +291,8 @@ static position_t play(const position_t at, const move_t move)
             after.other &= ~taken;
             after.pawns &= ~taken;
         }
-        const ulong beside = ((end << 1) | (end >> 1)) & RANK_4 & at.other & at.pawns;
-        if (end == start << 16 && beside) after.special |= start << 8;
+        const ulong adjacent = ((end << 1) | (end >> 1)) & RANK_4 & at.other & at.pawns;
+        if (end == start << 16 && adjacent) after.special |= start << 8;
         if (move.promotion > 0u) {
             after.pawns &= ~end;
             if (move.promotion == KNIGHT) after.knights |= end;
@@ -304,9 +304,9 @@ static position_t play(const position_t at, const move_t move)
         after.special &= ~RANK_1;
         const bool east = end == start << 2, west = end == start >> 2;
         const ulong rook = (east ? end << 1 : 0ul) | (west ? end >> 2 : 0ul);
-        const ulong beside = (east ? end >> 1 : 0ul) | (west ? end << 1 : 0ul);
-        after.own = (after.own & ~rook) | beside;
-        after.orthogonals = (after.orthogonals & ~rook) | beside;
+        const ulong adjacent = (east ? end >> 1 : 0ul) | (west ? end << 1 : 0ul);
+        after.own = (after.own & ~rook) | adjacent;
+        after.orthogonals = (after.orthogonals & ~rook) | adjacent;
     }
     return turned(after);
 }

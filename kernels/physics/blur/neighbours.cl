@@ -28,9 +28,9 @@ static value_t mean_at(__global const value_t *plane, const int column, const in
 {
     const int count = counted(column, width) + counted(row, height) - 2;
     if (count == 0) return plane[(size_t)row * width + column];  // an image of one pixel
-    const exact_t beside = neighbour(plane, column + 1, row, width, height) +
+    const exact_t horizontal = neighbour(plane, column + 1, row, width, height) +
                            neighbour(plane, column - 1, row, width, height);
-    const exact_t above = beside + neighbour(plane, column, row - 1, width, height);
+    const exact_t above = horizontal + neighbour(plane, column, row - 1, width, height);
     const exact_t all = above + neighbour(plane, column, row + 1, width, height);
 #if PLANES_ARE_WHOLE
     return (value_t)(all / (exact_t)count);
@@ -188,8 +188,8 @@ __kernel void neighbours(__global const value_t *restrict planes, __global value
         __global value_t *restrict updated = next + line * width;
         if (row > 0 && row + 1 < (int)height) {
             for (uint x = 1 + LANE; x + 1 < width; x += LANES) {
-                const exact_t beside = (exact_t)old[x + 1] + (exact_t)old[x - 1];
-                const exact_t above = beside + (exact_t)(old - width)[x];
+                const exact_t horizontal = (exact_t)old[x + 1] + (exact_t)old[x - 1];
+                const exact_t above = horizontal + (exact_t)(old - width)[x];
                 const exact_t all = above + (exact_t)(old + width)[x];
 #if PLANES_ARE_WHOLE
                 updated[x] = (value_t)(all / 4u);

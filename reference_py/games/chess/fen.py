@@ -152,8 +152,8 @@ def _en_passant(text, position, side):
         raise FenError(f"{name}: {text}: no pawn has just moved over it")
     if not empty & square or not empty & square << 8:
         raise FenError(f"{name}: {text}: the pawn cannot have moved over a taken square")
-    beside = (pawn << 1 | pawn >> 1) & RANK_5
-    return square if beside & position.own & position.pawns else 0
+    adjacent = (pawn << 1 | pawn >> 1) & RANK_5
+    return square if adjacent & position.own & position.pawns else 0
 
 
 def _counted(words, place, least):

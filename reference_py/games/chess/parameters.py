@@ -15,13 +15,13 @@ class PerftParameters:
     boards : positions to begin with; game g has number g modulo their number
     depth : plies of the last count
     detail : whether all kinds of last moves are counted, and not the nodes alone
-    kept : most positions of one level of a game in memory at a time
+    level_positions : most positions of one level of a game in memory at a time
     """
 
     boards: tuple[FenPosition, ...] = (read_fen(START),)
     depth: int = 5
     detail: bool = False
-    kept: int = 2**18
+    level_positions: int = 2**18
 
     @property
     def kinds(self):

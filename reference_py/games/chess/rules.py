@@ -241,8 +241,8 @@ def play(position, move):
     if start & position.pawns:
         if end & position.special & RANK_6:
             other, pawns = other & ~(end >> 8), pawns & ~(end >> 8)
-        beside = (end << 1 | end >> 1) & RANK_4 & position.other & position.pawns
-        if end == start << 16 and beside:
+        adjacent = (end << 1 | end >> 1) & RANK_4 & position.other & position.pawns
+        if end == start << 16 and adjacent:
             special |= start << 8
         if move.promotion:
             pawns &= ~end
@@ -252,6 +252,6 @@ def play(position, move):
     if start & position.king:
         special &= ~RANK_1
         if end in (start << 2, start >> 2):  # it castles, and the rook goes to its other side
-            rook, beside = (end << 1, end >> 1) if end > start else (end >> 2, end << 1)
-            own, orthogonals = own & ~rook | beside, orthogonals & ~rook | beside
+            rook, adjacent = (end << 1, end >> 1) if end > start else (end >> 2, end << 1)
+            own, orthogonals = own & ~rook | adjacent, orthogonals & ~rook | adjacent
     return turned(Position(own, other, pawns, knights, diagonals, orthogonals, special))

@@ -16,8 +16,8 @@ def neighbours(p, image, tick):
     moves = ((1, 2), (-1, 2), (-1, 1), (1, 1))  # east, west, north, south
     east, west, north, south = (shifted(planes, by, axis, p.border) for by, axis in moves)
     total = ((east + west) + north) + south
-    beside = counted(p.width, 1, p.border) - 1
-    count = (beside[None, :] + (counted(p.height, 1, p.border) - 1)[:, None]).astype(exact)
+    horizontal = counted(p.width, 1, p.border) - 1
+    count = (horizontal[None, :] + (counted(p.height, 1, p.border) - 1)[:, None]).astype(exact)
     if p.border == "available" and p.width == p.height == 1:
         mean = planes  # it has no neighbours
     elif p.whole:

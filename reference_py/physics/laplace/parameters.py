@@ -96,8 +96,8 @@ class Parameters:
         begin = max(checked, noted)
         end = min(checked + self.check_every, noted + self.series_every) - 1
         if self.detail_every:
-            kept = done - done % self.detail_every
-            begin, end = max(begin, kept), min(end, kept + self.detail_every)
+            block_start = done - done % self.detail_every
+            begin, end = max(begin, block_start), min(end, block_start + self.detail_every)
         if self.last >= step:
             end = min(end, self.last)
         return min(end, done - (done - begin) % self.depth + self.depth)

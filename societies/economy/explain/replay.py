@@ -26,7 +26,7 @@ from societies.workload.checking.verify import REPORT_IT
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Workload
 from societies.workload.running.engines import ReferenceEngine
-from societies.workload.running.state import kept
+from societies.workload.running.state import checkpointed
 
 
 def parameters_of_one(p: Parameters, number: int) -> Parameters:
@@ -141,7 +141,7 @@ def require_same(
     """Raise DeviceError unless the device's day ended in the same state as the reference's."""
     fields = state_fields(p)
     difference = first_difference(
-        "day", day, "end of the day", kept(fields, device), kept(fields, reference)
+        "day", day, "end of the day", checkpointed(fields, device), checkpointed(fields, reference)
     )
     if difference is not None:
         raise DeviceError(

@@ -27,7 +27,7 @@ from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
 from societies.workload.running.file import checkpoint_of
 from societies.workload.running.progress import Advance
-from societies.workload.running.state import kept, state_hash
+from societies.workload.running.state import checkpointed, state_hash
 
 
 def trace(
@@ -90,7 +90,7 @@ def trace(
         engine.load(state)
     run_days(engine, begin + 1, day - 1, progress, day)
     fields = workload.arrays(p)
-    before = kept(fields, engine.state())
+    before = checkpointed(fields, engine.state())
     _require_alive(p, before, agent, day)
     listener = AgentListener(agent)
     after = replay(workload, p, before, day, listener)

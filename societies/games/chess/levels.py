@@ -44,7 +44,7 @@ def count_levels(p: PerftParameters, depth: int) -> CountLevels:
     expanded = max(min(1, depth - 1), depth - DEPTH_FIRST)
     batches, starts, bounds = [], [0], [1]
     for _ in range(expanded):
-        batches.append(min(bounds[-1], max(1, p.kept // MOST_MOVES)))
+        batches.append(min(bounds[-1], max(1, p.level_positions // MOST_MOVES)))
         starts.append(starts[-1] + bounds[-1])
         bounds.append(batches[-1] * MOST_MOVES)
     return CountLevels(tuple(batches), tuple(starts), tuple(bounds), depth - expanded)

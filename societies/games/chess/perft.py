@@ -14,7 +14,7 @@ from reference_py.games.chess.parameters import PerftParameters
 from reference_py.games.chess.perft import KINDS, SETS
 from reference_py.games.chess.rules import MOST_MOVES
 from societies.games.chess.levels import CountLevels, count_levels
-from societies.games.chess.perft_config import DEFAULT_KEPT, MOST_KEPT, ChessPerftConfig
+from societies.games.chess.perft_config import DEFAULT_POSITIONS, MOST_POSITIONS, ChessPerftConfig
 from societies.games.memory import fitted_to_memory
 from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, Step, Workload, phase
 
@@ -56,7 +56,9 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
 
     def fitted(self, config: ChessPerftConfig, device: Device | None) -> ChessPerftConfig:
         """Return the configuration with as many positions as the device has memory for."""
-        return fitted_to_memory(self, config, device, "kept", (MOST_MOVES, DEFAULT_KEPT, MOST_KEPT))
+        return fitted_to_memory(
+            self, config, device, "level_positions", (MOST_MOVES, DEFAULT_POSITIONS, MOST_POSITIONS)
+        )
 
     def sizes(self, p: PerftParameters) -> dict[str, int]:
         """Return the numbers of positions in memory, sets per position, levels, moves and kinds."""

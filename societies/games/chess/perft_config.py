@@ -28,10 +28,10 @@ MOST_NODES = 1e17
 BRANCHING = 35.0
 """Approximate number of moves of a position in the middle of a game."""
 
-DEFAULT_KEPT, MOST_KEPT = 2**18, 2**20
+DEFAULT_POSITIONS, MOST_POSITIONS = 2**18, 2**20
 """Positions of a level in memory at a time: without a device or on a CPU, and on a GPU."""
 
-Kept = Annotated[int, Field(ge=MOST_MOVES, le=2**24)]
+LevelPositions = Annotated[int, Field(ge=MOST_MOVES, le=2**24)]
 
 
 class PerftRecord(Section):
@@ -57,7 +57,7 @@ class ChessPerftConfig(WorkloadConfig):
         "last moves are counted as well; every last move is then made",
     )
     divide: bool = key(False, "Whether the count below each first move is reported")
-    kept: Auto[Kept] = shape(
+    level_positions: Auto[LevelPositions] = shape(
         "auto",
         "Most positions of a level of a game in memory at a time; a level that has more is counted "
         "in batches; auto: 1,048,576 on a GPU and 262,144 elsewhere, fewer if memory is short",
@@ -72,8 +72,12 @@ class ChessPerftConfig(WorkloadConfig):
 
     def parameters(self) -> PerftParameters:
         """Return the parameters that the reference takes."""
-        kept = DEFAULT_KEPT if self.kept == "auto" else self.kept
-        return parameters_of(PerftParameters, self, boards=boards_of(self.fens), kept=kept)
+        level_positions = (
+            DEFAULT_POSITIONS if self.level_positions == "auto" else self.level_positions
+        )
+        return parameters_of(
+            PerftParameters, self, boards=boards_of(self.fens), level_positions=level_positions
+        )
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield lines that describe no position, and a depth whose count would never end."""

@@ -190,7 +190,7 @@ class SearchConfig(WorkloadConfig):
         most = (*near, *[self.batch.branches] * (self.depth - len(near)))
         return capacities(most, self.most_moves, pool)
 
-    def kept(self, nodes: int) -> str:
+    def capacity_text(self, nodes: int) -> str:
         """Return text with the capacity of a tree, and what full batches need if that is more."""
         full = sum(self.rooms(2**63))
         smaller = f"; full batches need {full:,}, so a full level takes smaller ones"

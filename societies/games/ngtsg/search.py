@@ -390,7 +390,7 @@ class SearchWorkload(Workload[C, P]):
             ("supersteps", f"until the root is closed, at most {self.ticks(config):,}"),
             *([("depths searched one after the other", depths)] if p.deepening else []),
             ("nodes of each level", room),
-            ("nodes in memory", config.kept(p.nodes)),
+            ("nodes in memory", config.capacity_text(p.nodes)),
             ("nodes of the whole tree, roughly", f"{config.nodes_estimate():.1g}"),
         ]
 

@@ -98,7 +98,7 @@ class Bam(Model[BamConfig, Any]):
     def fields(self, p: Any) -> dict[str, Field]:
         """Return the state; names and meanings are those of the specification."""
         firm, bank, people = p.firms - 1, p.banks - 1, p.households
-        kept = {
+        saved = {
             "price": _real(FIRM, "price asked", "currency/good"),
             "offer": _money(FIRM, "wage offered to new workers"),
             "worth": _money(FIRM, "net worth"),
@@ -140,7 +140,7 @@ class Bam(Model[BamConfig, Any]):
             "demand": _money(FIRM, "credit still wanted"),
             "fragility": _real(FIRM, "credit wanted over net worth"),
             "profit": _money(FIRM, "profit after interest, tax and research"),
-            "kept": _money(FIRM, "profit that is not paid out"),
+            "retained": _money(FIRM, "profit that is not paid out"),
             "failed": _count(FIRM, "whether the firm leaves in this quarter"),
             "budget": _money(HOUSEHOLD, "money for shopping"),
             "apply": _index(APPLICATION, "firms applied to, in order", "firm", firm),
@@ -167,7 +167,7 @@ class Bam(Model[BamConfig, Any]):
             "hhi": _real((), "concentration of output"),
             "tally": Field(("tally_entry",), "int64", "1", "what is counted for series"),
         }
-        fields = kept | {name: replace(one, checkpointed=False) for name, one in handed_on.items()}
+        fields = saved | {name: replace(one, checkpointed=False) for name, one in handed_on.items()}
         return fields | {name: replace(fields[name], recorded=True) for name in RECORDED}
 
     def figure(self, results: Any, *, economy: int = 0, first: int = 0) -> Any:

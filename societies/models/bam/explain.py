@@ -24,7 +24,7 @@ from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
 from societies.workload.running.file import checkpoint_of
 from societies.workload.running.progress import Advance
-from societies.workload.running.state import kept
+from societies.workload.running.state import checkpointed
 
 SHOWN = 8
 """Quarters of a report."""
@@ -156,7 +156,11 @@ def explain(
     quarters = [_seen(again, config, firm, one) for one in range(last - shown + 1, last + 1)]
     fields = workload.arrays(setup.p)
     difference = first_difference(
-        "quarter", last, "enter", kept(fields, states[-1][1]), kept(fields, again.state())
+        "quarter",
+        last,
+        "enter",
+        checkpointed(fields, states[-1][1]),
+        checkpointed(fields, again.state()),
     )
     if difference is not None:
         raise DeviceError(
@@ -287,7 +291,7 @@ def _note_after(found: Quarter, economy: Any, firm: int, phase: str) -> None:
         found.wages = economy.payroll[firm]
     elif phase == "settle":
         found.profit = economy.profit[firm]
-        found.dividends = economy.profit[firm] - economy.kept[firm]
+        found.dividends = economy.profit[firm] - economy.retained[firm]
     elif phase == "leave":
         found.worth, found.failed = economy.worth[firm], economy.failed[firm] == 1
     elif phase == "enter":

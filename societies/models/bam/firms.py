@@ -132,7 +132,7 @@ def settle(config, economy, quarter):
             if config.rnd_money == "households":
                 shared += spent
         paid = int(config.dividends * max(profit, 0))
-        economy.profit[firm], economy.kept[firm] = profit, profit - paid
+        economy.profit[firm], economy.retained[firm] = profit, profit - paid
         economy.cash[firm] -= paid
         economy.flow[flows.DIVIDENDS] += paid
         shared += paid
@@ -228,7 +228,7 @@ def leave(config, economy, quarter):
     """Let firms without net worth or output fail, and banks without equity."""
     economy.tally[flows.WORTH] = sum(economy.worth)
     for firm in range(config.firms):
-        economy.worth[firm] += economy.kept[firm]
+        economy.worth[firm] += economy.retained[firm]
         idle = config.exit_rule == "worth_or_output" and economy.made[firm] == 0
         failed = economy.worth[firm] <= 0 or idle
         economy.failed[firm] = int(failed)
@@ -304,7 +304,7 @@ def enter_firms(config, economy, stay, worths, outputs, wages):
         economy.offer[firm] = max(offer, economy.min_pay)
         economy.plan[firm], economy.want[firm], economy.vacancies[firm] = 0, 0, 0
         economy.demand[firm], economy.fragility[firm] = 0, 0.0
-        economy.profit[firm], economy.kept[firm] = 0, 0
+        economy.profit[firm], economy.retained[firm] = 0, 0
         if config.entry_productivity == "mean":
             economy.skill[firm] = skill
 

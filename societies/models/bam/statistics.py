@@ -19,7 +19,7 @@ def measure(config, economy, quarter):
     sales = [float(economy.value[i] - economy.stock[i]) for i in range(config.firms)]
     economy.sales_cv = dispersion(sales)
     hedge, ponzi, hedge_first, ponzi_first, hedge_flow, soldout = 0, 0, 0, 0, 0, 0
-    lent, weighted = 0, 0.0
+    credit, weighted = 0, 0.0
     for i in range(config.firms):
         owed, due = sum(economy.loan[i]), sum(economy.loan_interest[i])
         hedge += int(economy.cash[i] >= owed + due)
@@ -27,7 +27,7 @@ def measure(config, economy, quarter):
         loan, interest = economy.loan[i][0], economy.loan_interest[i][0]
         hedge_first += int(economy.cash[i] >= loan + interest)
         ponzi_first += int(economy.cash[i] < interest)
-        lent += loan
+        credit += loan
         weighted += economy.loan_rate[i][0] * float(loan)
         gross = economy.value[i] - economy.stock[i] - economy.payroll[i]
         hedge_flow += int(gross >= due)
@@ -36,8 +36,8 @@ def measure(config, economy, quarter):
     for k, count in enumerate(counted):
         economy.tally[flows.HEDGE + k] = count
     economy.rate_first = config.policy_rate
-    if lent > 0:
-        economy.rate_first = weighted / float(lent)
+    if credit > 0:
+        economy.rate_first = weighted / float(credit)
 
 
 def dispersion_of_prices(config, economy):

@@ -117,7 +117,7 @@ class BlurConfig(WorkloadConfig):
         return 1.0 if self.sigma is None else self.sigma
 
     @property
-    def kept_numbers(self) -> str:
+    def stored_as(self) -> str:
         """Kind of numbers that planes hold between passes."""
         return self.arithmetic or ARITHMETICS[self.kind][0]
 
@@ -131,7 +131,7 @@ class BlurConfig(WorkloadConfig):
             radius=self.window,
             sigma=self.deviation,
             border=self.border or ("available" if self.kind == "neighbours" else "mirror"),
-            arithmetic=self.kept_numbers,
+            arithmetic=self.stored_as,
             variant="fused" if fused else "separate",
         )
 
@@ -195,13 +195,13 @@ class BlurConfig(WorkloadConfig):
             there = " or ".join(ARITHMETICS[kind])
             message = f"{kind} has no arithmetic {self.arithmetic}; choose {there}"
             yield Conflict(("arithmetic",), message, (("kind",),))
-        if kind == "box" and self.kept_numbers == "bytes" and self.window > LARGEST_BOX:
+        if kind == "box" and self.stored_as == "bytes" and self.window > LARGEST_BOX:
             message = f"a box of bytes has a radius of {LARGEST_BOX} at most; set arithmetic: float"
             yield Conflict(("radius",), message, (("kind",), ("arithmetic",)))
         if self.variant == "fused" and self.window > FUSED_RADIUS:
             message = f"fused takes a radius up to {FUSED_RADIUS}; this is {self.window}"
             yield Conflict(("variant",), message, (("radius",), ("sigma",), ("kind",)))
-        separable = kind == "gaussian" or self.kept_numbers == "float"
+        separable = kind == "gaussian" or self.stored_as == "float"
         if self.variant != "auto" and (kind == "neighbours" or not separable):
             message = "only gaussian, and box with arithmetic: float, have two forms"
             yield Conflict(("variant",), message, (("kind",), ("arithmetic",)))

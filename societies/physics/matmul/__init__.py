@@ -213,16 +213,16 @@ def _launches(p: Parameters, copies: int) -> Iterator[Launch]:
         grid = (-(-p.columns // block), copies * -(-p.rows // block))
         yield Launch(file, grid, items=(p.side * p.side, 1))
     else:
-        kept, dtype = registers(p), np.dtype(p.num).name
-        blocks, panels = -(-p.rows // kept.tall), -(-p.columns // kept.panel)
-        shape = (copies * blocks * kept.tall, p.inner), (copies * panels * kept.panel, p.inner)
+        sizes, dtype = registers(p), np.dtype(p.num).name
+        blocks, panels = -(-p.rows // sizes.tall), -(-p.columns // sizes.panel)
+        shape = (copies * blocks * sizes.tall, p.inner), (copies * panels * sizes.panel, p.inner)
         packed = {
             name: Scratch(one, dtype, shared=name)
             for name, one in zip(("packed_a", "packed_b"), shape, strict=True)
         }
         yield Launch(file, copies * blocks, "pack_a", alone_on_cpu=True, scratch=packed)
         yield Launch(file, copies * panels, "pack_b", alone_on_cpu=True, scratch=packed)
-        groups = copies * -(-p.rows // kept.band) * -(-panels // kept.stripe)
+        groups = copies * -(-p.rows // sizes.band) * -(-panels // sizes.stripe)
         yield Launch(file, groups, items=1, scratch=packed)
 
 

@@ -222,15 +222,15 @@ class SceneView:
         Only changed data are uploaded. Other sizes or kernels need a new engine; kernels are built
         only if no cached engine has them.
         """
-        scene, kept = p.scene, self._small if preview else self._engines
+        scene, cache = p.scene, self._small if preview else self._engines
         lengths = (len(scene.spheres), len(scene.planes), len(scene.lights))
         key = (p.shading, p.form, p.side, p.width, p.height, *lengths)
-        if key not in kept:
-            if len(kept) == (PREVIEWS if preview else ENGINES):
-                kept.popitem(last=False)
-            kept[key] = self._made(p)
-        kept.move_to_end(key)
-        engine = kept[key]
+        if key not in cache:
+            if len(cache) == (PREVIEWS if preview else ENGINES):
+                cache.popitem(last=False)
+            cache[key] = self._made(p)
+        cache.move_to_end(key)
+        engine = cache[key]
         engine.set_parameters(p)
         return engine
 

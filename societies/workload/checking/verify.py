@@ -48,7 +48,7 @@ from societies.workload.running.file import checkpoint_of
 from societies.workload.running.plan import NotKnown, Unseen
 from societies.workload.running.request import Config, setup_of, ticks_of
 from societies.workload.running.run import engine_of
-from societies.workload.running.state import kept
+from societies.workload.running.state import checkpointed
 from societies.workload.running.verified import note_verified
 
 Progress = Callable[[int, int, str], None]
@@ -198,7 +198,7 @@ class Comparison:
 
     def load(self, state: State) -> None:
         """Load a state into both sides; arrays that checkpoints lack get equal values in both."""
-        saved = kept(self._fields, state)
+        saved = checkpointed(self._fields, state)
         self.engine.load(saved)
         self.reference.load(saved)
 

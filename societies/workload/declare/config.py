@@ -162,7 +162,7 @@ def recorded(config: Any, name: str, default: Any) -> Any:
     return getattr(getattr(config, "record", None), name, default)
 
 
-def kept_ticks(config: Any) -> list[int]:
+def retained_ticks(config: Any) -> list[int]:
     """Return the ticks with a permanent checkpoint (``record.keep``), ascending."""
     return sorted(recorded(config, "keep", ()))
 

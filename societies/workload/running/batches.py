@@ -24,7 +24,7 @@ from societies.workload.declare.protocol import Setup
 from societies.workload.running.engines import LOG_ROWS, LOG_TICKS, Engine
 from societies.workload.running.logs import split_by_tick
 from societies.workload.running.profile import Profile
-from societies.workload.running.state import kept
+from societies.workload.running.state import checkpointed
 from societies.workload.running.sufficiency import available_memory, byte_count
 
 SHARE_OF_GPU, SHARE_OF_FREE = 0.9, 0.5
@@ -77,7 +77,7 @@ class Batches(Engine):
         self._parts = []
         for number, count in self._places():
             place = number * self.inner.copies
-            part = kept(self.fields, state)
+            part = checkpointed(self.fields, state)
             filled = {
                 name: self._filled(array[place : place + count]) for name, array in part.items()
             }

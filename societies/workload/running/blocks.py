@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 from societies.background import in_background
 from societies.output import ResultFile
 from societies.signals import Stopped
-from societies.workload.declare.config import kept_ticks, recorded
+from societies.workload.declare.config import recorded, retained_ticks
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Block, Contents, LeftOut, Setup
 from societies.workload.running.appended import require_events
@@ -28,7 +28,7 @@ from societies.workload.running.interrupts import Interruption
 from societies.workload.running.pace import paced
 from societies.workload.running.saving import Due, Saving
 from societies.workload.running.seen import SeenState
-from societies.workload.running.state import kept
+from societies.workload.running.state import checkpointed
 from societies.workload.running.waiting import Waiting
 
 COMMIT_SECONDS = 1.0
@@ -83,7 +83,7 @@ class Simulation:
         self.workload, self.config, self.engine = setup.workload, setup.config, engine
         self.file, self.contents = file, contents
         self.saving = Saving(engine, file, contents, recorded(self.config, "checkpoint", "auto"))
-        self.keep = kept_ticks(self.config)
+        self.keep = retained_ticks(self.config)
         self.p, self.fields = setup.p, setup.fields
         self._kinds = setup.workload.events(setup.p)
         self._words = setup.workload.clock, setup.workload.copies, setup.first
@@ -316,7 +316,7 @@ class Simulation:
         self._waiting.clear()
         self._committed = time.perf_counter()
         if end in self.keep:
-            saved = kept(self.fields, state())
+            saved = checkpointed(self.fields, state())
             self.file.checkpoint(end, saved, keep=self.keep.index(end))
         due = self.saving.due_until(end, over=over)
         if over:  # written last: the checkpoint of the last tick marks the file as complete

@@ -27,7 +27,7 @@ from societies.output.layout import SEALED, Layout, require_ours
 from societies.output.stored_seal import Seal
 from societies.output.trust import opened
 from societies.words import one_of, plural
-from societies.workload.declare.config import kept_ticks, recorded
+from societies.workload.declare.config import recorded, retained_ticks
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.fans import FAN, futures_of, of_futures, repeated
@@ -146,12 +146,12 @@ def _begin(
     if _removals_of(there) != _removals_of(here):
         return 0, None, {}  # removals are drawn before the first tick and are part of the state
     committed = min(checksums.commits(disk, seal).tick, tick)
-    kept = [one for one in kept_ticks(config) if one <= committed]
+    retained = [one for one in retained_ticks(config) if one <= committed]
     every = checkpoints.interval(_asked(config), layout.state_nbytes)
-    wanted = [*kept, *([committed // every * every] if every else [])]
+    wanted = [*retained, *([committed // every * every] if every else [])]
     found_of = {one: checkpoints.of_tick(disk, seal.slots, one) for one in wanted}
     # The branch has to compute the ticks of `record.keep` whose checkpoints the parent lacks.
-    newest = min((one for one in kept if found_of[one] is None), default=committed)
+    newest = min((one for one in retained if found_of[one] is None), default=committed)
     found = checkpoints.latest(disk, seal.slots, newest)
     if found is None:
         return 0, None, {}
@@ -267,10 +267,10 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
 
 def _copy_checkpoints(parent: Parent, file: ResultFile, config: Any) -> None:
     """Write the parent's checkpoints that a run from the start would have written by then."""
-    kept, every = kept_ticks(config), file.checkpoint_interval(_asked(config))
+    retained, every = retained_ticks(config), file.checkpoint_interval(_asked(config))
     for tick, state in parent.checkpoints.items():
-        if tick in kept:
-            file.checkpoint(tick, state, keep=kept.index(tick))
+        if tick in retained:
+            file.checkpoint(tick, state, keep=retained.index(tick))
         if tick % every == 0:  # without regular checkpoints there are none to copy
             file.checkpoint(tick, state, tick // every)
 

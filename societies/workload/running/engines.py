@@ -30,9 +30,9 @@ from societies.workload.running.programs import require_allowed
 from societies.workload.running.recent import Recent, copy_each
 from societies.workload.running.state import (
     array_of,
+    checkpointed,
     initial_state,
     initial_values,
-    kept,
     state_hash,
 )
 
@@ -298,11 +298,11 @@ class Engine:
 
     def snapshot(self) -> Mapping[str, Any]:
         """Return the checkpointed arrays as they are now, for `restore`; a device holds them."""
-        return self.kept()
+        return self.checkpointed_state()
 
     def held(self) -> Callable[[], State]:
         """Return a function that returns the checkpointed arrays as they are now, at any time."""
-        state = self.kept()
+        state = self.checkpointed_state()
         return lambda: state
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
@@ -333,7 +333,7 @@ class Engine:
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Replace the checkpointed arrays of the state."""
         self._prepare()
-        self._set(kept(self.fields, state))
+        self._set(checkpointed(self.fields, state))
 
     def _prepare(self) -> None:
         """Set the arrays that checkpoints do not hold, before the others are replaced."""
@@ -392,9 +392,9 @@ class Engine:
     def close(self) -> None:
         """End what the engine has started; it cannot be used afterwards."""
 
-    def kept(self) -> State:
+    def checkpointed_state(self) -> State:
         """Return a copy of the arrays that a checkpoint holds."""
-        return kept(self.fields, self.state())
+        return checkpointed(self.fields, self.state())
 
     def hash(self) -> str:
         """Return the hash of the checkpointed state."""

@@ -73,13 +73,13 @@ def once(config: Any, name: str, make: Callable[[Any], Made]) -> Made:
 
     The cache is not an attribute of the configuration, because copies and pickles would include it.
     """
-    kept = _MADE.get(id(config))
-    if kept is None:
-        kept = _MADE[id(config)] = {}
+    made = _MADE.get(id(config))
+    if made is None:
+        made = _MADE[id(config)] = {}
         weakref.finalize(config, _MADE.pop, id(config), None)
-    if name not in kept:
-        kept[name] = make(config)
-    found: Made = kept[name]
+    if name not in made:
+        made[name] = make(config)
+    found: Made = made[name]
     return found
 
 

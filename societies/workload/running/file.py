@@ -19,7 +19,7 @@ from societies.output.layout import SEALED, declare, require_ours
 from societies.output.ranges import Expected, Within, refusal, require_state
 from societies.output.trust import opened
 from societies.words import plural
-from societies.workload.declare.config import kept_ticks, recorded
+from societies.workload.declare.config import recorded, retained_ticks
 from societies.workload.declare.fields import Field
 from societies.workload.declare.protocol import Contents, Setup
 from societies.workload.running.engines import ENDED, ended_at
@@ -41,7 +41,7 @@ def parts(setup: Setup[Any, Any], contents: Contents) -> dict[str, Any]:
         "clock": workload.clock,
         "copies": workload.copies,
         "ticks": setup.ticks,
-        "slots": slots(recorded(config, "checkpoint", "auto"), len(kept_ticks(config))),
+        "slots": slots(recorded(config, "checkpoint", "auto"), len(retained_ticks(config))),
     }
 
 

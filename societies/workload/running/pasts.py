@@ -141,7 +141,7 @@ class SharedPasts(Engine):
         """Continue with the copies of the next past, each from the state of the one it equals."""
         before = self._pasts.pop(0)
         chosen = self._pasts[0].chosen
-        state, rows = self._inner.kept(), before.of[chosen]
+        state, rows = self._inner.checkpointed_state(), before.of[chosen]
         del self._inner  # its memory may be needed
         self._inner = self._make(chosen, self.built)
         self.block_seconds = self._inner.block_seconds

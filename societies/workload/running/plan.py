@@ -156,12 +156,12 @@ def _plan(asked: Request, device: str | Device) -> Plan:
     )
     if room is not None and room.lack():
         lacking = (room.lack(),)
-    beside: tuple[str, ...] = ()
+    invalid: tuple[str, ...] = ()
     try:
         workload.require_outputs(config, path)
     except OutputError as error:
-        beside = ("; ".join(str(error).split("\n")),)
-    return Plan(rows, (*lacking, *beside, *time_warning(seconds)))
+        invalid = ("; ".join(str(error).split("\n")),)
+    return Plan(rows, (*lacking, *invalid, *time_warning(seconds)))
 
 
 def _batches(count: int, size: int, room: Room | None) -> str:

@@ -15,7 +15,7 @@ from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Contents
 from societies.workload.running.engines import ENDED, Engine
 from societies.workload.running.seen import Read, SeenState
-from societies.workload.running.state import kept
+from societies.workload.running.state import checkpointed
 
 SAVE_SECONDS = 5.0
 """Least time between checkpoints if their interval is ``auto``: more would cost more time than the
@@ -72,7 +72,7 @@ class Saving:
             self._saved, read = time.perf_counter(), state.read(hashed=False)
             self.due[tick] = read
             if early and read.sums is not None:
-                self.write_early(tick, kept(self._fields, read.state), read.sums.result)
+                self.write_early(tick, checkpointed(self._fields, read.state), read.sums.result)
         else:
             self.due[tick] = self._engine.held()
         for one in sorted(self.due)[:-ROTATING]:
@@ -128,7 +128,7 @@ class Saving:
         if self.every:
             number = checkpoint_number(tick, self.every)
             known = None if sums is None else sums.result
-            self._file.checkpoint(tick, kept(self._fields, state), number, sums=known)
+            self._file.checkpoint(tick, checkpointed(self._fields, state), number, sums=known)
 
 
 def checkpoint_number(tick: int, every: int) -> int:

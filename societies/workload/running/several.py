@@ -32,7 +32,7 @@ from societies.workload.running.engines import Engine
 from societies.workload.running.logs import split_by_tick
 from societies.workload.running.registry import installed
 from societies.workload.running.shared import LOG_AREAS, Order, SharedArrays
-from societies.workload.running.state import kept
+from societies.workload.running.state import checkpointed
 
 LEAST_COPIES = 32
 """Copies that a GPU must get for a run to be split without being asked for: fewer keep a GPU busy
@@ -173,7 +173,7 @@ class Several(Engine):
         """Replace the checkpointed arrays of the state."""
         self._wait()
         area = self._shared.free_area()
-        for name, array in kept(self.fields, state).items():
+        for name, array in checkpointed(self.fields, state).items():
             self._shared.state(name, area)[...] = array
             self._ask("receive", name, area)
         self._ask("load")

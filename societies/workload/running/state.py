@@ -141,7 +141,7 @@ def initial_values(
     }
 
 
-def kept(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> State:
+def checkpointed(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> State:
     """Return the arrays of a state that a checkpoint holds, in the order of the table."""
     return {name: state[name] for name, field in fields.items() if field.saved and name in state}
 
@@ -149,7 +149,7 @@ def kept(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> Stat
 def state_hash(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> str:
     """Return the SHA-256 of the checkpointed arrays: names, types, shapes, little-endian bytes."""
     hashed = hashlib.sha256()
-    for name, array in kept(fields, state).items():
+    for name, array in checkpointed(fields, state).items():
         hash_array(hashed, fields, name, array)
     return hashed.hexdigest()
 

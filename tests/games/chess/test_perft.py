@@ -24,11 +24,11 @@ def counted(device, depth, **settings):
 
 
 @pytest.mark.parametrize(
-    ("depth", "kept"),
+    ("depth", "level_positions"),
     [(1, "auto"), (2, "auto"), (3, 300), (4, "auto"), (4, 5000), (5, "auto")],
 )
-def test_counts_of_others(device, depth, kept):
-    found = counted(device, depth, positions=FENS, kept=kept)["nodes"]
+def test_counts_of_others(device, depth, level_positions):
+    found = counted(device, depth, positions=FENS, level_positions=level_positions)["nodes"]
     assert found.tolist() == [one["perft"][depth - 1] for one in PERFT]
 
 
@@ -92,7 +92,7 @@ def test_the_report_and_the_file(tmp_path, device):
         ({"positions": ["start", "x"]}, "positions.1: 1 fields; a position has six"),
         ({"fen": FENS[1], "positions": ["start"]}, "fen: positions are given as well"),
         ({"depth": 12}, "depth: 12 plies are about 3e+18"),
-        ({"kept": 217}, "kept"),
+        ({"level_positions": 217}, "level_positions"),
     ],
 )
 def test_what_is_wrong_is_named(settings, said):

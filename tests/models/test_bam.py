@@ -93,7 +93,7 @@ def test_every_phase_gives_the_states_and_series_of_the_vectors(name):
         expected.update(line["state"])
         for key, value in expected.items():
             if key != "quarter":  # the platform's own
-                found = getattr(economy, {"ended": "cause"}.get(key, key))
+                found = getattr(economy, {"ended": "cause", "kept": "retained"}.get(key, key))
                 assert found == value, (quarter, phase, key)
         assert money(economy) == lines[0]["money"], (quarter, phase)
     assert series > 0

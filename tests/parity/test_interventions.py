@@ -10,6 +10,7 @@ from societies.economy.workload import WORKLOAD
 from societies.workload import Setup
 from societies.workload.running.points import points_of, with_table
 from societies.workload.running.run import engine_of
+from societies.workload.running.state import checkpointed
 
 POLICY = {
     "trading.min_surplus": 2.0,

@@ -35,8 +35,6 @@ from societies.workload.declare.config import SEED, checkpoints
 if TYPE_CHECKING:
     import xarray as xr
 
-    from societies.workload.running.report import RunReport
-
 NORMAL_975 = 1.959963984540054
 """0.975 quantile of the normal distribution: half a 95 % interval, in standard deviations."""
 
@@ -257,6 +255,7 @@ class MatchWorkload(Workload[Any, Any]):
     copies: ClassVar[str] = "match"
     time_for: ClassVar[str] = "move"
     within_time: ClassVar[str] = "how far a search looks ahead in it"
+    report_class = "societies.games.match_report:MatchReport"
 
     @property
     def ends(self) -> Sequence[str]:
@@ -318,12 +317,6 @@ class MatchWorkload(Workload[Any, Any]):
                 ("move",), "int8", "1", f"{move}, -1 after the end", none=-1, logged=True
             ),
         }
-
-    def report(self, config: Any, **facts: Any) -> RunReport:
-        """Return a report with the table of the match."""
-        from societies.games.match_report import MatchReport
-
-        return MatchReport(self, config, **facts)
 
 
 def player_name(kind: str, depth: int, seconds: float) -> str:

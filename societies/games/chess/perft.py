@@ -20,7 +20,6 @@ from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, St
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.running.report import RunReport
 
 FOLDER = "games/chess"
 BLOCK = 2048
@@ -44,6 +43,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
     step_arguments = ("level", "parents", "children", "skip", "most", "plies")
     numpy, twins, items = True, "reference_py.games.chess", PART
     part_is_phase = True
+    report_class = "societies.games.chess.perft_report:PerftReport"
 
     @property
     def ticks_key(self) -> str:
@@ -197,12 +197,6 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
             ("positions of a batch", ", ".join(f"{batch:,}" for batch in cut.batches)),
             ("positions in memory", f"at most {cut.size:,} of a game"),
         ]
-
-    def report(self, config: ChessPerftConfig, **facts: Any) -> RunReport:
-        """Return the report of a run, with the count below each first move if ``divide`` is set."""
-        from societies.games.chess.perft_report import PerftReport
-
-        return PerftReport(self, config, **facts)
 
     def headlines(self) -> list[str]:
         """Return the variables of the closing table; the report shows all others."""

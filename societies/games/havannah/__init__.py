@@ -22,8 +22,6 @@ from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, St
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.declare.protocol import Contents, Setup
-    from societies.workload.running.report import RunReport
 
 FOLDER = "games/havannah"
 WIDTH_ON_CPU = 16
@@ -46,6 +44,8 @@ class Havannah(Workload[HavannahConfig, Parameters]):
     twins, items = "reference_py.games.havannah", PART
     figure = staticmethod(figure.figure)
     step_arguments = ("first_candidate", "candidates_now", "skip", "most")
+    contents_class = "societies.games.havannah.contents:RatingContents"
+    report_class = "societies.games.havannah.report:RatingReport"
 
     def fitted(self, config: HavannahConfig, device: Device | None) -> HavannahConfig:
         """Return the configuration with the test for the winner that is fastest on the device."""
@@ -191,18 +191,6 @@ class Havannah(Workload[HavannahConfig, Parameters]):
     def work_done(self, config: HavannahConfig, ticks: int) -> float:
         """Return the number of playouts of all candidates."""
         return float(ticks * config.batch * len(config.cells()) * self.count(config))
-
-    def contents(self, setup: Setup[Any, Any]) -> Contents:
-        """Return the contents of the file, with the cells of the candidates."""
-        from societies.games.havannah.contents import RatingContents
-
-        return RatingContents(setup)
-
-    def report(self, config: HavannahConfig, **facts: Any) -> RunReport:
-        """Return a report with the best moves."""
-        from societies.games.havannah.report import RatingReport
-
-        return RatingReport(self, config, **facts)
 
     def plan_rows(self, config: HavannahConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return rows with the position and the number of playouts."""

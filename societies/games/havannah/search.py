@@ -7,7 +7,7 @@ each tree, which plays out a fixed number of leaves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reference_py.games.havannah.grow import TreeParameters
 from societies.games.havannah import FOLDER
@@ -16,9 +16,6 @@ from societies.games.havannah.position import NAMES
 from societies.games.havannah.search_config import HavannahSearchConfig, tree_bytes
 from societies.words import counted
 from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, phase
-
-if TYPE_CHECKING:
-    from societies.workload.running.report import RunReport
 
 TREE_ITEMS = 64
 """Work-items per tree on a GPU; on a CPU a tree has one."""
@@ -32,6 +29,7 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
     config = HavannahSearchConfig
     clock, copies, work = "batch", "game", "playout"
     twins, items, numbered = "reference_py.games.havannah", TREE_ITEMS, True
+    report_class = "societies.games.havannah.search_report:HavannahSearchReport"
 
     def sizes(self, p: TreeParameters) -> dict[str, int]:
         """Return the numbers of trees, positions per tree, cells, and cells with estimates."""
@@ -126,12 +124,6 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
     def work_done(self, config: HavannahSearchConfig, ticks: int) -> float:
         """Return the number of playouts of all trees, if none of them is solved."""
         return float(ticks * config.leaves * config.each * config.trees * self.count(config))
-
-    def report(self, config: HavannahSearchConfig, **facts: Any) -> RunReport:
-        """Return a report with the best moves."""
-        from societies.games.havannah.search_report import HavannahSearchReport
-
-        return HavannahSearchReport(self, config, **facts)
 
     def plan_rows(self, config: HavannahSearchConfig, p: TreeParameters) -> list[tuple[str, str]]:
         """Return rows with the position and the size of the trees."""

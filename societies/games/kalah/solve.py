@@ -23,7 +23,6 @@ from societies.workload import Field, Launch, Phase, Slices, Source, Step, Workl
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.running.report import RunReport
 
 MEMORY_SHARE = 2
 """The tables of all games get 1 / `MEMORY_SHARE` of a device's memory."""
@@ -40,6 +39,7 @@ class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
     step_arguments = ("wanted", "most")
     numpy, twins, items = True, TWINS, PART
     part_is_phase = True
+    report_class = "societies.games.kalah.solve_report:SolveReport"
 
     def ticks(self, config: KalahSolveConfig) -> int:
         """Return the last layer of the largest table."""
@@ -148,12 +148,6 @@ class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
                 f"{comb(most + cells, cells):,} boards",
             )
         ]
-
-    def report(self, config: KalahSolveConfig, **facts: Any) -> RunReport:
-        """Return a report with the margin of every start."""
-        from societies.games.kalah.solve_report import SolveReport
-
-        return SolveReport(self, config, **facts)
 
 
 WORKLOAD = KalahSolve()

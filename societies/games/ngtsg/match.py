@@ -17,7 +17,6 @@ from societies.workload import Field, Phase, Source, Step, phase
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.declare.protocol import Contents, Setup
 
 
 class SearchedMatch(MatchWorkload):
@@ -33,6 +32,7 @@ class SearchedMatch(MatchWorkload):
     work = "node"
     counted_by, timed = "searched", True
     numpy = True
+    contents_class = "societies.games.ngtsg.match_contents:MatchContents"
     rules: ClassVar[ModuleType]
     most_moves: ClassVar[int]
     moves: ClassVar[str]
@@ -114,12 +114,6 @@ class SearchedMatch(MatchWorkload):
         """Return the twin of every phase; players search in plain Python, too."""
         game = self._game(p)
         return {"start": start.start, "game": lambda p, copy, tick: game(copy, tick, None)}
-
-    def contents(self, setup: Setup[Any, Any]) -> Contents:
-        """Return the contents of the file: the games, the players and the first position."""
-        from societies.games.ngtsg.match_contents import MatchContents
-
-        return MatchContents(setup)
 
     def plan_rows(self, config: Any, p: Any) -> list[tuple[str, str]]:
         """Return the names of the players."""

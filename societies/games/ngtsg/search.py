@@ -40,8 +40,6 @@ from societies.workload.running.engines import LOG_TICKS
 
 if TYPE_CHECKING:
     from societies.games.ngtsg.config import SearchConfig
-    from societies.workload.declare.protocol import Contents, Setup
-    from societies.workload.running.report import RunReport
 
 BEGIN = Step("begin"), Step("first_depth")
 """Steps before the first superstep; the second only in a search of several depths."""
@@ -102,6 +100,8 @@ class SearchWorkload(Workload[C, P]):
     clock, copies, work = "superstep", "game", "node"
     counted_by, timed, open_ended = "nodes_taken", True, True
     numpy = True
+    contents_class = "societies.games.ngtsg.results:SearchContents"
+    report_class = "societies.games.ngtsg.report:SearchReport"
     rules: ClassVar[GameFunctions]
     file: ClassVar[str]
     together: ClassVar[bool] = False
@@ -369,18 +369,6 @@ class SearchWorkload(Workload[C, P]):
     def why_ended(self, config: C, state: Mapping[str, Any]) -> str:
         """Return the reason of the end: the root is closed."""
         return "the root is closed"
-
-    def contents(self, setup: Setup[Any, Any]) -> Contents:
-        """Return the contents of the file: results, and a row for each superstep."""
-        from societies.games.ngtsg.results import SearchContents
-
-        return SearchContents(setup)
-
-    def report(self, config: C, **facts: Any) -> RunReport:
-        """Return a report with the result of the search."""
-        from societies.games.ngtsg.report import SearchReport
-
-        return SearchReport(self, config, **facts)
 
     def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
         """Return rows with the capacities of levels and the estimated size of the tree."""

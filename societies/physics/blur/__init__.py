@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,7 @@ from reference_py.physics.blur.weights import weights_of
 from societies.physics.blur import figure
 from societies.physics.blur.config import BlurConfig
 from societies.workload import Field, Phase, Source, Step, Workload, phase
-
-if TYPE_CHECKING:
-    from societies.opencl import Device
-    from societies.physics.blur.view import BlurLook
-    from societies.workload.declare.protocol import Contents, Setup
-    from societies.workload.declare.view import View
-    from societies.workload.running.report import RunReport
+from societies.workload.declare.view import shown_by
 
 FOLDER = "physics/blur"
 
@@ -46,6 +40,9 @@ class Blur(Workload[BlurConfig, Parameters]):
     clock, copies, work = "pass", "image", "pixel-pass"
     numpy, twins = True, "reference_py.physics.blur"
     figure = staticmethod(figure.figure)
+    contents_class = "societies.physics.blur.picture:WithBlurredPicture"
+    report_class = "societies.physics.blur.picture:BlurReport"
+    view = shown_by("societies.physics.blur.view:BlurView")
 
     def count(self, config: BlurConfig) -> int:
         """Return the number of images: that of the frames, unless ``replicates`` is given."""
@@ -135,23 +132,11 @@ class Blur(Workload[BlurConfig, Parameters]):
         """Return pixels times passes; a channel counts as a pixel."""
         return float(config.source.planes[0].size * ticks * self.count(config))
 
-    def contents(self, setup: Setup[Any, Any]) -> Contents:
-        """Return the contents of the file; at the end they also write the picture."""
-        from societies.physics.blur.picture import WithBlurredPicture
-
-        return WithBlurredPicture(setup)
-
     def require_outputs(self, config: BlurConfig, results: Path) -> None:
         """Refuse, before the run starts, to replace a file that Societies did not write."""
         from societies.physics.picture_outputs import require_pictures
 
         require_pictures(config, results)
-
-    def report(self, config: BlurConfig, **facts: Any) -> RunReport:
-        """Return the report of a run with the path of the picture."""
-        from societies.physics.blur.picture import BlurReport
-
-        return BlurReport(self, config, **facts)
 
     def plan_rows(self, config: BlurConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return rows about the picture and the phases of a pass."""
@@ -162,12 +147,6 @@ class Blur(Workload[BlurConfig, Parameters]):
             path = str(config.picture_path(Path()))  # does not depend on the file of results
             rows += [("blurred picture", path), *kind_written(config)]
         return rows
-
-    def view(self, config: BlurConfig, *, device: str | Device = "auto") -> View[BlurLook]:
-        """Show the picture pass after pass; kind, radius and sigma can be changed."""
-        from societies.physics.blur.view import BlurView
-
-        return BlurView(self, config, device)
 
 
 @cache

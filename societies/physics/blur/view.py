@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from reference_py.physics.blur.parameters import Parameters
 from societies.physics.blur.config import BlurConfig
-from societies.workload.declare.view import Button, Change, Control, Event, Frame, Press, Slider
+from societies.workload.declare.view import (
+    Button,
+    Control,
+    Event,
+    Frame,
+    Press,
+    Slider,
+    after_change,
+)
 from societies.workload.running.stepwise import Stepwise
 
 if TYPE_CHECKING:
@@ -70,16 +78,7 @@ class BlurView:
 
     def take(self, state: BlurLook, event: Event[BlurLook]) -> BlurLook:
         """Return the state after an event."""
-        match event:
-            case Change("passes", int(value)):
-                return replace(state, passes=value)
-            case Change("radius", int(value)):
-                return replace(state, radius=value)
-            case Change("sigma", float(value)):
-                return replace(state, sigma=value)
-            case Press("reset"):
-                return self.initial
-        raise ValueError(f"no event of a picture: {event}")
+        return self.initial if event == Press("reset") else after_change(state, event)
 
     def frames(self, state: BlurLook) -> Iterator[Frame | None]:
         """Yield the original picture, then the picture after every pass."""

@@ -29,11 +29,10 @@ from societies.workload import (
     Workload,
     phase,
 )
+from societies.workload.declare.view import shown_by
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.physics.laplace.view import Controls
-    from societies.workload import View
     from societies.workload.running.report import RunReport
 
 FOLDER = "physics/laplace"
@@ -62,6 +61,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     numpy, numbered, twins = True, True, "reference_py.physics.laplace"
     step_arguments = ("steps",)
     figure = staticmethod(figure.figure)
+    view = shown_by("societies.physics.laplace.view:PlateView")
 
     def ticks(self, config: LaplaceConfig) -> int:
         """Return the largest number of steps: ``steps``, or else the bound for the tolerance."""
@@ -222,12 +222,6 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         if not step_of_change(config, facts["first_tick"], facts["last_tick"]):
             facts["final"] = {}
         return PlateReport(self, config, **facts)
-
-    def view(self, config: LaplaceConfig, *, device: str | Device = "auto") -> View[Controls]:
-        """Show the plate while it is solved; its edges and conductors can be changed."""
-        from societies.physics.laplace.view import PlateView
-
-        return PlateView(self, config, device)
 
 
 @cache

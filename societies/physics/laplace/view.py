@@ -29,6 +29,7 @@ from societies.workload.declare.view import (
     Mouse,
     Press,
     Slider,
+    after_change,
 )
 from societies.workload.running.stepwise import Stepwise
 
@@ -106,11 +107,7 @@ class PlateView:
         match event:
             case Drag():
                 return self._drawn(event)
-            case Change("pen", float(value)):
-                return replace(state, pen=value)
-            case Change("steps", int(value)):
-                return replace(state, steps=value)
-            case Change(name, float(value)):
+            case Change(name, float(value)) if name in EDGES:
                 place = EDGES.index(name)
                 border = (*state.border[:place], value, *state.border[place + 1 :])
                 return replace(state, border=border)
@@ -120,7 +117,7 @@ class PlateView:
                 return replace(state, drawn=())
             case Press("reset"):
                 return replace(self.initial, restarts=state.restarts + 1)
-        raise ValueError(f"no event of a plate: {event}")
+        return after_change(state, event)
 
     def _drawn(self, drag: Drag[Controls]) -> Controls:
         """Return the state with a rectangle from the drag's beginning to the mouse."""

@@ -28,8 +28,6 @@ from societies.workload import (
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.declare.protocol import Contents, Setup
-    from societies.workload.running.report import RunReport
 
 FOLDER = "physics/matmul"
 
@@ -101,6 +99,8 @@ class Matmul(Workload[MatmulConfig, Parameters]):
     timed = True
     numpy, twins = True, "reference_py.physics.matmul"
     figure = staticmethod(figure.figure)
+    contents_class = "societies.physics.matmul.results:WithRate"
+    report_class = "societies.physics.matmul.results:RateReport"
 
     def fitted(self, config: MatmulConfig, device: Device | None) -> MatmulConfig:
         """Return the configuration with the form that suits the device and the sizes."""
@@ -172,18 +172,6 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         """Return the number of multiplications."""
         entries = config.rows * config.columns * config.inner
         return float(entries * ticks * self.count(config))
-
-    def contents(self, setup: Setup[Any, Any]) -> Contents:
-        """Return the contents of the file, with operations and their rate."""
-        from societies.physics.matmul.results import WithRate
-
-        return WithRate(setup)
-
-    def report(self, config: MatmulConfig, **facts: Any) -> RunReport:
-        """Return the report of a run, with seconds and rate."""
-        from societies.physics.matmul.results import RateReport
-
-        return RateReport(self, config, **facts)
 
     def plan_rows(self, config: MatmulConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return the form of the kernels and the operations of a product."""

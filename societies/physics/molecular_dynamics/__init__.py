@@ -21,12 +21,10 @@ from societies.physics.molecular_dynamics.config import MolecularDynamicsConfig
 from societies.physics.molecular_dynamics.xyz import xyz
 from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload
 from societies.workload.declare.fields import Series, series_macros
+from societies.workload.declare.view import shown_by
 
 if TYPE_CHECKING:
-    from societies.opencl import Device
-    from societies.physics.molecular_dynamics.view import MolecularDynamicsLook
-    from societies.workload.declare.protocol import Block, Contents, Setup
-    from societies.workload.declare.view import View
+    from societies.workload.declare.protocol import Block
     from societies.workload.running.report import RunReport
 
 FOLDER = "physics/molecular_dynamics"
@@ -58,6 +56,8 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
     step_arguments = ("energies",)
     export: ClassVar[Mapping[str, Callable[..., object]]] = {"xyz": xyz}
     figure = staticmethod(figure.figure)
+    contents_class = "societies.physics.molecular_dynamics.contents:AtomsInFile"
+    view = shown_by("societies.physics.molecular_dynamics.view:AtomsView")
 
     def sizes(self, p: Parameters) -> dict[str, int]:
         """Return the numbers of atoms and of axes."""
@@ -225,12 +225,6 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
         """Return atoms times steps."""
         return float(config.number_of_atoms * ticks * self.count(config))
 
-    def contents(self, setup: Setup[Any, Any]) -> Contents:
-        """Return the contents of the file."""
-        from societies.physics.molecular_dynamics.contents import AtomsInFile
-
-        return AtomsInFile(setup)
-
     def report(self, config: MolecularDynamicsConfig, **facts: Any) -> RunReport:
         """Return the report of a run; without steps it also has energies per atom."""
         from societies.physics.molecular_dynamics.report import AtomsReport, of_the_end
@@ -253,14 +247,6 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
             ("box", f"{p.atoms:,} atoms, {p.length:.6g} sigma a side"),
             ("pairs", f"{p.variant}{cells}"),
         ]
-
-    def view(
-        self, config: MolecularDynamicsConfig, *, device: str | Device = "auto"
-    ) -> View[MolecularDynamicsLook]:
-        """Show the atoms while they move; temperature and density of the start can be changed."""
-        from societies.physics.molecular_dynamics.view import AtomsView
-
-        return AtomsView(self, config, device)
 
 
 @cache

@@ -18,7 +18,6 @@ from societies.physics.molecular_dynamics.config import MolecularDynamicsConfig
 from societies.physics.molecular_dynamics.picture import picture
 from societies.workload.declare.view import (
     Button,
-    Change,
     Control,
     Drag,
     Event,
@@ -26,6 +25,7 @@ from societies.workload.declare.view import (
     Mouse,
     Press,
     Slider,
+    after_change,
 )
 from societies.workload.running.stepwise import Stepwise
 
@@ -120,17 +120,11 @@ class AtomsView:
             case Drag(began, _, _, dx, dy):
                 around, over = began.around + TURN * dx, began.over + TURN * dy
                 return replace(state, around=around, over=over)
-            case Change("steps", int(value)):
-                return replace(state, steps=value)
-            case Change("temperature", float(value)):
-                return replace(state, temperature=value)
-            case Change("density", float(value)):
-                return replace(state, density=value)
             case Press("restart"):
                 return replace(state, restarts=state.restarts + 1)
             case Press("reset"):
                 return replace(self.initial, restarts=state.restarts + 1)
-        raise ValueError(f"no event of a box of atoms: {event}")
+        return after_change(state, event)
 
     def frames(self, state: MolecularDynamicsLook) -> Iterator[Frame | None]:
         """Yield the current atoms, then the atoms after every `steps` steps until the last one."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,7 @@ from societies.physics.raytracer.config import RaytracerConfig
 from societies.physics.raytracer.layout import SphereArrays, layout, margins
 from societies.workload import Field, Phase, Source, Step, Workload, phase
 from societies.workload.declare.copies import rows_of
-
-if TYPE_CHECKING:
-    from societies.opencl import Device
-    from societies.physics.raytracer.view import RaytracerLook
-    from societies.workload.declare.protocol import Contents, Setup
-    from societies.workload.declare.view import View
-    from societies.workload.running.report import RunReport
+from societies.workload.declare.view import shown_by
 
 FOLDER = "physics/raytracer"
 PART = 128
@@ -50,6 +44,9 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
     derived = ("view_height",)
     numpy, twins, items = True, "reference_py.physics.raytracer", PART
     figure = staticmethod(figure.figure)
+    contents_class = "societies.physics.raytracer.picture:WithRenderedPicture"
+    report_class = "societies.physics.picture_outputs:PictureReport"
+    view = shown_by("societies.physics.raytracer.view:SceneView")
     step_arguments = ("row", "until", "number")
 
     def ticks(self, config: RaytracerConfig) -> int:
@@ -159,23 +156,11 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         """Return the number of rays that leave the camera."""
         return float(config.width * config.height * ticks * self.count(config))
 
-    def contents(self, setup: Setup[Any, Any]) -> Contents:
-        """Return the contents of the file; at the end they also write the picture next to it."""
-        from societies.physics.raytracer.picture import WithRenderedPicture
-
-        return WithRenderedPicture(setup)
-
     def require_outputs(self, config: RaytracerConfig, results: Path) -> None:
         """Refuse, before the run starts, to replace a file that Societies did not write."""
         from societies.physics.picture_outputs import require_pictures
 
         require_pictures(config, results, self.count(config))
-
-    def report(self, config: RaytracerConfig, **facts: Any) -> RunReport:
-        """Return the report of a run with the path of the picture."""
-        from societies.physics.picture_outputs import PictureReport
-
-        return PictureReport(self, config, **facts)
 
     def plan_rows(self, config: RaytracerConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return rows about the scene and the launches of a sample."""
@@ -187,14 +172,6 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
             ("form", p.form),
             ("launches of a sample", f"{launches}, of {rows_of_launch(p)} rows"),
         ]
-
-    def view(
-        self, config: RaytracerConfig, *, device: str | Device = "auto"
-    ) -> View[RaytracerLook]:
-        """Show the scene from where the mouse moves the camera, under lights that are moved."""
-        from societies.physics.raytracer.view import SceneView
-
-        return SceneView(self, config, device)
 
 
 def laid_out(p: Parameters) -> SphereArrays:

@@ -32,6 +32,7 @@ from societies.workload.declare.view import (
     Press,
     Slider,
     Wheel,
+    after_change,
 )
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
@@ -147,13 +148,7 @@ class SceneView:
                 return self._seen_from(state, (x + PER_NOTCH * event.turns, y, z))
             case Change("light", str(word)):
                 return replace(state, light=int(word) - 1)
-            case Change("grid", int(value)):
-                return replace(state, grid=value)
-            case Change("samples", int(value)):
-                return replace(state, samples=value)
-            case Change("shading", str(word)):
-                return replace(state, shading=word)
-            case Change(name, float(value)):
+            case Change("x" | "y" | "z" as name, float(value)):
                 at = list(state.lights[state.light])
                 at["xyz".index(name)] = round(value, 6)
                 lights = list(state.lights)
@@ -161,7 +156,7 @@ class SceneView:
                 return replace(state, lights=tuple(lights))
             case Press("reset"):
                 return self.initial
-        raise ValueError(f"no event of a scene: {event}")
+        return after_change(state, event)
 
     def _seen_from(self, state: RaytracerLook, camera: Vector) -> RaytracerLook:
         """Return the state with a new camera, unless it would be at the point that it looks at."""

@@ -50,6 +50,12 @@ def _twin(package: str, name: str, phase: Phase) -> Callable[..., None]:
     return function
 
 
+def named(place: str) -> Any:
+    """Return what is called ``MODULE:NAME``; the module is imported now."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
 def parameters_of(kind: type[T], config: Any, **others: Any) -> T:
     """Return parameters whose attributes have the values of the keys of the same name.
 

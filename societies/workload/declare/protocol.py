@@ -39,7 +39,7 @@ from societies.workload.declare.keys import (
     table_lookups,
     table_row,
 )
-from societies.workload.declare.naming import twins_of
+from societies.workload.declare.naming import named, twins_of
 from societies.workload.declare.optional import (
     Counted,
     FromOutside,
@@ -233,6 +233,11 @@ class Workload(
     by ``P(name)``."""
     numpy: ClassVar[bool] = False
     """True if the reference gets arrays; otherwise lists, with which plain Python is faster."""
+    contents_class: ClassVar[str] = ""
+    """Class of the contents of the file, ``MODULE:CLASS``; "": `contents.SeriesAndDetail`. Modules
+    of contents and reports are imported by a run alone: reading a configuration needs no HDF5."""
+    report_class: ClassVar[str] = "societies.workload.running.report:RunReport"
+    """Class of the report of a run, ``MODULE:CLASS``: `RunReport` or a subclass with more."""
     twins: ClassVar[str] = ""
     """Package of the reference. The function of a phase has the name of the phase, and its module
     that of the kernel file of the last launch (or of the phase, without launches). May also be a
@@ -423,7 +428,7 @@ class Workload(
 
     def contents(self, setup: Setup[C, P]) -> Contents | None:
         """Return the contents of the file; None: those of `contents.SeriesAndDetail`."""
-        return None
+        return named(self.contents_class)(setup) if self.contents_class else None
 
     def events(self, p: P) -> Mapping[str, Events]:
         """Return lists of events that kernels append to."""
@@ -466,10 +471,8 @@ class Workload(
         return []
 
     def report(self, config: C, **facts: Any) -> RunReport:
-        """Return the report of a run; a workload may return a subclass with more."""
-        from societies.workload.running.report import RunReport
-
-        return RunReport(self, config, **facts)
+        """Return the report of a run."""
+        return named(self.report_class)(self, config, **facts)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,14 +9,17 @@ also have previews, which are shown while events come faster than frames (`Previ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from societies.workload.declare.naming import named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from societies.config.model import WorkloadConfig
+    from societies.opencl import Device
 
 S = TypeVar("S")
 
@@ -177,6 +180,14 @@ class Press:
 
 Event = Drag[S] | Wheel | Change | Press
 
+
+def after_change(state: S, event: Event[S]) -> S:
+    """Return the state with the value of a changed control in the attribute of the same name."""
+    if isinstance(event, Change) and hasattr(state, event.name):
+        return replace(state, **{event.name: event.value})  # type: ignore[type-var]
+    raise ValueError(f"no event of these controls: {event}")
+
+
 # ------------------------------------------------------------------------------------------ view
 
 
@@ -216,6 +227,19 @@ class View(Protocol[S]):
 
     def configuration(self, state: S) -> WorkloadConfig | str:
         """Return the configuration, or its YAML, of a run with the results of this state."""
+
+
+def shown_by(place: str) -> Callable[..., View[Any]]:
+    """Return a member ``view`` whose views have the class ``MODULE:CLASS``, which is imported then.
+
+    The class gets the workload, the configuration and the device.
+    """
+
+    def view(self: Any, config: Any, *, device: str | Device = "auto") -> View[Any]:
+        """Show what is computed, with controls that change it."""
+        return named(place)(self, config, device)  # type: ignore[no-any-return]
+
+    return view
 
 
 class Previewing(View[S], Protocol[S]):

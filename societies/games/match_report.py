@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from societies.games.matches import standing
 from societies.output import open_results
 from societies.workload.running.report import RunReport
 
@@ -21,7 +22,7 @@ class MatchReport(RunReport):
             games = results.isel(game=slice(self.last_tick // 2 * 2))
             margins = games.margin.values
             ended = self.workload.endings(games.end, margins) if self.workload.ends else ""
-        found = self.workload.standing(margins)
+        found = standing(margins)
         first, second = self.workload.names(self.config)
         low, high = found.points_interval
         least, most = found.margin_interval

@@ -71,6 +71,8 @@ class MatchConfig(WorkloadConfig):
 
     determined: ClassVar[Collection[str]] = ()
     """Kinds of players that do not draw at random."""
+    if TYPE_CHECKING:  # a key of each game
+        players: tuple[Any, ...]
     games: int = key(2, "Games of a match, an even number: each player begins half", ge=2, le=2**20)
     opening: int = key(
         0,
@@ -86,18 +88,13 @@ class MatchConfig(WorkloadConfig):
     record: MatchRecord = key(MatchRecord(), "What is recorded in the file, and how often")
 
     @property
-    def sides(self) -> Sequence[Any]:
-        """The two players of a match."""
-        return self.players  # type: ignore[attr-defined, no-any-return]
-
-    @property
     def stream_base(self) -> int:
         """Position on the generator's orbit at which the streams of this seed begin."""
         return stream_base(self.seed)
 
     def chance(self) -> bool:
         """Return whether games can differ: a player draws at random or has limited time."""
-        return any(one.kind not in self.determined or one.seconds for one in self.sides)
+        return any(one.kind not in self.determined or one.seconds for one in self.players)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield conflicts of an odd number of games, and of another number of players than two."""
@@ -105,8 +102,8 @@ class MatchConfig(WorkloadConfig):
             yield Conflict(
                 ("games",), f"{self.games} is odd, and each player is to begin half of the games"
             )
-        if len(self.sides) != 2:
-            yield Conflict(("players",), f"{counted(len(self.sides), 'player')}; a match has two")
+        if len(self.players) != 2:
+            yield Conflict(("players",), f"{counted(len(self.players), 'player')}; a match has two")
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield a warning if all games would be the same."""
@@ -281,10 +278,6 @@ class MatchWorkload(Workload[Any, Any]):
             f".seconds is a time for each {self.time_for}, and {self.within_time} differs from run "
             "to run"
         )
-
-    def standing(self, margins: ArrayLike) -> Standing:
-        """Return the first player's standing after the games of a run."""
-        return standing(margins)
 
     def endings(self, ends: ArrayLike, margins: ArrayLike) -> str:
         """Return how games ended, the most frequent first, with the wins of each player."""

@@ -11,7 +11,7 @@ from reference_py.games.chess.board import RANK_2, Position, number_of, squares_
 from reference_py.games.chess.rules import MOST_MOVES
 from reference_py.games.chess.search import WORDS, branch, make, words_of
 from societies.config.model import Conflict, ListOf, key, shape
-from societies.games.chess.positions import boards_of, fen_conflicts
+from societies.games.chess.positions import boards_of, position_conflicts
 from societies.games.estimate import estimated_nodes
 from societies.games.ngtsg.config import SearchConfig
 
@@ -86,11 +86,7 @@ class ChessConfig(SearchConfig):
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield lines that describe no position, and conflicts of the search's keys."""
-        wrong = [*fen_conflicts(("fen",), self.fen)]
-        for i, fen in enumerate(self.positions):
-            wrong += fen_conflicts(("positions", i), fen)
-        if self.positions and self.fen != "start":
-            wrong.append(Conflict(("fen",), "positions are given as well", (("positions",),)))
+        wrong = list(position_conflicts(self))
         yield from wrong
         if not wrong:
             yield from super().conflicts()

@@ -20,7 +20,7 @@ from societies.config.model import (
     shape,
 )
 from societies.games.chess.config import FEN
-from societies.games.chess.positions import boards_of, fen_conflicts
+from societies.games.chess.positions import boards_of, position_conflicts
 from societies.workload.declare.config import checkpoints
 from societies.workload.declare.naming import parameters_of
 
@@ -81,11 +81,7 @@ class ChessPerftConfig(WorkloadConfig):
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield lines that describe no position, and a depth whose count would never end."""
-        yield from fen_conflicts(("fen",), self.fen)
-        for i, fen in enumerate(self.positions):
-            yield from fen_conflicts(("positions", i), fen)
-        if self.positions and self.fen != "start":
-            yield Conflict(("fen",), "positions are given as well", (("positions",),))
+        yield from position_conflicts(self)
         nodes = BRANCHING**self.depth
         if nodes > MOST_NODES:
             yield Conflict(

@@ -42,6 +42,9 @@ LEAST = {
 """Words of ``go`` that take a number, and its minimum; None: clocks may be negative."""
 ALONE, LISTED = ("infinite", "ponder"), "searchmoves"
 """Words of ``go`` that take no argument, and the word that takes a list of moves."""
+LISTS = {"Rounds": MOST_CHILDREN, "Rounds At": MOST_LEVEL, "Near Root": MOST_BATCH}
+NUMBERS = {"Deepening": MOST_DEPTH - 1, "Aspiration": MOST_ASPIRATION}
+"""Options that refine the search, and the largest number that they take; see `_key`."""
 MOST_DIGITS = 15
 END = None
 """Marks the end of the input in the queue of lines."""
@@ -129,21 +132,14 @@ class Uci:
         self.say("id author The Societies developers")
         self.say("option name Device type string default auto")
         self.say(f"option name Batch type spin default {self._batch} min 1 max {MOST_BATCH}")
-        keys = self._searcher.config.refinements
-        first = str(keys.principal_variation).lower()
-        for name, numbers in (
-            ("Rounds", keys.rounds),
-            ("Rounds At", keys.rounds_at),
-            ("Near Root", keys.near_root),
-        ):
-            value = " ".join(map(str, numbers)) or "<empty>"
+        keys = asdict(self._searcher.config.refinements)
+        for name in LISTS:
+            value = " ".join(map(str, keys[_key(name)])) or "<empty>"
             self.say(f"option name {name} type string default {value}")
+        first = str(keys["principal_variation"]).lower()
         self.say(f"option name Principal Variation type check default {first}")
-        for name, number, most in (
-            ("Deepening", keys.deepening, MOST_DEPTH - 1),
-            ("Aspiration", keys.aspiration, MOST_ASPIRATION),
-        ):
-            self.say(f"option name {name} type spin default {number} min 0 max {most}")
+        for name, most in NUMBERS.items():
+            self.say(f"option name {name} type spin default {keys[_key(name)]} min 0 max {most}")
         self.say("uciok")
 
     def _isready(self, words: Sequence[str]) -> None:
@@ -226,17 +222,11 @@ class Uci:
         if not all(whole_number(word) is not None and len(word) < 11 for word in numbers):
             return None
         values = tuple(int(word) for word in numbers)
-        lists = {
-            "rounds": ("rounds", MOST_CHILDREN),
-            "rounds at": ("rounds_at", MOST_LEVEL),
-            "near root": ("near_root", MOST_BATCH),
-        }
-        single = {"deepening": MOST_DEPTH - 1, "aspiration": MOST_ASPIRATION}
-        found: dict[str, Any] = {}
-        if name in lists and all(1 <= value <= lists[name][1] for value in values):
-            found = {lists[name][0]: values}
-        if name in single and len(values) == 1 and values[0] <= single[name]:
-            found = {name: values[0]}
+        option, found = name.title(), dict[str, Any]()
+        if option in LISTS and all(1 <= value <= LISTS[option] for value in values):
+            found = {_key(name): values}
+        if option in NUMBERS and len(values) == 1 and values[0] <= NUMBERS[option]:
+            found = {_key(name): values[0]}
         return replace(keys, **found) if found else None
 
     def _go(self, words: Sequence[str]) -> None:
@@ -249,7 +239,8 @@ class Uci:
             return
         numbers, among, refused = self._numbers_and_moves(words)
         if not self._game.legal():
-            self.say(f"info depth 0 score {'mate 0' if self._mated() else 'cp 0'}")
+            mated = self._game.score()[0] not in (UNDECIDED, "1/2-1/2")
+            self.say(f"info depth 0 score {'mate 0' if mated else 'cp 0'}")
             self.say("bestmove (none)")
             return
         seconds, self._stopped = self._seconds(numbers), False
@@ -306,9 +297,6 @@ class Uci:
         for one in wrong:
             self.say(f"info string go: {one}; ignored")
         return found, among, bool(wrong)
-
-    def _mated(self) -> bool:
-        return self._game.score()[0] not in (UNDECIDED, "1/2-1/2")
 
     def _seconds(self, numbers: dict[str, int]) -> float:
         """Return the time for the move, 0 if no limit is given."""
@@ -376,6 +364,11 @@ class Uci:
             if code:
                 self.say(f"{move_of(int(code)).name(self._game.side)}: {int(nodes)}")
         self.say(f"\nNodes searched: {int(found['nodes'][0])}\n")
+
+
+def _key(option: str) -> str:
+    """Return the attribute of `Refinements` that an option sets."""
+    return option.lower().replace(" ", "_")
 
 
 def _whole(word: str) -> int | None:

@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from societies.workload import Workload
 
 
-def hinted(found: ChosenMove) -> str:
-    """Return a line with the best moves and their rates."""
-    moves = ", ".join(f"{name} {100 * rate:.1f} % of {n:,}" for name, rate, n in found.best)
-    return f"{found.move}: {moves}"
-
-
 def play(
     workload: Workload[Any, Any],
     config: HavannahMatchConfig,
@@ -64,7 +58,8 @@ class _HavannahGame(TerminalGame):
         return found.move
 
     def hint(self, found: ChosenMove) -> str:
-        return hinted(found)
+        moves = (f"{name} {100 * rate:.1f} % of {n:,}" for name, rate, n in found.best)
+        return f"{found.move}: {', '.join(moves)}"
 
     def announced(self, move: str) -> str:
         return f"{NAMES[self.game.side]} plays {move}"

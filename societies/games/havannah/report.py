@@ -15,12 +15,6 @@ BEST = 5
 """Number of moves that are listed."""
 
 
-def share_with_error(wins: int, playouts: int) -> str:
-    """Return a share of wins with its standard error."""
-    share = wins / playouts
-    return f"{100 * share:.2f} % +- {100 * sqrt(share * (1 - share) / playouts):.2f}"
-
-
 class RatingReport(RunReport):
     """The best moves, how the playouts ended, and the rows that every run reports."""
 
@@ -40,14 +34,12 @@ class RatingReport(RunReport):
         playouts = int(sum(counts[name][0] for name in counts))
         order = np.lexsort((cells, -counts["wins"]))[:BEST]
         board = board_of(config.size)
-        found = [
-            (
-                "best move" if not place else f"move {place + 1}",
-                f"{name_of(board, int(cells[i]))} (cell {cells[i]}): "
-                f"{share_with_error(int(counts['wins'][i]), playouts)}",
-            )
-            for place, i in enumerate(order)
-        ]
+        found = []
+        for place, i in enumerate(order):
+            share = int(counts["wins"][i]) / playouts
+            said = f"{100 * share:.2f} % +- {100 * sqrt(share * (1 - share) / playouts):.2f}"
+            name = "best move" if not place else f"move {place + 1}"
+            found.append((name, f"{name_of(board, int(cells[i]))} (cell {cells[i]}): {said}"))
         whole = playouts * len(cells)
         ends = {
             name: sum(kinds[kind] for kind in range(8) if kind & bit)

@@ -159,15 +159,12 @@ class KalahMatch(MatchWorkload):
     def plan_rows(self, config: KalahMatchConfig, p: MatchParameters) -> list[tuple[str, str]]:
         """Return the names of the players."""
         first, second = self.names(config)
+        most = max((cut.bounds[-1] for cut in search.cuts(p.searches)), default=0)
         return [
             ("board", f"{p.pits} pits a side, {p.stones} stones a pit"),
             ("players", f"{first} against {second}"),
-            ("boards in flight", f"at most {self._in_flight(p):,} of the last level of a match"),
+            ("boards in flight", f"at most {most:,} of the last level of a match"),
         ]
-
-    def _in_flight(self, p: MatchParameters) -> int:
-        """Return the largest number of boards that a last phase gets at a time."""
-        return max((cut.bounds[-1] for cut in search.cuts(p.searches)), default=0)
 
 
 WORKLOAD = KalahMatch()

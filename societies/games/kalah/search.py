@@ -44,7 +44,8 @@ PART = 64
 """Boards per workgroup in kernels with a work-item for each board."""
 
 ALONE_ON_CPU = 6
-"""Depth up to which one work-item of a CPU is faster than the launches of a divided search."""
+"""Depth up to which one work-item of a CPU is faster than the launches of a divided search, if
+there are at most 6^6 boards on its last ply."""
 
 Searches = Sequence[Parameters]
 
@@ -161,7 +162,7 @@ def phases(searches: Searches, copies: int) -> dict[str, Phase]:
             Launch(expanding, some(FEW, boards), "count_children", **summing),
             Launch(expanding, parts(PART, FEW), scratch=sums, **by_part),
         )),
-        **{name: last[name] for name in last_phases(searches)},
+        **{name: last[name] for name in sorted({last_phase(p) for p in searches})},
         "reduce": phase(reducing, parts(PART), **by_part),
         "answer": phase(f"{FOLDER}/answer.cl", global_size=copies, **more),
     }  # fmt: skip
@@ -179,11 +180,6 @@ def _busy(
 def last_phase(p: Parameters) -> str:
     """Return the phase that searches the last plies below each board of the last level."""
     return "descend" if p.form == "expanded" else "parallel"
-
-
-def last_phases(searches: Searches) -> list[str]:
-    """Return the last phases of all searches without repetition."""
-    return sorted({last_phase(p) for p in searches})
 
 
 def macros(searches: Searches) -> dict[str, int | float | str | bool]:
@@ -242,15 +238,11 @@ def _nodes(p: Parameters, plies: int) -> float:
     return float(sum(p.pits**ply for ply in range(plies + 1)))
 
 
-def _plies_alone(pits: int) -> int:
-    """Return the largest depth with at most 6^6 boards on its last ply."""
-    return max(plies for plies in range(9) if pits**plies <= 6**6)
-
-
 def fitted(workload: Workload[Any, Any], config: S, device: Device | None) -> S:
     """Return a configuration with as many boards as the memory of the device has room for."""
     if config.alone == "auto":
         alone = ALONE_ON_CPU if device and device.kind == "cpu" else 0
-        config = config.model_copy(update={"alone": min(alone, _plies_alone(config.pits))})
+        most = max(plies for plies in range(9) if config.pits**plies <= 6**6)
+        config = config.model_copy(update={"alone": min(alone, most)})
     bounds = (LEAST_BOARDS, DEFAULT_BOARDS, MOST_BOARDS)
     return fitted_to_memory(workload, config, device, "boards", bounds)

@@ -19,7 +19,7 @@ from societies.config.model import (
     shape,
 )
 from societies.games.ngtsg.capacity import capacities
-from societies.games.ngtsg.refinements import contradictions, idle, refinements_of, unpruned
+from societies.games.ngtsg.refinements import contradictions, idle, unpruned
 from societies.workload.declare.config import checkpoints
 from societies.workload.declare.naming import parameters_of
 
@@ -177,7 +177,7 @@ class SearchConfig(WorkloadConfig):
     @property
     def refinements(self) -> Refinements:
         """Keys that make the search visit fewer nodes."""
-        return refinements_of(self, self.batch.near_root)
+        return parameters_of(Refinements, self, near_root=self.batch.near_root)
 
     @property
     def _near_root(self) -> tuple[int, ...]:

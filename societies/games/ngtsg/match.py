@@ -32,7 +32,7 @@ class SearchedMatch(MatchWorkload):
     work = "node"
     counted_by, timed = "searched", True
     numpy = True
-    contents_class = "societies.games.ngtsg.match_contents:MatchContents"
+    contents_class = "societies.games.ngtsg.results:MatchContents"
     rules: ClassVar[ModuleType]
     most_moves: ClassVar[int]
     moves: ClassVar[str]

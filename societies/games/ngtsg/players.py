@@ -17,7 +17,8 @@ from societies.games.ngtsg.config import (
     Children,
     Level,
 )
-from societies.games.ngtsg.refinements import contradictions, idle, refinements_of
+from societies.games.ngtsg.refinements import contradictions, idle
+from societies.workload.declare.naming import parameters_of
 
 DEPTH, DEPTH_IN_TIME = 2, 32
 """Default depths of a player: without a time, and the upper limit with one."""
@@ -47,7 +48,7 @@ class SearchingPlayer(Section):
     @property
     def refinements(self) -> Refinements:
         """The keys that make the player's search visit fewer nodes."""
-        return refinements_of(self, self.near_root)
+        return parameters_of(Refinements, self)
 
 
 def player_conflicts(players: Sequence[SearchingPlayer], branches: int) -> Iterator[Conflict]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from reference_py.games.ngtsg.parameters import Refinements
 from societies.config.model import Conflict
@@ -12,24 +11,6 @@ from societies.config.problems import Path
 from societies.words import counted
 
 NEAR_ROOT = ("batch", "near_root")
-
-
-def refinements_of(section: Any, near_root: Sequence[int]) -> Refinements:
-    """Return the refinements that a section of a configuration sets.
-
-    Parameters
-    ----------
-    section : with the keys rounds, rounds_at, principal_variation, deepening and aspiration
-    near_root : value of that key, which some configurations have in another section
-    """
-    return Refinements(
-        tuple(section.rounds),
-        section.principal_variation,
-        section.deepening,
-        section.aspiration,
-        tuple(near_root),
-        tuple(section.rounds_at),
-    )
 
 
 def unpruned(keys: Refinements) -> Iterator[Conflict]:

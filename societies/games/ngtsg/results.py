@@ -1,4 +1,8 @@
-"""What does the file of a search hold? Its result, counts by level, a row for each superstep."""
+"""What does the file of a search or of a match hold?
+
+Of a search its result, counts by level and a row for each superstep; of a match its games, the
+players and the first position.
+"""
 
 from __future__ import annotations
 
@@ -86,3 +90,18 @@ class SearchContents(SeriesAndDetail):
     def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
         """Return no means, as `means` does."""
         return {}
+
+
+class MatchContents(SeriesAndDetail):
+    """The default contents, with the players and the first position."""
+
+    def attributes(self) -> dict[str, str | int]:
+        """Return the attributes of the file with the players and the first position."""
+        first, second = self.workload.names(self.config)  # type: ignore[attr-defined]
+        return {
+            **super().attributes(),
+            "title": f"{first} against {second}",
+            "first_player": first,
+            "second_player": second,
+            **self.workload.position(self.config),  # type: ignore[attr-defined]
+        }

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -263,13 +263,6 @@ def player_keys(player: Any, leaves: int, branches: int) -> dict[str, Any]:
     player : with ``depth`` and ``refinements``
     leaves, branches : most nodes of each kind in a batch
     """
-    keys = player.refinements
-    return {
-        "depth": player.depth,
-        "batch": BatchConfig(leaves=leaves, branches=branches, near_root=keys.near_root),
-        "rounds": keys.rounds,
-        "rounds_at": keys.rounds_at,
-        "principal_variation": keys.principal_variation,
-        "deepening": keys.deepening,
-        "aspiration": keys.aspiration,
-    }
+    keys = asdict(player.refinements)
+    batch = BatchConfig(leaves=leaves, branches=branches, near_root=keys.pop("near_root"))
+    return {"depth": player.depth, "batch": batch, **keys}

@@ -207,7 +207,11 @@ def run(
         for key, why in without_effect(settings.idle(), values or ()).items():
             warn(f"{key}: has no effect {why}")
     if not is_reference(device) and never_verified(setup):
-        print(printable(f"note: {_unverified(path)}"), file=sys.stderr)
+        said = (
+            "note: the kernels of these rules were never compared with their Python on this "
+            f"machine; do it once: societies verify {shlex.quote(str(path))}"
+        )
+        print(printable(said), file=sys.stderr)
     with following(target, replaced=not resume) if page else nullcontext():
         try:
             with (
@@ -246,14 +250,6 @@ def run(
 
                 console.width = max(console.width, WIDE)
                 console.print(of_phases(report.profile))
-
-
-def _unverified(path: Path) -> str:
-    return (
-        "the kernels of these rules were never compared with their Python on this machine; do it "
-        "once: "
-        f"societies verify {shlex.quote(str(path))}"
-    )
 
 
 @command()
@@ -1231,7 +1227,8 @@ def _continued(context: typer.Context) -> Iterator[None]:
     except Interrupted as error:
         if error.path is None:
             raise
-        raise error.followed_by(f"continue with: {_again(context)}") from error
+        said = f"{error}\ncontinue with: {_again(context)}"
+        raise Interrupted(said, error.path, error.number) from error
 
 
 def _run_of_fan(

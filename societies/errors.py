@@ -169,10 +169,6 @@ class Interrupted(SocietiesError):
         super().__init__(message)
         self.path, self.number, self.exit_code = path, number, 128 + number
 
-    def followed_by(self, line: str) -> Interrupted:
-        """Return the same error with another line appended to its message."""
-        return Interrupted(f"{self}\n{line}", self.path, self.number)
-
 
 COMPUTING = ("run", "sweep")
 WRITING = (

@@ -29,31 +29,14 @@ POCL = "Portable Computing Language"
 
 
 class BuildDevice(Protocol):
-    """What the cache asks of a device: which builds it can share with others."""
+    """What the cache asks of a device (`societies.opencl.Device`): which builds it can share."""
 
-    @property
-    def platform(self) -> str:
-        """Name of the platform."""
-
-    @property
-    def platform_version(self) -> str:
-        """Version of the platform."""
-
-    @property
-    def version(self) -> str:
-        """Version of OpenCL, as the device tells it."""
-
-    @property
-    def driver(self) -> str:
-        """Version of the driver."""
-
-    @property
-    def name(self) -> str:
-        """Name of the device."""
-
-    @property
-    def simulator(self) -> bool:
-        """Whether it is Oclgrind."""
+    platform: str
+    platform_version: str
+    version: str
+    driver: str
+    name: str
+    simulator: bool
 
 
 _MAGIC = b"societies program 1\n"

@@ -129,10 +129,6 @@ class Flow(ABC, Generic[S]):
         if value is not None:
             self.expression(value, state)
 
-    def _in_loop(self) -> bool:
-        """Return whether a ``break`` here leaves a loop, not a switch."""
-        return bool(self._exits) and self._exits[-1].is_loop
-
     def _left(self, node: SyntaxNode, state: S) -> S:
         state = state.copy()
         self.leave_early(node, state)
@@ -169,13 +165,7 @@ class Flow(ABC, Generic[S]):
 
     def ends(self, node: SyntaxNode, states: Sequence[S], value: bool) -> S:
         """Join the ways out of a loop or switch; those left by ``break`` live on behind it."""
-        revived = []
-        for index, state in enumerate(states):
-            if index and not state.live:
-                state = state.copy()
-                state.live = True
-            revived.append(state)
-        return self.branches(node, revived, value)
+        return self.branches(node, [states[0], *map(self._revived, states[1:])], value)
 
     def _loop(self, node: SyntaxNode, state: S) -> S:
         start, condition, step, body = loop_parts(node)

@@ -39,11 +39,6 @@ WORD = re.compile(r"\blocal_(?:malloc|free)\b")
 _PASTED = re.compile(r"\blocal_(?:##|\b)")
 
 
-def _needs_plan(code: str) -> bool:
-    """Return whether code without comments and strings names `local_malloc`, or may paste it."""
-    return bool(WORD.search(code)) or ("##" in code and bool(_PASTED.search(code)))
-
-
 def plan(
     source: AmalgamatedText,
     predefined: Mapping[str, str | None] | None = None,
@@ -78,7 +73,8 @@ def plan(
     if not WORD.search(source.text) and not _PASTED.search(source.text):
         return PlannedText(source)
     code = without_comments(lines_joined(source.text), keep_strings=True)
-    if not _needs_plan(without_comments(code)):
+    visible = without_comments(code)  # without strings
+    if not WORD.search(visible) and not ("##" in visible and _PASTED.search(visible)):
         return PlannedText(source)
     predefined = dict(predefined or {})
     # warnings, which only the checks give, name real paths, which are not in the text

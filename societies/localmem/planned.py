@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -107,16 +106,13 @@ class PlannedText:
         """
         for name, kernel in self.kernels.items():
             if kernel.declared and kernel.total > limit:
+                steps = (f"{one.function} ({one.place.shown(self.source)})" for one in kernel.path)
+                path = " > ".join(steps)
                 raise failure(
                     self.source,
                     kernel.place,
                     f"kernel {name} needs {kernel.total} bytes of local memory "
                     f"({kernel.declared} by local_malloc, {kernel.static} in __local variables), "
                     f"more than the {limit} of the {limits_name}; "
-                    f"most is in use at {path_text(self.source, kernel.path)}",
+                    f"most is in use at {path}",
                 )
-
-
-def path_text(source: AmalgamatedText, path: Sequence[CallSite]) -> str:
-    """Return a call path on one line."""
-    return " > ".join(f"{step.function} ({step.place.shown(source)})" for step in path)

@@ -14,6 +14,7 @@ from societies.localmem.clang import (
     Kind,
     ParsedFunction,
     SyntaxNode,
+    TypeKind,
     evaluate,
     is_pointer,
     pointer_as_written,
@@ -248,7 +249,9 @@ class StackWalk(Flow[_Stack]):
             kind = pointer_as_written(wrapper.cursor.type)
             if not is_pointer(kind):
                 break
-            largest = max(largest, _alignment_of(kind.get_pointee()))
+            target = kind.get_pointee()
+            if target.get_canonical().kind is not TypeKind.VOID:
+                largest = max(largest, int(target.get_align()))
         return largest or DEFAULT_ALIGNMENT
 
     def _allocate(self, node: SyntaxNode, state: _Stack) -> None:
@@ -353,7 +356,7 @@ class StackWalk(Flow[_Stack]):
         """Remember what is live at a ``return``; a ``break`` leaves a loop as it was found."""
         if node.kind is Kind.RETURN_STMT:
             self._returned.append((node, state.copy()))
-        elif node.kind is Kind.BREAK_STMT and state.live and self._in_loop():
+        elif node.kind is Kind.BREAK_STMT and state.live and self._exits[-1].is_loop:
             head = self._heads[-1]
             if state.blocks != head:
                 raise self._error(
@@ -362,14 +365,6 @@ class StackWalk(Flow[_Stack]):
                     f"which began with {_listed([b.bytes for b in head])}: every path must free "
                     "what it allocates",
                 )
-
-
-def _alignment_of(kind: object) -> int:
-    from clang import cindex
-
-    if kind.get_canonical().kind is cindex.TypeKind.VOID:  # type: ignore[attr-defined]
-        return 0
-    return max(0, int(kind.get_align()))  # type: ignore[attr-defined]
 
 
 def _bytes(count: int) -> str:

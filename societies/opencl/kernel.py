@@ -97,7 +97,6 @@ class Kernel:
         *,
         global_size: Size,
         local_size: Size | None = None,
-        wait_for: Sequence[Any] | None = None,
         **args: Any,
     ) -> EnqueuedKernel:
         """Check the arguments and enqueue the kernel.
@@ -119,7 +118,7 @@ class Kernel:
             self.set_argument(self._cl_kernel, position, value)
         if self.device.recording is not None:
             self.device.recording.launch(self, sizes, args)
-        launch = self.enqueue(self._cl_kernel, *sizes, wait_for)
+        launch = self.enqueue(self._cl_kernel, *sizes)
         for name, transfer in transfers.items():
             transfer.finish(staged[name])
         return launch
@@ -250,18 +249,12 @@ class Kernel:
             raise device_error(error, f"{self.label}: argument {name}") from error
 
     def enqueue(
-        self,
-        handle: Any,
-        global_size: tuple[int, ...],
-        local_size: tuple[int, ...],
-        wait_for: Sequence[Any] | None = None,
+        self, handle: Any, global_size: tuple[int, ...], local_size: tuple[int, ...]
     ) -> EnqueuedKernel:
         """Enqueue an OpenCL kernel object whose arguments are set."""
         cl = self.device.api
         try:
-            event = cl.enqueue_nd_range_kernel(
-                self.device.queue, handle, global_size, local_size, None, wait_for
-            )
+            event = cl.enqueue_nd_range_kernel(self.device.queue, handle, global_size, local_size)
         except cl.Error as error:
             raise device_error(
                 error, f"launching {self.label} with {global_size} work-items by {local_size}"

@@ -112,7 +112,6 @@ class Program:
         self._extra_options = options
         self._kernels: dict[str, Kernel] = {}
         self._functions: dict[str, Callable[..., Any]] = {}
-        self._type_names: TypeNames | None = None
         self._cl_program: Any = None
         self._signatures: dict[str, list[RawParameter]] = {}
 
@@ -155,12 +154,10 @@ class Program:
         """Names of all kernels."""
         return list(self._signatures)
 
-    @property
-    def type_names(self) -> TypeNames:
+    @cached_property
+    def _type_names(self) -> TypeNames:
         """The meaning of the type names of the text."""
-        if self._type_names is None:
-            self._type_names = TypeNames(self.amalgamated.text)
-        return self._type_names
+        return TypeNames(self.amalgamated.text)
 
     def kernel(self, name: str) -> Kernel:
         """Return a kernel by name.
@@ -175,8 +172,8 @@ class Program:
                 there = ", ".join(self._signatures) or "none"
                 raise DeviceError(f"no kernel {name} in this program; it has: {there}")
             parameters = [
-                Parameter(r.name, r.space, r.type_name, r.pointer, r.const, self._kind(r))
-                for r in self._signatures[name]
+                Parameter(*raw, self._type_names.resolve(raw.type_name))
+                for raw in self._signatures[name]
             ]
             # A kernel refers to `Compiled` and not to the program, which refers to the kernel: a
             # reference cycle would delay freeing the program, its device and its memory.
@@ -193,9 +190,6 @@ class Program:
                 kernel.static_local_memory = max(kernel.static_local_memory, planned)
             self._kernels[name] = kernel
         return self._kernels[name]
-
-    def _kind(self, raw: RawParameter) -> Any:
-        return self.type_names.resolve(raw.type_name)
 
     def __getattr__(self, name: str) -> Kernel:
         if name.startswith("_"):

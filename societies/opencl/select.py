@@ -110,11 +110,14 @@ def choose_device(
         asked = os.environ["SOCIETIES_DEVICE"].strip()
         origin = f"SOCIETIES_DEVICE={asked}"
     kind = asked.lower()
-    if cuda.asked_for(kind):
-        return _by_cuda(kind, origin, own_limits, profiling)
-    devices = list_devices(platforms)
+    by_cuda = cuda.asked_for(kind)
+    devices = list_devices(platforms) if race_mode() or not by_cuda else []
+    device: Device
     if race_mode():
         device = _simulator(devices, kind, origin)
+    elif by_cuda:
+        device = cuda.cuda_device(kind)
+        device.reason = origin
     elif not devices:
         raise DeviceError(f"{NOTHING_FOUND}: {memory.hint() or trouble() or source_of_one()}")
     elif kind == "auto":
@@ -135,14 +138,6 @@ def choose_device(
 def list_all_devices() -> list[Device]:
     """Return the devices of `list_devices`, followed by the GPUs of ``--device cuda``."""
     return [*list_devices(), *cuda.cuda_devices()]
-
-
-def _by_cuda(asked: str, origin: str, own_limits: bool, profiling: bool) -> Device:
-    if race_mode():
-        raise DeviceError(f"{origin}: SOCIETIES_DEBUG=race runs on Oclgrind; say cpu, gpu or auto")
-    device = cuda.cuda_device(asked)
-    device.reason, device.own_limits, device.profiling = origin, own_limits, profiling
-    return device
 
 
 def source_of_one(system: str = sys.platform, processor: str | None = None) -> str:

@@ -7,7 +7,6 @@ meaning as in the compiler. It skips the bodies of functions, which makes it fas
 from __future__ import annotations
 
 import atexit
-import importlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -108,12 +107,9 @@ class Declarations:
     """The functions and structs of one text."""
 
     def __init__(self, text: str):
-        try:
-            self._clang = importlib.import_module("clang.cindex")
-        except ImportError as error:
-            raise DeviceError(
-                f"reading device functions needs libclang ({error}): pip install libclang"
-            ) from error
+        from clang import cindex  # takes long, and only device functions need it
+
+        self._clang = cindex
         files = [("program.cl", f"{_PRELUDE}\n{text}")]
         # libclang needs the unit and its index to stay alive
         self._unit = self._clang.Index.create().parse(

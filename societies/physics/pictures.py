@@ -115,8 +115,7 @@ def picture_in(path: str | Path, *, every_frame: bool) -> Picture:
     ConfigError
         If the file cannot be read, or is larger than Pillow allows.
     """
-    kind = kind_unless_file(path)
-    if kind is not None:
+    if kind := kind_unless_file(path):
         raise ConfigError(f"{path} is {kind}, not a file")
     try:
         file = stamp(path)

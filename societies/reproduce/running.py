@@ -86,12 +86,6 @@ def carry_out(figure: Figure, out: Path, options: Options) -> list[Path]:
     return [*drawn, table, out / CLAIMS]
 
 
-def variables_of(run: str) -> list[str]:
-    """Return the variables that any figure needs of a run."""
-    of = [one.variables for one in figures().values() if run in [r.name for r in one.runs]]
-    return sorted({name for names in of for name in names})
-
-
 def _series(one: Run, folder: Path, options: Options) -> xr.Dataset:
     """Return the series of a run, which is carried out or continued if they are missing."""
     import xarray as xr
@@ -112,7 +106,9 @@ def _series(one: Run, folder: Path, options: Options) -> xr.Dataset:
             )
         signals.pass_on(began)
         removed = [shock.day for shock in getattr(config, "shocks", ())]
-        _reduce(whole, path, variables_of(one.name), {**about, "removed": max(removed, default=0)})
+        needing = [of for of in figures().values() if one.name in [run.name for run in of.runs]]
+        variables = sorted({name for of in needing for name in of.variables})
+        _reduce(whole, path, variables, {**about, "removed": max(removed, default=0)})
         if not options.keep:
             whole.unlink()
     with explained(path, READING):
@@ -153,13 +149,10 @@ def _draw(figure: Figure, runs: Runs, where: Path, options: Options) -> list[Pat
         paths = [where.with_suffix(ending) for ending in (".png", ".svg")]
         for path in paths:
             kind = path.suffix[1:]
+            about: Any = {"Date": None} if kind == "svg" else None
             with explained(path, MAKING), written(path) as made:
-                drawing.savefig(made, format=kind, dpi=DOTS_PER_INCH, metadata=_undated(path))
+                drawing.savefig(made, format=kind, dpi=DOTS_PER_INCH, metadata=about)
     return paths
-
-
-def _undated(path: Path) -> dict[str, Any] | None:
-    return {"Date": None} if path.suffix == ".svg" else None
 
 
 def _write_claims(out: Path) -> None:

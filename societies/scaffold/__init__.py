@@ -54,7 +54,8 @@ def write_workload(name: str, directory: Path | None = None, template: str = "ex
     OutputError
         If the folder cannot be written.
     """
-    _require_usable(name)
+    if reason := _objection(name):
+        raise ConfigError(f"{described(name)} cannot be the name of a workload: {reason}")
     if template not in TEMPLATES:
         near = suggestion(template, TEMPLATES)
         raise ConfigError(f"no template '{template}'{near} (known: {', '.join(TEMPLATES)})")
@@ -94,14 +95,8 @@ def template_files(template: str = KERNEL) -> dict[Path, Path]:
     }
 
 
-def _require_usable(name: str) -> None:
-    """Raise ConfigError unless a workload and a package can have this name."""
-    reason = _objection(name)
-    if reason:
-        raise ConfigError(f"{described(name)} cannot be the name of a workload: {reason}")
-
-
 def _objection(name: str) -> str:
+    """Return why a workload and a package cannot have this name; "" if they can."""
     if not re.fullmatch(r"[A-Za-z]([A-Za-z0-9_]*[A-Za-z0-9])?", name):
         return "a name has letters, digits and underscores, begins with a letter, as in my_model"
     if len(name) > _LONGEST_NAME:

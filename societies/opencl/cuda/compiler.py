@@ -15,7 +15,7 @@ from societies.kerneltext import cache
 from societies.kerneltext.source import AmalgamatedText
 from societies.opencl.build import LogError, RawParameter, located, missing
 from societies.opencl.cuda.cupy import nvrtc
-from societies.opencl.cuda.translate import HEADER, LOCAL_PREFIX, header, translate
+from societies.opencl.cuda.translate import HEADER, header, translate
 from societies.opencl.signature import Declarations
 
 OPTIONS = (
@@ -160,15 +160,13 @@ def _nvrtc(
         except library.NVRTCError as error:
             log = str(library.getProgramLog(program))
             raise BuildError(message_of(source, log, str(error), architecture)) from None
-        return _text(library.getPTX(program)), bytes(library.getCUBIN(program))
+        ptx = library.getPTX(program)
+        text = ptx.decode("ascii", "replace") if isinstance(ptx, bytes) else ptx
+        return text, bytes(library.getCUBIN(program))
     except library.NVRTCError as error:
         raise DeviceError(f"NVRTC fails: {error}") from error
     finally:
         library.destroyProgram(program)
-
-
-def _text(ptx: str | bytes) -> str:
-    return ptx.decode("ascii", "replace") if isinstance(ptx, bytes) else ptx
 
 
 def message_of(source: AmalgamatedText, log: str, error: str, architecture: str) -> str:
@@ -215,6 +213,3 @@ def _in_opencl(message: str) -> str:
         return f"{short.replace('long long', 'long')}{match[2]}"
 
     return re.sub(r"\bcl_(?=[a-z]+\w*\b)", "", _VECTOR.sub(vector, message)).rstrip(": ")
-
-
-__all__ = ["LOCAL_PREFIX", "OPTIONS", "Entry", "MachineCode", "compile_text", "compiled"]

@@ -280,10 +280,8 @@ class Cuda:
         kernel: CudaKernel,
         global_size: Sequence[int],
         local_size: Sequence[int],
-        global_offset: Any = None,
-        wait_for: Sequence[Any] | None = None,
     ) -> Event:
-        """Launch a kernel whose arguments are set; the stream is in order, so nothing waits."""
+        """Launch a kernel whose arguments are set."""
         groups, items = grid(tuple(global_size), tuple(local_size))
         self._set_device(self.ordinal)
         begin = end = None

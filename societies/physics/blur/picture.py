@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 
 from societies.physics import picture_outputs
 from societies.physics.picture_files import kind_of, write
-from societies.words import plural
+from societies.words import counted
 
 
 def image_text(config: Any) -> str:
     """Return a description of the image: "photo.jpg, 640 x 480 pixels, 3 channels"."""
     frames, channels, rows, columns = config.source.planes.shape
     name = config.image or "the test picture"
-    counts = [("channel", channels), *([("frame", frames)] if frames > 1 else [])]
-    said = [f"{n} {word if n == 1 else plural(word)}" for word, n in counts]
-    return ", ".join([name, f"{columns} x {rows} pixels", *said])
+    said = [name, f"{columns} x {rows} pixels", counted(channels, "channel")]
+    return ", ".join([*said, *([counted(frames, "frame")] if frames > 1 else [])])
 
 
 def kind_written(config: Any) -> list[tuple[str, str]]:

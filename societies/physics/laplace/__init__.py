@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from reference_py.physics.laplace import plate
 from reference_py.physics.laplace.parameters import BLOCK, Parameters
 from reference_py.primitives.num import num_type
-from societies.physics.laplace import duration, figure
+from societies.physics.laplace import figure
 from societies.physics.laplace.config import DEPTH, LaplaceConfig
 from societies.workload import (
     Field,
@@ -49,6 +49,19 @@ SWEEP, BLACK, CHANGE, ADVANCE = map(Step, ("sweep", "black", "change", "advance"
 BAND = 8
 """Rows per workgroup in the form ``rows``: enough work for a workgroup, and little idle time at the
 end of a launch."""
+
+
+CPU_SPEED, SEED_FORM_SPEED = {"single": 1.2e9, "double": 0.8e9}, 0.2e9
+"""Cell-steps per second of one core with PoCL, and in the form ``seed``, for plates of 32, 200 and
+1000 cells a side on a processor with two cores that also ran other programs
+(benchmarks/results/laplace-2-cores.csv). Other processors are some times faster or slower, so an
+estimate only tells seconds from hours."""
+
+LAUNCH_SECONDS = 15e-6
+"""Seconds of a step for its launches, for plates of any size."""
+
+REFERENCE_SPEED, REFERENCE_CALLS = 80e6, 20e-6
+"""Cell-steps per second of the reference, and its seconds of a step for plates of any size."""
 
 
 class Laplace(Workload[LaplaceConfig, Parameters]):
@@ -195,8 +208,18 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         return float(rows * columns * ticks * self.count(config))
 
     def seconds(self, config: LaplaceConfig, device: Device | None) -> float | None:
-        """Return an estimate of the seconds of a run; None on a GPU."""
-        return duration.seconds(config, self.ticks(config), device)
+        """Return an estimate of the seconds of a run, at most those that the tolerance needs.
+
+        GPUs were not measured: None.
+        """
+        rows, columns = config.shape
+        cells, steps = rows * columns, min(config.last_step, config.most_steps)
+        if device is None:
+            return steps * (REFERENCE_CALLS + cells / REFERENCE_SPEED)
+        if device.kind != "cpu":
+            return None
+        speed = SEED_FORM_SPEED if config.variant == "seed" else CPU_SPEED[config.precision]
+        return steps * (LAUNCH_SECONDS + cells / (speed * max(1, device.compute_units)))
 
     def why_ended(self, config: LaplaceConfig, state: Mapping[str, NDArray[Any]]) -> str:
         """Return the largest last change and, with jacobi, the distance from the solution.

@@ -71,6 +71,9 @@ class Registers:
 REGISTERS = {"vector": Registers(4, 3, 8, 256, 44, 256), "wide": Registers(6, 4, 16, 96, 16, 512)}
 """Blocking by form, in single precision, for 16 registers of 256 bits and 32 of 512 bits."""
 
+FILLS = ("fill_a", "fill_b")
+"""Phases that fill the matrices A and B with random numbers."""
+
 GROUPS, LEAST_BAND = 16, 64
 """Bands are halved, down to `LEAST_BAND` rows, until a product has `GROUPS` workgroups."""
 
@@ -138,7 +141,7 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         fill_file = f"{FOLDER}/fill.cl"
         filled = {
             name: phase(fill_file, global_size=max(1, count))
-            for name, matrix, count in zip(_fills(), (p.a, p.b), items, strict=True)
+            for name, matrix, count in zip(FILLS, (p.a, p.b), items, strict=True)
             if _is_random(matrix)
         }
         return {**filled, "multiply": Phase(tuple(_launches(p, copies)))}
@@ -148,7 +151,7 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         if tick:
             yield Step("multiply")
         else:
-            for name, matrix in zip(_fills(), (p.a, p.b), strict=True):
+            for name, matrix in zip(FILLS, (p.a, p.b), strict=True):
                 if _is_random(matrix):
                     yield Step(name)
 
@@ -178,10 +181,6 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         from societies.physics.matmul.results import operations
 
         return [("form", p.variant), ("operations", f"{operations(config):,.0f}")]
-
-
-def _fills() -> tuple[str, str]:
-    return "fill_a", "fill_b"
 
 
 def _is_random(matrix: Matrix) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -80,8 +82,7 @@ def _entries(text: str, _file: Stamp | None) -> NDArray[np.floating[Any]]:
 
 
 def _header(text: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    kind = kind_unless_file(text)
-    if kind is not None:
+    if kind := kind_unless_file(text):
         raise ConfigError(f"{text} is {kind}, not a file")
     try:
         with open(text, "rb") as file:
@@ -116,44 +117,36 @@ def _datasets(file: Any) -> list[str]:
     return sorted(names)
 
 
-class _dataset:
-    """Context manager that opens the dataset named by a key."""
+@contextmanager
+def _dataset(text: str) -> Iterator[Any]:
+    """Open the dataset named by a key."""
+    path = file_of(text)
+    name = text[len(path) + 1 :]
+    if kind := kind_unless_file(path):
+        raise ConfigError(f"{path} is {kind}, not a file")
+    if not name:
+        raise ConfigError(f"{text} names no dataset: {text}:DATASET")
+    import h5py  # reading a configuration is quicker without it
 
-    def __init__(self, text: str) -> None:
-        self._text, self._path = text, file_of(text)
-        self._name = text[len(self._path) + 1 :]
+    from societies.output.reading import require_as_written
 
-    def __enter__(self) -> Any:
-        kind = kind_unless_file(self._path)
-        if kind is not None:
-            raise ConfigError(f"{self._path} is {kind}, not a file")
-        if not self._name:
-            raise ConfigError(f"{self._text} names no dataset: {self._text}:DATASET")
-        import h5py  # reading a configuration is quicker without it
-
-        from societies.output.reading import require_as_written
-
-        try:
-            require_as_written(self._path, self._name)
-        except OutputError as error:
-            raise ConfigError(str(error)) from None
-        try:
-            self._file = h5py.File(self._path)
-        except OSError as error:
-            raise ConfigError(f"{self._path} cannot be read: {_first_line(error)}") from None
-        found = self._file.get(self._name)
+    try:
+        require_as_written(path, name)
+        file = h5py.File(path)
+    except OutputError as error:
+        raise ConfigError(str(error)) from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {_first_line(error)}") from None
+    with file:
+        found = file.get(name)
         if not isinstance(found, h5py.Dataset):
-            names = _datasets(self._file)
-            self._file.close()
+            names = _datasets(file)
             of_many = [*names[:MOST_NAMES], *(["..."] if len(names) > MOST_NAMES else [])]
-            what = f"has no dataset {self._name}"
+            what = f"has no dataset {name}"
             if isinstance(found, h5py.Group):
-                what = f"has a group {self._name}, no dataset"
-            raise ConfigError(f"{self._path} {what}; it has: {', '.join(of_many) or 'nothing'}")
-        return found
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
+                what = f"has a group {name}, no dataset"
+            raise ConfigError(f"{path} {what}; it has: {', '.join(of_many) or 'nothing'}")
+        yield found
 
 
 def _checked(text: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, int]:

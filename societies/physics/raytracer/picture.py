@@ -11,7 +11,7 @@ from reference_py.physics.raytracer.parameters import Parameters
 from societies.physics import picture_outputs
 from societies.physics.picture_files import SOFTWARE, written
 from societies.version import package_version
-from societies.words import plural
+from societies.words import counted
 
 
 def write_png(path: Path, pixels: NDArray[np.uint8], title: str) -> None:
@@ -34,8 +34,8 @@ def write_png(path: Path, pixels: NDArray[np.uint8], title: str) -> None:
 
 def seen(p: Parameters) -> str:
     """Return the counts of objects and lights as text: "9 objects, 1 light"."""
-    counts = (("object", p.scene.objects), ("light", len(p.scene.lights)))
-    return ", ".join(f"{n:,} {word if n == 1 else plural(word)}" for word, n in counts)
+    objects = f"{p.scene.objects:,} {'object' if p.scene.objects == 1 else 'objects'}"
+    return f"{objects}, {counted(len(p.scene.lights), 'light')}"
 
 
 class WithRenderedPicture(picture_outputs.WithPicture):

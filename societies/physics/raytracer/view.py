@@ -203,13 +203,14 @@ class SceneView:
         while row < p.height:
             until = min(row + max(1, self._pixels // p.width), p.height)
             began = time.perf_counter()
-            engine.step(_step("trace", row=row, until=until, number=number), number + 1)
+            rows = {"row": row, "until": until, "number": number}
+            engine.step(Step("trace", arguments=rows), number + 1)
             engine.wait()
             took, pixels = time.perf_counter() - began, (until - row) * p.width
             self._pixels = paced(pixels, took, LAUNCH_SECONDS, self._most)
             row = until
             yield None
-        engine.step(_step("show", number=number), number + 1)
+        engine.step(Step("show", arguments={"number": number}), number + 1)
 
     def _engine(self, p: Parameters, *, preview: bool = False) -> Engine:
         """Return an engine that is about to trace the first sample.
@@ -263,21 +264,13 @@ class SceneView:
         return config.model_copy(update=changed)
 
 
-def _step(phase: str, **arguments: int) -> Step:
-    return Step(phase, arguments=arguments)
-
-
-def _opaque(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the pixels with alpha; (row, column, 4) uint8."""
+def _shown(engine: Engine) -> NDArray[np.uint8]:
+    """Return the current picture, with alpha; (row, column, 4) uint8."""
+    picture = engine.arrays("picture")["picture"][0]
     pixels = np.full((*picture.shape[:2], 4), 255, np.uint8)
     for channel in range(3):  # all three at once is several times slower in NumPy
         pixels[:, :, channel] = picture[:, :, channel]
     return pixels
-
-
-def _shown(engine: Engine) -> NDArray[np.uint8]:
-    """Return the current picture; (row, column, 4) uint8."""
-    return _opaque(engine.arrays("picture")["picture"][0])
 
 
 def _caption(state: RaytracerLook, words: str) -> str:

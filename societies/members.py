@@ -78,14 +78,18 @@ def options(member: Callable[..., Any]) -> list[Any]:
         """Do nothing: typer only needs a function with the member's signature."""
 
     command.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
-    app = typer.Typer(add_completion=False)
-    app.command()(command)
-    made: list[Any] = list(typer.main.get_command(app).params)
-    chosen = [option for option in made if option.name in {one.name for one in found}]
+    chosen = [one for one in parameters_of(command) if one.name in {own.name for own in found}]
     for option in chosen:
         if option.is_flag:
             option.metavar = ""  # it takes no value
     return chosen
+
+
+def parameters_of(command: Callable[..., Any]) -> list[Any]:
+    """Return the parameters of a command line that typer makes of a function's signature."""
+    app = typer.Typer(add_completion=False)
+    app.command()(command)
+    return list(typer.main.get_command(app).params)
 
 
 def parameter_meanings(docstring: str) -> dict[str, str]:

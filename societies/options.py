@@ -76,9 +76,9 @@ def rule_option() -> Any:
     def command(rule: RuleTexts = None) -> None:
         """Do nothing: typer only needs a function with the signature."""
 
-    app = typer.Typer(add_completion=False)
-    app.command()(command)
-    return next(one for one in typer.main.get_command(app).params if one.name == RULE)
+    from societies.members import parameters_of
+
+    return next(one for one in parameters_of(command) if one.name == RULE)
 
 
 def of_rules(rules: Sequence[str] | None) -> list[str]:

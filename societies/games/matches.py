@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reference_py.copies import Copy
-from reference_py.primitives.rng import stream_base
 from societies.config.model import (
     LARGEST_INTEGER,
     Conflict,
@@ -30,7 +29,7 @@ from societies.config.model import (
 )
 from societies.words import counted
 from societies.workload import Field, Phase, Workload
-from societies.workload.declare.config import SEED, checkpoints
+from societies.workload.declare.config import SEED, Seeded, checkpoints
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -66,7 +65,7 @@ def pair_of(first: Any, second: Any) -> Any:
     return shape((first, second), "The first player and the second")
 
 
-class MatchConfig(WorkloadConfig):
+class MatchConfig(Seeded, WorkloadConfig):
     """Base of the configurations of matches: number of games, openings, random numbers."""
 
     determined: ClassVar[Collection[str]] = ()
@@ -86,11 +85,6 @@ class MatchConfig(WorkloadConfig):
     replicates: int = REPLICATES
     first_match: int = FIRST_MATCH
     record: MatchRecord = key(MatchRecord(), "What is recorded in the file, and how often")
-
-    @property
-    def stream_base(self) -> int:
-        """Position on the generator's orbit at which the streams of this seed begin."""
-        return stream_base(self.seed)
 
     def chance(self) -> bool:
         """Return whether games can differ: a player draws at random or has limited time."""
@@ -244,20 +238,17 @@ class MatchWorkload(Workload[Any, Any]):
 
     Attributes
     ----------
+    ends : names of the values of the variable `end`; empty if the game has no such variable
     time_for : what the time of a player is given for
     within_time : what differs from run to run if a player has a time
     """
 
     clock: ClassVar[str] = "game"
     copies: ClassVar[str] = "match"
+    ends: ClassVar[Sequence[str]] = ()
     time_for: ClassVar[str] = "move"
     within_time: ClassVar[str] = "how far a search looks ahead in it"
     report_class = "societies.games.match_report:MatchReport"
-
-    @property
-    def ends(self) -> Sequence[str]:
-        """Names of the values of the variable `end`; empty if the game has no such variable."""
-        return ()
 
     def names(self, config: Any) -> Sequence[str]:
         """Return the names of the two players."""

@@ -22,11 +22,6 @@ class EnqueuedKernel:
                 self._event.wait()
 
     @property
-    def event(self) -> Any:
-        """The OpenCL event; None if the launch had no work-items."""
-        return self._event
-
-    @property
     def seconds(self) -> float:
         """Time that the device spent in the kernel; waits until it has completed."""
         if self._event is None:

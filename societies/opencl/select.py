@@ -182,12 +182,13 @@ def _best(devices: Sequence[Device], kind: str | None) -> Device:
 def _simulator(devices: Sequence[Device], kind: str, origin: str) -> Device:
     """Return Oclgrind with the requested kind, by which primitives choose their method."""
     device = next((d for d in devices if d.simulator), None)
-    if device is None:
+    if device is None and not cuda.asked_for(kind):
         raise DeviceError(NOT_INSTALLED)
+    known = kind == "auto" or kind in _KIND_ORDER
+    if device is None or not (known or _fits(device, kind)):
+        raise DeviceError(f"{origin}: SOCIETIES_DEBUG=race runs on Oclgrind; say cpu, gpu or auto")
     if kind in _KIND_ORDER:
         device.kind = kind
-    elif kind != "auto" and not _fits(device, kind):
-        raise DeviceError(f"{origin}: SOCIETIES_DEBUG=race runs on Oclgrind; say cpu, gpu or auto")
     device.reason = f"SOCIETIES_DEBUG=race; kernels as on a {device.kind}"
     return device
 

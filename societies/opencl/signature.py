@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
+from societies import localmem
 from societies.errors import DeviceError
 from societies.kerneltext.source import without_comments
 from societies.opencl.argtypes import (
-    VECTOR_WIDTHS,
     CType,
     Kind,
     Member,
@@ -73,21 +74,10 @@ class Signature:
         return f"{result} {self.name}({', '.join(str(p) for p in self.parameters)})"
 
 
-# libclang has no OpenCL headers: these are the type names that C lacks
-_UNSIGNED = ("char", "short", "int", "long")
-_VECTORS = ("char", "short", "int", "long", *(f"u{name}" for name in _UNSIGNED), "float", "double")
-_PRELUDE = "".join(
-    [
-        *(f"typedef unsigned {name} u{name};" for name in _UNSIGNED),
-        "typedef unsigned long size_t, uintptr_t; typedef long ptrdiff_t, intptr_t;",
-        *(
-            f"typedef {name} {name}{width} __attribute__((ext_vector_type({width})));"
-            for name in _VECTORS
-            for width in VECTOR_WIDTHS
-        ),
-    ]
+_ARGUMENTS = (
+    *("-x", "cl", "-target", "spir64", "-cl-std=CL1.2", "-cl-no-stdinc", "-ferror-limit=0"),
+    *("-include", str(Path(localmem.__file__).with_name("opencl.h"))),  # libclang has no headers
 )
-_ARGUMENTS = ("-x", "cl", "-target", "spir64", "-cl-std=CL1.2", "-cl-no-stdinc", "-ferror-limit=0")
 _SKIP_BODIES = 0x40  # CXTranslationUnit_SkipFunctionBodies
 
 _SPACES = {"__global": "global", "__local": "local", "__constant": "constant"}
@@ -110,7 +100,7 @@ class Declarations:
         from clang import cindex  # takes long, and only device functions need it
 
         self._clang = cindex
-        files = [("program.cl", f"{_PRELUDE}\n{text}")]
+        files = [("program.cl", text)]
         # libclang needs the unit and its index to stay alive
         self._unit = self._clang.Index.create().parse(
             "program.cl", args=list(_ARGUMENTS), unsaved_files=files, options=_SKIP_BODIES

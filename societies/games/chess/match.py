@@ -64,6 +64,7 @@ class ChessMatch(SearchedMatch):
     summary = "matches of chess between two players, which may be programs of others"
     config = ChessMatchConfig
     rules: ClassVar[ModuleType] = rules
+    ends = rules.ENDS
     most_moves = MOST_PLIES
     moves = "moves as their side sees the board: square of origin + 64 * target + 4096 * promotion"
     export: ClassVar[Mapping[str, Callable[..., object]]] = {"pgn": write_pgn}

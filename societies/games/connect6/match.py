@@ -56,6 +56,7 @@ class Connect6Match(SearchedMatch):
     summary = "matches of Connect6 between two players"
     config = Connect6MatchConfig
     rules: ClassVar[ModuleType] = rules
+    ends = rules.ENDS
     most_moves, time_for = POINTS, "turn"
     moves = "points of the stones in their order, 19 * row + column"
     export: ClassVar[Mapping[str, Callable[..., object]]] = {"turns": write_turns}

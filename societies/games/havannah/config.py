@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from reference_py.games.havannah.board import cell_of
 from reference_py.games.havannah.parameters import EMPTY, STREAM_GAP, Parameters, other
-from reference_py.primitives.rng import ORBIT, stream_base
+from reference_py.primitives.rng import ORBIT
 from societies.config.model import (
     Conflict,
     From0,
@@ -23,7 +23,7 @@ from societies.errors import ConfigError
 from societies.games.havannah.game_record import record_of
 from societies.games.havannah.position import HavannahGame, game_of
 from societies.words import counted
-from societies.workload.declare.config import SEED, checkpoints
+from societies.workload.declare.config import SEED, Seeded, checkpoints
 from societies.workload.declare.naming import parameters_of
 
 STREAMS = ORBIT // STREAM_GAP
@@ -119,7 +119,7 @@ class HavannahRecord(Section):
     )
 
 
-class HavannahConfig(BoardConfig):
+class HavannahConfig(Seeded, BoardConfig):
     """A position of Havannah whose moves are rated by random playouts."""
 
     workload: Literal["havannah"] = key("havannah", "What the file configures")
@@ -178,11 +178,6 @@ class HavannahConfig(BoardConfig):
         "Of forest: whether the neighbours of a cell are computed, or looked up in constant memory",
     )
     record: HavannahRecord = key(HavannahRecord(), "What is recorded in the file, and how often")
-
-    @property
-    def stream_base(self) -> int:
-        """Position on the generator's orbit at which the streams of this seed begin."""
-        return stream_base(self.seed)
 
     @property
     def playouts(self) -> int:

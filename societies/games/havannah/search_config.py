@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from reference_py.games.havannah.grow import TreeParameters
-from reference_py.primitives.rng import stream_base
 from societies.config.model import (
     Conflict,
     From0,
@@ -25,6 +24,7 @@ from societies.workload.declare.config import (
     SEED,
     InterventionConfig,
     Numbers,
+    Seeded,
     changed_after,
     changed_copies,
     checkpoints,
@@ -81,7 +81,7 @@ class HavannahSearchRecord(Section):
     checkpoint: Interval = checkpoints("batch", "the trees")
 
 
-class HavannahSearchConfig(BoardConfig):
+class HavannahSearchConfig(Seeded, BoardConfig):
     """A position of Havannah whose best move is looked for by trees of moves."""
 
     workload: Literal["havannah_search"] = key("havannah_search", "What the file configures")
@@ -106,11 +106,6 @@ class HavannahSearchConfig(BoardConfig):
     record: HavannahSearchRecord = key(
         HavannahSearchRecord(), "What is recorded in the file, and how often"
     )
-
-    @property
-    def stream_base(self) -> int:
-        """Position on the generator's orbit at which the streams of this seed begin."""
-        return stream_base(self.seed)
 
     def parameters(self) -> TreeParameters:
         """Return the parameters that the reference takes."""

@@ -6,7 +6,7 @@ The rules are in ``reference_py/games/kalah``, the kernels in ``kernels/games/ka
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from societies.games.kalah import figure, search
 from societies.games.kalah.config import KalahConfig
 from societies.games.kalah.levels import search_levels
 from societies.workload import Field, Phase, Source, Step, Workload, phase
-
-if TYPE_CHECKING:
-    from societies.opencl import Device
 
 
 class Kalah(Workload[KalahConfig, Parameters]):
@@ -31,6 +28,7 @@ class Kalah(Workload[KalahConfig, Parameters]):
     step_arguments = search.STEP_ARGUMENTS
     numpy, twins, items = True, search.TWINS, search.PART
     part_is_phase = True
+    fitted = search.fitted
     figure = staticmethod(figure.figure)
 
     @property
@@ -41,10 +39,6 @@ class Kalah(Workload[KalahConfig, Parameters]):
     def count(self, config: KalahConfig) -> int:
         """Return the number of games: that of the boards, unless ``replicates`` is given."""
         return int(getattr(config, "replicates", len(config.games())))
-
-    def fitted(self, config: KalahConfig, device: Device | None) -> KalahConfig:
-        """Return the configuration with as many boards as the memory of the device has room for."""
-        return search.fitted(self, config, device)
 
     def sizes(self, p: Parameters) -> dict[str, int]:
         """Return the numbers of cells, boards in memory, and levels."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,9 +31,6 @@ from societies.games.kalah.match_config import KalahMatchConfig
 from societies.games.matches import MatchWorkload
 from societies.workload import Block, Field, Phase, Source, Step, phase
 
-if TYPE_CHECKING:
-    from societies.opencl import Device
-
 GROWTH = 6.0
 """Assumed ratio of the times of searches to depth d + 1 and d. A deeper search that would not end
 within the player's time is not begun."""
@@ -53,14 +50,11 @@ class KalahMatch(MatchWorkload):
     step_arguments = (*search.STEP_ARGUMENTS, "player")
     numpy, twins, items = True, search.TWINS, search.PART
     part_is_phase = True
+    fitted = search.fitted
 
     def names(self, config: KalahMatchConfig) -> list[str]:
         """Return the names of the two players."""
         return [one.called for one in config.players]
-
-    def fitted(self, config: KalahMatchConfig, device: Device | None) -> KalahMatchConfig:
-        """Return the configuration with as many boards as the memory of the device has room for."""
-        return search.fitted(self, config, device)
 
     def sizes(self, p: MatchParameters) -> dict[str, int]:
         """Return the numbers of cells, boards in memory, levels, players and moves of a game."""

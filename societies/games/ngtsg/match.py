@@ -24,7 +24,7 @@ class SearchedMatch(MatchWorkload):
 
     Attributes
     ----------
-    rules : module with ``ENDS``, ``play_game`` and ``note`` of a game
+    rules : module with ``play_game`` and ``note`` of a game
     most_moves : largest number of moves of a game
     moves : meaning of an entry of the recorded moves
     """
@@ -36,15 +36,6 @@ class SearchedMatch(MatchWorkload):
     rules: ClassVar[ModuleType]
     most_moves: ClassVar[int]
     moves: ClassVar[str]
-
-    @property
-    def ends(self) -> Sequence[str]:
-        """Names of the values of the field `end`."""
-        return tuple(self.rules.ENDS)
-
-    def parameters(self, config: Any) -> Any:
-        """Return the parameters of a match that the reference takes."""
-        return config.parameters()
 
     def names(self, config: Any) -> Sequence[str]:
         """Return the names of the two players."""

@@ -123,9 +123,7 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         num, shapes = np.dtype(p.num).name, ((p.rows, p.inner), (p.inner, p.columns))
 
         def factor(dims: tuple[str, str], name: str, matrix: Matrix, shape: Any) -> Field:
-            def made(p: Parameters) -> Any:
-                return entries(p, matrix, shape)
-
+            made = lambda p: entries(p, matrix, shape)  # noqa: E731
             return Field(dims, num, "1", f"entries of {name}", initial=made, constant=True)
 
         return {

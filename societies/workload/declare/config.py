@@ -208,7 +208,17 @@ def keep_conflicts(config: Any, clock: str = "day") -> Iterator[Conflict]:
         yield Conflict(("record", "keep"), message, (("record", "checkpoint"),))
 
 
-class EnsembleConfig(WorkloadConfig):
+class Seeded:
+    """Adds to a configuration with the key ``seed`` what follows from it."""
+
+    @property
+    def stream_base(self) -> int:
+        """Position on the generator's orbit at which the streams of this seed begin."""
+        config: Any = self
+        return stream_base(config.seed)
+
+
+class EnsembleConfig(Seeded, WorkloadConfig):
     """Base class for models whose copies draw random numbers; a subclass has the keys.
 
     They are the number of ticks, ``seed``, ``replicates``, the number of the first copy,
@@ -223,12 +233,6 @@ class EnsembleConfig(WorkloadConfig):
     TICK: ClassVar[str] = "day"
     FIRST_COPY: ClassVar[str] = "first_society"
     DRAWN_BY: ClassVar[tuple[tuple[str, ...], str]] = ((), "")
-
-    @property
-    def stream_base(self) -> int:
-        """Position in the generator's sequence at which the streams of this seed begin."""
-        config: Any = self
-        return stream_base(config.seed)
 
     @property
     def stream_gap(self) -> int:

@@ -6,6 +6,7 @@ The rules are in ``reference_py/games/chess``, the kernels in ``kernels/games/ch
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,47 +75,23 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
 
     def fields(self, p: PerftParameters) -> Mapping[str, Field]:
         """Return the positions of a count, which are valid only during it, and its results."""
-        position = ("position",)
+        position, passing = ("position",), partial(Field, checkpointed=False)
+        at_end = partial(Field, ("move",), final=True)
+        details, follows = f"of the last moves: {', '.join(KINDS[1:])}", "where what follows begins"
+        moves = (
+            "first moves as the side to move sees the board: square of origin + 64 * target "
+            "+ 4096 * promotion (1 knight, 2 bishop, 3 rook, 4 queen); 0 behind the last"
+        )
+        by_move = "nodes of the last depth by first move"
         return {
-            "sets": Field(
-                ("set", *position), "uint64", "bits", "positions by level", checkpointed=False
-            ),
-            "counts": Field(("level",), "uint32", "positions", "of each level", checkpointed=False),
-            "first": Field(
-                position,
-                "uint32",
-                "index",
-                "where what follows begins on the next",
-                checkpointed=False,
-            ),
-            "tallies": Field(
-                ("kind", *position), "int64", "moves", "what is counted below", checkpointed=False
-            ),
+            "sets": passing(("set", *position), "uint64", "bits", "positions by level"),
+            "counts": passing(("level",), "uint32", "positions", "of each level"),
+            "first": passing(position, "uint32", "index", f"{follows} on the next"),
+            "tallies": passing(("kind", *position), "int64", "moves", "what is counted below"),
             "nodes": Field((), "int64", "nodes", "sequences of `depth` legal moves", logged=True),
-            "details": Field(
-                ("detail",),
-                "int64",
-                "moves",
-                f"of the last moves: {', '.join(KINDS[1:])}",
-                logged=p.detail,
-            ),
-            "root_moves": Field(
-                ("move",),
-                "uint16",
-                "1",
-                "first moves as the side to move sees the board: square of origin + 64 * target "
-                "+ 4096 * promotion (1 knight, 2 bishop, 3 rook, 4 queen); 0 behind the last",
-                final=True,
-                none=0,
-            ),
-            "divided": Field(
-                ("move",),
-                "int64",
-                "nodes",
-                "nodes of the last depth by first move",
-                final=True,
-                present="root_moves",
-            ),
+            "details": Field(("detail",), "int64", "moves", details, logged=p.detail),
+            "root_moves": at_end("uint16", "1", moves, none=0),
+            "divided": at_end("int64", "nodes", by_move, present="root_moves"),
         }
 
     def phases(self, p: PerftParameters, copies: int) -> Mapping[str, Phase]:

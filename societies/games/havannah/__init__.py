@@ -6,7 +6,7 @@ The rules are in ``reference_py/games/havannah``, the kernels in ``kernels/games
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,67 +69,40 @@ class Havannah(Workload[HavannahConfig, Parameters]):
     def fields(self, p: Parameters) -> Mapping[str, Field]:
         """Return the positions, the results of a batch of playouts, and the counts."""
         one: tuple[str, ...] = ("candidate",)
+        constant = partial(Field, constant=True)
+        working = partial(constant, compared=False)
+        count = partial(Field, one, "int64", "playouts", logged=True)
+        at_end = partial(Field, final=True)
         counted = "playouts in which who made the candidate move"
-        more: dict[str, Any] = {"constant": True, "compared": False}
+        cells = "cell of the candidate"
+        stones = "stones after the candidate move: 1 white, 2 black"
+        settled = "outcome of a candidate that wins at once, else 0"
+        kinds = "by the structures of the last stone: 1 ring + 2 bridge + 4 fork"
+        placed = "sum of the stones placed, the candidate's one"
         fields = {
-            "candidate": Field(
-                one, "uint16", "index", "cell of the candidate", initial=_candidates, constant=True
-            ),
-            "board": Field(
-                (*one, "cell"),
-                "uint8",
-                "1",
-                "stones after the candidate move: 1 white, 2 black",
-                initial=positions_of,
-                constant=True,
-            ),
-            "next": Field(one, "uint8", "1", "who moves then", initial=next_of, constant=True),
-            "streams": Field(
-                one, "uint64", "index", "stream of playout 0", initial=_streams, constant=True
-            ),
-            "empties": Field(one, "uint16", "cells", "empty cells", constant=True),
-            "settled": Field(
-                one,
-                "uint16",
-                "1",
-                "outcome of a candidate that wins at once, else 0",
-                constant=True,
-            ),
-            "spots": Field((*one, "cell"), "uint16", "1", "empty cells, then others", **more),
-            "rows": Field((*one, "row"), "uint32", "1", "stones as bits", **more),
-            "parents": Field((*one, "spot"), "uint16", "1", "groups of stones", **more),
+            "candidate": constant(one, "uint16", "index", cells, initial=lambda p: p.candidates),
+            "board": constant((*one, "cell"), "uint8", "1", stones, initial=positions_of),
+            "next": constant(one, "uint8", "1", "who moves then", initial=next_of),
+            "streams": constant(one, "uint64", "index", "stream of playout 0", initial=_streams),
+            "empties": constant(one, "uint16", "cells", "empty cells"),
+            "settled": constant(one, "uint16", "1", settled),
+            "spots": working((*one, "cell"), "uint16", "1", "empty cells, then others"),
+            "rows": working((*one, "row"), "uint32", "1", "stones as bits"),
+            "parents": working((*one, "spot"), "uint16", "1", "groups of stones"),
             "outcomes": Field(
                 (*one, "playout"), "uint16", "1", "stones, reasons and result", checkpointed=False
             ),
-            "wins": Field(one, "int64", "playouts", f"{counted} won", logged=True),
-            "losses": Field(one, "int64", "playouts", f"{counted} lost", logged=True),
-            "draws": Field(one, "int64", "playouts", "playouts that ended in a draw", logged=True),
-            "finishes": Field(
-                (*one, "kind"),
-                "int64",
-                "playouts",
-                "by the structures of the last stone: 1 ring + 2 bridge + 4 fork",
-                final=True,
-            ),
-            "lengths": Field(
-                one, "int64", "stones", "sum of the stones placed, the candidate's one", final=True
-            ),
-            "squares": Field(
-                one, "int64", "stones^2", "sum of the squares of these numbers", final=True
-            ),
+            "wins": count(f"{counted} won"),
+            "losses": count(f"{counted} lost"),
+            "draws": count("playouts that ended in a draw"),
+            "finishes": at_end((*one, "kind"), "int64", "playouts", kinds),
+            "lengths": at_end(one, "int64", "stones", placed),
+            "squares": at_end(one, "int64", "stones^2", "sum of the squares of these numbers"),
         }
         if p.record_game >= 0:
             meaning = "cells of the playout that is recorded, -1 after its end"
-            fields["moves"] = Field(
-                (*one, "cell"),
-                "int16",
-                "index",
-                meaning,
-                initial=-1,
-                none=-1,
-                checkpointed=False,
-                final=True,
-            )
+            moves = partial(at_end, (*one, "cell"), "int16", "index", meaning)
+            fields["moves"] = moves(initial=-1, none=-1, checkpointed=False)
         return fields
 
     def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
@@ -263,10 +236,6 @@ def names_of(size: int) -> list[str]:
     """Return the names of all cells of a board."""
     board = board_of(size)
     return [name_of(board, cell) for cell in range(board.cells)]
-
-
-def _candidates(p: Parameters) -> tuple[int, ...]:
-    return p.candidates
 
 
 def _streams(p: Parameters) -> list[int]:

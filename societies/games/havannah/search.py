@@ -7,6 +7,7 @@ each tree, which plays out a fixed number of leaves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from reference_py.games.havannah.grow import TreeParameters
@@ -42,52 +43,30 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
 
     def fields(self, p: TreeParameters) -> Mapping[str, Field]:
         """Return the position, the trees, and the sums over all trees for each move."""
-        move, estimate = ("tree", "node", "cell"), ("tree", "node", "estimate")
+        constant, sure = partial(Field, constant=True), (0, 4)
+        logged = partial(Field, ("cell",), logged=True)
+        tree, move = partial(Field, ("tree",)), partial(Field, ("tree", "node", "cell"))
+        estimate = partial(Field, ("tree", "node", "estimate"), "uint32")
         stones = "stones of the position: 1 white, 2 black"
-        one = ("cell",)
+        results = "0 nothing, 1 taken, 2 wins, 3 loses, 4 ties"
+        after = "position after a move, 0 for none"
+        halves = "of these, as who makes the move sees them"
         return {
-            "board": Field(one, "uint8", "1", stones, initial=lambda p: p.stones, constant=True),
-            "to_move": Field(
-                (), "uint8", "1", "who is to move", initial=lambda p: p.to_move, constant=True
-            ),
-            "stream": Field((), "uint64", "index", "stream of playout 0", constant=True),
-            "node_count": Field(
-                ("tree",), "uint32", "positions", "positions of a tree", within=(1, p.nodes)
-            ),
-            "played": Field(("tree",), "uint32", "playouts", "playouts of a tree"),
-            "solved": Field(
-                ("tree",), "uint8", "1", "what is certain of the move to the root", within=(0, 4)
-            ),
-            "visits": Field(move, "uint32", "playouts", "playouts below a move"),
-            "halves": Field(
-                move, "uint32", "half wins", "of these, as who makes the move sees them"
-            ),
-            "below": Field(
-                move,
-                "uint32",
-                "index",
-                "position after a move, 0 for none",
-                within=(0, p.nodes - 1),
-            ),
-            "known": Field(
-                move, "uint8", "1", "0 nothing, 1 taken, 2 wins, 3 loses, 4 ties", within=(0, 4)
-            ),
-            "seen": Field(
-                estimate, "uint32", "playouts", "playouts below a position with such a stone"
-            ),
-            "gained": Field(estimate, "uint32", "half wins", "half wins in these"),
-            "playouts": Field(one, "int64", "playouts", "playouts of all trees", logged=True),
-            "points": Field(
-                one, "float64", "playouts", "playouts won, a draw being half of one", logged=True
-            ),
-            "certain": Field(
-                one,
-                "uint8",
-                "1",
-                "what is certain of a move: 0 nothing, 1 taken, 2 wins, 3 loses, 4 ties",
-                within=(0, 4),
-                logged=True,
-            ),
+            "board": constant(("cell",), "uint8", "1", stones, initial=lambda p: p.stones),
+            "to_move": constant((), "uint8", "1", "who is to move", initial=lambda p: p.to_move),
+            "stream": constant((), "uint64", "index", "stream of playout 0"),
+            "node_count": tree("uint32", "positions", "positions of a tree", within=(1, p.nodes)),
+            "played": tree("uint32", "playouts", "playouts of a tree"),
+            "solved": tree("uint8", "1", "what is certain of the move to the root", within=sure),
+            "visits": move("uint32", "playouts", "playouts below a move"),
+            "halves": move("uint32", "half wins", halves),
+            "below": move("uint32", "index", after, within=(0, p.nodes - 1)),
+            "known": move("uint8", "1", results, within=sure),
+            "seen": estimate("playouts", "playouts below a position with such a stone"),
+            "gained": estimate("half wins", "half wins in these"),
+            "playouts": logged("int64", "playouts", "playouts of all trees"),
+            "points": logged("float64", "playouts", "playouts won, a draw being half of one"),
+            "certain": logged("uint8", "1", f"what is certain of a move: {results}", within=sure),
         }
 
     def phases(self, p: TreeParameters, copies: int) -> Mapping[str, Phase]:

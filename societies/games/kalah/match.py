@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,24 +66,15 @@ class KalahMatch(MatchWorkload):
         recorded = self.record_fields("stones", "cell that each move emptied")
         # `start` resets the moves of the previous game to -1, as they are before the first game.
         recorded["moves"] = replace(recorded["moves"], initial=-1)
+        passing = partial(Field, checkpointed=False)
+        asked = "who is asked for a move: 1 the first player, 2 the second, 4 chance, 0 no player"
         return {
             **search.board_fields(),
             **search.answer_fields(checkpointed=False),
-            "board": Field(
-                ("cell",), "uint8", "stones", "the board of the game", checkpointed=False
-            ),
-            "to_move": Field(
-                (), "uint8", "1", "who is to move: 0 TOP, 1 BOTTOM", checkpointed=False
-            ),
-            "asked": Field(
-                (),
-                "uint8",
-                "1",
-                "who is asked for a move: 1 the first player, 2 the second, 4 chance, 0 no player",
-                initial=FIRST | SECOND,
-                checkpointed=False,
-            ),
-            "stream": Field((), "uint64", "1", "state of the random numbers", checkpointed=False),
+            "board": passing(("cell",), "uint8", "stones", "the board of the game"),
+            "to_move": passing((), "uint8", "1", "who is to move: 0 TOP, 1 BOTTOM"),
+            "asked": passing((), "uint8", "1", asked, initial=FIRST | SECOND),
+            "stream": passing((), "uint64", "1", "state of the random numbers"),
             "searched": Field(
                 ("player",), "int64", "boards", "boards looked at for the moves made", logged=True
             ),

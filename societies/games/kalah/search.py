@@ -69,31 +69,18 @@ def sizes(searches: Searches) -> dict[str, int]:
 
 def board_fields() -> dict[str, Field]:
     """Return the arrays of boards, which are valid only during a search."""
-    board = ("board",)
+    passing = partial(Field, checkpointed=False)
+    each = partial(passing, ("board",))
     return {
-        "boards": Field(
-            ("board", "cell"), "uint8", "stones", "boards by level", checkpointed=False
-        ),
-        "movers": Field(board, "uint8", "1", "who is to move: 0 TOP, 1 BOTTOM", checkpointed=False),
-        "counts": Field(("level",), "uint32", "boards", "boards of each level", checkpointed=False),
-        "first": Field(
-            board,
-            "uint32",
-            "index",
-            "its first on the next level",
-            checkpointed=False,
-        ),
-        "board_score": Field(board, "int32", "1", f"score {FOUND}", checkpointed=False),
-        "board_pit": Field(board, "int16", "index", BEST, checkpointed=False),
-        "board_nodes": Field(
-            board, "int64", "boards", "boards looked at below", checkpointed=False
-        ),
-        "board_leaves": Field(
-            board, "int64", "boards", "boards at the full depth", checkpointed=False
-        ),
-        "board_finished": Field(
-            board, "int64", "boards", "boards above it whose game was over", checkpointed=False
-        ),
+        "boards": passing(("board", "cell"), "uint8", "stones", "boards by level"),
+        "movers": each("uint8", "1", "who is to move: 0 TOP, 1 BOTTOM"),
+        "counts": passing(("level",), "uint32", "boards", "boards of each level"),
+        "first": each("uint32", "index", "its first on the next level"),
+        "board_score": each("int32", "1", f"score {FOUND}"),
+        "board_pit": each("int16", "index", BEST),
+        "board_nodes": each("int64", "boards", "boards looked at below"),
+        "board_leaves": each("int64", "boards", "boards at the full depth"),
+        "board_finished": each("int64", "boards", "boards above it whose game was over"),
     }
 
 
@@ -104,17 +91,16 @@ BEST = "cell of the best move, -1 if there is none"
 def answer_fields(**when: Any) -> dict[str, Field]:
     """Return the results of a search; ``when`` says when they are recorded or checkpointed."""
     # The division of the work may depend on the device, so it is no part of the result.
+    count = partial(Field, (), "int64", "boards")
     divided = {**when, "checkpointed": False}
     return {
         "score": Field((), "int32", "1", f"score {FOUND}", **when),
         "pit": Field((), "int16", "1", BEST, none=-1, **when),
-        "nodes": Field((), "int64", "boards", "boards looked at", **when),
-        "leaves": Field((), "int64", "boards", "boards at the full depth", **when),
-        "finished": Field((), "int64", "boards", "boards above it whose game was over", **when),
-        "frontier": Field(
-            (), "int64", "boards", "boards that the last phase was handed", **divided
-        ),
-        "boards_per_launch": Field((), "int64", "boards", "the most of them in a batch", **divided),
+        "nodes": count("boards looked at", **when),
+        "leaves": count("boards at the full depth", **when),
+        "finished": count("boards above it whose game was over", **when),
+        "frontier": count("boards that the last phase was handed", **divided),
+        "boards_per_launch": count("the most of them in a batch", **divided),
     }
 
 

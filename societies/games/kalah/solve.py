@@ -8,6 +8,7 @@ once. Only starts with more stones than the table are searched, until they reach
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -58,21 +59,14 @@ class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
     def fields(self, p: SolveParameters) -> Mapping[str, Field]:
         """Return the table, and the margins of the starts."""
         won = "stones by which the side to move wins what is in the pits"
+        wins = "by which the first player wins with 1, 2, ... stones a pit; -32768: not solved"
+        captures = "whether the game has the rule empty_capture"
+        at_end = partial(Field, final=True)
         return {
             "values": Field(("entry",), "int8", "stones", won),
-            "margin": Field(
-                ("start",),
-                "int16",
-                "stones",
-                "by which the first player wins with 1, 2, ... stones a pit; -32768: not solved",
-                initial=UNSOLVED,
-                none=UNSOLVED,
-                final=True,
-            ),
-            "pits_a_side": Field((), "uint8", "pits", "pits of a side of the game", final=True),
-            "captures_empty": Field(
-                (), "uint8", "1", "whether the game has the rule empty_capture", final=True
-            ),
+            "margin": at_end(("start",), "int16", "stones", wins, initial=UNSOLVED, none=UNSOLVED),
+            "pits_a_side": at_end((), "uint8", "pits", "pits of a side of the game"),
+            "captures_empty": at_end((), "uint8", "1", captures),
             "boards": Field((), "int64", "boards", "boards of the layer", logged=True),
         }
 

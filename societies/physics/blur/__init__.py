@@ -6,7 +6,7 @@ The rules are in ``reference_py/physics/blur``, the kernels in ``kernels/physics
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,7 @@ class Blur(Workload[BlurConfig, Parameters]):
         """Return the planes of an image, and the other arrays of a pass."""
         pixels, dtype = ("channel", "row", "column"), np.dtype(p.dtype).name
         within = None if p.whole else (0, 256)
+        passing = partial(Field, pixels, checkpointed=False)
         fields = {
             "planes": Field(
                 pixels,
@@ -66,21 +67,11 @@ class Blur(Workload[BlurConfig, Parameters]):
                 recorded=True,
                 within=within,
             ),
-            "next": Field(
-                pixels, dtype, "1", "the same after the pass", checkpointed=False, compared=False
-            ),
-            "picture": Field(
-                pixels,
-                "uint8",
-                "1",
-                "brightness of a pixel at the end",
-                checkpointed=False,
-                final=True,
-            ),
+            "next": passing(dtype, "1", "the same after the pass", compared=False),
+            "picture": passing("uint8", "1", "brightness of a pixel at the end", final=True),
         }
         if _separable(p) and p.variant == "separate":
-            meaning = "sums along the rows"
-            fields["across"] = Field(pixels, "float32", "1", meaning, checkpointed=False)
+            fields["across"] = passing("float32", "1", "sums along the rows")
         return fields
 
     def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:

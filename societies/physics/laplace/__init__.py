@@ -8,7 +8,7 @@ from __future__ import annotations
 import decimal
 import math
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,6 +91,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         potential, free = "potential of a cell", "whether a cell follows the rule: 1, or 0"
         after, last = "potentials after the step", "step that met the tolerance, or -1"
         largest = "largest change of a cell in the step last looked at"
+        at_end = partial(Field, (), "float64", "V", checkpointed=False, final=True)
         return {
             "phi": Field(
                 cells,
@@ -112,22 +113,8 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             "ended": Field(
                 (), "int64", "step", last, initial=plate.RUNNING, final=True, none=plate.RUNNING
             ),
-            "sum": Field(
-                (),
-                "float64",
-                "V",
-                "sum of all potentials at the end",
-                checkpointed=False,
-                final=True,
-            ),
-            "residual": Field(
-                (),
-                "float64",
-                "V",
-                "norm of the residual at the end",
-                checkpointed=False,
-                final=True,
-            ),
+            "sum": at_end("sum of all potentials at the end"),
+            "residual": at_end("norm of the residual at the end"),
         }
 
     def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:

@@ -78,7 +78,7 @@ def compared(name, form, copies):
             acted[step.phase] = acted.get(step.phase, 0) + changed
             if here:
                 wrong.setdefault(step.phase, f"tick {tick}, {step}: {', '.join(here)}")
-                device._set(expected)
+                device.put(expected)
             before = expected
 
     for tick in range(chosen.ticks(config) + 1):

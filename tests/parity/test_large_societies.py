@@ -72,7 +72,7 @@ def test_phases_are_the_references(reference, on_cpu):
     device = engine(on_cpu, PHASES)
     state, pairs = made_up(reference.initial() | reference.state()), []
     for one in (reference, device):
-        one._set(state)
+        one.put(state)
     for step in (
         DayStep("open_device_market", device_type=0),
         *(DayStep("device_matching", i, 0) for i in range(ROUNDS)),

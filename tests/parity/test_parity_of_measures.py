@@ -54,8 +54,8 @@ def test_measures_of_any_evening_are_the_references():
     device = DeviceEngine(chosen, p, choose_device("auto"), copies=COPIES)
     reference = ReferenceEngine(chosen, p, copies=COPIES)
     state = drawn(p, reference.initial())
-    device._set(state)
-    reference._set(state)
+    device.put(state)
+    reference.put(state)
     ran = []
     for step in reference.steps(3):
         if step.phase not in MEASURING:

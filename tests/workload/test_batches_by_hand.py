@@ -154,8 +154,8 @@ def test_a_state_is_loaded_into_its_own_batches(copies, size):
         assert found["number"].tolist() == numbers.tolist()
         assert found["ticks"].tolist() == (factor * ticks).tolist()
         assert found["passing"].tolist() == [0] * copies
-    filled = engine._filled(ticks[: size - 1])
-    assert filled.tolist() == [*ticks[: size - 1].tolist(), ticks[size - 2].tolist()]
+    last = numbers[-(copies % size or size) :].tolist()
+    assert engine._parts[-1]["number"].tolist() == last + last[-1:] * (size - len(last))
 
 
 def test_single_steps_are_refused():

@@ -194,8 +194,8 @@ def test_new_parameters_change_constant_arrays_and_no_others():
 
     one = engine(Weighed(), copies=2)
     one.put({"weight": np.full((2, 2), 9.0), "passing": np.full(2, 8.0), "same": np.full(2, 5)})
-    sets, put = [], one._set
-    one._set = lambda state: (sets.append({*state}), put(state))
+    sets, put = [], one.put
+    one.put = lambda state: (sets.append({*state}), put(state))
     one.set_parameters(tallies.config(days=6, first_society=4, pace=3.0))
     assert sets == [{"weight"}] and one.parameters.pace == 3.0
     assert one.state()["weight"].tolist() == [[3.0] * 2] * 2
@@ -206,7 +206,7 @@ def test_new_parameters_change_constant_arrays_and_no_others():
 
 def test_an_engine_without_a_side_says_nothing_of_its_own():
     one = object.__new__(Engine)
-    for name in ("state", "logs", "events", "wait", "_parameters_changed", "_reset"):
+    for name in ("arrays", "logs", "events", "wait", "_parameters_changed", "_reset"):
         with pytest.raises(NotImplementedError):
             getattr(one, name)()
 

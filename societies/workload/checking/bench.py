@@ -15,10 +15,11 @@ from societies.words import counted
 from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.running.batches import Room, require_fit
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.engines import LOG_TICKS
 from societies.workload.running.profile import Profile
 from societies.workload.running.programs import allowing
 from societies.workload.running.request import Config, setup_of, ticks_of
+from societies.workload.running.run import engine_of
 
 MUCH = 0.2
 """Share of the time from which on a translated phase may be worth a kernel written by hand."""
@@ -99,15 +100,10 @@ def _bench(
     ticks: int | None,
     repeats: int,
 ) -> Iterator[Timing]:
-    workload, config, most = setup.workload, setup.config, setup.ticks
-    if not most:
+    workload, config = setup.workload, setup.config
+    if not setup.ticks:
         raise ConfigError(f"bench: the configuration has no {workload.clock} to time")
-    wanted = min(most, LOG_TICKS) if ticks is None else ticks
-    if not 1 <= wanted <= most:
-        raise ConfigError(
-            f"bench: {wanted} {workload.clock_plural} are requested; the configuration has 1 to "
-            f"{most}"
-        )
+    wanted = _wanted(setup, ticks)
     if not _numbers(copies):
         raise ConfigError("bench: copies must be a list of numbers: [1, 8]")
     if min((*copies, 1)) < 1:
@@ -140,6 +136,24 @@ def _bench(
     yield from _while_they_pay(timings, fit)
 
 
+def _wanted(setup: Setup[Any, Any], ticks: int | None) -> int:
+    """Return the number of ticks to measure.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration has fewer.
+    """
+    most = setup.ticks
+    wanted = min(most, LOG_TICKS) if ticks is None else ticks
+    if not 1 <= wanted <= most:
+        raise ConfigError(
+            f"bench: {wanted} {setup.workload.clock_plural} are requested; the configuration has "
+            f"1 to {most}"
+        )
+    return wanted
+
+
 def _while_they_pay(timings: Callable[[int], Iterator[Timing]], fit: int) -> Iterator[Timing]:
     """Yield the measurements of 1, 4, 16 copies and so on, up to ``fit`` copies."""
     count, before = 1, None
@@ -165,13 +179,8 @@ def _timings(
     workload, one = setup.workload, setup.config
     if not one.table:
         one = one.model_copy(update={"replicates": count})
-    p = Setup(workload, one).on(device).p
     began = time.perf_counter()
-    engine: Engine
-    if device is None:
-        engine = ReferenceEngine(workload, p, first=setup.first, copies=count)
-    else:
-        engine = DeviceEngine(workload, p, device, first=setup.first, copies=count)
+    engine = engine_of(Setup(workload, one), device or "reference")[0]
     engine.start()
     engine.run_ticks(1, 1)
     engine.wait()
@@ -222,33 +231,16 @@ def bench_phases(
         If the configuration has no ticks or fewer than requested.
     """
     setup = setup_of(config, called="bench")
-    workload, most = setup.workload, setup.ticks
-    ticks = ticks_of(workload.clock_plural, ticks, clock)
-    wanted = min(most, LOG_TICKS) if ticks is None else ticks
-    if not 1 <= wanted <= most:
-        raise ConfigError(
-            f"bench: {wanted} {workload.clock_plural} are requested; the configuration has 1 to "
-            f"{most}"
-        )
+    wanted = _wanted(setup, ticks_of(setup.workload.clock_plural, ticks, clock))
     if copies is not None and "replicates" in type(setup.config).model_fields:
-        one = setup.config.model_copy(update={"replicates": copies})
-        setup = Setup(workload, one)
-    chosen, _, facts = chosen_device(device, profiling=True)
-    on = setup.on(chosen)
-    given: dict[str, Any] = {"first": on.first, "copies": on.copies, "numbers": on.config.numbers}
-    engine: Engine
-    if chosen is None:
-        engine = ReferenceEngine(workload, on.p, **given)
-    else:
-        engine = DeviceEngine(workload, on.p, chosen, **given)
-    profile = None
+        setup = Setup(setup.workload, setup.config.model_copy(update={"replicates": copies}))
+    engine, _, facts = engine_of(setup, device, profiling=True)
     for _ in range(2):  # the first is not timed: drivers finish kernels at their first launch
         engine.start()
         engine.wait()
         profile = engine.profiled()
         for first in range(1, wanted + 1, LOG_TICKS):
             engine.run_ticks(first, min(first + LOG_TICKS - 1, wanted))
-    assert profile is not None
     return profile, facts["device"]
 
 

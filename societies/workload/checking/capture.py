@@ -60,19 +60,6 @@ def capture(
         As `societies.errors` says.
     """
     given = setup_of(config, called="capture")
-    with allowed(allow_programs):
-        return _capture(given, phase, tick, time, device, out, overwrite)
-
-
-def _capture(
-    given: Setup[Any, Any],
-    phase: str,
-    tick: int | None,
-    time: int,
-    device: str | Device,
-    out: str | Path | None,
-    overwrite: bool,
-) -> Path:
     on = chosen_device(device)[0]
     setup = given.on(on)  # may change the steps
     workload, p, clock, last = setup.workload, setup.p, setup.workload.clock, setup.ticks
@@ -98,7 +85,8 @@ def _capture(
         )
     shown_tick = "end" if at_the_end else f"{clock}-{tick}"
     folder, chosen, shown = prepare(f"{name}-{shown_tick}", on or device, out, overwrite=overwrite)
-    engine = DeviceEngine(workload, p, chosen, first=setup.first, copies=setup.copies)
+    with allowed(allow_programs):
+        engine = DeviceEngine(workload, p, chosen, first=setup.first, copies=setup.copies)
     ended = None
     if tick > 0:
         engine.start()

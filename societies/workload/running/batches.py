@@ -75,18 +75,12 @@ class Batches(Engine):
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Replace the checkpointed arrays of the state."""
         self._parts = []
-        for number, count in self._places():
-            place = number * self.inner.copies
-            part = checkpointed(self.fields, state)
-            filled = {
-                name: self._filled(array[place : place + count]) for name, array in part.items()
-            }
-            self.inner.load(filled)
+        whole = checkpointed(self.fields, state)
+        for number, _ in self._places():
+            places = number * self.inner.copies + np.arange(self.inner.copies)
+            rows = np.minimum(places, self.copies - 1)  # a batch is filled up with the last copy
+            self.inner.load({name: array[rows] for name, array in whole.items()})
             self._parts.append(self.inner.state())
-
-    def _filled(self, part: NDArray[Any]) -> NDArray[Any]:
-        """Return a part filled up to the size of a batch with repetitions of its last copy."""
-        return part[np.minimum(np.arange(self.inner.copies), len(part) - 1)]
 
     def steps(self, tick: int) -> Iterator[Step]:
         """Raise NotImplementedError: batches run whole ticks only."""
@@ -141,15 +135,10 @@ class Batches(Engine):
         """Wait until all launches and copies have completed."""
         self.inner.wait()
 
-    def _joined(self, name: str) -> NDArray[Any]:
-        return np.concatenate([part[name] for part in self._parts])[: self.copies]
-
-    def state(self) -> State:
-        """Return a copy of every array of the state."""
-        return {name: self._joined(name) for name in self.fields}
-
-    def _arrays(self, names: tuple[str, ...]) -> State:
-        return {name: self._joined(name) for name in names}
+    def arrays(self, *names: str) -> State:
+        """Return copies of some arrays of the state."""
+        joined = {name: np.concatenate([part[name] for part in self._parts]) for name in names}
+        return {name: array[: self.copies] for name, array in joined.items()}
 
 
 @dataclass(frozen=True)

@@ -74,11 +74,11 @@ FINISH = -1
 class _ReportedWords(Mapping[str, NDArray[Any]]):
     """Arrays of the state that a schedule may read; reading one waits for the device."""
 
-    def __init__(self, read: Callable[[tuple[str, ...]], State]) -> None:
+    def __init__(self, read: Callable[..., State]) -> None:
         self._read = read
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._read((name,))[name]
+        return self._read(name)[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(())
@@ -218,7 +218,7 @@ class Engine:
 
     def state(self) -> State:
         """Return a copy of every array of the state."""
-        raise NotImplementedError
+        return self.arrays(*self.fields)
 
     def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield names and arrays of `state` in the table's order, each as soon as it is copied."""
@@ -286,14 +286,11 @@ class Engine:
 
     def arrays(self, *names: str) -> State:
         """Return copies of some arrays of the state."""
-        return self._arrays(names)
-
-    def _arrays(self, names: tuple[str, ...]) -> State:
         raise NotImplementedError
 
     def part(self, names: Collection[str], first: int, copies: int) -> State:
         """Return arrays of the state, but of some copies only: (copy, ...)."""
-        found = self._arrays(tuple(names))
+        found = self.arrays(*names)
         return {name: array[first : first + copies] for name, array in found.items()}
 
     def snapshot(self) -> Mapping[str, Any]:
@@ -311,7 +308,7 @@ class Engine:
 
     def adopt(self, other: Engine, names: Collection[str]) -> None:
         """Replace arrays of the state by those of another engine on the same device."""
-        self._set(other.arrays(*names))
+        self.put(other.arrays(*names))
 
     def remember(self, names: Collection[str], ticks: int) -> None:
         """Store from now on what some arrays are after each of the last ``ticks`` ticks."""
@@ -323,7 +320,7 @@ class Engine:
 
     def steps(self, tick: int) -> Iterator[Step]:
         """Yield the steps of a tick; a step may depend on what the steps before have computed."""
-        yield from self.workload.schedule(self.parameters, tick, _ReportedWords(self._arrays))
+        yield from self.workload.schedule(self.parameters, tick, _ReportedWords(self.arrays))
 
     def start(self) -> None:
         """Set all copies to their state before the first tick."""
@@ -333,7 +330,7 @@ class Engine:
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Replace the checkpointed arrays of the state."""
         self._prepare()
-        self._set(checkpointed(self.fields, state))
+        self.put(checkpointed(self.fields, state))
 
     def _prepare(self) -> None:
         """Set the arrays that checkpoints do not hold, before the others are replaced."""
@@ -353,7 +350,7 @@ class Engine:
         after = initial_state(fields, self.sizes, self.copies, p, places)
         self.parameters = p
         self._parameters_changed()
-        self._set({k: new for k, new in after.items() if not np.array_equal(new, before[k])})
+        self.put({k: new for k, new in after.items() if not np.array_equal(new, before[k])})
 
     def finish(self) -> None:
         """Run the steps after the last tick."""
@@ -374,11 +371,7 @@ class Engine:
         raise NotImplementedError
 
     def put(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the whole state, including arrays that checkpoints do not hold."""
-        self._set(state)
-
-    def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace some arrays of the state."""
+        """Replace some arrays of the state or all, including those that checkpoints do not hold."""
         raise NotImplementedError
 
     def ended(self) -> int | None:
@@ -387,7 +380,7 @@ class Engine:
 
     def ended_copies(self) -> State:
         """Return the field `ended` alone, by its name; empty if no copy can end before the run."""
-        return self._arrays((ENDED,)) if ENDED in self.fields else {}
+        return self.arrays(ENDED) if ENDED in self.fields else {}
 
     def close(self) -> None:
         """End what the engine has started; it cannot be used afterwards."""
@@ -569,7 +562,7 @@ class DeviceEngine(Engine):
             return False
         if bisect_left(self._changes, first) != bisect_left(self._changes, last):
             return False
-        steps = self.workload.schedule(self.parameters, first, _ReportedWords(self._arrays))
+        steps = self.workload.schedule(self.parameters, first, _ReportedWords(self.arrays))
         if type(steps) is not tuple or not self.run_step.logs_all(steps, self._logs.copied):
             return False
         self._enter(first)
@@ -582,7 +575,7 @@ class DeviceEngine(Engine):
     def _run_tick(self, tick: int) -> None:
         """Run the steps of a tick; if they are always the same, their launches are prepared."""
         if self.profile is None and (self._together or not self.workload.timed):
-            steps = self.workload.schedule(self.parameters, tick, _ReportedWords(self._arrays))
+            steps = self.workload.schedule(self.parameters, tick, _ReportedWords(self.arrays))
             if type(steps) is tuple:
                 self._enter(tick)
                 self.run_step.all(steps, tick)
@@ -672,7 +665,8 @@ class DeviceEngine(Engine):
         """As `Engine.forget_events`."""
         self._logs.forget_events()
 
-    def _arrays(self, names: tuple[str, ...]) -> State:
+    def arrays(self, *names: str) -> State:
+        """Return copies of some arrays of the state."""
         return {name: self._state[name].get() for name in names}
 
     def state(self) -> State:
@@ -684,7 +678,8 @@ class DeviceEngine(Engine):
         for name, array in self._state.items():
             yield name, array.get()
 
-    def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def put(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace some arrays of the state."""
         for name, array in state.items():
             self._state[name].set(array)
         self._replaced(state)
@@ -785,10 +780,10 @@ class ReferenceEngine(Engine):
             for tick in range(first, last + 1):
                 self._run_tick(tick)
                 for name, rows in self._logged.items():
-                    rows.append(self._arrays((name,))[name])
+                    rows.append(self.arrays(name)[name])
                 names, ticks = self._recent
                 if names:
-                    self._remembered[tick % ticks] = self._arrays(names)
+                    self._remembered[tick % ticks] = self.arrays(*names)
 
     def remember(self, names: Collection[str], ticks: int) -> None:
         """As `Engine.remember`."""
@@ -834,7 +829,8 @@ class ReferenceEngine(Engine):
             for copy in self.copies_now:
                 yield getattr(copy, name)
 
-    def _arrays(self, names: tuple[str, ...]) -> State:
+    def arrays(self, *names: str) -> State:
+        """Return copies of some arrays of the state."""
         found = {}
         for name in names:
             values = [self._value(copy, name) for copy in self.copies_now]
@@ -853,14 +849,11 @@ class ReferenceEngine(Engine):
             )
         return [value[series] for series in self._series]
 
-    def state(self) -> State:
-        """Return a copy of every array of the state."""
-        return self._arrays(tuple(self.fields))
-
     def _reset(self) -> None:
         self.copies_now = self._unpack(self.initial())
 
-    def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def put(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace some arrays of the state."""
         for place, copy in enumerate(self.copies_now):
             for name, array in state.items():
                 one = array[place]

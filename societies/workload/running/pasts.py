@@ -192,9 +192,6 @@ class SharedPasts(Engine):
         """Return {}: a workload that is timed has no shared pasts."""
         return {}
 
-    def state(self) -> State:
-        """Return a copy of every array of the state."""
-        return self._all(self._inner.state())
-
-    def _arrays(self, names: tuple[str, ...]) -> State:
+    def arrays(self, *names: str) -> State:
+        """Return copies of some arrays of the state."""
         return self._all(self._inner.arrays(*names))

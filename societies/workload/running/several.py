@@ -206,7 +206,8 @@ class Several(Engine):
         """Wait until all launches and copies have completed."""
         self._wait()
 
-    def _arrays(self, names: tuple[str, ...]) -> State:
+    def arrays(self, *names: str) -> State:
+        """Return copies of some arrays of the state."""
         return {name: array.copy() for name, array in self._sent(names)}
 
     def state(self) -> State:

@@ -131,7 +131,7 @@ def test_a_rejected_draw_is_repeated_in_its_game_alone():
     skipped.skip(1)
     assert drawn.pack() != skipped.pack()
     for engine in (device, reference):
-        engine._set({"stream": stream})
+        engine.put({"stream": stream})
         engine.step(Step("move"), 1)
     found, expected = device.state(), reference.state()
     for name in ("board", "to_move", "asked", "stream", "moves", "moves_made", "margin"):

@@ -1,4 +1,4 @@
-"""Does a model have the statistics that it should have? A verdict on each target, from many seeds."""
+"""Does a model have the statistics that it should have? A verdict on each target, of many seeds."""
 
 from __future__ import annotations
 

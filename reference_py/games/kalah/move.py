@@ -1,8 +1,9 @@
 """Which moves are made, and what becomes of the game?
 
 If the player to move searches, its search has ended before. Moves are made until the next search
-is needed. Two kinds of players do not search. Bonzo takes the pit nearest to its store whose last stone
-falls into the store; without such a pit, the nearest one that is not empty. Chance takes any pit.
+is needed. Two kinds of players do not search. Bonzo takes the pit nearest to its store whose last
+stone falls into the store; without such a pit, the nearest one that is not empty. Chance takes any
+pit.
 Device twin: ``kernels/games/kalah/move.cl``.
 """
 

@@ -26,8 +26,8 @@ from societies.economy.config.policies import in_use
 from societies.economy.config.rules import RulesConfig
 from societies.economy.curves import EffortTables, UtilityTables
 from societies.economy.curves_of_rules import Curves, Key
-from societies.workload.declare.keys import VALUE_TABLE, shapes, table_lookups, table_rows, values
 from societies.workload.running.ensembles import Points, once, removing
+from societies.workload.values.keys import VALUE_TABLE, shapes, table_lookups, table_rows, values
 
 if TYPE_CHECKING:
     from societies.opencl import Device

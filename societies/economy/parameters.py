@@ -1,7 +1,7 @@
 """How are the parameters of societies made from a configuration: curves, group values, shocks?
 
 Keys that are declared as values or shapes are passed on by name
-(`societies.workload.declare.keys`). Values that differ by group and resource become tables here.
+(`societies.workload.values.keys`). Values that differ by group and resource become tables here.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from societies.economy.config.policies import changed_keys, in_use
 from societies.economy.curves_of_rules import EFFORT, UTILITY, Curves, Key
 from societies.economy.rules import RULES
 from societies.opencl.debug import checked_mode
-from societies.workload.declare.keys import shapes, values
 from societies.workload.running.plugged import Plugged, plugged, words_of
+from societies.workload.values.keys import shapes, values
 
 if TYPE_CHECKING:
     from societies.translate import Site

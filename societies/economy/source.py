@@ -30,8 +30,8 @@ from societies.economy import memory
 from societies.economy.ensemble import SHOCK_TABLE, Ensemble
 from societies.economy.series import columns_of, entries, series_table
 from societies.workload.declare.fields import series_columns
-from societies.workload.declare.keys import VALUE_TABLE, shape_macros, value_macros, value_rows
 from societies.workload.running.faults import FAULT, FAULT_MEANING
+from societies.workload.values.keys import VALUE_TABLE, shape_macros, value_macros, value_rows
 
 DISTRIBUTIONS = ("utility", "three_days", "total", "extracted", "minutes", "total_before")
 """Quantities that are compared between agents: macros ``OF_...`` in the order of this list."""

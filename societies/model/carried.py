@@ -20,10 +20,10 @@ from societies.config.problems import suggestion
 from societies.translate import Declared, RuleError, TranslationError
 from societies.translate.source import definition
 from societies.workload import Events, Field
-from societies.workload.declare.copies import parameters_of_copy
 from societies.workload.declare.fields import SERIES
 from societies.workload.running.appended import EventRows
 from societies.workload.running.state import fitted
+from societies.workload.values.copies import parameters_of_copy
 
 NUMBER = "python_number"
 """Field with the number of a society, for phases that plain Python carries out."""

@@ -43,13 +43,13 @@ from societies.workload import (
     Step,
     Workload,
 )
-from societies.workload.declare.copies import Copies
 from societies.workload.declare.fields import SERIES
-from societies.workload.declare.keys import VALUE_TABLE
 from societies.workload.declare.phases import Joined, phase
 from societies.workload.declare.protocol import C, Contents, P, Setup
 from societies.workload.running.ensembles import once
 from societies.workload.running.faults import FAULT, require_no_fault
+from societies.workload.values.copies import Copies
+from societies.workload.values.keys import VALUE_TABLE
 
 _WARNED: set[str] = set()
 """Messages of phases that cannot be translated, each of which is shown once."""

@@ -22,11 +22,11 @@ from societies.model.carried import NUMBER, PLACE, in_words, line_in
 from societies.translate.values import FIELDS
 from societies.workload import Events, Field, Series, Step, Workload
 from societies.workload.declare.config import EnsembleConfig
-from societies.workload.declare.copies import initial_of, parameters_of_copy
 from societies.workload.declare.fields import SERIES
 from societies.workload.running.ensembles import once
 from societies.workload.running.faults import FAULT
 from societies.workload.running.state import fitted
+from societies.workload.values.copies import initial_of, parameters_of_copy
 
 _TAKEN = {
     "index": "it is the number of the {copies}",

@@ -8,7 +8,7 @@ from societies import config_from_dict
 from societies.config.model import Section, key, shape, value
 from societies.errors import ConfigError
 from societies.workload.declare.config import detailed, first_copy, replicates
-from societies.workload.declare.keys import table_row, table_rows, values
+from societies.workload.values.keys import table_row, table_rows, values
 
 
 class Range(Section):

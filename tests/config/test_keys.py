@@ -12,7 +12,7 @@ from societies.economy.config import EconomyConfig
 from societies.economy.config.devices import DeviceConfig
 from societies.economy.config.resources import ExtractionConfig, TradingConfig
 from societies.economy.parameters import parameters
-from societies.workload.declare.keys import shapes, symbols, values
+from societies.workload.values.keys import shapes, symbols, values
 
 
 class Extraction(ExtractionConfig):

@@ -15,10 +15,10 @@ from pydantic_core import PydanticCustomError
 
 from societies.economy.config import EconomyConfig
 from societies.economy.config.keys import EconomyIntervention
-from societies.workload.declare import copies
-from societies.workload.declare.copies import Copies
-from societies.workload.declare.keys import table_row
 from societies.workload.running import series_files as series
+from societies.workload.values import copies
+from societies.workload.values.copies import Copies
+from societies.workload.values.keys import table_row
 
 KEY = "trading.min_surplus"
 LIST_KEY = "utility.exponent"  # takes a number for each resource as well

@@ -21,12 +21,12 @@ from societies import config_from_dict
 from societies.economy.ensemble import SHOCK_TABLE
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
-from societies.workload.declare.keys import table_row, table_rows
-from societies.workload.declare.keys import values as values_of
 from societies.workload.running.ensembles import plain_data, plain_number
 from societies.workload.running.points import points_of, with_rows, with_table
 from societies.workload.running.tables import ValueTable, table_of
 from societies.workload.running.varying import changed, coordinates, copied
+from societies.workload.values.keys import table_row, table_rows
+from societies.workload.values.keys import values as values_of
 
 SIZES = {"workload": "economy", "agents": 6, "resources": 4, "days": 30}
 
@@ -387,7 +387,7 @@ def test_limits_at_their_ends():
 
 
 def test_kernels_find_each_value_in_its_column():
-    from societies.workload.declare.keys import table_columns, table_lookups
+    from societies.workload.values.keys import table_columns, table_lookups
 
     values = {"real": 2.5, "row": (1.0, 3.0, 4.0), "whole": 7, "last": 0.5}
     assert table_row(values) == [2.5, 1.0, 3.0, 4.0, 7.0, 0.5]

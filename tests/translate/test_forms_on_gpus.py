@@ -14,9 +14,10 @@ from societies.opencl import choose_device
 from societies.translate import unit
 from societies.workload import Source
 from societies.workload.declare import phases
-from societies.workload.declare.phases import GROUPS_A_UNIT, items_of_long
+from societies.workload.declare.phases import GROUPS_A_UNIT
 from societies.workload.running import bound
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.launches import items_of_long
 
 MOST = 150
 COPIES = 5

@@ -10,10 +10,10 @@ from small import keys_of
 from societies.config.model import SHAPE, Section, key
 from societies.paths import data_directory
 from societies.workload import Phase, Workload, parameters_of, phase
-from societies.workload.declare.keys import words_of
 from societies.workload.declare.naming import twins_of
 from societies.workload.running.registry import workload, workloads
 from societies.workload.running.varying import field_of
+from societies.workload.values.keys import words_of
 
 LAPLACE = "reference_py.physics.laplace"
 

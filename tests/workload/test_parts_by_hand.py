@@ -20,11 +20,11 @@ import societies.words
 from societies import SocietiesError, config_from_dict
 from societies.config.model import Conflict
 from societies.workload import Setup
-from societies.workload.declare import copies, keys
 from societies.workload.running import devices, file, points, provenance, registry, varying
 from societies.workload.running.batches import Batches
 from societies.workload.running.contents import SeriesAndDetail
 from societies.workload.running.tables import table_of
+from societies.workload.values import copies, keys
 
 ECONOMY = config_from_dict({"workload": "economy", "agents": 2, "resources": 2, "days": 3})
 

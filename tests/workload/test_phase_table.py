@@ -17,10 +17,9 @@ from societies.workload.declare.phases import (
     Step,
     kernel_files,
     phase,
-    scratch_memory,
 )
 from societies.workload.running.bound import BoundPhases
-from societies.workload.running.launches import cores_of, launches_of
+from societies.workload.running.launches import cores_of, launches_of, scratch_memory
 
 FILE = str(Path(__file__).with_name("phase_cases.cl"))
 LANES = 8

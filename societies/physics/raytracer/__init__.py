@@ -18,8 +18,8 @@ from societies.physics.raytracer import figure
 from societies.physics.raytracer.config import RaytracerConfig
 from societies.physics.raytracer.layout import SphereArrays, layout, margins
 from societies.workload import Field, Phase, Source, Step, Workload, phase
-from societies.workload.declare.copies import rows_of
 from societies.workload.declare.view import shown_by
+from societies.workload.values.copies import rows_of
 
 FOLDER = "physics/raytracer"
 PART = 128

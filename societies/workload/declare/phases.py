@@ -276,30 +276,6 @@ def kernel_files(phases: Mapping[str, Phase]) -> list[str]:
     return list(dict.fromkeys(files + joined))
 
 
-def scratch_memory(phases: Mapping[str, Phase]) -> dict[str, Scratch]:
-    """Return all scratch memory by name: its shared name, or PHASE/KERNEL/PARAMETER.
-
-    Raises
-    ------
-    ValueError
-        If two launches share memory of different shapes or types.
-    """
-    found: dict[str, Scratch] = {}
-    for name, one in phases.items():
-        for launch in one.launches:
-            for parameter, scratch in launch.scratch.items():
-                place = scratch_name(name, launch, parameter)
-                if found.setdefault(place, scratch) != scratch:
-                    raise ValueError(f"scratch memory {place}: {found[place]} and {scratch}")
-    return found
-
-
-def scratch_name(phase: str, launch: Launch, parameter: str) -> str:
-    """Return the name of scratch memory: of its phase, kernel and parameter, unless shared."""
-    own = f"{phase}/{launch.kernel or phase}/{parameter}"
-    return launch.scratch[parameter].shared or own
-
-
 GROUPS_A_UNIT = 8
 """Workgroups of long work-items that each compute unit of a GPU has before they become larger."""
 
@@ -307,22 +283,6 @@ GROUPS_A_UNIT = 8
 def _few(groups: Groups, units: int) -> bool:
     """Return True if each of ``units`` compute units has at most `GROUPS_A_UNIT` workgroups."""
     return isinstance(groups, int) and groups <= GROUPS_A_UNIT * units
-
-
-FEW_ITEMS = 4
-"""Largest workgroup of long work-items that is smaller than others; above it has no advantage."""
-
-
-def items_of_long(items: int, count: int, units: int) -> int:
-    """Return the work-items per workgroup of a launch of ``count`` long work-items.
-
-    A power of two, or ``items``, which is the most. Work-items of a warp wait for each other where
-    they take different branches, and the cache of a compute unit holds the data of few of them; so
-    they are spread over all compute units first (docs/design/translated-rules.md has the times).
-    """
-    each = -(-count // (GROUPS_A_UNIT * units))
-    few = 1 << max(each - 1, 0).bit_length()
-    return few if few <= min(items, FEW_ITEMS) else items
 
 
 def workgroup_size(device: Device, items: int) -> int:

@@ -16,14 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 from societies.kerneltext.source import amalgamate
 from societies.lazily import np
 from societies.words import plural
-from societies.workload.declare.copies import (
-    Copies,
-    changes_of,
-    parameters_of_copy,
-    rows_of,
-    value_names,
-    values_of,
-)
 from societies.workload.declare.fields import (
     SERIES,
     Events,
@@ -31,13 +23,6 @@ from societies.workload.declare.fields import (
     Series,
     State,
     series_columns,
-)
-from societies.workload.declare.keys import (
-    VALUE_TABLE,
-    shape_macros,
-    shape_of,
-    table_lookups,
-    table_row,
 )
 from societies.workload.declare.naming import named, twins_of
 from societies.workload.declare.optional import (
@@ -49,6 +34,21 @@ from societies.workload.declare.optional import (
 )
 from societies.workload.declare.phases import Phase, Step, kernel_files, workgroup_size
 from societies.workload.declare.scene import Watched
+from societies.workload.values.copies import (
+    Copies,
+    changes_of,
+    parameters_of_copy,
+    rows_of,
+    value_names,
+    values_of,
+)
+from societies.workload.values.keys import (
+    VALUE_TABLE,
+    shape_macros,
+    shape_of,
+    table_lookups,
+    table_row,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

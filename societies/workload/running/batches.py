@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from societies.errors import DeviceError
 from societies.opencl import Device
 from societies.workload.declare.fields import State
-from societies.workload.declare.phases import Step, scratch_memory
+from societies.workload.declare.phases import Step
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.engines import LOG_ROWS, LOG_TICKS, Engine
+from societies.workload.running.launches import scratch_memory
 from societies.workload.running.logs import split_by_tick
 from societies.workload.running.profile import Profile
 from societies.workload.running.state import checkpointed

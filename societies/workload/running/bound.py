@@ -17,9 +17,6 @@ from societies.workload.declare.phases import (
     Phase,
     Rounds,
     Step,
-    items_of_long,
-    scratch_memory,
-    scratch_name,
 )
 from societies.workload.running.launches import (
     BoundLaunch,
@@ -27,7 +24,10 @@ from societies.workload.running.launches import (
     Listing,
     cores_of,
     fused_steps,
+    items_of_long,
     known_before,
+    scratch_memory,
+    scratch_name,
 )
 from societies.workload.running.pace import Pace
 

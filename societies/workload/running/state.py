@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from societies.errors import SocietiesError
 from societies.lazily import np
-from societies.workload.declare.copies import initial_of
 from societies.workload.declare.fields import Field, State
+from societies.workload.values.copies import initial_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

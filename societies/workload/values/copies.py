@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from societies.config.model import VALUE, Section
 from societies.lazily import np
-from societies.workload.declare.keys import Number, Row
+from societies.workload.values.keys import Number, Row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

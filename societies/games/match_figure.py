@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy
+from societies.workload.drawing.figure import drawable, require_copy
 
 
 def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float, float]]) -> Any:
@@ -23,9 +23,8 @@ def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float,
     """
     from matplotlib.figure import Figure
 
-    clock_and_copies(results)
-    found = drawable(results, "margin", "match", "game")
     require_copy(results, match)
+    found = drawable(results, "margin", "match", "game")
     margins = found[match].dropna("game").values
     games = np.arange(1, len(margins) + 1)
     points = np.cumsum((np.sign(margins) + 1) / 2) / games

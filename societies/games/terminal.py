@@ -87,7 +87,7 @@ class TerminalGame:
     own : side of the person
     level : depth of the search
     seconds : time of the search for a move, 0: no limit; with a time the level is the greatest
-    console : Console
+    console : Console; None: of the standard output
     searcher : object that `find` uses to search
 
     Attributes
@@ -106,10 +106,16 @@ class TerminalGame:
     most: int
 
     def __init__(
-        self, game: Any, own: int, level: int, seconds: float, console: Console, searcher: Any
+        self,
+        game: Any,
+        own: int,
+        level: int,
+        seconds: float,
+        console: Console | None,
+        searcher: Any,
     ) -> None:
-        self.game, self.own, self.seconds, self.console = game, own, seconds, console
-        self.searcher = searcher
+        self.game, self.own, self.seconds, self.searcher = game, own, seconds, searcher
+        self.console = console or Console()
         self.level = self.most if seconds else max(1, level)
 
     def find(self) -> Any:

@@ -221,18 +221,16 @@ class DeviceFunction:
             raise self._error(f"the last axis of a {kind.name} array is its components", parameter)
         array = array[..., : kind.width]
         packer = Packer(CType(kind.base, kind.base, 1))
+        doubtful: Any = ()
         if array.dtype.kind not in "iufb" or (kind.integral and array.dtype.kind == "f"):
-            for item in array.ravel():  # slow, but finds the value to complain about
-                try:
-                    packer(item)
-                except ValueError as error:
-                    raise self._error(str(error), parameter) from None
+            doubtful = array.ravel()  # slow, but finds the value to complain about
         elif array.size and array.dtype != kind.dtype:
-            for extreme in (array.min(), array.max()):
-                try:
-                    packer(extreme)
-                except ValueError as error:
-                    raise self._error(str(error), parameter) from None
+            doubtful = (array.min(), array.max())
+        for item in doubtful:
+            try:
+                packer(item)
+            except ValueError as error:
+                raise self._error(str(error), parameter) from None
         result = np.zeros((*array.shape[:-1], kind.slots), kind.dtype)
         result[..., : kind.width] = array
         return result

@@ -70,19 +70,15 @@ class Chess(SearchWorkload[ChessConfig, ChessParameters]):
         protocol : str
             uci: speak the Universal Chess Interface instead, by which chess programs use engines.
         """
-        from rich.console import Console
-
         from societies.errors import ConfigError, option
         from societies.games.chess import play, uci
-        from societies.games.terminal import read_seconds
 
         if protocol:
             if protocol != "uci":
                 raise ConfigError(f"{option('protocol', protocol)}: uci")
             uci.Uci(self, config, device).run()
             return ""
-        time = read_seconds(seconds)
-        return play.play(self, config, device, moves, side, time, save, console or Console())
+        return play.play(self, config, device, moves, side, seconds, save, console)
 
 
 WORKLOAD = Chess()

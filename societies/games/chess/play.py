@@ -11,9 +11,9 @@ from rich.console import Console
 from reference_py.games.chess.board import BLACK, WHITE
 from reference_py.games.chess.fen import FenError
 from societies.errors import ConfigError, option
+from societies.games import terminal
 from societies.games.chess.game import NAMES, ChessGame, pgn, read_pgn
 from societies.games.chess.searcher import MOST_DEPTH, ChessSearcher, FoundMove
-from societies.games.terminal import TerminalGame, read_side, require_new, save_game, saved_game
 from societies.words import counted
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ def play(
     device: str | Device,
     moves: str,
     side: str,
-    seconds: float,
+    seconds: str,
     save: Path | None,
-    console: Console,
+    console: Console | None,
 ) -> str:
     """Play until the game ends, the moves run out or the player quits; return the result."""
-    own = read_side(side, SIDES)
-    require_new(save)
-    fen, saved = config.fens[0], saved_game(moves)
+    time, own = terminal.read_seconds(seconds), terminal.read_side(side, SIDES)
+    terminal.require_new(save)
+    fen, saved = config.fens[0], terminal.saved_game(moves)
     words: list[str] = []
     try:
         if saved is not None:
@@ -46,7 +46,7 @@ def play(
     except (ConfigError, FenError) as error:
         raise ConfigError(f"{option('moves', moves)}: {error}") from None
     searcher = ChessSearcher(workload, config, device)
-    table = _ChessGame(game, own, config.depth, seconds, console, searcher)
+    table = _ChessGame(game, own, config.depth, time, console, searcher)
     end = table.played(moves) if saved is None else table.replayed(moves, words)
     players = [""] * 2
     players[own], players[1 - own] = "player", "Societies"
@@ -58,10 +58,10 @@ def play(
         ("White", players[WHITE]),
         ("Black", players[BLACK]),
     ]
-    return end + save_game(save, pgn(game, tags, game.score()[0]))
+    return end + terminal.save_game(save, pgn(game, tags, game.score()[0]))
 
 
-class _ChessGame(TerminalGame):
+class _ChessGame(terminal.TerminalGame):
     """A game of chess."""
 
     names, moves, ply, question, most = NAMES, "moves", "ply", "move", MOST_DEPTH

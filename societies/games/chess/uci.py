@@ -23,7 +23,7 @@ from societies.games.chess.searcher import MOST_DEPTH, PREPARED, ChessSearcher, 
 from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
 from societies.games.ngtsg.refinements import contradictions
 from societies.inputs import whole_number
-from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.engines import engine_on
 from societies.workload.running.registry import config_from_dict
 
 if TYPE_CHECKING:
@@ -355,8 +355,7 @@ class Uci:
         device = self._searcher.device
         config = WORKLOAD.fitted(given, device)
         p = WORKLOAD.parameters(config)
-        engine: Engine
-        engine = DeviceEngine(WORKLOAD, p, device) if device else ReferenceEngine(WORKLOAD, p)
+        engine = engine_on(device, WORKLOAD, p)
         engine.start()
         engine.run_ticks(depth, depth)
         found = engine.arrays("nodes", "root_moves", "divided")

@@ -128,13 +128,9 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         save : Path or None
             File to write the turns of the game to.
         """
-        from rich.console import Console
-
         from societies.games.connect6.play import play
-        from societies.games.terminal import read_seconds
 
-        time = read_seconds(seconds)
-        return play(self, config, device, moves, side, time, save, console or Console())
+        return play(self, config, device, moves, side, seconds, save, console)
 
     def move_text(self, config: Connect6Config, move: int) -> str:
         """Return the points of a turn: J9I10."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from reference_py.games.connect6.text import turn_text
+from societies.games import terminal
 from societies.games.connect6.game import BLACK, NAMES, WHITE, Connect6Game
 from societies.games.connect6.searcher import Connect6Searcher, FoundTurn
-from societies.games.terminal import TerminalGame, read_side, require_new, save_game, saved_game
 
 if TYPE_CHECKING:
     from societies.games.connect6.config import Connect6Config
@@ -27,21 +27,21 @@ def play(
     device: str | Device,
     moves: str,
     side: str,
-    seconds: float,
+    seconds: str,
     save: Path | None,
-    console: Console,
+    console: Console | None,
 ) -> str:
     """Play until the game ends, the turns run out or the player quits; return the result."""
-    own = read_side(side, SIDES)
-    require_new(save)
+    time, own = terminal.read_seconds(seconds), terminal.read_side(side, SIDES)
+    terminal.require_new(save)
     game, searcher = Connect6Game(config.games()[0]), Connect6Searcher(workload, config, device)
-    table = _Connect6Game(game, own, config.depth, seconds, console, searcher)
-    saved = saved_game(moves)
+    table = _Connect6Game(game, own, config.depth, time, console, searcher)
+    saved = terminal.saved_game(moves)
     end = table.played(moves) if saved is None else table.replayed(moves, saved.split())
-    return end + save_game(save, f"{game.record()}\n")
+    return end + terminal.save_game(save, f"{game.record()}\n")
 
 
-class _Connect6Game(TerminalGame):
+class _Connect6Game(terminal.TerminalGame):
     """A game of Connect6."""
 
     names, moves, ply, question, most = NAMES, "turns", "turn", "two points", MOST_DEPTH

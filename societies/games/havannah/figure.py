@@ -10,7 +10,7 @@ from reference_py.games.havannah.board import board_of
 from reference_py.games.havannah.parameters import BLACK, EMPTY, WHITE
 from societies.errors import ConfigError, OutputError, option
 from societies.games.havannah.position import game_of
-from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy
+from societies.workload.drawing.figure import drawable, require_copy
 
 GREY = "grey"
 _HEXAGON = 0.577
@@ -34,12 +34,11 @@ def figure(results: Any, *, game: int = 0, colours: str = GREY) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.patches import RegularPolygon
 
-    clock_and_copies(results)
+    require_copy(results, game)
     found = {
         name: drawable(results, name, "game", "batch", "candidate")
         for name in ("wins", "losses", "draws")
     }
-    require_copy(results, game)
     size = int(results.attrs.get("size", 0))
     if not 3 <= size <= 10:
         raise OutputError(f"size {size} in the file is not that of a board, 3 to 10")

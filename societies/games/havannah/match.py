@@ -102,11 +102,9 @@ class HavannahMatch(MatchWorkload):
         protocol : str
             gtp: speak the Go Text Protocol on standard input and output instead.
         """
-        from rich.console import Console
-
         from societies.games.havannah.play import play
 
-        return play(self, config, device, moves, side, protocol, console or Console())
+        return play(self, config, device, moves, side, protocol, console)
 
 
 WORKLOAD = HavannahMatch()

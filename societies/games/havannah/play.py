@@ -26,7 +26,7 @@ def play(
     moves: str,
     side: str,
     protocol: str,
-    console: Console,
+    console: Console | None,
 ) -> str:
     """Play until the game ends, the moves run out or the player quits; return the result."""
     if protocol:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from societies.errors import ConfigError, option
 from societies.games.havannah import WORKLOAD, names_of
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import engine_on
 from societies.workload.running.registry import config_from_dict
 
 if TYPE_CHECKING:
@@ -95,9 +95,7 @@ def rate(
 def _counted(config: Any, device: Device | None) -> dict[str, NDArray[Any]]:
     """Return wins, losses and draws of each candidate after all batches."""
     p = WORKLOAD.parameters(WORKLOAD.fitted(config, device))
-    engine: Any = ReferenceEngine(WORKLOAD, p)
-    if device is not None:
-        engine = DeviceEngine(WORKLOAD, p, device)
+    engine = engine_on(device, WORKLOAD, p)
     engine.start()
     for tick in range(1, config.batches + 1):
         engine.run_ticks(tick, tick)

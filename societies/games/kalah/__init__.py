@@ -93,11 +93,9 @@ class Kalah(Workload[KalahConfig, Parameters]):
         side : str
             Which side is yours: top or bottom.
         """
-        from rich.console import Console
-
         from societies.games.kalah.play import play
 
-        return play(self, config, device, moves, side, console or Console())
+        return play(self, config, device, moves, side, console)
 
     def plan_rows(self, config: KalahConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return how the last search is divided into stages."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy
+from societies.workload.drawing.figure import drawable, require_copy
 
 
 def figure(results: Any, *, game: int = 0) -> Any:
@@ -20,12 +20,11 @@ def figure(results: Any, *, game: int = 0) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    clock_and_copies(results)
+    require_copy(results, game)
     found = {
         name: drawable(results, name, "game", "depth")
         for name in ("nodes", "leaves", "score", "pit")
     }
-    require_copy(results, game)
     one = {name: array[game].values for name, array in found.items()}
     depths = results.depth.values
     drawing = Figure(figsize=(10, 4), layout="constrained")

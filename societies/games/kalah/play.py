@@ -19,7 +19,7 @@ from societies.games.terminal import TerminalGame, read_side
 from societies.inputs import shown, whole_number
 from societies.words import counted
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.engines import engine_on
 
 if TYPE_CHECKING:
     from societies.games.kalah.config import KalahConfig
@@ -65,11 +65,7 @@ class Match(BoardGame):
         first = self._p.games[0]
         super().__init__(first.to_move)
         self.board, self.level = list(first.board), config.depth
-        self._engine: Engine
-        if chosen is None:
-            self._engine = ReferenceEngine(workload, self._p)
-        else:
-            self._engine = DeviceEngine(workload, self._p, chosen)
+        self._engine = engine_on(chosen, workload, self._p)
         self.most = config.depth
 
     @property
@@ -176,7 +172,7 @@ def play(
     device: str | Device,
     moves: str,
     side: str,
-    console: Console,
+    console: Console | None,
 ) -> str:
     """Play until the game ends, the moves run out or the player quits; return the result."""
     own = read_side(side, {"top": TOP, "bottom": BOTTOM})

@@ -20,7 +20,7 @@ from reference_py.games.ngtsg.parameters import NO_MOVE, NOTHING
 from societies.games.ngtsg.config import BatchConfig, SearchConfig
 from societies.games.ngtsg.search import at_once
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, Engine, engine_on
 from societies.workload.running.pace import paced
 
 if TYPE_CHECKING:
@@ -237,11 +237,7 @@ class Searcher(Generic[C]):
             if not steps:
                 changes["aspiration"] = 0  # no depth before, so no value
             p = self.workload.parameters(self.config.model_copy(update=changes))
-            engine: Engine
-            if self.device is None:
-                engine = ReferenceEngine(self.workload, p)
-            else:
-                engine = DeviceEngine(self.workload, p, self.device)
+            engine = engine_on(self.device, self.workload, p)
             if self.once:
                 engine.start()
             self._engines[key] = engine

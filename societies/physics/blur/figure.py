@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from societies.errors import OutputError
-from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy, words
+from societies.workload.drawing.figure import drawable, require_copy, words
 
 
 def figure(results: Any, *, image: int = 0) -> Any:
@@ -22,9 +22,8 @@ def figure(results: Any, *, image: int = 0) -> Any:
     """
     from matplotlib.figure import Figure
 
-    clock_and_copies(results)
-    pictures = drawable(results, "picture", "image", "channel", "row", "column")
     require_copy(results, image)
+    pictures = drawable(results, "picture", "image", "channel", "row", "column")
     if not pictures.size or pictures.sizes["channel"] not in (1, 3):
         raise OutputError("'picture' is neither grey nor coloured, so it cannot be drawn")
     channels = pictures[image].values.astype(np.uint8)

@@ -6,7 +6,7 @@ from typing import Any
 
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, option
-from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy, words
+from societies.workload.drawing.figure import drawable, require_copy, words
 
 SEED_COLOURS = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 """Blue, green and red for the least, the middle and the greatest potential, linear in between."""
@@ -31,12 +31,11 @@ def figure(results: Any, *, plate: int = 0, palette: str = "") -> Any:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
-    clock_and_copies(results)
+    require_copy(results, plate)
     potential, change = (
         drawable(results, "phi", "plate", "row", "column"),
         drawable(results, "change", "plate", "step"),
     )
-    require_copy(results, plate)
     if palette and palette not in colormaps:
         raise ConfigError(
             f"{option('palette', palette)}: no colour map{suggestion(palette, list(colormaps))}"

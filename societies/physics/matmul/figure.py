@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy, words
+from societies.workload.drawing.figure import drawable, require_copy, words
 
 
 def figure(results: Any, *, product: int = 0) -> Any:
@@ -19,9 +19,8 @@ def figure(results: Any, *, product: int = 0) -> Any:
     """
     from matplotlib.figure import Figure
 
-    clock_and_copies(results)
-    seconds = drawable(results, "seconds", "repeat")
     require_copy(results, product)
+    seconds = drawable(results, "seconds", "repeat")
     drawing = Figure(figsize=(10, 4.4), layout="constrained")
     if "C" in results:
         entries = drawable(results, "C", "product", "row", "column")

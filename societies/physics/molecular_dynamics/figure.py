@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from societies.errors import OutputError
-from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy, words
+from societies.workload.drawing.figure import drawable, require_copy, words
 
 ENERGIES = {
     "total_energy": "#000000",
@@ -26,10 +26,9 @@ def figure(results: Any, *, box: int = 0) -> Any:
     """
     from matplotlib.figure import Figure
 
-    clock_and_copies(results)
+    require_copy(results, box)
     x = drawable(results, "x", "box", "atom", "axis")
     energies = {name: drawable(results, name, "box", "step") for name in ENERGIES}
-    require_copy(results, box)
     places = x[box].values
     if places.shape[-1] != 3 or not (places == places).any():
         raise OutputError("'x' holds no places, so it cannot be drawn")

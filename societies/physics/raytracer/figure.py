@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from societies.errors import OutputError
-from societies.workload.drawing.figure import clock_and_copies, drawable, require_copy, words
+from societies.workload.drawing.figure import drawable, require_copy, words
 
 
 def figure(results: Any, *, frame: int = 0) -> Any:
@@ -22,10 +22,9 @@ def figure(results: Any, *, frame: int = 0) -> Any:
     """
     from matplotlib.figure import Figure
 
-    clock_and_copies(results)
+    require_copy(results, frame)
     pictures = drawable(results, "picture", "frame", "row", "column", "channel")
     seconds = drawable(results, "seconds", "sample")
-    require_copy(results, frame)
     if not pictures.size:
         raise OutputError("'picture' holds no pixels, so it cannot be drawn")
     drawing = Figure(figsize=(10, 4.8), layout="constrained")

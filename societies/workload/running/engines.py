@@ -874,3 +874,10 @@ class ReferenceEngine(Engine):
             )
             for i, number in enumerate(self.copy_numbers().tolist())
         ]
+
+
+def engine_on(device: Device | None, workload: Workload[Any, Any], p: Any, **given: Any) -> Engine:
+    """Return an engine on a device, or in plain Python (None)."""
+    if device is None:
+        return ReferenceEngine(workload, p, **given)
+    return DeviceEngine(workload, p, device, **given)

@@ -31,7 +31,7 @@ class BoardGame:
         Raises
         ------
         ConfigError
-            If the word is no move, or the move is not possible now.
+            If the word is no move, or the move is not possible now; the message says why.
         """
         raise NotImplementedError
 

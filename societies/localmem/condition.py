@@ -48,12 +48,7 @@ class _Value(NamedTuple):
 
 
 def value_of(words: Sequence[str]) -> int:
-    """Return the value of an expression whose macros are expanded, ``defined`` included.
-
-    Parameters
-    ----------
-    words
-        Its tokens, without white space.
+    """Return the value of an expression, whose macros are expanded, from its tokens.
 
     Raises
     ------

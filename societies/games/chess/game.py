@@ -34,16 +34,7 @@ DRAWS = {
 
 
 class ChessGame(BoardGame):
-    """A game of chess.
-
-    Parameters
-    ----------
-    fen : the first position
-
-    Attributes
-    ----------
-    board : the current position
-    """
+    """A game of chess from the position ``fen`` on; ``board`` is the current position."""
 
     state = ("board",)
 
@@ -61,13 +52,7 @@ class ChessGame(BoardGame):
         return list(moves(self.board.position))
 
     def read(self, word: str) -> Move:
-        """Return the move that a word means, in coordinates (e2e4, e7e8q) or algebraic (Nf3).
-
-        Raises
-        ------
-        ConfigError
-            If the word is no move, or the move is not legal in the current position.
-        """
+        """Return the move that a word means, in coordinates (e2e4, e7e8q) or algebraic (Nf3)."""
         short = word.rstrip("+#!?").replace("0", "O")
         for move in self.legal():
             if word.lower() == move.name(self.side) or short == self.san(move).rstrip("+#"):

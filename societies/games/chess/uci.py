@@ -53,11 +53,7 @@ END = None
 class Uci:
     """A chess engine that another program uses by the Universal Chess Interface.
 
-    Parameters
-    ----------
-    workload, config : the search
-    device : str or Device
-    lines, out : input and output; by default the standard streams
+    By default ``lines`` and ``out``, its input and output, are the standard streams.
     """
 
     def __init__(

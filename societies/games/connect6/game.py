@@ -19,10 +19,6 @@ MARKS = ("X", "O")
 class Connect6Game(BoardGame):
     """A game of Connect6, whose moves are the words of turns.
 
-    Parameters
-    ----------
-    start : Connect6PositionConfig
-
     Attributes
     ----------
     position : words of the position, as the side to move sees it
@@ -59,13 +55,7 @@ class Connect6Game(BoardGame):
         return "a draw: the board is full" if (black | white).bit_count() == POINTS else ""
 
     def read(self, word: str) -> int:
-        """Return the turn that a text such as ``J9I10`` or ``J9 I10`` means.
-
-        Raises
-        ------
-        ConfigError
-            If the text is no turn: points unknown or taken, too many or too few.
-        """
+        """Return the turn that a text such as ``J9I10`` or ``J9 I10`` means."""
         letters = word.replace(" ", "")
         places = [i for i, letter in enumerate(letters) if letter.isalpha()] or [0]
         words = [letters[a:b] for a, b in zip(places, [*places[1:], None], strict=True)]

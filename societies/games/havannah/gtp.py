@@ -35,17 +35,7 @@ class GtpError(Exception):
 
 
 class GtpEngine:
-    """A GTP engine that answers commands.
-
-    Parameters
-    ----------
-    config : HavannahMatchConfig
-    device : str or Device
-
-    Attributes
-    ----------
-    is_open : False after the command ``quit``
-    """
+    """A GTP engine that answers commands; ``is_open`` is False after the command ``quit``."""
 
     def __init__(self, config: HavannahMatchConfig, device: str | Device) -> None:
         self._opponent = Opponent(config, device)

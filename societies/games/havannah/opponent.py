@@ -17,18 +17,7 @@ if TYPE_CHECKING:
 
 
 class Opponent:
-    """A player and the game that it plays, of any size.
-
-    Parameters
-    ----------
-    config : its first player is the opponent
-    device : str or Device
-
-    Attributes
-    ----------
-    game : HavannahGame
-    strength : Strength
-    """
+    """The first player of a configuration, and the game that it plays, of any size."""
 
     def __init__(self, config: HavannahMatchConfig, device: str | Device = "auto") -> None:
         self.device, _, _ = chosen_device(device)

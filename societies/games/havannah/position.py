@@ -22,14 +22,10 @@ def said(reasons: int) -> str:
 class HavannahGame(BoardGame):
     """A game of Havannah, whose moves are texts: a cell such as J10, or swap.
 
-    Parameters
+    Attributes
     ----------
     size : cells of a side
     swap : whether Black may take White's first stone
-
-    Attributes
-    ----------
-    stones : what each cell holds
     reasons : reasons why the last move has won, 0 if it has not won
     """
 
@@ -68,13 +64,7 @@ class HavannahGame(BoardGame):
         return "a draw: the board is full" if self.is_over else ""
 
     def read(self, word: str) -> str:
-        """Return the move that a word means, as it is written: a cell such as J10, or swap.
-
-        Raises
-        ------
-        ConfigError
-            If the move is not possible; the message says why.
-        """
+        """Return the move that a word means, as it is written: a cell such as J10, or swap."""
         if self.is_over:
             raise ConfigError(f"{shortened(word)}: the game is over, {self.result}")
         if word.lower() == SWAP:

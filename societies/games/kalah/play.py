@@ -41,16 +41,11 @@ class Hint:
 class Match(BoardGame):
     """A game of Kalah with hints of the search, whose moves are pits counted from 1.
 
-    Parameters
-    ----------
-    workload, config : the search; its depth is the first level
-    device : str or Device
-
     Attributes
     ----------
     board : stones of each cell
     side : the side to move, TOP (0) or BOTTOM (1)
-    level : plies that the search looks ahead
+    level : plies that the search looks ahead, first the depth of the configuration
     most : largest level that can be set
     """
 
@@ -88,13 +83,7 @@ class Match(BoardGame):
         return top, bottom
 
     def read(self, word: str) -> int:
-        """Return the pit that a word means.
-
-        Raises
-        ------
-        ConfigError
-            If it is no pit, or one that cannot be emptied.
-        """
+        """Return the pit that a word means."""
         pit = whole_number(word)
         if pit is None:
             raise ConfigError(f"pits, counted from 1 in the direction of sowing, got {shown(word)}")

@@ -58,10 +58,7 @@ class SearchStopped(Exception):
 class Searcher(Generic[C]):
     """A search with an engine for each depth, which is reused for every position.
 
-    Parameters
-    ----------
-    workload, config : the search; its depth is not used
-    device : str or Device
+    The configuration's own depth is not used.
 
     Attributes
     ----------
@@ -252,13 +249,7 @@ def _part(engine: Engine, name: str, first: int, count: int) -> NDArray[Any]:
 
 
 def player_keys(player: Any, leaves: int, branches: int) -> dict[str, Any]:
-    """Return the configuration keys of a player's search.
-
-    Parameters
-    ----------
-    player : with ``depth`` and ``refinements``
-    leaves, branches : most nodes of each kind in a batch
-    """
+    """Return the configuration keys of a player's search in batches of at most these sizes."""
     keys = asdict(player.refinements)
     batch = BatchConfig(leaves=leaves, branches=branches, near_root=keys.pop("near_root"))
     return {"depth": player.depth, "batch": batch, **keys}

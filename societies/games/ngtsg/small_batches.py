@@ -20,13 +20,7 @@ from societies.workload.running.engines import DeviceEngine
 
 
 class Few:
-    """Host phases that calculate the small batches of all games on the CPU's OpenCL device.
-
-    Parameters
-    ----------
-    workload : the search
-    p : its parameters
-    """
+    """Host phases that calculate the small batches of all games on the CPU's OpenCL device."""
 
     def __init__(self, workload: Any, p: Any) -> None:
         self._workload, self._p = workload, p

@@ -18,12 +18,7 @@ from societies.opencl.program import predefined
 
 
 class CudaDevice(Device):
-    """A `Device` whose kernels NVRTC compiles from the OpenCL text.
-
-    Attributes
-    ----------
-    architecture : target of the compiler, such as ``sm_90``
-    """
+    """A `Device` whose kernels NVRTC compiles for its ``architecture``, such as ``sm_90``."""
 
     def __init__(self, module: Any, ordinal: int):
         runtime = module.cuda.runtime

@@ -47,13 +47,7 @@ class BlurLook:
 
 
 class BlurView:
-    """A picture that is being blurred.
-
-    Parameters
-    ----------
-    workload, config : the picture; of several frames, the first is shown
-    device : str or Device
-    """
+    """A picture that is being blurred; of several frames, the first."""
 
     def __init__(
         self,

@@ -63,13 +63,7 @@ class Controls:
 
 
 class PlateView:
-    """A plate that is being solved.
-
-    Parameters
-    ----------
-    workload, config : the plate; of several, the first is shown
-    device : str or Device
-    """
+    """A plate that is being solved; of several, the first."""
 
     def __init__(
         self,

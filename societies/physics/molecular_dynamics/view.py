@@ -64,13 +64,7 @@ class MolecularDynamicsLook:
 
 
 class AtomsView:
-    """A box of atoms that move.
-
-    Parameters
-    ----------
-    workload, config : the box; of several, the first is shown
-    device : str or Device
-    """
+    """A box of atoms that move; of several, the first."""
 
     def __init__(
         self,

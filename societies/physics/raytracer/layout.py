@@ -44,10 +44,7 @@ class SphereArrays:
 def layout(spheres: NDArray[Any], *, tree: bool) -> SphereArrays:
     """Return the layout of spheres, (sphere, 4) num: centre and radius.
 
-    Parameters
-    ----------
-    spheres : (sphere, 4) num
-    tree : whether to make boxes; else groups are in the order of the spheres
+    With ``tree`` there are boxes, else groups in the order of the spheres.
     """
     count, num = len(spheres), spheres.dtype
     order = np.argsort(morton(spheres[:, :3]), kind="stable") if tree else np.arange(count)

@@ -80,13 +80,7 @@ class RaytracerLook:
 
 
 class SceneView:
-    """A scene whose camera the mouse moves.
-
-    Parameters
-    ----------
-    workload, config : the picture
-    device : str or Device
-    """
+    """A scene whose camera the mouse moves."""
 
     def __init__(
         self,

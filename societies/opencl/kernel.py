@@ -14,7 +14,6 @@ from societies.opencl.argtypes import CType, Kind, Packer, Parameter, StructType
 from societies.opencl.array import DeviceArray, Local, Transfer
 from societies.opencl.debug import device_error, translated_errors
 from societies.opencl.device import Device
-from societies.opencl.launch import EnqueuedKernel
 
 Size = int | Sequence[int]
 
@@ -33,6 +32,30 @@ class Compiled:
     amalgamated: AmalgamatedText
     options: tuple[str, ...]
     source: str
+
+
+class EnqueuedKernel:
+    """One enqueued kernel."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self, event: Any):
+        self._event = event
+
+    def wait(self) -> None:
+        """Wait until the kernel has completed."""
+        if self._event is not None:
+            with translated_errors("waiting for a kernel"):
+                self._event.wait()
+
+    @property
+    def seconds(self) -> float:
+        """Time that the device spent in the kernel; waits until it has completed."""
+        if self._event is None:
+            return 0.0
+        self.wait()
+        with translated_errors("timing a kernel (was the device chosen with profiling=False?)"):
+            return float(self._event.profile.end - self._event.profile.start) * 1e-9
 
 
 class Kernel:

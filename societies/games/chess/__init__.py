@@ -10,8 +10,7 @@ from typing import Any
 
 from reference_py.games.chess.rules import in_check
 from reference_py.games.chess.search import GAME, ChessParameters, decoded
-from societies.games.chess.config import ChessConfig
-from societies.games.chess.positions import boards_of
+from societies.games.chess.config import ChessConfig, boards_of
 from societies.games.ngtsg.search import SearchWorkload
 
 

@@ -1,19 +1,44 @@
-"""Which keys does the YAML file of a search of chess have?"""
+"""Which keys does the YAML file of a search of chess have, and which errors has a position?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 from reference_py.games.chess.board import RANK_2, Position, number_of, squares_of, turned
+from reference_py.games.chess.fen import START, FenError, FenPosition, read_fen
 from reference_py.games.chess.rules import MOST_MOVES
 from reference_py.games.chess.search import WORDS, branch, make, words_of
 from societies.config.model import Conflict, ListOf, key, shape
-from societies.games.chess.positions import boards_of, position_conflicts
+from societies.config.problems import Path
+from societies.errors import shortened
 from societies.games.estimate import estimated_nodes
 from societies.games.ngtsg.config import SearchConfig
+
+
+def boards_of(fens: Sequence[str]) -> tuple[FenPosition, ...]:
+    """Return the positions of some lines; ``start`` is where a game begins."""
+    return tuple(read_fen(START if fen == "start" else fen) for fen in fens)
+
+
+def position_conflicts(config: Any) -> Iterator[Conflict]:
+    """Yield what is wrong with the keys ``fen`` and ``positions`` of a configuration."""
+    yield from fen_conflicts(("fen",), config.fen)
+    for i, fen in enumerate(config.positions):
+        yield from fen_conflicts(("positions", i), fen)
+    if config.positions and config.fen != "start":
+        yield Conflict(("fen",), "positions are given as well", (("positions",),))
+
+
+def fen_conflicts(path: Path, fen: str) -> Iterator[Conflict]:
+    """Yield what is wrong with a line in Forsyth-Edwards notation."""
+    try:
+        boards_of([fen])
+    except FenError as error:
+        yield Conflict(path, shortened(str(error)))
+
 
 MOST_OF_PIECE = {"knights": 8, "bishops": 13, "rooks": 14, "queens": 27, "king": 8, "pawns": 4}
 """Largest number of squares that a piece of each kind can move to."""

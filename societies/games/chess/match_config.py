@@ -10,8 +10,8 @@ from reference_py.games.chess.fen import write_fen
 from reference_py.games.chess.match import RANDOM, SEARCH, UCI, MatchParameters, Player
 from societies.config.model import Conflict, ListOf, Section, key
 from societies.config.problems import Path
+from societies.games.chess.config import boards_of, fen_conflicts
 from societies.games.chess.external import command_of, lack_of
-from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.games.matches import MatchConfig, pair_of, player_name
 from societies.games.ngtsg.config import SizesConfig, sizes_key
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings

@@ -19,8 +19,7 @@ from societies.config.model import (
     key,
     shape,
 )
-from societies.games.chess.config import FEN
-from societies.games.chess.positions import boards_of, position_conflicts
+from societies.games.chess.config import FEN, boards_of, position_conflicts
 from societies.workload.declare.config import checkpoints
 from societies.workload.declare.naming import parameters_of
 

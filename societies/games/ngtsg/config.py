@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field
@@ -18,7 +18,6 @@ from societies.config.model import (
     key,
     shape,
 )
-from societies.games.ngtsg.capacity import capacities
 from societies.games.ngtsg.refinements import contradictions, idle, unpruned
 from societies.workload.declare.config import checkpoints
 from societies.workload.declare.naming import parameters_of
@@ -123,6 +122,29 @@ class SearchRecord(Section):
     """What is recorded in the file, and how often."""
 
     checkpoint: Interval = checkpoints("superstep", "the tree")
+
+
+def capacities(branches: Sequence[int], width: int, pool: int) -> tuple[int, ...]:
+    """Return the capacity of each level in nodes, from the root's level to that of the leaves.
+
+    A level needs room for the children of a batch of the level above. ``branches`` holds the
+    largest batch of each level from the root's to the last one above the leaves. If all levels
+    together need more nodes than ``pool``, the largest levels get the same, smaller capacity;
+    batches that do not fit become smaller. Every level has room for the children of one node.
+    """
+    needed = [1]
+    for batch in branches:
+        needed.append(min(batch, needed[-1]) * width)
+    if sum(needed) <= pool:
+        return tuple(needed)
+    low, high = width, max(needed)
+    while low < high:
+        most = (low + high + 1) // 2
+        if sum(min(one, most) for one in needed) <= pool:
+            low = most
+        else:
+            high = most - 1
+    return tuple(min(one, low) for one in needed)
 
 
 class SearchConfig(WorkloadConfig):

@@ -101,7 +101,7 @@ class SearchWorkload(Workload[C, P]):
     counted_by, timed, open_ended = "nodes_taken", True, True
     numpy = True
     contents_class = "societies.games.ngtsg.results:SearchContents"
-    report_class = "societies.games.ngtsg.report:SearchReport"
+    report_class = "societies.games.ngtsg.results:SearchReport"
     rules: ClassVar[GameFunctions]
     file: ClassVar[str]
     together: ClassVar[bool] = False

@@ -56,7 +56,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
     step_arguments = ("energies",)
     export: ClassVar[Mapping[str, Callable[..., object]]] = {"xyz": xyz}
     figure = staticmethod(figure.figure)
-    contents_class = "societies.physics.molecular_dynamics.contents:AtomsInFile"
+    contents_class = "societies.physics.molecular_dynamics.results:AtomsInFile"
     view = shown_by("societies.physics.molecular_dynamics.view:AtomsView")
 
     def sizes(self, p: Parameters) -> dict[str, int]:
@@ -227,7 +227,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
 
     def report(self, config: MolecularDynamicsConfig, **facts: Any) -> RunReport:
         """Return the report of a run; without steps it also has energies per atom."""
-        from societies.physics.molecular_dynamics.report import AtomsReport, of_the_end
+        from societies.physics.molecular_dynamics.results import AtomsReport, of_the_end
 
         if facts["last_tick"] % config.record.series:  # the last series belong to an earlier step
             facts["final"] = of_the_end(facts["path"], config.number_of_atoms)
@@ -235,7 +235,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
 
     def check(self, block: Block, p: Parameters) -> None:
         """Raise an error if a pair of atoms is too close, or an atom has moved too far."""
-        from societies.physics.molecular_dynamics.contents import refuse_overlap
+        from societies.physics.molecular_dynamics.results import refuse_overlap
 
         if (block.logs["overlap"] != NONE).any():
             refuse_overlap(p, block.state(), block.logs["overlap"], block.first)

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from societies.opencl import BoundKernel, DeviceArray
-from societies.opencl.launch import EnqueuedKernel
+from societies.opencl.kernel import EnqueuedKernel
 
 
 @dataclass

@@ -191,24 +191,17 @@ class Member:
 class StructType:
     """A struct of OpenCL C; ``name`` is its name in the program.
 
-    ``layout`` is the dtype with the device's offsets, None until these are known
-    (`societies.opencl.structs`). Components of vectors are a last axis, of length four for a
-    3-vector, as in memory.
+    ``dtype`` has the offsets of the members. Components of vectors are a last axis, of length four
+    for a 3-vector, as in memory.
     """
 
     name: str
     members: tuple[Member, ...]
-    layout: np.dtype[Any] | None = None
+    dtype: np.dtype[Any]
 
     width = 1
     slots = 1
     integral = False
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of one struct on the device."""
-        assert self.layout is not None
-        return self.layout
 
     @property
     def base(self) -> str:
@@ -244,7 +237,7 @@ class StructType:
     def refused(self, dtype: np.dtype[Any]) -> str:
         """Return the message for a structured dtype with another layout."""
         return (
-            f"{dtype} is not laid out as {self.name} is on this device; take the dtype from "
+            f"{dtype} is not laid out as {self.name} is; take the dtype from "
             f'program.struct("{self.name.removeprefix("struct ")}")'
         )
 

@@ -50,9 +50,6 @@ class Extensible(Protocol):
     def allocates(self, function: str) -> bool:
         """Return whether a device function uses ``local_malloc``."""
 
-    def laid_out(self, kind: Kind) -> Kind:
-        """Return the type with the device's layout, if it is a struct."""
-
     def extended(self, name: str, text: str) -> Extensible:
         """Return a program with generated OpenCL text appended."""
 
@@ -136,14 +133,8 @@ class DeviceFunction:
 
     @cached_property
     def _kinds(self) -> dict[str, Kind]:
-        """Types of the parameters, or of what they point to; structs with the device's layout."""
-        kinds = {p.name: p.kind for p in self.signature.parameters if p.kind is not None}
-        return {name: self._program.laid_out(kind) for name, kind in kinds.items()}
-
-    @cached_property
-    def _result(self) -> Kind | None:
-        kind = self.signature.result
-        return None if kind is None else self._program.laid_out(kind)
+        """Types of the parameters, or of what they point to."""
+        return {p.name: p.kind for p in self.signature.parameters if p.kind is not None}
 
     def _error(self, text: str, parameter: Parameter | None = None) -> DeviceError:
         where = f": argument {parameter.name}" if parameter else ""
@@ -346,14 +337,14 @@ class DeviceFunction:
     def _shim(self, arguments: Sequence[Argument], form: _Form) -> Kernel:
         key = (form.grouped, tuple((a.role, a.role == "private" and a.length) for a in arguments))
         if key not in self._shims:
-            text = shim_text(self.name, self._result, arguments, form.grouped)
+            text = shim_text(self.name, self.signature.result, arguments, form.grouped)
             program = self._program.extended(f"<call of {self.name}>", text)
             self._shims[key] = program.kernel(SHIM)
             self._shims[key].label = f"function {self.name}"  # users do not know the kernel's name
         return self._shims[key]
 
     def _run(self, arguments: Sequence[Argument], form: _Form) -> NDArray[Any] | None:
-        device, result = self._program.device, self._result
+        device, result = self._program.device, self.signature.result
         output = None
         passed: dict[str, Any] = {"societies_count": form.count}
         if result is not None:
@@ -396,7 +387,7 @@ class DeviceFunction:
     # results ---------------------------------------------------------------------------------
 
     def _returned(self, results: NDArray[Any] | None, form: _Form, uniform: bool) -> Any:
-        kind = self._result
+        kind = self.signature.result
         if results is None or kind is None:
             return None
         values = results[:, : kind.width].reshape(*form.items, kind.width)

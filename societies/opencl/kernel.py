@@ -210,7 +210,7 @@ class Kernel:
     def _kind(self, parameter: Parameter, dtype: np.dtype[Any]) -> Kind | None:
         """Return the type behind a pointer; None if it is unknown and cannot be checked.
 
-        Structs are looked up only for structured dtypes, because that needs a build.
+        Structs are looked up only for structured dtypes, because reading the text takes long.
         """
         if parameter.kind is not None or dtype.names is None or self._struct is None:
             return parameter.kind

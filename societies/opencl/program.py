@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,12 @@ from societies.errors import DeviceError
 from societies.kerneltext.cache import POCL
 from societies.kerneltext.source import AmalgamatedText, amalgamate, without_comments
 from societies.localmem import KernelPlan, plan
-from societies.opencl.argtypes import Kind, Parameter, StructType
+from societies.opencl.argtypes import Parameter, StructType
 from societies.opencl.build import RawParameter, compile_program
 from societies.opencl.device import Device
 from societies.opencl.kernel import Compiled, Kernel
 from societies.opencl.race import race_mode
 from societies.opencl.signature import TypeNames, declarations
-from societies.opencl.structs import PROBE, laid_out, layouts, probe
 
 _KERNEL_WORD = re.compile(r"\b(?:__)?kernel\b")
 
@@ -115,8 +114,6 @@ class Program:
         self._cl_program: Any = None
         self._signatures: dict[str, list[RawParameter]] = {}
 
-        self._structs = _Structs(device, source, self._extra_options)
-
         self._planned = plan(source, predefined(device, self.options))
         self._planned.check(device.local_memory_limit, device.limits_name)
         if self._planned.kernels or _KERNEL_WORD.search(without_comments(source.text)):
@@ -126,7 +123,11 @@ class Program:
 
     def extended(self, name: str, text: str) -> Program:
         """Return a program with generated OpenCL text appended; ``name`` names it in errors."""
-        return _extended(self.device, self.amalgamated, self._extra_options, name, text)
+        source = self.amalgamated.copy()
+        source.append(name, text)
+        other = Program.__new__(Program)
+        other._set_up(self.device, source, self._extra_options)
+        return other
 
     @property
     def source(self) -> str:
@@ -182,7 +183,7 @@ class Program:
                 self._cl_program,
                 name,
                 parameters,
-                self._structs.struct_type,
+                partial(_struct, self.amalgamated.text),
                 self._compiled,
             )
             if name in self.local_memory:  # some implementations report 0
@@ -214,55 +215,18 @@ class Program:
         return self._functions[name]
 
     def struct(self, name: str) -> np.dtype[Any]:
-        """Return the dtype of a struct as this device lays it out, by its typedef or tag.
+        """Return the dtype of a struct as it lies in memory, by its typedef or tag.
 
         Raises
         ------
         DeviceError
             If the text has no such struct or it holds pointers, unions or bit-fields.
         """
-        return self.struct_type(name).dtype
-
-    def struct_type(self, name: str) -> StructType:
-        """Return a struct with its members; raises the same errors as `struct`."""
-        return self._structs.struct_type(name)
-
-    def laid_out(self, kind: Kind) -> Kind:
-        """Return the type with the device's layout, if it is a struct."""
-        return self.struct_type(kind.name) if isinstance(kind, StructType) else kind
+        return declarations(self.amalgamated.text).struct(name).dtype
 
 
-class _Structs:
-    """The structs of a text with the layout of a device."""
-
-    def __init__(self, device: Device, source: AmalgamatedText, options: tuple[str, ...]) -> None:
-        self._device, self._source, self._options = device, source, options
-
-    def struct_type(self, name: str) -> StructType:
-        declared = declarations(self._source.text).struct(name)
-        return laid_out(declared, self.layouts[declared.name])
-
-    @cached_property
-    def layouts(self) -> dict[str, np.dtype[Any]]:
-        structs = list(declarations(self._source.text).structs())
-        if not structs:
-            return {}
-        text, count = probe(structs)
-        out = self._device.empty((count,), np.uint64)
-        program = _extended(self._device, self._source, self._options, "<layout of structs>", text)
-        program.kernel(PROBE)(global_size=1, local_size=1, societies_out=out)
-        return layouts(structs, out.get().tolist())
-
-
-def _extended(
-    device: Device, source: AmalgamatedText, options: tuple[str, ...], name: str, text: str
-) -> Program:
-    """Return the program of a source with a text appended, which is called ``name`` in errors."""
-    source = source.copy()
-    source.append(name, text)
-    other = Program.__new__(Program)
-    other._set_up(device, source, options)
-    return other
+def _struct(text: str, name: str) -> StructType:
+    return declarations(text).struct(name)
 
 
 def predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:

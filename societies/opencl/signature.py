@@ -1,18 +1,20 @@
 """Which parameters, results and structs do the functions of a program have?
 
 Clang's parser (PyPI ``libclang``) reads the text, so macros, conditions and typedefs have the same
-meaning as in the compiler. It skips the bodies of functions, which makes it fast.
+meaning as in the compiler. It skips the bodies of functions, which makes it fast. It also lays out
+structs: sizes and alignments are those of the OpenCL standard, the same on all devices of 64 bits.
 """
 
 from __future__ import annotations
 
 import atexit
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from societies import localmem
 from societies.errors import DeviceError
@@ -151,16 +153,6 @@ class Declarations:
                 f"function {name}: a result of type '{error.name}' is not supported ({error.why})"
             ) from None
 
-    def structs(self) -> Iterator[StructType]:
-        """Yield every struct whose values can be passed from Python."""
-        for declared in self._records.values():
-            try:
-                found = self._kind(declared)
-            except Unsupported:
-                continue
-            assert isinstance(found, StructType)
-            yield found
-
     def struct(self, name: str) -> StructType:
         """Return the struct of this name: of a typedef, or a tag with or without ``struct``.
 
@@ -220,7 +212,7 @@ class Declarations:
     def _struct(self, kind: Any, canonical: Any) -> StructType:
         if canonical.get_declaration().kind != self._clang.CursorKind.STRUCT_DECL:
             raise Unsupported(_shown(kind))  # a union
-        members = []
+        members, formats, offsets = [], [], []
         for field in canonical.get_fields():
             shape, inner = [], field.type
             while self._canonical(inner).kind == self._clang.TypeKind.CONSTANTARRAY:
@@ -230,15 +222,22 @@ class Declarations:
             try:
                 if field.is_bitfield() or not field.spelling:
                     raise Unsupported(_shown(field.type))
-                members.append(Member(field.spelling, self._kind(inner), tuple(shape)))
+                one = self._kind(inner)
             except Unsupported as error:
                 called = field.spelling or "without a name"
                 why = f"its member {called} is of type '{error.name}'"
                 why += ", a bit-field" if field.is_bitfield() else ""
                 raise Unsupported(_shown(kind), why) from None
+            members.append(Member(field.spelling, one, tuple(shape)))
+            components = () if one.width == 1 else (one.slots,)
+            dtype = np.dtype(np.bool_) if one.base == "bool" else one.dtype
+            formats.append(np.dtype((dtype, (*shape, *components))))
+            offsets.append(canonical.get_offset(field.spelling) // 8)  # of bits
         if not members:
             raise Unsupported(_shown(kind), "it has no members")
-        return StructType(_unqualified(kind.spelling), tuple(members))
+        names, size = [one.name for one in members], canonical.get_size()
+        layout = {"names": names, "formats": formats, "offsets": offsets, "itemsize": size}
+        return StructType(_unqualified(kind.spelling), tuple(members), np.dtype(layout))  # type: ignore[call-overload]
 
 
 @lru_cache(maxsize=8)

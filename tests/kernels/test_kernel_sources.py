@@ -80,7 +80,6 @@ WITH_TWIN = [name for name in FILES if name not in WITHOUT_TWIN]
 GENERATED = {
     "societies/opencl/select.py": "an empty kernel, which shows if PoCL can link",
     "societies/opencl/shim.py": "the kernel around a device function",
-    "societies/opencl/structs.py": "the kernel that asks for the layout of a struct",
     "societies/translate/kernels.py": "the kernels of rules in Python",
 }
 """Modules that generate kernel text, because it depends on what the user calls."""

@@ -52,7 +52,7 @@ class SharedSpace(NamedTuple):
     earlier: int
 
 
-@dataclass(frozen=True)
+@dataclass
 class _ReuseState:
     """What has happened since the last barrier.
 
@@ -68,23 +68,11 @@ class _ReuseState:
     clashes: frozenset[SharedSpace] = frozenset()
     fresh: bool = True
 
+    def copy(self) -> _ReuseState:
+        return replace(self)
 
-class _Box:
-    """A state that can be replaced, as `Flow` wants it."""
-
-    def __init__(self, state: _ReuseState):
-        self.state = state
-
-    @property
-    def live(self) -> bool:
-        return self.state.live
-
-    @live.setter
-    def live(self, value: bool) -> None:
-        self.state = replace(self.state, live=value)
-
-    def copy(self) -> _Box:
-        return _Box(self.state)
+    def become(self, other: _ReuseState) -> None:
+        vars(self).update(vars(other))
 
 
 class _ReuseSummary(NamedTuple):
@@ -117,7 +105,7 @@ class Reuse:
         return known
 
 
-class _ReuseWalk(Flow[_Box]):
+class _ReuseWalk(Flow[_ReuseState]):
     def __init__(self, whole: Reuse, function: ParsedFunction):
         super().__init__()
         self._whole, self._function = whole, function
@@ -130,8 +118,8 @@ class _ReuseWalk(Flow[_Box]):
         self._early_parameters: set[int] = set()
 
     def run(self) -> _ReuseSummary:
-        end = self.statement(self._function.body, _Box(_ReuseState()))
-        ends = [s for s in (*self._left_by, end.state) if s.live]
+        end = self.statement(self._function.body, _ReuseState())
+        ends = [s for s in (*self._left_by, end) if s.live]
         late: set[Part] = set()
         parameters: set[int] = set()
         for state in ends:
@@ -148,34 +136,32 @@ class _ReuseWalk(Flow[_Box]):
 
     # flow ----------------------------------------------------------------------------------------
 
-    def branches(self, node: SyntaxNode, states: Sequence[_Box], value: bool) -> _Box:
-        live = [box.state for box in states if box.live] or [states[0].state]
-        return _Box(
-            replace(
-                live[0],
-                used=frozenset().union(*(s.used for s in live)),
-                freed=frozenset().union(*(s.freed for s in live)),
-                clashes=frozenset().union(*(s.clashes for s in live)),
-                fresh=any(s.fresh for s in live),
-            )
+    def branches(self, node: SyntaxNode, states: Sequence[_ReuseState], value: bool) -> _ReuseState:
+        live = [state for state in states if state.live] or [states[0]]
+        return replace(
+            live[0],
+            used=frozenset().union(*(s.used for s in live)),
+            freed=frozenset().union(*(s.freed for s in live)),
+            clashes=frozenset().union(*(s.clashes for s in live)),
+            fresh=any(s.fresh for s in live),
         )
 
-    def again(self, node: SyntaxNode, head: _Box, end: _Box) -> _Box | None:
+    def again(self, node: SyntaxNode, head: _ReuseState, end: _ReuseState) -> _ReuseState | None:
         joined = self.branches(node, [head, end], False)
-        return None if joined.state == head.state else joined
+        return None if joined == head else joined
 
-    def leave_early(self, node: SyntaxNode, state: _Box) -> None:
+    def leave_early(self, node: SyntaxNode, state: _ReuseState) -> None:
         if node.kind is Kind.RETURN_STMT:
-            self._left_by.append(state.state)
+            self._left_by.append(state.copy())
 
     # events --------------------------------------------------------------------------------------
 
-    def declaration(self, node: SyntaxNode, state: _Box) -> None:
+    def declaration(self, node: SyntaxNode, state: _ReuseState) -> None:
         value = initial_value(node)
         if value is not None:
             self._assigned(node, value, state)
 
-    def _assigned(self, target: SyntaxNode, value: SyntaxNode, state: _Box) -> None:
+    def _assigned(self, target: SyntaxNode, value: SyntaxNode, state: _ReuseState) -> None:
         """A value that goes into a pointer to local memory is not a use of that memory."""
         if _leads_to_local(target):
             for node in value.walk():
@@ -185,7 +171,7 @@ class _ReuseWalk(Flow[_Box]):
         else:
             self.expression(value, state)
 
-    def expression(self, node: SyntaxNode, state: _Box) -> bool:
+    def expression(self, node: SyntaxNode, state: _ReuseState) -> bool:
         kind, children = node.kind, node.children
         if kind is Kind.CALL_EXPR:
             self._call(node, state)
@@ -196,7 +182,7 @@ class _ReuseWalk(Flow[_Box]):
             self.expression(children[0], state)
             right = state.copy()
             self.expression(children[1], right)
-            state.state = self.branches(node, [state, right], False).state
+            state.become(self.branches(node, [state, right], False))
         elif kind is Kind.BINARY_OPERATOR and node.between(*children) == "=":
             if children[0].kind is Kind.DECL_REF_EXPR:
                 self._assigned(children[0], children[1], state)
@@ -208,17 +194,16 @@ class _ReuseWalk(Flow[_Box]):
             ends = [state.copy(), state.copy()]
             for child, end in zip(children[1:], ends, strict=True):
                 self.expression(child, end)
-            state.state = self.branches(node, ends, False).state
+            state.become(self.branches(node, ends, False))
         elif kind in (Kind.COMPOUND_STMT, Kind.StmtExpr):
             for child in children:
-                state.state = self.statement(child, state).state
+                state.become(self.statement(child, state))
         elif kind is not Kind.CXX_UNARY_EXPR:
             for child in children:
                 self.expression(child, state)
         return False
 
-    def _use(self, key: int, box: _Box) -> None:
-        state = box.state
+    def _use(self, key: int, state: _ReuseState) -> None:
         for pair in state.clashes:
             if pair.later == key:
                 self._whole.pairs.setdefault(pair)
@@ -226,80 +211,74 @@ class _ReuseWalk(Flow[_Box]):
             if key < 0:
                 self._early_parameters.add(-1 - key)
             self._early |= {_part(b) for b in state.blocks if b.site == key}
-        box.state = replace(state, used=state.used | {key})
+        state.used |= {key}
 
-    def _barrier(self, box: _Box) -> None:
-        nothing: frozenset[int] = frozenset()
-        box.state = replace(
-            box.state, used=nothing, freed=frozenset(), clashes=frozenset(), fresh=False
-        )
+    def _barrier(self, state: _ReuseState) -> None:
+        state.become(_ReuseState(state.live, state.blocks, fresh=False))
 
-    def _call(self, node: SyntaxNode, box: _Box) -> None:
+    def _call(self, node: SyntaxNode, state: _ReuseState) -> None:
         name, arguments = node.name, node.children[1:]
         if name == MALLOC:
-            self._allocate(node, box)
+            self._allocate(node, state)
         elif name == FREE:
-            self._free(box)
+            self._free(state)
         elif name in _BARRIERS:
             flags = evaluate(arguments[0]) if arguments else None
             if flags is None or flags & _LOCAL_FENCE:
-                self._barrier(box)
+                self._barrier(state)
         else:
             function = node.unit.function(node)
             if function is None or function.definition is None:
                 for argument in arguments:
-                    self.expression(argument, box)
+                    self.expression(argument, state)
             else:
-                self._enter(node, self._whole.summary(function), box)
+                self._enter(node, self._whole.summary(function), state)
 
-    def _allocate(self, node: SyntaxNode, box: _Box) -> None:
+    def _allocate(self, node: SyntaxNode, state: _ReuseState) -> None:
         block = self._blocks.get(node.start)
         if block is None:
             return
-        state, part = box.state, _part(block)
+        part = _part(block)
         clashes = {SharedSpace(part.site, other.site) for other in state.freed if part.meets(other)}
-        box.state = replace(
-            state,
-            blocks=(*state.blocks, block),
-            used=state.used - {part.site},
-            clashes=frozenset(p for p in state.clashes if p.later != part.site) | clashes,
-        )
+        state.blocks = (*state.blocks, block)
+        state.used -= {part.site}
+        state.clashes = frozenset(p for p in state.clashes if p.later != part.site) | clashes
 
-    def _free(self, box: _Box) -> None:
-        state = box.state
+    def _free(self, state: _ReuseState) -> None:
         if not state.blocks:
             return
-        block = state.blocks[-1]
-        freed = state.freed | {_part(block)} if block.site in state.used else state.freed
-        box.state = replace(state, blocks=state.blocks[:-1], freed=freed)
+        *rest, block = state.blocks
+        state.blocks = tuple(rest)
+        if block.site in state.used:
+            state.freed |= {_part(block)}
 
-    def _enter(self, node: SyntaxNode, callee: _ReuseSummary, box: _Box) -> None:
+    def _enter(self, node: SyntaxNode, callee: _ReuseSummary, state: _ReuseState) -> None:
         passed: dict[int, set[int]] = {}
         for number, argument in enumerate(node.children[1:]):
             if _leads_to_local(argument):
                 passed[number] = self._keys(argument)
                 for inner in argument.walk():
                     if inner.kind is Kind.CALL_EXPR:
-                        self.expression(inner, box)
+                        self.expression(inner, state)
                         break
             else:
-                self.expression(argument, box)
+                self.expression(argument, state)
         base = self._bases.get(node.start, 0)
         for number in callee.early_parameters:
             for key in passed.get(number, ()):
-                self._use(key, box)
+                self._use(key, state)
         early = {part.moved(base) for part in callee.early}
         for part in early:
-            for other in box.state.freed:
+            for other in state.freed:
                 if part.meets(other):
                     self._whole.pairs.setdefault(SharedSpace(part.site, other.site))
-        if box.state.fresh:
+        if state.fresh:
             self._early |= early
         if callee.synchronises:
-            self._barrier(box)
-        late = frozenset(part.moved(base) for part in callee.late)
-        keys = {key for number in callee.late_parameters for key in passed.get(number, ())}
-        box.state = replace(box.state, freed=box.state.freed | late, used=box.state.used | keys)
+            self._barrier(state)
+        state.freed |= {part.moved(base) for part in callee.late}
+        for number in callee.late_parameters:
+            state.used |= passed.get(number, set())
 
     def _keys(self, value: SyntaxNode) -> set[int]:
         return set().union(

@@ -263,10 +263,9 @@ def cases_of_effects(
     if base is None:
         return found
     if base not in found:
-        raise ConfigError(
-            f"{option('base', base)}: no such result or point{suggestion(base, list(found))}; "
-            f"there are {', '.join(map(quoted, _few(found)))}"
-        )
+        there = f"; there are {', '.join(map(quoted, _few(found)))}"
+        said = f"no such result or point{suggestion(base, list(found)) or there}"
+        raise ConfigError(f"{option('base', base)}: {said}")
     return {base: found[base], **found}
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from reference_py.copies import Copy
 from societies.config.problems import suggestion
 from societies.translate import Declared, RuleError, TranslationError
+from societies.translate.messages import marked
 from societies.translate.source import definition
 from societies.workload import Events, Field
 from societies.workload.declare.fields import SERIES
@@ -79,9 +80,13 @@ def whole(
             rule.require_series(made)
             state[SERIES] = {one: made[one] for one in declared.series}
         for field, said in _unsettled(state, before, declared) if settles else ():
-            raise rule.error(rule.line_of(field), said, before["index"], day)
+            raise rule.error(rule.part_of(field), said, before["index"], day)
 
     return carried_out
+
+
+_Place = tuple[int, int, int]
+"""A line, and the bytes of it that are meant: the first, and the one after the last."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +97,15 @@ class _Rule:
     name: str
     declared: Declared
 
-    def error(self, line: int, said: str, index: int, day: int) -> RuleError:
-        """Return an error in a line of the phase's file."""
+    def error(self, place: _Place, said: str, index: int, day: int) -> RuleError:
+        """Return an error in a line of the phase's file, in which a part is marked."""
+        line, *span = place
         module = inspect.getsource(sys.modules[self.function.__module__]).split("\n")
-        shown = module[line - 1].strip() if 0 < line <= len(module) else ""
+        source = (module[line - 1] if 0 < line <= len(module) else "").encode()
+        first, last = (len(source[:one].decode()) for one in span)
+        shown = "\n".join(marked(source.decode(), (first, last)))
         where = f"{self.declared.clock} {day}, {self.declared.copies} {index}, phase {self.name}"
-        return RuleError(f"{self._file}:{line}: {said}\n    {shown}\n  in {where}")
+        return RuleError(f"{self._file}:{line}: {said}\n{shown}\n  in {where}")
 
     @property
     def _file(self) -> str:
@@ -105,11 +113,10 @@ class _Rule:
 
     def explained(self, error: Exception, society: Any, index: int, day: int) -> RuleError:
         """Return an error that says where in the rules another one was raised."""
-        line = line_in(self._file, error)
         said = f"{type(error).__name__}: {error}"
         if isinstance(error, AttributeError) and error.obj is society:
             said = _no_field(str(error.name), self.declared)
-        return self.error(line, said, index, day)
+        return self.error(place_in(self._file, error), said, index, day)
 
     def require_series(self, made: Mapping[str, Any]) -> None:
         """Raise RuleError unless the phase has set every series, and no other."""
@@ -122,32 +129,38 @@ class _Rule:
             listed = f"Series that the model declares: {', '.join(series)}."
             raise RuleError(f"{where}: {self.name}: {said[0]}\n  {listed}")
 
-    def line_of(self, field: str) -> int:
-        """Return the first line of the phase that assigns a field, or names it, or the phase's."""
+    def part_of(self, field: str) -> _Place:
+        """Return where the phase first assigns a field, or names it, or where it begins."""
 
-        def named(node: ast.AST | None) -> bool:
-            within = ast.walk(node) if node is not None else ()
-            return any(isinstance(one, ast.Attribute) and one.attr == field for one in within)
+        def named(node: ast.AST | None) -> Iterator[_Place]:
+            for one in ast.walk(node) if node is not None else ():
+                if isinstance(one, ast.Attribute) and one.attr == field:
+                    last = one.end_col_offset if one.end_lineno == one.lineno else None
+                    yield one.lineno, one.col_offset, last or 0
 
         with suppress(TranslationError):
-            statements = [one for one in ast.walk(definition(self.function)[0]) if named(one)]
+            tree = definition(self.function)[0]
             stored = [
-                one.lineno
-                for one in statements
+                place
+                for one in ast.walk(tree)
                 if isinstance(one, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete)
-                and any(map(named, getattr(one, "targets", [getattr(one, "target", None)])))
+                for target in getattr(one, "targets", [getattr(one, "target", None)])
+                for place in named(target)
             ]
-            others = [one.lineno for one in statements if isinstance(one, ast.Attribute)]
-            if stored or others:
-                return min(stored or others)
-        return int(self.function.__code__.co_firstlineno)
+            if found := stored or list(named(tree)):
+                return min(found)
+        return int(self.function.__code__.co_firstlineno), 0, 0
 
 
-def line_in(file: str, error: Exception | None) -> int:
-    """Return the last line of a file through which an error came; 0 if there is none."""
-    walked = traceback.walk_tb(error.__traceback__ if error is not None else None)
-    lines = [number for frame, number in walked if frame.f_code.co_filename == file]
-    return lines[-1] if lines else 0
+def place_in(file: str, error: Exception | None) -> _Place:
+    """Return the last part of a file through which an error came; (0, 0, 0): none."""
+    steps = traceback.extract_tb(error.__traceback__ if error is not None else None)
+    for one in reversed(steps):
+        if one.filename == file and one.lineno is not None:
+            within = one.colno is not None and one.end_lineno == one.lineno
+            first, last = (one.colno or 0, one.end_colno or 0) if within else (0, 0)
+            return one.lineno, first, last
+    return 0, 0, 0
 
 
 def _no_field(name: str, declared: Declared) -> str:

@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 from societies.config.model import VALUE, WorkloadConfig
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, SocietiesError
-from societies.model.carried import NUMBER, PLACE, in_words, line_in
+from societies.model.carried import NUMBER, PLACE, in_words, place_in
 from societies.translate.values import FIELDS
 from societies.workload import Events, Field, Series, Step, Workload
 from societies.workload.declare.config import EnsembleConfig
@@ -168,7 +168,7 @@ def place_of(where: Any, error: Exception | None = None) -> str:
         file, line = inspect.getsourcefile(where) or "", inspect.getsourcelines(where)[1]
     else:
         file, line = where.__code__.co_filename, where.__code__.co_firstlineno
-    return f"{Path(file).name}:{line_in(file, error) or line}"
+    return f"{Path(file).name}:{place_in(file, error)[0] or line}"
 
 
 def _of_names(
@@ -197,8 +197,8 @@ def _in_files(fields: Mapping[str, Any], *more: str) -> set[str]:
 def _of_sizes(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
     yield from _of_names("a dimension", made, model, made)
     for name, length in made.items():
-        if type(length) is not int or length < 0:
-            yield f"has {length!r} as the length of '{name}': it needs a whole number, an int"
+        if type(length) is not int or length < 1:
+            yield f"has {length!r} as the length of '{name}': write an int from 1 on"
 
 
 def _of_fields(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
@@ -263,8 +263,8 @@ def _of_within(name: str, one: Field, limits: Iterable[str]) -> Iterator[str]:
         if not (limit is None or isinstance(limit, Number) or limit in limits):
             near = suggestion(limit, limits) if isinstance(limit, str) else ""
             known = ", ".join(f"'{known}'" for known in limits)
-            said = f"has {limit!r} as a limit of the field '{name}'{near}"
-            yield f"{said}: it is a number, None, or one of {known}"
+            said = f"has {limit!r} as a limit of the field '{name}'"
+            yield f"{said}: it is a number, None, or one of {known}{near}"
 
 
 def _of_series(model: Any, p: Any, made: Mapping[str, Any]) -> Iterator[str]:
@@ -350,7 +350,7 @@ def _of_dims(what: str, dims: Any, lengths: Mapping[str, int]) -> Iterator[str]:
     for dim in dims:
         if dim not in lengths:
             near = suggestion(dim, lengths)
-            yield f"gives {what} the dimension '{dim}'{near}, of which sizes says no length"
+            yield f"gives {what} the dimension '{dim}', of which sizes says no length{near}"
 
 
 _MISTAKES: dict[str, Callable[[Any, Any, Mapping[str, Any]], Iterator[str]]] = {

@@ -19,6 +19,12 @@ class FieldLike(Protocol):
         """NumPy type."""
 
 
+def keys_of(settings: Any) -> list[str]:
+    """Return the names of what rules may read of a configuration, or of a section of it."""
+    names = (name for name in dir(settings) if not name.startswith("_"))
+    return list(getattr(type(settings), "model_fields", names))
+
+
 @dataclass(frozen=True)
 class Declared:
     """What a model declares, as far as its rules can name it.

@@ -88,7 +88,11 @@ def load(f: Function, node: ast.Call, name: str) -> Value:
     """Translate ``Rng.load``."""
     _require_draws(f, node)
     f.arguments(node, 1, 1, "Rng.load takes the state of a stream")
-    word = f.number(f.expression(node.args[0]), node)
+    value = f.expression(node.args[0])
+    if isinstance(value, List):
+        hint = f"Write one of its entries: Rng.load({ast.unparse(node.args[0])}[i])."
+        f.error(node, "Rng.load gets a list", hint, wrong=True)
+    word = f.number(value, node)
     if word.kind != WORD:
         f.error(node, f"Rng.load gets {CALLED[word.kind]}", "Keep the state in a field of uint64.")
     f.require(f"{word.text} != 0", node, "the stream has never begun")

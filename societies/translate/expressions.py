@@ -10,6 +10,7 @@ from typing import Any
 from societies.config.model import INITIAL, SHAPE, TABULATED, VALUE, Section
 from societies.config.problems import suggestion
 from societies.translate import lists, storing
+from societies.translate.declared import keys_of
 from societies.translate.function import Function, handles, known
 from societies.translate.membership import whole
 from societies.translate.messages import DICTIONARY, WRITE_REAL, too_large
@@ -88,8 +89,7 @@ def _attribute(f: Function, node: ast.Attribute, name: str) -> Value:
 def _setting(f: Function, owner: Settings, node: ast.Attribute) -> Value:
     """Return a key of the configuration."""
     if not hasattr(owner.value, node.attr):
-        names = (name for name in dir(owner.value) if not name.startswith("_"))
-        keys = list(getattr(type(owner.value), "model_fields", names))
+        keys = keys_of(owner.value)
         near = suggestion(node.attr, keys)
         hint = f"It has {', '.join(keys)}."
         if node.attr in f.unit.declared.fields:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from societies.config.problems import suggestion
+from societies.translate.declared import keys_of
 from societies.translate.function import Function
 from societies.translate.messages import WRITE_REAL
 from societies.translate.values import (
@@ -185,7 +186,7 @@ def field_list(f: Function, name: str, node: ast.AST) -> List:
         known = [one for one in declared.fields if one not in declared.hidden]
         near = suggestion(name, [*known, *declared.events])
         hint = f"Declared are {', '.join(known)}." if known else "The model declares no field."
-        if hasattr(declared.settings, name):
+        if name in keys_of(declared.settings):
             near, hint = "", f"It is a key of the configuration: config.{name}."
         if name in declared.series:
             near, hint = (

@@ -36,12 +36,7 @@ class TranslationError(SocietiesError):
     ) -> None:
         self.file, self.line, self.reason, self.hint = file, line, reason, hint
         self.source, self.span, self.wrong = source, span, wrong
-        lines = [f"{file}:{line}: {reason}"]
-        lines += [f"    {source.strip()}"] if source.strip() else []
-        marked = source[slice(*span)].rstrip()
-        if marked and marked != source.strip():
-            before = source[: span[0]].lstrip()
-            lines.append(f"    {' ' * len(before)}{'^' * len(marked)}")
+        lines = [f"{file}:{line}: {reason}", *marked(source, span)]
         lines += [f"  {hint}"] if hint else []
         super().__init__("\n".join(lines))
 
@@ -50,6 +45,15 @@ class TranslationError(SocietiesError):
         return TranslationError(
             file, self.line, self.source, self.reason, hint, span=self.span, wrong=self.wrong
         )
+
+
+def marked(source: str, span: tuple[int, int]) -> list[str]:
+    """Return a line as messages show it; a part of it has a mark in a second line."""
+    lines = [f"    {source.strip()}"] if source.strip() else []
+    part = source[slice(*span)].rstrip()
+    if part and part != source.strip():
+        lines.append(f"    {' ' * len(source[: span[0]].lstrip())}{'^' * len(part)}")
+    return lines
 
 
 class RuleError(SocietiesError):

@@ -197,12 +197,13 @@ def _whole(
         if f.unit.checked and not safe:
             y = f"checked_divisor({bare(y)}, {f.site(node, _ZERO)})"
         return f"floor_{word}({bare(x)}, {bare(y)})"
+    if symbol in ("<<", ">>"):
+        f.require(f"{b.text} >= 0", node, "a shift by a negative number")
     if symbol == "<<":
         if f.unit.checked:
             return f"checked_shift({bare(x)}, {bare(y)}, {f.site(node, _BEYOND)})"
         return f"shift_left({bare(x)}, {bare(y)})"
     if symbol == ">>":
-        f.require(f"{b.text} >= 0", node, "a shift by a negative number")
         return f"shift_right({bare(x)}, {bare(y)})"
     never = {"&": a.positive or b.positive, "|": True, "^": a.positive and b.positive}[symbol]
     return _present(f, f"({x} {symbol} {y})", proven or never, node)

@@ -24,6 +24,10 @@ def none_of_bits(config, society, day):
     society.wide = (9_223_372_036_854_775_804 + society.wide) ^ (2 - society.wide)  # is -2**63
 
 
+def shifted(config, society, day):
+    society.wide = 1 << (society.whole[0] - 80)  # a shift by a negative number
+
+
 def beyond(config, society, day):
     i = 7 + society.whole[0]
     society.whole[i] = 3  # an index is beyond the list

@@ -222,6 +222,8 @@ REFUSED = {
     "day": ("this line does nothing", "Assign its value"),
     "return 3": ("a phase returns nothing", "a field of the society"),
     "rng = Rng.load(day)": ("Rng.load gets a whole number", "uint64"),
+    "rng = Rng.load(society.own)": ("Rng.load gets a list", "Rng.load(society.own[i])"),
+    "x = society.streams": ("no field 'streams'; did you mean 'stream'?", "Declared are"),
     "rng = Rng.load(society.stream)\nx = rng.choice(3)": ("a stream has no .choice", "below"),
     "rng = Rng.load(society.stream)\nx = rng.bernoulli(0.5)": ("gets a real number", "2**32"),
     "rng = Rng.load(society.stream)\nother = rng": ("two names for one stream", "Use one"),

@@ -11,13 +11,19 @@ from societies.workload.running.engines import ReferenceEngine
 
 pytestmark = pytest.mark.filterwarnings("ignore:the phase:societies.errors.SocietiesWarning")
 
-HEAD = """import math
+HEAD = """import datetime
+import math
+import os
 import random
+import secrets
 import time
+import uuid
 import numpy as np
+from datetime import date as DAY
 from fractions import Fraction
 
 SHARED = np.random.default_rng(1)
+SEEN, KNOWN = [], {"days": [0]}
 COUNT = 0
 
 def drawn():
@@ -132,10 +138,11 @@ def test_what_no_device_can_hold_has_its_line_in_every_engine(tmp_path, body, sa
     engine.start()
     with pytest.raises(RuleError) as found:
         engine.step(Step("phase_0"), 1)
-    place, line, where = str(found.value).split("\n")
+    place, line, mark, where = str(found.value).split("\n")
     assert f".py:{len(HEAD.splitlines()) + 3}: " in place
     assert said in place
     assert line.strip() == body
+    assert line[mark.index("^") : mark.rindex("^") + 1].startswith("society.")
     assert where.strip() == "in day 1, society 0, phase phase_0"
 
 
@@ -149,7 +156,29 @@ def test_what_no_device_can_hold_has_its_line_in_every_engine(tmp_path, body, sa
         ("society.xr[0] = np.random.rand()", "the module random is not reproducible"),
         ("society.xr[0] = SHARED.normal()", "the module random is not reproducible"),
         ("society.xr[0] = time.perf_counter()", "time.perf_counter: a rule knows no clock"),
+        (
+            "society.xr[0] = datetime.datetime.now().timestamp()",
+            "datetime.now: a rule knows no clo",
+        ),
+        ("society.xi[0] = DAY.today().day", "DAY.today: a rule knows no clock"),
+        ("society.xi[0] = os.urandom(1)[0]", "os.urandom differs from run to run"),
+        ("society.xi[0] = os.getpid() % 9", "os.getpid differs from run to run"),
+        ("society.xi[0] = uuid.uuid4().int % 9", "uuid.uuid4 differs from run to run"),
+        ("society.xi[0] = secrets.randbelow(9)", "secrets.randbelow differs from run to run"),
+        ("society.xi[0] = hash('abc') % 9", "hash differs from run to run"),
+        ("society.xr[0] = np.random.default_rng().random()", r"default_rng\(\) has no seed"),
+        ("society.xr[0] = np.random.default_rng(seed=None).random()", "has no seed"),
+        ("society.xr[0] = np.random.Generator(np.random.PCG64()).random()", r"PCG64\(\) has no s"),
+        ("society.xr[0] = random.Random().random()", r"random.Random\(\) has no seed"),
+        ("society.xr[0] = random.SystemRandom().random()", "random.SystemRandom"),
         ("global COUNT; COUNT += 1", "a variable of the module cannot be changed"),
+        (
+            "SEEN.append(day); society.xi[0] = len(SEEN)",
+            "a variable of the module cannot be changed",
+        ),
+        ("KNOWN['day'] = day", "a variable of the module cannot be changed"),
+        ("KNOWN['days'][0] += 1", "a variable of the module cannot be changed"),
+        ("drawn.count = day", "a variable of the module cannot be changed"),
     ],
 )
 def test_what_differs_from_run_to_run_is_refused(tmp_path, body, said):
@@ -161,7 +190,8 @@ def test_what_differs_from_run_to_run_is_refused(tmp_path, body, said):
 
 def test_a_phase_may_seed_a_generator_itself(tmp_path):
     body = "society.xr[0] = random.Random(society.index).random()"
-    body += " + np.random.default_rng(day).normal()"
+    body += " + np.random.default_rng(day).normal(); hash = id = len(SEEN); seen = list(SEEN)"
+    body += "; seen.append(hash + id + KNOWN['days'][0])"
     assert ReferenceEngine(rules(tmp_path, body), config(), copies=1).workload.untranslated(
         config()
     )

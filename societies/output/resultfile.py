@@ -270,6 +270,11 @@ class ResultFile:
         return dict(self._layout.variables)
 
     @property
+    def tables(self) -> dict[str, EventTable]:
+        """Tables of events of the file."""
+        return dict(self._layout.tables)
+
+    @property
     def ticks_committed(self) -> int:
         """Ticks up to this one are complete."""
         return self._committed

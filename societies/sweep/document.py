@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
+from societies.config import files
 from societies.config.check import checked, validated
 from societies.config.document import Document, from_mapping
 from societies.config.load import find_config, read_document
@@ -29,7 +30,12 @@ from societies.sweep.until import FIRST, UntilConfig, problems, with_number
 from societies.translate.plugins import load_plug_in, split
 from societies.workload.declare.protocol import Workload
 from societies.workload.running.plugged import Plugged
+from societies.workload.running.provenance import digests
 from societies.workload.running.registry import MODELS, workload
+
+INPUTS, RULES = "inputs", "rules"
+"""Keys of a study's definition: hashes of the files that runs read, and of the functions that are
+varied. Earlier studies have no `INPUTS`."""
 
 MOST_POINTS = 10_000_000
 """Most points of a study: all are in memory, and each has at least one run in the file."""
@@ -126,7 +132,8 @@ class Sweep:
         """Plain data that identify the study; the number of replicates is not part of them."""
         vary = [factor.definition for factor in self.factors]
         rules = self.rules()
-        hashes = {"rules": rules} if rules else {}
+        hashes = {RULES: rules} if rules else {}
+        hashes |= {INPUTS: inputs} if (inputs := self.inputs()) else {}
         return {
             "base": self.base.model_dump(mode="json"),
             "model_version": self.workload.version_of(self.base),
@@ -134,6 +141,20 @@ class Sweep:
             **hashes,
             "common_random_numbers": self.config.common_random_numbers,
             "record": self.config.record.model_dump(mode="json"),
+        }
+
+    def inputs(self) -> dict[str, str]:
+        """Return the hash of every file that runs read, by its name in the base or in a factor."""
+        configs = [self.base]
+        if type(self.base).inputs is not WorkloadConfig.inputs:
+            for factor in self.factors:
+                for place, name in enumerate(factor.keys):
+                    texts = {row[place] for row in factor.rows() if isinstance(row[place], str)}
+                    configs += [self.base.model_copy(update={name: text}) for text in sorted(texts)]
+        return {
+            str(getattr(config, key)): one
+            for config in configs
+            for key, one in digests(config).items()
         }
 
     @property
@@ -166,6 +187,37 @@ class Sweep:
             for plugged in self.plugged
             for name, one in plugged.functions.items()
         }
+
+
+def files_in(definition: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a sweep calls its files of data and of Python, with hash and name of each.
+
+    The hash of Python in the base is in the version of the model.
+    """
+    named: dict[str, str] = {}
+    for path in files.python_files(definition):
+        named |= {one: "" for one in [files.value_at(definition, path)] if isinstance(one, str)}
+    rules = definition.get(RULES, {}).items()
+    named |= {text.partition("=")[2]: one for text, one in rules} | definition.get(INPUTS, {})
+    return {text: f"{one}|{os.path.basename(text)}" for text, one in named.items()}
+
+
+def wherever(data: Any, named: Mapping[str, str]) -> Any:
+    """Return plain data in which files are named by `files_in`, whatever their folder."""
+    if isinstance(data, Mapping):
+        return {name: wherever(one, named) for name, one in data.items()}
+    if isinstance(data, list | tuple):
+        return [wherever(one, named) for one in data]
+    return named.get(data, data) if isinstance(data, str) else data
+
+
+def compared(definition: Mapping[str, Any], named: Mapping[str, str]) -> dict[str, Any]:
+    """Return the parts of a definition, without the hashes of files, which are in the parts."""
+    return {
+        name: wherever(one, named)
+        for name, one in definition.items()
+        if name not in (INPUTS, RULES)
+    }
 
 
 def digest(definition: Any) -> str:

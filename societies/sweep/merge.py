@@ -15,7 +15,7 @@ from societies.errors import ConfigError, OutputError, option
 from societies.output.files import READING, explained
 from societies.output.study import StudyFile
 from societies.output.study_layout import StudyLayout
-from societies.sweep.document import digest
+from societies.sweep.document import compared, digest, files_in, wherever
 from societies.sweep.report import SweepReport, report_of
 from societies.workload.running.sources import compare, hashes_of
 
@@ -80,9 +80,13 @@ def _require_parts(files: Sequence[StudyFile]) -> None:
     """Raise OutputError if files are not of the same study."""
     first = files[0]
     for file in files[1:]:
-        if digest(file.definition) != digest(first.definition):
+        named, other = files_in(first.definition), files_in(file.definition)
+        for text, one in other.items():
+            if text in named and named[text] != one:
+                raise OutputError(f"{file.path}: {text} has other contents than for {first.path}")
+        if digest(compared(file.definition, other)) != digest(compared(first.definition, named)):
             raise OutputError(f"{file.path}: is of another sweep than {first.path}")
-        if file.points != first.points:
+        if wherever(file.points, other) != wherever(first.points, named):
             raise OutputError(
                 f"{file.path}: has other points than {first.path}; parts of a sampled design need "
                 "the same versions of SciPy and SALib"

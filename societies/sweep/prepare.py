@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +16,7 @@ from societies.errors import ConfigError, OutputError, option
 from societies.output.study import StudyFile
 from societies.sweep.batch import Shape
 from societies.sweep.designs import identity
-from societies.sweep.document import Sweep, digest
+from societies.sweep.document import INPUTS, Sweep, compared, digest, files_in, wherever
 from societies.sweep.executors import is_address
 from societies.sweep.in_memory import Keep
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
@@ -257,7 +259,7 @@ def _data_files(sweep: Sweep) -> list[problems.Path]:
 def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, Prepared]:
     """Add the runs that the study lacks, if allowed; return the study and the sweep to run."""
     sweep, path = plan.sweep, file.path
-    _require_same(sweep.definition, file, points=not grow)
+    _require_same(sweep, file, points=not grow)
     compare(path, file.attributes, plan.sources, git_commit(), "the study")
     part = str(file.attributes.get("part", ""))
     asked = "" if plan.part is None else "{}/{}".format(*plan.part)
@@ -268,9 +270,12 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
             f"{option('part')} must be that of the file"
         )
     there = Runs(file.runs, file.point, file.replicate)
-    points: list[Point] = list(file.points)
-    known = {identity(point) for point in points}
-    new = [point for point in plan.points if identity(point) not in known]
+    own, others = _files(sweep, file)
+    here = {identity(wherever(point, own)): point for point in plan.points}
+    known = [identity(wherever(point, others)) for point in file.points]
+    # The paths of this sweep, which may be another folder's than those of the file.
+    points = [here.get(one, point) for one, point in zip(known, file.points, strict=True)]
+    new = [point for one, point in here.items() if one not in {*known}]
     if not grow:
         new = []
     before, count = int(there.replicate.max()) + 1, int(plan.runs.replicate.max()) + 1
@@ -295,12 +300,22 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
     return file.grown(layout), longer
 
 
-def _require_same(here: Mapping[str, Any], file: StudyFile, *, points: bool) -> None:
+def _require_same(sweep: Sweep, file: StudyFile, *, points: bool) -> None:
     """Raise OutputError if a study belongs to another sweep.
 
     ``points`` says whether the points must be the same as well.
     """
-    there = file.definition
+    here, there = sweep.definition, file.definition
+    own, others = _files(sweep, file)
+    same = {one.partition("|")[2] for one in own.values()}
+    for text, one in others.items():
+        if one not in own.values() and os.path.basename(text) in same:
+            raise OutputError(
+                f"{file.path}: was made with other files: the contents of {text} have changed\n"
+                f"put the former ones back, or name another file with {option('out')}"
+            )
+    here = files.anywhere(compared(here, own), [("base", *key) for key in sweep.base.files()])
+    there = files.as_saved(compared(there, others), file.attributes, file.path)
     names = [name for name in here if points or name != "vary"]
     different = [name for name in names if digest(here[name]) != digest(there.get(name))]
     if not different:
@@ -314,10 +329,19 @@ def _require_same(here: Mapping[str, Any], file: StudyFile, *, points: bool) -> 
     )
 
 
+def _files(sweep: Sweep, file: StudyFile) -> tuple[dict[str, str], dict[str, str]]:
+    """Return `files_in` the sweep and in the study, of which an earlier one has fewer hashes."""
+    here, there = sweep.definition, file.definition
+    if INPUTS not in there:
+        here = {name: one for name, one in here.items() if name != INPUTS}
+    return files_in(here), files_in(there)
+
+
 def _first_difference(name: str, there: Any, here: Any) -> str:
     if isinstance(there, dict) and isinstance(here, dict):
         for key in sorted({*there, *here}):
             if there.get(key) != here.get(key):
                 return _first_difference(f"{name}.{key}", there.get(key), here.get(key))
-    short = [text if len(text) < 80 else f"{text[:77]}..." for text in (str(there), str(here))]
+    texts = [re.sub(r"[0-9a-f]{64}\|", "", str(one)) for one in (there, here)]  # names of files
+    short = [text if len(text) < 80 else f"{text[:77]}..." for text in texts]
     return f"{name} is {short[0]} in the file and {short[1]} in this sweep"

@@ -272,18 +272,19 @@ def test_what_is_merged_has_the_attributes_of_the_first_and_overwrites_nothing(t
 
 def test_a_study_continues_with_its_own_sweep_alone():
     here = {"base": {"a": 1}, "vary": [1], "model_version": 2}
-    file = SimpleNamespace(path="s.h5", definition={**here, "vary": [2]})
+    file = SimpleNamespace(path="s.h5", definition={**here, "vary": [2]}, attributes={})
+    plan = SimpleNamespace(definition=here, base=SimpleNamespace(files=list))
     with pytest.raises(OutputError, match=r"(?s)vary is .2. in the file and .1. .*adds the points"):
-        _require_same(here, file, points=True)
-    _require_same(here, file, points=False)
+        _require_same(plan, file, points=True)
+    _require_same(plan, file, points=False)
     file.definition = {"base": {"a": 3}, "vary": [2], "model_version": 1}
     for points in (True, False):
         with pytest.raises(OutputError, match=r"sweep: base.a is 3 in the file and 1") as caught:
-            _require_same(here, file, points=points)
+            _require_same(plan, file, points=points)
         assert "add_points" not in str(caught.value)
     file.definition = {**here, "base": 3}
     with pytest.raises(OutputError, match=r"base is 3 in the file and {'a': 1} in this sweep"):
-        _require_same(here, file, points=True)
+        _require_same(plan, file, points=True)
 
 
 def grown(plan, there, *, grow=False, sources=True, **more):

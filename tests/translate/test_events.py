@@ -5,11 +5,12 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.errors import SocietiesError
+from societies.errors import OutputError, SocietiesError
 from societies.opencl import choose_device
 from societies.translate import RuleError
 from societies.workload import Setup
 from societies.workload.running import registry
+from societies.workload.running.contents import SeriesAndDetail
 from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 
 MODEL = '''"""Agents that deal."""
@@ -159,6 +160,21 @@ def test_the_file_has_all_rows_after_a_stop_too(config_of, tmp_path):
         with xr.open_dataset(path, group="events/days") as table:  # without Societies
             known = table.isel(event=table.day.notnull().values)
             np.testing.assert_array_equal(known.column_1, expected["days"][:, 2])
+
+
+def test_a_file_from_before_events_were_written_is_not_continued(config_of, monkeypatch):
+    """It was a KeyError; and a branch would have lacked the rows of its past without a word."""
+    config = config_of(days=20, record={"checkpoint": 5})
+    with monkeypatch.context() as former:
+        former.setattr(SeriesAndDetail, "tables", lambda contents: [])
+        societies.run(config, out="former.h5", device="reference")
+    with pytest.raises(OutputError, match="has no 'deals', which is recorded now: an earlier ver"):
+        societies.run(config, out="former.h5", device="reference", resume=True)
+    societies.run(config, out="branch.h5", device="reference", start="former.h5", tick=10)
+    societies.run(config, out="whole.h5", device="reference")
+    branch, whole = (societies.open_results(f"{name}.h5", events="deals").load()
+                     for name in ("branch", "whole"))  # fmt: skip
+    assert branch.sizes["event"] > 50 and branch.equals(whole)
 
 
 def test_verify_compares_and_counts_rows(config_of):

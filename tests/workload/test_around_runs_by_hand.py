@@ -856,6 +856,8 @@ def test_damages_of_a_file_that_is_continued_are_warnings(tmp_path, monkeypatch)
     file = SimpleNamespace(attributes={}, damages=["of x on day 3"])
     monkeypatch.setattr(provenance.ResultFile, "resume", lambda path: file)
     monkeypatch.setattr(provenance, "require_origin", lambda *_: None)
+    monkeypatch.setattr(provenance, "contents_of", lambda setup: None)
+    monkeypatch.setattr(provenance, "lacking", lambda file, contents: [])
     said = r"a.h5: damaged: of x on day 3; the run continues without it"
     with pytest.warns(DamageWarning, match=said):
         assert provenance.reopen(tmp_path / "a.h5", None) is file
@@ -898,7 +900,7 @@ def test_a_file_is_of_the_same_table_and_the_same_inputs(tmp_path, monkeypatch):
     config = tallies.config()
     monkeypatch.setattr(tallies.TalliesConfig, "inputs", lambda self: {"atoms": str(read)})
     digest = hashlib.sha256(b"abc").hexdigest()
-    assert provenance._digests(config) == {"atoms": digest}
+    assert provenance.digests(config) == {"atoms": digest}
     setup = Setup(tallies.WORKLOAD, config)
     made = provenance.origin(setup)
     assert made["atoms_sha256"] == digest and "label" not in made and "varied" not in made
@@ -918,7 +920,7 @@ def test_a_file_is_of_the_same_table_and_the_same_inputs(tmp_path, monkeypatch):
         provenance.require_origin(Path("r.h5"), made, Setup(tallies.WORKLOAD, varied))
     read.unlink()
     with pytest.raises(ConfigError, match=r"atoms: .*atoms.xyz cannot be read: No such file"):
-        provenance._digests(config)
+        provenance.digests(config)
 
 
 def test_texts_of_a_stranger_are_shown_short_and_printable():

@@ -30,6 +30,7 @@ from societies.words import one_of, plural
 from societies.workload.declare.config import recorded, retained_ticks
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
+from societies.workload.running.contents import contents_of, lacking
 from societies.workload.running.fans import FAN, futures_of, of_futures, repeated
 from societies.workload.running.file import require_checkpoint
 from societies.workload.running.provenance import require_origin
@@ -141,7 +142,7 @@ def _begin(
     """
     there, config = _configuration(layout.attributes), setup.config
     here = config.model_dump(mode="json")
-    if _recorded_of(there) != _recorded_of(here):
+    if _recorded_of(there) != _recorded_of(here) or lacking(layout, contents_of(setup)):
         return 0, None, {}  # the two files do not record the same
     if _removals_of(there) != _removals_of(here):
         return 0, None, {}  # removals are drawn before the first tick and are part of the state

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
+from societies.output.layout import Layout
 from societies.words import plural
 from societies.workload.declare.config import recorded
 from societies.workload.declare.fields import SERIES, Field, State
@@ -33,6 +34,12 @@ ROOM = 4096
 def contents_of(setup: Setup[Any, Any]) -> Contents:
     """Return the contents of a configuration's file: the workload's own or the default ones."""
     return setup.workload.contents(setup) or SeriesAndDetail(setup)
+
+
+def lacking(there: ResultFile | Layout, contents: Contents) -> list[str]:
+    """Return the variables and tables that a file of an earlier version of Societies lacks."""
+    needed = [one.name for one in contents.variables()] + [one.name for one in contents.tables()]
+    return [name for name in needed if name not in {*there.variables, *there.tables}]
 
 
 class SeriesInFile:

@@ -24,6 +24,7 @@ from societies.output.resultfile import ResultFile
 from societies.version import package_version
 from societies.workload.declare.protocol import Setup
 from societies.workload.declare.rules import RulesSection
+from societies.workload.running.contents import contents_of, lacking
 from societies.workload.running.plugged import attributes_of
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
@@ -58,7 +59,7 @@ def origin(setup: Setup[Any, Any]) -> dict[str, str]:
         "created": now(),
         **how_made(config.workload),
         "python": platform.python_version(),
-        **{f"{key}_sha256": digest for key, digest in _digests(config).items()},
+        **{f"{key}_sha256": digest for key, digest in digests(config).items()},
         **(
             {}
             if config.table is None
@@ -95,6 +96,11 @@ def reopen(path: Path, setup: Setup[Any, Any]) -> ResultFile:
     file = ResultFile.resume(path)
     try:
         require_origin(path, file.attributes, setup)
+        if missing := lacking(file, contents_of(setup)):
+            raise OutputError(
+                f"{path}: has no '{missing[0]}', which is recorded now: an earlier version of "
+                f"Societies made it\nrun it again into another file, with {option('out')}"
+            )
         for damage in file.damages:
             text = f"{path}: damaged: {damage}; the run continues without it"
             warnings.warn(text, DamageWarning, stacklevel=2)
@@ -155,7 +161,7 @@ def require_origin(
         )
 
     _require_table(path, attributes.get(TABLE), config.table, going_on)
-    for key, digest in _digests(config).items():
+    for key, digest in digests(config).items():
         if key not in but and str(attributes.get(f"{key}_sha256")) != digest:
             raise OutputError(
                 f"{path} was made with another file for {key}: the contents of "
@@ -179,7 +185,7 @@ def _require_table(path: Path, there: Any, table: Any, going_on: str) -> None:
     raise OutputError(f"{path} was made {why}\n{going_on} {how}")
 
 
-def _digests(config: WorkloadConfig) -> dict[str, str]:
+def digests(config: WorkloadConfig) -> dict[str, str]:
     """Return the SHA-256 of every file that a run reads in addition to its configuration, by key.
 
     Raises
@@ -187,13 +193,13 @@ def _digests(config: WorkloadConfig) -> dict[str, str]:
     ConfigError
         If one cannot be read.
     """
-    digests = {}
+    found = {}
     for key, path in config.inputs().items():
         try:
-            digests[key] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+            found[key] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
         except OSError as error:
             raise ConfigError(f"{key}: {path} cannot be read: {error.strerror}") from error
-    return digests
+    return found
 
 
 def _different_keys(before: str, config: WorkloadConfig) -> list[tuple[str, str, str]]:

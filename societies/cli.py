@@ -696,7 +696,7 @@ def check(
     lines = found.python_of(settings)
     if found.translated_sha256(settings):  # rules of a user: what cannot be translated is said
         setup = Setup(found, settings)
-        found.phases(setup.p, 1)
+        found.phases(setup.p, 1), found.source(setup.p)
     if lines or type(found).programs is not Workload.programs:
         from societies.workload.running.programs import described
 

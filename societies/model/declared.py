@@ -256,14 +256,6 @@ class Model(Traceable, Workload[C, P]):
 
     def _in_python(self, p: P, name: str, copies: int, file: Generated) -> Phase:
         """Return a phase that plain Python carries out for every society."""
-        reason = str(self.untranslated(p)[name])
-        if reason not in _WARNED:
-            _WARNED.add(reason)
-            warnings.warn(
-                f"the phase {name} is carried out by plain Python, which is slow:\n{reason}",
-                TranslationWarning,
-                stacklevel=2,
-            )
         note = self._launch(self.unit(p), note_number.__name__, copies, file)
         function = self.reference(p)[name]
         declared = self.fields(p), self.events(p), self.clock
@@ -281,8 +273,13 @@ class Model(Traceable, Workload[C, P]):
         return {name: made(name, function) for name, function in self.rules().items()}
 
     def source(self, p: P) -> Source:
-        """Return the values of the kernels' parameters."""
+        """Return the values of the kernels' parameters; warn of phases that have no kernel."""
         unit = self.unit(p)
+        for name, reason in self.untranslated(p).items():
+            if str(reason) not in _WARNED:
+                _WARNED.add(str(reason))
+                said = f"the phase {name} is carried out by plain Python, which is slow:\n{reason}"
+                warnings.warn(said, TranslationWarning, stacklevel=2)
         arguments = {**unit.arguments, **self.parameters_of_copies(p, 0)}
         if not self.kernels(p, 1):
             return Source({}, arguments=arguments)

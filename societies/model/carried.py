@@ -7,10 +7,12 @@ import inspect
 import math
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, wraps
+from itertools import chain
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from reference_py.copies import Copy
 from societies.config.problems import suggestion
 from societies.translate import Declared, RuleError, TranslationError
 from societies.translate.messages import marked
-from societies.translate.source import definition
+from societies.translate.source import definition, reached
 from societies.workload import Events, Field
 from societies.workload.declare.fields import SERIES
 from societies.workload.running.appended import EventRows
@@ -39,7 +41,7 @@ def note_number(config: Any, society: Any) -> None:
 
 
 def whole(
-    function: Callable[..., None],
+    function: FunctionType,
     name: str,
     parameters: Sequence[str],
     entry: str,
@@ -49,16 +51,19 @@ def whole(
 ) -> Callable[..., None]:
     """Return a phase in plain Python as engines call it: for all entries, errors with their line.
 
-    It raises `RuleError` if the rule raises an error, or leaves behind what no field can hold.
+    After it the society's fields are what they are on a device: numbers of their types in lists of
+    their own. It raises `RuleError` if the rule raises an error, or leaves behind what no field can
+    hold.
 
     Parameters
     ----------
-    settles : whether the phase is not translated, so that it may leave anything behind. Then the
-        society's fields become what they are on a device: numbers of their types in lists of their
-        own; and the series, which no checkpoint holds, cannot be read
+    settles : whether the phase is not translated, so that it may leave anything behind in any field
+        and could read the series, which no checkpoint holds. A translated one changes what it names
     """
     names = [one for one in parameters[2:] if one != entry]
     rule = _Rule(function, name, declared)
+    changed = {*declared.fields} if settles else _changed_by(function, declared.fields)
+    changed -= {*declared.hidden}
 
     @wraps(function)
     def carried_out(config: Any, society: Any, day: int, **arguments: int) -> None:
@@ -79,11 +84,14 @@ def whole(
         if isinstance(made, dict) and list(made) != list(declared.series):
             rule.require_series(made)
             state[SERIES] = {one: made[one] for one in declared.series}
-        for field, said in _unsettled(state, before, declared) if settles else ():
+        for field, said in _unsettled(state, before, declared, changed, settles):
             raise rule.error(rule.part_of(field), said, before["index"], day)
 
     return carried_out
 
+
+_READING = {"all", "any", "enumerate", "len", "max", "min", "range", "sorted", "sum", "zip"}
+"""Functions that do not change the lists that they are given."""
 
 _Place = tuple[int, int, int]
 """A line, and the bytes of it that are meant: the first, and the one after the last."""
@@ -173,14 +181,51 @@ def _no_field(name: str, declared: Declared) -> str:
     )
 
 
+def _changed_by(function: FunctionType, fields: Mapping[str, Any]) -> set[str]:
+    """Return the fields that a function, or one that it calls, may change: not read alone."""
+    found = set()
+    for one in reached([function]):
+        tree, read = definition(one)[0], set[ast.AST]()
+        for node in ast.walk(tree):
+            parts = [node.iter] if isinstance(node, ast.For | ast.comprehension) else []
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _READING:
+                parts = node.args
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+                parts = [node.value]
+            read.update(part for part in parts if _dims(part, fields) == 1)
+        named = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+        found |= {
+            node.attr
+            for node in named
+            if node not in read
+            and (isinstance(node.ctx, ast.Store) or _dims(node, fields) not in (None, 0))
+        }
+    return found & {*fields}
+
+
+def _dims(node: ast.AST, fields: Mapping[str, Any]) -> int | None:
+    """Return the number of dimensions of a field, or of a row of it; None: it is no field."""
+    if isinstance(node, ast.Subscript):
+        whole = _dims(node.value, fields)
+        return None if whole is None else whole - 1
+    field = fields.get(node.attr) if isinstance(node, ast.Attribute) else None
+    return None if field is None else len(field.dims)
+
+
 def _unsettled(
-    state: dict[str, Any], before: Mapping[str, Any], declared: Declared
+    state: dict[str, Any],
+    before: Mapping[str, Any],
+    declared: Declared,
+    changed: Collection[str],
+    settles: bool,
 ) -> Iterator[tuple[str, str]]:
     """Make a society's fields what they are on devices; yield fields that no device can hold.
 
     Parameters
     ----------
     state, before : names and values of the society after and before a phase
+    changed : the fields that the phase can have changed
+    settles : as for `whole`: a list may then have two names
     """
     for name in state.keys() - before.keys() - {SERIES}:
         yield name, _no_field(name, declared)
@@ -190,23 +235,22 @@ def _unsettled(
         if state.get(name) is not before[name]:
             yield name, f"'{name}' is a list of events: rows are appended to it"
     made = state.pop(SERIES, before.get(SERIES))
-    if SERIES in before:
-        if not isinstance(made, dict) and made is not before[SERIES]:
+    if SERIES in before or (declared.series and made is not None):
+        if not isinstance(made, dict) and made is not before.get(SERIES):
             yield SERIES, "series are set by their names: society.series = {...}"
         state[SERIES] = made
-    for name, value in made.items() if isinstance(made, dict) else ():
+    new = isinstance(made, dict) and made is not before.get(SERIES)
+    for name, value in made.items() if new else ():
         try:
             made[name] = fitted(value, "float64").item()
         except ValueError as error:
             yield SERIES, f"the series '{name}' cannot hold what was written: {error}"
-    for name, field in declared.fields.items():
-        if name in declared.hidden:
-            continue
+    for name, field in ((one, declared.fields[one]) for one in changed):
         if name not in state:
             yield name, f"the field '{name}' is deleted"
         shape = tuple([declared.lengths[dim] for dim in field.dims])
         if _is_settled(state[name], field.dtype, shape):
-            state[name] = state[name][:] if shape else state[name]
+            state[name] = _copied(state[name]) if settles else state[name]
             continue
         try:
             found = fitted(state[name], field.dtype)
@@ -218,12 +262,20 @@ def _unsettled(
         state[name] = found.tolist()
 
 
+def _copied(values: Any) -> Any:
+    """Return a list of its own, or a number as it is."""
+    if type(values) is not list:
+        return values
+    return [_copied(one) for one in values] if type(values[0]) is list else values[:]
+
+
 def _is_settled(made: Any, dtype: str, shape: tuple[int, ...]) -> bool:
-    """Return True if a number or a flat list is surely what a device holds, which is fast."""
-    if not shape:
-        made = (made,)
-    elif type(made) is not list or shape != (len(made),):
-        return False
+    """Return True if numbers, or lists of them, are surely what a device holds, which is fast."""
+    made = [made]
+    for length in shape:
+        if {*map(type, made)} != {list} or {*map(len, made)} != {length}:
+            return False
+        made = [*chain.from_iterable(made)]
     if dtype == "float64":
         return {*map(type, made)} <= {float}
     least, most = _limits(dtype)

@@ -59,7 +59,7 @@ def require_repeatable(phase: FunctionType) -> None:
 
 
 def _changes(part: ast.AST, known: Mapping[str, Any]) -> bool:
-    """Return whether a part of a function changes a list or the like of its module."""
+    """Return whether a part of a function changes a list or another object of its module."""
     owner: Any = part
     kinds: tuple[Any, ...] = (object,)
     if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):

@@ -107,7 +107,7 @@ def test_a_study_is_continued_from_any_folder_and_with_a_saved_sweep(
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_study_whose_files_have_changed_is_not_continued(pictures, tmp_path, swapped):
-    """Runs of two pictures stood in one study, and nobody was told."""
+    """Runs of two pictures stood in one study without a word."""
     sweep.run(pictures, out="s.h5", device="reference", part=(1, 2))
     (tmp_path / "a.png").rename("former.png")
     (tmp_path / ("b.png" if swapped else "c.png")).rename("a.png")

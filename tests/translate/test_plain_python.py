@@ -195,3 +195,27 @@ def test_a_phase_may_seed_a_generator_itself(tmp_path):
     assert ReferenceEngine(rules(tmp_path, body), config(), copies=1).workload.untranslated(
         config()
     )
+
+
+TRANSLATED = {
+    "society.small[0] = day * 300": "the field 'small' (uint8) cannot hold what was written: 300",
+    "society.small[1] -= 255": "at [1]",
+    "values = society.small; values[2] = 256 * day": "256 at [2]",
+    "society.grid[1][2] = 2**31 * day": "2147483648 at [1, 2]",
+    "row = society.grid[1]; row[2] = 2**31 * day": "2147483648 at [1, 2]",
+    "fill(society, day)": "300 at [0]",
+}
+
+
+@pytest.mark.parametrize(("body", "said"), TRANSLATED.items())
+def test_what_does_not_fit_is_an_error_in_its_day_on_the_reference(tmp_path, body, said):
+    """It was found when the state was read, at the end of the run, or never if it changed again."""
+    text = "def fill(society, day):\n    society.small[0] = 300 * day\n\n"
+    text += f"def later(config, society, day):\n    {body}\n"
+    model = WithSeries(module_of(HEAD + text, tmp_path), ("later",))
+    engine = ReferenceEngine(model, config(), copies=1)
+    assert not model.untranslated(config())
+    engine.start()
+    with pytest.raises(RuleError) as found:
+        engine.step(Step("later"), 1)
+    assert said in str(found.value) and "in day 1, society 0, phase later" in str(found.value)

@@ -78,7 +78,7 @@ def effects_of(
                 warnings.simplefilter("always", EffectWarning)
                 of, over = (cases[first], cases[label]), None if each else window
                 found = effect(*of, variables, window=over, level=level)
-                result.found[label] = with_ticks(found, ticks or None) if each else found
+                result.found[label] = with_ticks(found, ticks or None)
             result.warnings.extend(f"{label}: {one.message}" for one in said)
         return result
 

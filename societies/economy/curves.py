@@ -141,10 +141,10 @@ def utility_tables(
 
     names = [(*key, size) for key, size in zip(keys, room, strict=True)]
     made = [_MADE.get(name) for name in names]
-    new = [number for number, table in enumerate(made) if table is None]
     if device is not None and device.kind == "gpu":  # on a CPU kernels take as long as NumPy
         from societies.economy.curves_on_device import made_on
 
+        new = [number for number, table in enumerate(made) if table is None]
         found = made_on(device, [keys[number] for number in new], [room[number] for number in new])
         for number, table in zip(new, found, strict=False):
             made[number] = table

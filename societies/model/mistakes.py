@@ -239,7 +239,7 @@ def _instead(dtype: Any) -> str:
 
 def _of_initial(name: str, one: Field, p: Any, shape: tuple[int, ...]) -> Iterator[str]:
     first = parameters_of_copy(p, 0, 0)
-    value = initial_of(first, one.initial) if callable(one.initial) else one.initial
+    value = initial_of(first, one.initial, len(one.dims)) if callable(one.initial) else one.initial
     try:
         made = fitted(value, one.dtype)
     except ValueError as error:

@@ -99,8 +99,8 @@ def _date(value: Value) -> tuple[int, ...] | None:
 def require_order(table: Columns, clocks: Mapping[str, Times]) -> None:
     """Raise ConfigError unless each row is later than the one before, and none is missing.
 
-    Gaps are not looked for if the days of the dates differ, as those of weekdays or of the ends of
-    months do, nor if several columns, such as year and month, number the rows.
+    Rows are not missed where the days of dates differ, as of weekdays or of the ends of months, nor
+    where several columns, such as year and month, number the rows.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def require_order(table: Columns, clocks: Mapping[str, Times]) -> None:
     """
     times = [*zip(*clocks.values(), strict=True)]
     months = [one[0][0] for one in times]
-    regular = len(clocks) == 1 and len({one[0][1:] for one in times}) == 1
+    regular = len(clocks) == 1 and len({one[1:] for row in times for one in row}) == 1
     for row in range(1, len(times)):
         gap = regular and months[row] - months[row - 1] != months[1] - months[0]
         if times[row] > times[row - 1] and not gap:

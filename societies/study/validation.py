@@ -1,4 +1,4 @@
-"""Does a model have the statistics that it should have? A verdict on each target, of many seeds."""
+"""Has a model the statistics that it should have? A verdict on every target over many seeds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SEEDS = 20
 """Seeds of a configuration if neither the targets nor the caller give their number."""
 PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
 POINTS = {PASS: 1.0, WARN: 0.5, FAIL: 0.0}
-"""Points of each verdict in the score."""
+"""What a verdict counts in the score."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class Validation:
 
 
 def score(verdicts: Sequence[Verdict]) -> float:
-    """Return the weighted mean of the points of verdicts."""
+    """Return the weighted mean of what verdicts count."""
     weights = [one.target.weight for one in verdicts]
     if not sum(weights):
         return 1.0

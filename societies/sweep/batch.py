@@ -333,7 +333,7 @@ def run_shape(setup: Setup[Any, Any], keep: Keep) -> Shape:
     """Return dimensions and variables that a run of a configuration adds to a study."""
     chosen, contents = setup.workload, contents_of(setup)
     left_out = set() if keep.copies else {chosen.copies}
-    coordinates = {one.name: one for one in contents.coordinates() if one.name not in left_out}
+    coordinates = {one.name: one for one in contents.coordinates()}
     if keep.ticks is not None and chosen.clock in coordinates:
         clock = coordinates[chosen.clock]
         some = clock.values[np.isin(clock.values, list(keep.ticks))]

@@ -41,11 +41,12 @@ def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
         _require_parts(files)
         order = np.concatenate([file.runs for file in files])
         where = {int(run): row for row, run in enumerate(np.sort(order))}
-        if len(where) < len(order):
-            values, counts = np.unique(order, return_counts=True)
-            run = values[counts > 1][0]
-            both = " and in ".join(str(file.path) for file in files if run in file.runs)
-            raise OutputError(f"run {run} is in {both}; merge parts that have no run in common")
+        seen = dict[int, Path]()
+        for file in files:
+            for run in file.runs.tolist():
+                if seen.setdefault(run, file.path) is not file.path:
+                    said = f"run {run} is in {seen[run]} and in {file.path}"
+                    raise OutputError(f"{said}; merge parts that have no run in common")
         layout = _layout([file.layout for file in files], np.argsort(order))
         if FOLDER in (about := dict(layout.attributes)):
             about[FOLDER] = seen_from(target, paths[0].parent / str(about[FOLDER]))

@@ -139,7 +139,8 @@ def warnings_of(ready: Prepared) -> list[str]:
     count, idle = len(ready.buckets), list(_idle(ready))
     if count <= MANY_PROGRAMS:
         return idle
-    keys = ", ".join(ready.buckets[0].settings)
+    first, *_ = ready.buckets
+    keys = ", ".join(first.settings)
     return [
         *idle,
         f"{keys}: {count:,} values are up to {count:,} programs to compile, of some seconds each, "
@@ -151,10 +152,11 @@ def _idle(ready: Prepared) -> Iterator[str]:
     """Yield a warning for each key that varies, or that an intervention sets, without effect."""
     idle: dict[str, str] = {}
     acting: set[str] = set()
+    first, *_ = ready.points
     for one in ready.buckets:
         changes = getattr(one.config, "interventions", ())
         sets = [keys_changed(one.config, change, key) for change in changes for key in change.set]
-        keys = {*ready.points[0], *(key for of in sets for key in of)}
+        keys = {*first, *(key for of in sets for key in of)}
         found = without_effect(one.config.idle(), keys)
         idle |= found
         acting |= keys - found.keys()

@@ -1,5 +1,7 @@
 """Do keys that every ensemble has say what they promise? Defaults, bounds and messages by hand."""
 
+from types import SimpleNamespace
+
 import pytest
 import tallies
 from pydantic import ValidationError
@@ -8,6 +10,9 @@ from societies import config_from_dict
 from societies.config.model import Section, key, shape, value
 from societies.errors import ConfigError
 from societies.workload.declare.config import detailed, first_copy, replicates
+from societies.workload.running import ensembles
+from societies.workload.running.points import with_table
+from societies.workload.running.varying import NotVarying
 from societies.workload.values.keys import table_row, table_rows, values
 
 
@@ -28,6 +33,33 @@ class Outer(Section):
     form: Inner = shape(Inner(), "chooses code, whatever is in it")
     inner: Inner = key(Inner(), "a section with a value")
     last: int = value(3, "a value")
+
+
+@pytest.mark.parametrize("table", [None, {"pace": [1.0, 2.0]}])
+def test_values_that_interventions_make_impossible_are_named_with_their_table(monkeypatch, table):
+    def in_time(*_):
+        raise ValueError("pace: too much\ncells: too few")
+
+    monkeypatch.setattr(ensembles, "in_time", in_time)
+    tallies.install(monkeypatch)
+    config = tallies.config()
+    where = "table, with interventions" if table else "interventions"
+    with pytest.raises(ConfigError) as found:
+        config = config if table is None else with_table(config, table)
+        ensembles._points(tallies.WORKLOAD, config)
+    assert str(found.value) == f"{where}: pace: too much\n{where}: cells: too few"
+
+
+def test_a_group_that_is_not_there_is_named_with_those_that_are():
+    for names, there in (
+        (["able", "poor"], "; there are able, poor"),
+        (["able", "thirds"], "; did you mean 'thirds'?"),
+        ([], "; the configuration has no groups"),
+    ):
+        config = SimpleNamespace(groups=[SimpleNamespace(name=name) for name in names])
+        with pytest.raises(NotVarying) as found:
+            ensembles.keys_changed(config, SimpleNamespace(group="third"), "trade_power")
+        assert str(found.value) == f"there is no group 'third'{there}"
 
 
 def test_rows_of_a_table_are_the_values_of_each_configuration_in_the_order_of_declaration():

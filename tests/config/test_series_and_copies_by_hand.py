@@ -233,10 +233,10 @@ def test_the_table_of_values_has_a_row_for_each_copy():
 
 def test_initial_arrays_are_shared_unless_they_differ():
     made = [Made(*row) for row in ROWS]
-    assert copies.initial_of(made[0], lambda one: one.row) == (1.0, 2.0)
-    alike = copies.initial_of(several(*made), lambda one: one.table)
+    assert copies.initial_of(made[0], lambda one: one.row, 0) == (1.0, 2.0)
+    alike = copies.initial_of(several(*made), lambda one: one.table, 0)
     assert alike.tolist() == [5, 6]
-    found = copies.initial_of(several(*made), lambda one: one.row)
+    found = copies.initial_of(several(*made), lambda one: one.row, 0)
     assert found.tolist() == [[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]]
     found = copies.initial_of(several(*made), lambda one: one.number, dims=2)
     assert found.tolist() == [[[1.0]], [[4.0]], [[1.0]]]  # a number of each copy, for a grid
@@ -247,7 +247,7 @@ def test_initial_arrays_are_shared_unless_they_differ():
         own = several(*of)
         own._points.of[0] = [2, 1, 0]
         rows = [list(of[i].row) for i in (2, 1, 0)]
-        assert copies.initial_of(own, lambda one: one.row).tolist() == rows
+        assert copies.initial_of(own, lambda one: one.row, 0).tolist() == rows
 
 
 def test_symbols_are_those_of_keys_that_are_values():

@@ -11,6 +11,7 @@ import societies
 from societies import SocietiesError, config_from_dict
 from societies.config import columns
 from societies.economy.config import EconomyConfig
+from societies.errors import ConfigError
 from societies.workload.running.ensembles import _MADE
 from societies.workload.running.points import points_of, with_table
 from societies.workload.running.tables import table_of
@@ -124,6 +125,13 @@ TABLES = {
         "table: groups.2.trade_power: groups has no entry '2'",
     ),
 }
+
+
+def test_whole_numbers_are_taken_as_far_as_doubles_hold_them():
+    for one in (2**53, -(2**53)):
+        assert table_of({"pace": np.array([one, 0])}).columns["pace"].tolist() == [one, 0]
+        with pytest.raises(ConfigError, match="must be at most 9007199254740992 in size, got"):
+            table_of({"pace": np.array([one + (1 if one > 0 else -1), 0])})
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -32,6 +32,7 @@ def changed(key, value, base=SMALL, **keys):
     ("key", "value", "keys", "why"),
     [
         (EFFORT, 1.0, {"groups": OWN}, SET_BY_GROUPS),
+        (EFFORT, 1.0, {"groups": [OWN[0] | {"share": 1.0}]}, SET_BY_GROUPS),
         ("trading.min_surplus", 1.0, {"trade": False}, "with trade: false"),
         ("policies.quota_of", 1, {"trade": False}, "with trade: false"),
         ("trading.min_surplus", 1.0, {"trading": {"rounds": 0}}, "with trading.rounds: 0"),

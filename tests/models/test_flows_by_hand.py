@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import tallies
 import xarray as xr
 from rich.console import Console
 from small import small
@@ -54,6 +55,31 @@ def results(monkeypatch):
         },
         {"clock": "quarter", "copies": "economy"},
     )
+
+
+def test_balances_at_the_start_are_of_the_values_of_their_copy(monkeypatch, tmp_path):
+    tallies.install(monkeypatch)
+
+    class Engine:
+        """Has as much money as a day brings."""
+
+        def __init__(self, workload, p, *, first):
+            self.of, self.started = (p.pace, p.days, first), False
+
+        def start(self):
+            self.started = True
+
+        def state(self):
+            return {"money": [self.of]} if self.started else {}
+
+    monkeypatch.setattr(module, "ReferenceEngine", Engine)
+    accounts = SimpleNamespace(balance="money")
+    for table, pace in (({"pace": [1.5, 2.5]}, 2.5), (None, 1.0)):
+        path = tmp_path / f"{pace}.h5"
+        societies.run(tallies.config(days=3), table=table, out=path, device="reference")
+        with societies.open_results(path) as found:
+            one = found.sel(society=1)
+            assert module._at_start(tallies.WORKLOAD, one, 1, accounts) == (pace, 3, 1)
 
 
 @pytest.mark.parametrize(

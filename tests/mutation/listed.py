@@ -12,7 +12,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from planting import file_of
+from planting import file_of, source
 
 LISTED = Path(__file__).parent / "verdicts.jsonl.gz"
 NOT_RUN = "not run"
@@ -63,9 +63,9 @@ def _digests(module):
             if isinstance(one, ast.ClassDef):
                 add(inner or one.name, one.body)
             elif isinstance(one, ast.FunctionDef):
-                texts.setdefault(inner or one.name, []).append(ast.unparse(one))
+                texts.setdefault(inner or one.name, []).append(source(one))
             else:
-                texts.setdefault(name, []).append(ast.unparse(one))
+                texts.setdefault(name, []).append(source(one))
 
     add("", ast.parse(file_of(module).read_text()).body)
     return {name: sha256("\n".join(own).encode()).hexdigest()[:8] for name, own in texts.items()}

@@ -213,18 +213,28 @@ class _Site:
         return text
 
 
+def source(node: ast.AST) -> str:
+    """Return the source of a node, with one kind of quotes: which one depends on Python."""
+    return plain(ast.unparse(node))
+
+
+def plain(text: str) -> str:
+    """Return a text as `source` has it."""
+    return text.replace('"', "'")
+
+
 def _header(node):
     """Return the source of a node, of a compound statement only its first line; None above it."""
     if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)):
         return None
     if isinstance(node, (ast.If, ast.While)):
         word = "if" if isinstance(node, ast.If) else "while"
-        return f"{word} {ast.unparse(node.test)}:"
+        return f"{word} {source(node.test)}:"
     if isinstance(node, ast.For):
-        return f"for {ast.unparse(node.target)} in {ast.unparse(node.iter)}:"
+        return f"for {source(node.target)} in {source(node.iter)}:"
     if isinstance(node, ast.With):
-        return f"with {', '.join(map(ast.unparse, node.items))}:"
-    return ast.unparse(node)
+        return f"with {', '.join(map(source, node.items))}:"
+    return source(node)
 
 
 class _Walk:

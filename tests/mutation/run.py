@@ -65,7 +65,7 @@ from covering import (
 from listed import NOT_RUN, listed, write
 from mutated import OF_ALL, TESTS, is_named, on_a_device, planted
 from naming import by_name
-from planting import ROOT, file_of, mutants, planted_code
+from planting import ROOT, file_of, mutants, plain, planted_code
 
 SURVIVORS = Path(__file__).parent / "survivors.yaml"
 TABLE = Path(__file__).parent / "verdicts.csv"
@@ -318,9 +318,9 @@ def explained():
     Those of whole statements, or functions, are returned by module, function and statement (or
     None): such an entry has no ``before`` and ``after``, and says why what survives in it may.
     """
-    table = yaml.safe_load(SURVIVORS.read_text()) if SURVIVORS.exists() else {}
+    table = yaml.safe_load(SURVIVORS.read_text())
     single, whole = {}, {}
-    for module, rows in (table.get("survivors") or {}).items():
+    for module, rows in table["survivors"].items():
         for one in rows:
             if "before" in one:
                 name = module, one["function"], one["before"], one["after"], one.get("nth", 0)
@@ -360,7 +360,7 @@ def chosen_of(asked):
     for one in asked:
         module, line, text = NAMED.fullmatch(one).groups()
         if text:
-            single[module].add(text)
+            single[module].add(plain(text))
         elif line:
             lines[module].add(int(line))
     modules = [NAMED.fullmatch(one)[1] for one in asked]
@@ -386,7 +386,11 @@ def _text(name):
 def known(chosen, kept):
     """Return, by name, the newest row of each mutant that was tried: of the list or a later run."""
     rows = [*listed(chosen), *map(json.loads, kept.read_text().splitlines())]
-    return {tuple(one["name"]): one for one in rows if one["verdict"] != NO_VERDICT}
+    return {
+        tuple(plain(part) if isinstance(part, str) else part for part in one["name"]): one
+        for one in rows
+        if one["verdict"] != NO_VERDICT
+    }
 
 
 def reported(chosen, verdicts, *, all_of_it, table=None):

@@ -79,6 +79,25 @@ def test_tables_of_a_later_batch_are_those_of_the_first(monkeypatch):
     assert next(reversed(curves._MADE))[:3] == keys[0]
 
 
+def test_a_gpu_makes_what_is_not_cached_and_the_host_the_rest(monkeypatch):
+    keys, asked = UTILITY[:4], []
+    whole = curves.utility_tables(keys, 600)
+    curves._MADE.clear()
+    curves.utility_tables(keys[1:2], 600)
+
+    def made_on(device, keys, room):
+        asked.append((keys, room))
+        found = [whole.curve(number) for number in (0, 2)]
+        return [(np.array(one.marginal), np.array(one.total[1:])) for one in found]
+
+    monkeypatch.setattr(curves_on_device, "made_on", made_on)
+    for kind in ("gpu", "cpu"):
+        found = curves.utility_tables(keys, 600, SimpleNamespace(kind=kind))
+        assert all(same(found.curve(number), whole.curve(number)) for number in range(4))
+    rest = [keys[number] for number in (0, 2, 3)]
+    assert asked == [(rest, [curves._longest(*key, 600) for key in rest])]
+
+
 def test_tables_are_cached_as_far_as_they_fit(monkeypatch):
     """More than fit at once push out nothing, since they would push out each other."""
     keys = UTILITY[:2]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tallies
 
-from societies.workload import Count, Setup, falls, rises
+from societies.workload import Count, Phase, Setup, Step, falls, rises
 from societies.workload.checking import verify as core
 from societies.workload.checking.coverage import (
     Coverage,
@@ -42,6 +42,10 @@ class Side(ReferenceEngine):
         self.ran.append((tick, step.phase))
         if self.planted and (tick, step.phase) == self.planted[:2]:
             _, _, place, name, index, change = self.planted
+            if name == "milestones":
+                rows = self.copies_now[place].milestones.rows
+                rows[index] = change(rows[index])
+                return
             state = self.state()
             of = state[name][(place, *index)]
             state[name][(place, *index)] = change(of)
@@ -52,7 +56,7 @@ class Side(ReferenceEngine):
 def verified(monkeypatch):
     """Verify a configuration on a side that has a mistake."""
 
-    def verify(config, planted=None, **more):
+    def verify(config, planted=None, workload=tallies.WORKLOAD, **more):
         def engine_of(setup, device):
             more = {"first": setup.first, "copies": setup.copies}
             sides.append(Side(planted, setup.workload, setup.p, **more))
@@ -60,7 +64,7 @@ def verified(monkeypatch):
 
         sides = verify.sides = []
         monkeypatch.setattr(core, "engine_of", engine_of)
-        return core.verify(Setup(tallies.WORKLOAD, config), **more)
+        return core.verify(Setup(workload, config), **more)
 
     return verify
 
@@ -130,6 +134,41 @@ def test_copies_have_their_own_values_on_both_sides(verified):
     assert report.difference.reference_value == 3 * (FIRST + 1) + 5.0
 
 
+class Resting(tallies.Tallies):
+    """Ends each day with a phase that does nothing."""
+
+    def __init__(self, **counts):
+        self.counts = lambda p: counts
+
+    def phases(self, p, copies):
+        return {**super().phases(p, copies), "rest": Phase()}
+
+    def schedule(self, p, tick, seen):
+        return [*super().schedule(p, tick, seen), *[Step("rest")] * (tick > 0)]
+
+    def reference(self, p):
+        return {**super().reference(p), "rest": lambda p, s, day: None}
+
+
+def test_rows_of_lists_are_compared_and_counted(verified):
+    """Of societies 0, 1 and 2 milestones are on days 2 and 4, on day 3, and on day 4."""
+    config = tallies.config(days=DAYS, replicates=3)
+    report = verified(config, (4, "note", 0, "milestones", -1, lambda row: (*row[:1], 70)))
+    found = report.difference
+    assert (found.tick, found.phase, found.array) == (4, "note", "events milestones")
+    assert (found.index, found.device_value) == ((0, 0, 1), 70)  # the first of its day
+    report = verified(config, workload=Resting())
+    assert report.identical and report.coverage.counts == {"milestones": 4}
+    assert report.coverage.totals == {"rows of 'milestones'": 4}
+    assert report.coverage.acted["rest"] == 0 and report.coverage.acted["note"] == DAYS
+    none = verified(tallies.config(days=1), workload=Resting()).coverage
+    assert none.counts == {"milestones": 0} and none.nowhere == {"milestones"}
+    count = Count(("note",), rises("count"), "milestones", ("total",))
+    for name in ("milestones", "reached"):  # a list that the workload counts itself
+        found = verified(config, workload=Resting(**{name: count})).coverage
+        assert (found.counts, found.totals) == ({name: 4.0}, {"milestones": 4.0})
+
+
 NAN = np.float64("nan")
 PAYLOAD = np.array([0x7FF8000000000001], np.uint64).view(np.float64)[0]
 
@@ -177,7 +216,7 @@ def test_arrays_of_every_type_are_compared(dtype):
 
 def test_the_first_different_event_is_named_by_copy_row_and_column():
     """Rows have the copy, the tick and numbers; those of a copy stand in their order."""
-    rows = np.array([[0, 7, 5, 6], [2, 7, 8, 9], [2, 7, 3, 4], [0, 7, 1, 2]])
+    rows = np.array([[0, 7, 5, 6], [0, 7, 1, 2], [2, 7, 8, 9], [2, 7, 3, 4]])
     empty = rows[:0]
 
     def found(a, b, name="x"):
@@ -193,17 +232,20 @@ def test_the_first_different_event_is_named_by_copy_row_and_column():
         )
 
     assert found(rows, rows.copy()) is None and found(empty, empty) is None
-    for at, column, place in ((0, 3, (0, 0, 2)), (2, 2, (2, 1, 1)), (3, 1, (0, 1, 0))):
+    for at, column, place in ((0, 3, (0, 0, 2)), (1, 1, (0, 1, 0)), (2, 2, (2, 0, 1))):
         other = rows.copy()
         other[at, column] = 50
         other[-1, 3] = 60  # which is later
         expected = ("day", 7, "sell", "events x", place, 50, int(rows[at, column]))
         assert found(other, rows) == expected
+    moved = rows[[1, 2, 3, 0]]  # a row of another tick is read after those of other copies
+    moved[-1, 1] = 9
+    assert found(moved, rows) == ("day", 7, "sell", "events x", (0, 0, 1), 1, 5)
     number = ("day", 7, "sell", "events x, number of rows")
-    assert found(rows[:2], rows) == (*number, (0,), 1, 2)
-    assert found(rows[[0, 1, 3]], rows) == (*number, (2,), 1, 2)
+    assert found(rows[[0, 2]], rows) == (*number, (0,), 1, 2)
+    assert found(rows[:3], rows) == (*number, (2,), 1, 2)
     assert found(rows, empty) == (*number, (0,), 2, 0)
-    assert found(empty, rows[1:3]) == (*number, (2,), 0, 2)
+    assert found(empty, rows[2:]) == (*number, (2,), 0, 2)
 
 
 def test_the_first_array_in_order_of_the_fields_is_named():

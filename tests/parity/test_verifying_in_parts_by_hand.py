@@ -50,7 +50,7 @@ def comparison(engine=None, last=300, **more):
     facts = {"engine": engine or Engine(), "clock": "day", "_last": last, "end": last}
     facts |= {"difference": None, "windows": [], "planned": 0, "_done": 0, "loaded": []}
     facts |= {"_due": {}, "_acted": {}, "_counts": {}, "_kinds": {}, "_places": {}, "_fields": {}}
-    facts |= {"_lists": (), "_counted": more.get("_lists", ())}
+    facts |= {"_counted": ()}
     one.__dict__.update({**facts, **more})
     one._progress = lambda done, ticks, doing: None
     one.load = one.loaded.append
@@ -120,7 +120,7 @@ def test_what_a_phase_did_is_counted_under_its_own_name_or_that_before_its_part(
 
 
 def test_rows_that_a_phase_appends_are_counted_and_are_a_change():
-    one = comparison(_lists=("deals",), _counts={"deals": 0})
+    one = comparison(_counted=("deals",), _counts={"deals": 0})
     same = {"x": np.zeros(1)}
     for rows in (0, 2, 1):
         one._note("sell", same, same, {"deals": rows})
@@ -166,10 +166,10 @@ def test_days_of_what_is_missing_are_looked_for_to_the_end():
 def test_days_with_rows_of_lists_that_had_none_are_looked_for_too():
     counts = {"deals": 0, "others": 4}
     for seconds, days, last in ((None, [5, 77], 300), (60.0, [5], 6)):
-        one = comparison(Engine(sales=(5, 77)), _lists=("deals", "others"), _counts=counts)
+        one = comparison(Engine(sales=(5, 77)), _counted=("deals", "others"), _counts=counts)
         assert one.look_ahead(3, seconds) == ({"deals": days}, seconds is None)
         assert one.engine.ran[-1][1] in (last, 5)
-    one = comparison(Engine(), _lists=("deals",), _counts={"deals": 1})
+    one = comparison(Engine(), _counted=("deals",), _counts={"deals": 1})
     assert one.look_ahead(3) == ({}, True) and one.engine.ran == []
 
 
@@ -178,10 +178,11 @@ def test_nothing_is_looked_for_that_was_seen_unless_the_end_is_not_known():
     assert one.look_ahead(3) == ({"late": [150]}, True) and one.engine.ran == []
     one = looking(Engine(end=100), counted=4, ends=True, due={"late": [100, 101, 150]})
     assert one.look_ahead(3) == ({"late": [100]}, True)  # the others come after the end
-    assert one.end == 100 and one.engine.days[:98] == list(range(3, 101))
+    assert one.end == 100 and one.engine.days == list(range(3, 130))  # of the block that has it
     one = looking(Engine(end=100), counted=4, ends=True)
     assert one.look_ahead(3, seconds=60.0) == ({}, True) and one.engine.ran == []
     assert looking(Engine(), last=2).look_ahead(3) == ({}, True)
+    assert looking(Engine(sales=(3,)), last=3).look_ahead(3) == ({"sale": [3]}, True)
 
 
 def test_with_a_time_it_is_enough_that_everything_happens_once(monkeypatch):
@@ -199,18 +200,19 @@ def test_what_is_missing_says_where_it_happens():
         "sale": SimpleNamespace(total="sold", series=("sold",)),
         "gift": SimpleNamespace(total="sold", series=()),
         "loss": SimpleNamespace(total="lost", series=("lost",)),
+        "deal": SimpleNamespace(total="sold", series=("sold",)),
     }
     due = {"begin": [0], "grow": [1, 2, 3], "late": [3], "never": [9], "first": [1, 2]}
     one = comparison(
         _kinds=kinds,
-        _counts={"sale": 0, "gift": 2, "loss": 0},
+        _counts={"sale": 0, "gift": 2, "loss": 0, "deal": 1},
         _due=due,
         _acted={"grow": 2, "surprise": 1, "begin": 1},
         end=3,
     )
     found = one.coverage(0, {"late": [7, 3], "sale": [8, 5]}, True)
     assert found.acted == {"begin": 1, "grow": 2, "late": 0, "first": 0, "surprise": 1}
-    assert found.totals == {"sold": 2, "lost": 0} and found.clock == "day"
+    assert found.totals == {"sold": 3, "lost": 0} and found.clock == "day"
     assert found.missing == ["late", "first", "sale", "loss"]
     assert found.shown_by == {"late": 3, "sale": 5} and found.nowhere == {"loss"}
     later = one.coverage(2, {}, False)  # days from 3 on, which does not say what happens nowhere

@@ -182,8 +182,9 @@ def test_an_executor_knows_how_many_programs_there_are_and_ends_with_the_simulat
 
 
 def test_new_seeds_continue_from_0():
-    with of_economy() as own:
+    with of_economy(set={"agents": 4, "resources": 4, "days": 6}) as own:
         first, second = own(POINTS[:2]), own(POINTS[:3])
+        assert (first != second[:2]).any()
         np.testing.assert_array_equal(first, own(POINTS[:2], seeds=[0, 1]))
         np.testing.assert_array_equal(second, own(POINTS[:3], seeds=[2, 3, 4]))
         assert own.names == ["units"] and own.replicates == 1
@@ -209,6 +210,8 @@ def test_the_largest_seed_has_its_run(first):
         assert np.isfinite(own(POINTS[:1], seeds=[most - 1])).all()
         with pytest.raises(ConfigError, match=r"no point is valid: .* random streams are needed"):
             own(POINTS[:1], seeds=[most + first])
+        with pytest.raises(ConfigError, match=r"no point is valid: .* random streams are needed"):
+            own(POINTS[:2], seeds=[most + first, 0])
 
 
 def test_an_intervention_may_name_a_society_that_is_not_run():
@@ -280,6 +283,8 @@ def test_a_mean_is_of_the_replicates_that_have_a_number():
     assert sum([0.1] * 3) / 3 > 0.1  # in double precision
     assert mean_over_replicates(np.full((1, 3, 1), 0.1)).tolist() == [[0.1]]
     assert mean_over_replicates(np.full((1, 3, 1), -0.1)).tolist() == [[-0.1]]
+    for one in (0.1, -0.1):
+        assert mean_over_replicates(np.array([[one, one, np.nan, one]])[..., None]) == [[one]]
 
 
 def test_what_does_not_fit_is_refused_before_any_run():

@@ -251,7 +251,8 @@ def test_what_a_case_needs_is_said_where_a_variable_is_missing():
         with pytest.raises(ConfigError) as error:
             own.evaluate(data)
         line = "this case is for results of a run with override days=3"
-        assert (line in str(error.value)) == said
+        assert (line in str(error.value)) == ("this case" in str(error.value)) == said
+        assert own._needed(xr.Dataset({"income": data.level})) == ""
         assert own._needed(data.assign(income=data.level)) == ""
         assert own._needed(data.assign(income=data.level, more=data.level)) == ""
 

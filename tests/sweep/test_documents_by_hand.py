@@ -102,6 +102,25 @@ def test_a_mistake_in_the_base_has_the_place_of_the_base(tmp_path):
     assert refusal(written(tmp_path, text)).partition("  ")[0].endswith("s.yaml:4:11")
 
 
+def test_a_mistake_has_the_line_of_the_sweep(tmp_path):
+    """The first of several lines that could have it, and of what an error would hide."""
+    text = "base: {workload: matmul}\nreplicates: 2\nvary: {grid: {repeats: [1]}}\n"
+    with pytest.raises(ConfigError, match=r"s.yaml:2:\d+  replicates: matmul has no random draws"):
+        load_sweep(written(tmp_path, text))
+    points = "vary:\n  points:\n    - pace: 2.0\n      pce: 1\n    - pce: 2\n      pace: 2.0\n"
+    text = f"base: {{workload: tallies, days: 4}}\n{points}"
+    assert "s.yaml:5:" in refusal(written(tmp_path, text)).partition("  ")[0]
+    assert "'nothing'" in refusal(said({"workload": "nothing"}))
+    assert "replicates: " in refusal(said({**BASE, "replicates": "many"}))
+
+
+@pytest.mark.parametrize(("key", "whole"), [("pace", False), ("days", True)])
+def test_a_range_is_advised_to_take_whole_numbers_only_for_a_key_that_does(key, whole):
+    sampled = {"latin_hypercube": {"points": 3, "keys": {key: {"low": 0.25, "high": 2e6}}}}
+    found = refusal(said(vary=sampled))
+    assert ("takes whole numbers" in found) == whole and key in found
+
+
 def test_a_dictionary_may_name_rules_with_a_point(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_rules.py").write_text(RULES)
@@ -265,6 +284,45 @@ def test_what_is_merged_has_the_attributes_of_the_first_and_overwrites_nothing(t
         with sweep.open_study(out) as study:
             assert study.attrs["created"] == made[paths.index(order[0])]
             assert study.pace.values.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_is_merged_leads_to_the_files_of_the_first_part(tmp_path, monkeypatch, first):
+    """Paths of a sweep are as seen from the folder in which it was begun."""
+    monkeypatch.setattr(tallies.TalliesConfig, "files", lambda self: [("label",)])
+    paths = []
+    for number, name in enumerate(("a", "b"), 1):
+        folder = tmp_path / name
+        (folder / "out").mkdir(parents=True)
+        monkeypatch.chdir(folder)
+        paths.append(folder / "out" / "part.h5")
+        sweep.run(said(), out=paths[-1], device="reference", part=(number, 2))
+    (tmp_path / "whole").mkdir()
+    out = tmp_path / "whole" / "study.h5"
+    sweep.merge([paths[first], paths[1 - first]], out)
+    with sweep.open_study(out) as study:
+        assert study.attrs["folder"] == f"../{'ab'[first]}"
+        assert study.attrs["files"] == "base.label"
+
+
+def test_parts_that_share_a_run_are_named(tmp_path):
+    paths = [tmp_path / f"{name}.h5" for name in ("first", "second", "both")]
+    for path, part in zip(paths, ((1, 2), (2, 2), (2, 2)), strict=True):
+        sweep.run(said(), out=path, device="reference", part=part)
+    with pytest.raises(OutputError) as found:
+        sweep.merge(paths, tmp_path / "whole.h5")
+    both = f"{paths[1]} and in {paths[2]}"
+    assert str(found.value) == f"run 1 is in {both}; merge parts that have no run in common"
+
+
+def test_files_of_a_base_and_of_keys_that_vary_are_noted():
+    keys = [("scene",), ("label",), ("players", 0, "path")]
+    factors = [SimpleNamespace(keys=("scene", "pace")), SimpleNamespace(keys=("players",))]
+    found = SimpleNamespace(base=SimpleNamespace(files=lambda: keys), factors=factors)
+    assert prepare._data_files(found) == [
+        *(("base", *key) for key in keys),
+        ("vary", "grid", "scene"),
+    ]
 
 
 # -- studies that are continued --------------------------------------------------------------------

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from itertools import product
 from types import SimpleNamespace
+from typing import Literal
 
 import numpy as np
 import pytest
 
 from societies import config_from_dict, sweep
+from societies.config.model import WorkloadConfig, key, value
 from societies.errors import ConfigError
 from societies.sweep.designs import described_factors
 from societies.sweep.points import (
@@ -337,6 +339,13 @@ def test_a_method_that_needs_ends_reports_it():
 # -- launches --------------------------------------------------------------------------------------
 
 
+class Single(WorkloadConfig):
+    """A configuration without replicates, each run of which is a launch of its own."""
+
+    workload: Literal["single"] = key("single", "What the file configures")
+    pace: float = value(1.0, "A parameter of the model", "units")
+
+
 def test_values_share_a_launch_and_shapes_words_and_mixed_lists_do_not():
     base = loaded({"grid": {DAY: [500]}}).base
     rows = [
@@ -349,6 +358,8 @@ def test_values_share_a_launch_and_shapes_words_and_mixed_lists_do_not():
         other = [rows[0], {**rows[1], "utility.scale": mixed}]
         assert shared_keys(base, data, other) == {"agents", "seed", "utility.scale"}, mixed
     assert shared_keys(base, data, [{DAY: True}, {DAY: 1}]) == {DAY}
+    single = Single(pace=2.0)
+    assert shared_keys(single, single.model_dump(), [{"pace": 1.0}, {"pace": 2.0}]) == {"pace"}
     alone = config_from_dict({"workload": "matmul"})
     assert shared_keys(alone, alone.model_dump(), [{"side": 4}, {"side": 8}]) == {"side"}
 

@@ -296,6 +296,9 @@ def test_shapes_that_cannot_be_joined_are_refused_and_types_widened(monkeypatch)
     shapes = iter([shape, batches.Shape({"day": longer}, {"x": wider}), shape])
     joined = joined_shape(found, [one] * 3, Keep())
     assert len(joined.coordinates["day"].values) == 5
+    other = Coordinate("day", np.arange(5) + 7, "", "")
+    shapes = iter([batches.Shape({"day": one}, {}) for one in (longer, other)])
+    assert joined_shape(found, [one] * 2, Keep()).coordinates["day"] is longer
     assert joined.variables["x"].dtype == np.float64 and joined.variables["x"].units == "1"
     other = Variable("x", ("cell",), np.dtype("int32"), "1", "")
     shapes = iter([shape, batches.Shape({}, {"x": other})])
@@ -781,6 +784,9 @@ def test_a_study_has_the_coordinates_and_codes_of_its_runs():
         "agent",
         "resource",
     )
+    kept = Keep(("total",), final=("tally",), copies=True)
+    setup = Setup(tallies.WORKLOAD, tallies.config(first_society=FIRST, record={"detail": 2}))
+    assert run_shape(setup, kept).coordinates["society"].values.tolist() == [FIRST, FIRST + 1]
     without_clock = Setup(workload("tictactoe"), config_from_dict({"workload": "tictactoe"}))
     assert "superstep" not in run_shape(without_clock, Keep(ticks=(1,))).coordinates
 

@@ -44,15 +44,17 @@ def test_what_no_row_may_have_is_an_error(row, error, said):
 
 @pytest.mark.parametrize("most", [1, 5])
 def test_a_tick_has_room_for_as_many_rows_as_declared(most):
-    rows = EventRows("deals", Events(1, most), "week", 0)
-    with pytest.raises(ValueError, match="rows are appended to 'deals' from week 1 on"):
-        rows.append((0,))
+    rows = EventRows("deals", Events(2, most), "week", 0)
+    for tick in (0, -1):  # before the first tick, and after the last
+        rows.tick = tick
+        with pytest.raises(ValueError, match="rows are appended to 'deals' from week 1 on"):
+            rows.append((tick, 3))
     for tick in (1, 2):
         rows.tick = tick
         for _ in range(most):
-            rows.append((tick,))
+            rows.append((tick, tick + 1))  # which is no tick
         with pytest.raises(OverflowError, match=f"more than {most} rows of 'deals' in a week"):
-            rows.append((tick,))
+            rows.append((tick, 3))
     for read in (len, bool, list, lambda rows: rows[-1]):
         with pytest.raises(TypeError, match="rows are appended to 'deals', and read from the file"):
             read(rows)  # they are those of a block, whose length depends on the device
@@ -67,6 +69,8 @@ def require(*rows, most=2, ticks=(5, 8)):
 def test_what_kernels_append_is_right_for_each_tick_and_copy():
     require((0, 5, LARGEST), (0, 5, 1), (1, 5, 1), (1, 6, -LARGEST), (0, 7, 0), (0, 7, 1))
     require((0, 5, 1), most=1, ticks=(5, 6))
+    require((0, 6, 1), (1, 6, 1), (0, 6, 2), (1, 6, 2))  # of two copies in turn, as of futures
+    require((0, 5, 6), (1, 5, 6), (0, 6, 6), (1, 6, 6), (0, 7, 6), (1, 7, 6), most=1)
 
 
 @pytest.mark.parametrize(
@@ -83,9 +87,14 @@ def test_what_kernels_append_is_right_for_each_tick_and_copy():
             "day 4, society 41: a row of 'deals' begins with another number than the day",
         ),
         (
-            [(0, 5, 1), (0, 6, 1), (1, 6, 1), (2, 6, 1), (1, 6, 1), (0, 6, 1), (1, 6, 1)],
+            [(0, 5, 1), (0, 6, 1), (1, 6, 1), (2, 6, 1), (1, 6, 4), (0, 6, 1), (1, 6, 5)],
             "day 6, society 41: more than 2 rows of 'deals': Events(2, 2)",
         ),
+        (
+            [*[(1, 5, 1)] * 2, *[(1, 6, 1)] * 3, *[(0, 7, 1)] * 3],
+            "day 6, society 41: more than 2 rows of 'deals': Events(2, 2)",
+        ),
+        ([(0, 5, -(2**31)), (0, -7, 1)], "day 6, society 40: a row of 'deals' begins"),
     ],
 )
 def test_what_kernels_append_wrongly_is_an_error(rows, said):

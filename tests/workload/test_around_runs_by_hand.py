@@ -417,6 +417,10 @@ def test_a_model_in_a_file_is_known_by_its_name_from_then_on(tmp_path, monkeypat
         ConfigError, match=r"so has the installed societies\.physics\.laplace\.workload;"
     ):
         registry.workload_of_file(write("three.py", "laplace"))
+    wrong = "WORKLOAD.require_class = lambda: {}['what cannot be']\n"
+    (tmp_path / "five.py").write_text(text.replace("NAME", "five") + wrong)
+    with pytest.raises(KeyError, match="what cannot be"):
+        registry.workload_of_file(str(tmp_path / "five.py"))
     (tmp_path / "class.py").write_text("from tallies import Tallies as WORKLOAD\n")
     with pytest.raises(ConfigError, match=r"WORKLOAD is a class; write WORKLOAD = Tallies\(\)"):
         registry.workload_of_file(str(tmp_path / "class.py"))
@@ -820,6 +824,30 @@ def test_differences_of_configurations_are_named_with_both_values(monkeypatch):
             provenance._different_keys(wrong, config)
 
 
+def test_a_file_is_the_same_wherever_it_is_named_from(monkeypatch):
+    tallies.install(monkeypatch)
+
+    def different(before, now, files, hashed):
+        texts = [f"label: {one}\n" for one in (before, now)]
+        monkeypatch.setattr(provenance, "to_yaml", lambda config: texts[1])
+        one = SimpleNamespace(files=lambda: [("label",)] * files, inputs=lambda: hashed)
+        return provenance._different_keys(texts[0], one)
+
+    here, read = Path("x.csv").absolute(), {"label": ""}
+    for before, now, files, hashed, same in (
+        ("/a/x.csv", "/b/x.csv", True, read, True),
+        ("/a/x.csv", "/b/y.csv", True, read, False),
+        ("/a/x.csv", "/b/x.csv", True, {}, False),
+        ("/a/x.csv", "/b/x.csv", False, read, False),
+        ("x.csv", here, True, {}, True),
+        ("x.csv", here, False, {}, False),
+        ("null", "x.csv", True, read, False),
+        ("x.csv", "null", True, {}, False),
+    ):
+        shown = [("label", *(str(None if x == "null" else x) for x in (before, now)))]
+        assert different(before, now, files, hashed) == ([] if same else shown)
+
+
 def test_a_rule_may_be_in_another_file_and_a_key_of_that_name_may_not_differ(tmp_path, monkeypatch):
     monkeypatch.setattr(provenance, "compare", lambda *_: None)
 
@@ -938,3 +966,7 @@ def test_the_hash_of_a_state_leaves_the_bits_of_nan_to_the_device(dtype):
         hash_array(expected, fields, "x", np.array(numbers, dtype))
         hashes.append(expected.hexdigest())
     assert hashes[0] == hashes[1] and len(set(hashes)) == 4
+    for left_out in ({"checkpointed": False}, {"compared": False}):
+        none = hashlib.sha256()
+        hash_array(none, {"x": Field((), dtype, "1", "x", **left_out)}, "x", np.ones(1, dtype))
+        assert none.hexdigest() == hashlib.sha256().hexdigest()

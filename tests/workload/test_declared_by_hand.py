@@ -116,9 +116,26 @@ def test_a_file_has_the_variables_of_what_it_records():
         one.dims == ("day",) for one in contents(timed=True).variables() if one.name in timed[2:-2]
     )
     assert contents().attributes() == {"title": "tallies, 2 cells", "cells": 2}
+    other = contents()  # with a size that no key says
+    other.workload.sizes = lambda p: {"cell": 2, "hand": 3}
+    expected = {"title": "tallies, 2 cells", "cells": 2, "hands": 3}
+    assert other.attributes() == expected
     bare = contents()
     bare.workload.sizes = lambda p: {}
     assert bare.attributes() == {"title": "tallies"}
+
+
+@pytest.mark.parametrize(("copies", "days", "rows"), [(1, 5000, 4096), (2, 3, 6), (5000, 7, 5000)])
+def test_a_table_of_events_has_room_for_all_or_for_some_thousands_and_a_row_of_each(
+    copies, days, rows
+):
+    config = tallies.config(days=days, replicates=copies)
+    (found,) = SeriesAndDetail(Setup(tallies.WORKLOAD, config)).tables()
+    assert found.rows == rows
+    units = {"day": "day", "step": ""}  # a step is no unit
+    for clock, unit in units.items():
+        (found,) = contents(clock=clock, ticks_key="days").tables()
+        assert [one.units for one in found.columns] == ["", unit, "units"]
 
 
 def block(first, last, detail=(), measured=(), rows=()):

@@ -204,6 +204,37 @@ def test_new_parameters_change_constant_arrays_and_no_others():
     assert [p.pace for p in one._of_copy] == [3.0, 3.0]
 
 
+def test_rows_outside_the_ticks_are_refused_and_not_lost():
+    class Late(ReferenceEngine):
+        """Stands for a device, whose kernels append at any time."""
+
+        def events(self):
+            return {"none": np.zeros((0, 3)), "deals": np.zeros((rows, 3))}
+
+    one, rows = Late(Five(), tallies.config(), copies=2), 0
+    one.start()
+    one.finish()
+    rows = 1
+    for run, when in ((one.start, "before the first day"), (one.finish, "after the last day")):
+        with pytest.raises(SocietiesError) as found:
+            run()
+        assert str(found.value) == f"rows are appended to 'deals' {when}, and are lost"
+
+
+def test_the_last_ticks_of_some_arrays_are_remembered():
+    one = engine(ensemble=5)
+    one.start()
+    one.remember(("count", "tally"), 3)
+    one.run_ticks(1, 5)
+    found = one.remembered((3, 5), 1, 2)
+    assert [*found] == [3, 5] and [*found[3]] == ["count", "tally"]
+    again = engine(ensemble=5)
+    again.start()
+    for first, last in ((1, 3), (4, 5)):
+        again.run_ticks(first, last)
+        assert found[last]["tally"].tolist() == again.state()["tally"][1:3].tolist()
+
+
 def test_an_engine_without_a_side_says_nothing_of_its_own():
     one = object.__new__(Engine)
     for name in ("arrays", "logs", "events", "wait", "_parameters_changed", "_reset"):

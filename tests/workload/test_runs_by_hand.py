@@ -350,9 +350,12 @@ def test_a_file_that_is_continued_stays_whatever_fails(tmp_path, monkeypatch):
 
 def test_progress_is_shown_unless_the_caller_shows_it(tmp_path, monkeypatch):
     shown, own = [], []
-    monkeypatch.setattr(
-        running, "progress_bar", lambda *_, **__: nullcontext(lambda *said: shown.append(said))
-    )
+
+    def bar(*_, notebook=False):
+        assert notebook
+        return nullcontext(lambda *said: shown.append(said))
+
+    monkeypatch.setattr(running, "progress_bar", bar)
     societies.run(society(), device="reference", out=tmp_path / "a.h5")
     assert shown[-1] == (6, 6)
     shown.clear()
@@ -441,11 +444,14 @@ def test_a_setup_is_that_of_the_device(monkeypatch):
 
 
 @pytest.mark.parametrize("allow", [False, True])
-def test_programs_run_in_steps_only_if_they_are_allowed(monkeypatch, allow):
+def test_programs_run_in_runs_and_steps_only_if_they_are_allowed(monkeypatch, tmp_path, allow):
     seen = []
     monkeypatch.setattr(running, "allowing", lambda allowed, ticks: seen.append(allowed) or ticks)
     societies.steps(society(), device="reference", **({"allow_programs": True} if allow else {}))
     assert seen == [allow]
+    monkeypatch.setattr(running, "allowed", lambda allowed: nullcontext(seen.append(allowed)))
+    societies.run(society(), device="reference", out=tmp_path / "a.h5", allow_programs=allow)
+    assert seen == [allow, allow]
 
 
 # -- where a file comes from ----------------------------------------------------------------------

@@ -180,9 +180,8 @@ def _curve_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
                 yield from _too_fast(config, place, number)
     for section in ("extraction", "device"):
         yield from _effort_conflicts(config, (), section, values)
-        for g, group in enumerate(config.groups):
-            if getattr(group, section) is not None:
-                yield from _effort_conflicts(config, ("groups", g), section, values)
+        for g, _ in enumerate(config.groups):
+            yield from _effort_conflicts(config, ("groups", g), section, values)
 
 
 def _too_fast(config: EconomyKeys, place: Path, effort: float) -> Iterator[Conflict]:
@@ -271,8 +270,9 @@ def _group_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
         if not math.isclose(total, 1, abs_tol=1e-9):
             yield Conflict(("groups",), f"the shares add up to {total:g}, not to 1", tuple(sizes))
             return
-    if set(kinds) in ({"count"}, {"share"}):
-        yield from _size_conflicts(config, kinds[0], tuple(sizes))
+    for kind in ("count", "share"):
+        if {*kinds} == {kind}:
+            yield from _size_conflicts(config, kind, tuple(sizes))
 
 
 def _size_kind(group: GroupConfig) -> str:

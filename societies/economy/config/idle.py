@@ -52,7 +52,8 @@ def _set_by_groups(config: Any) -> Iterator[tuple[str, str]]:
     for section in GroupConfig.model_fields:
         own = [getattr(group, section) for group in config.groups]
         if own and all(isinstance(one, Section) for one in own):
-            for key in type(own[0]).model_fields:
+            first, *_ = own
+            for key in type(first).model_fields:
                 if all(getattr(one, key) is not None for one in own):
                     yield section, key
 

@@ -143,7 +143,7 @@ def _cell(place: str, column: str, resources: int) -> Cell:
     model = _section(section)
     if key not in model.model_fields:
         raise _wrong(f"{where}: no key of {section}{suggestion(key, model.model_fields)}")
-    resource = whole_number(number) if number else None
+    resource = whole_number(number)
     if number and (resource is None or resource >= resources):
         raise _wrong(f"{where}: there is no resource {number}: they are 0 to {resources - 1}")
     return section, key, resource

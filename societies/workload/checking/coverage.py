@@ -40,14 +40,12 @@ def first_difference(
     clock: str, tick: int, phase: str, found: State, expected: State
 ) -> Difference | None:
     """Return the first element in which two states differ, in the order of ``expected``."""
-    for name, b in expected.items():
-        a = found[name]
-        if a.tobytes() == b.tobytes():
-            continue
-        a, b, bits = one_nan(a), one_nan(b), a.dtype.str.replace("f", "u")
-        for place in np.argwhere(a.view(bits) != b.view(bits)).tolist():
-            index = tuple(place)
-            return Difference(clock, tick, phase, name, index, a[index].item(), b[index].item())
+    for name, there in expected.items():
+        here, bits = found[name], there.dtype.str.replace("f", "u")
+        differs = one_nan(here).view(bits) != one_nan(there).view(bits)
+        for index in map(tuple, np.argwhere(differs).tolist()):
+            values = here[index].item(), there[index].item()
+            return Difference(clock, tick, phase, name, index, *values)
     return None
 
 
@@ -58,18 +56,18 @@ def first_different_event(
 
     The index is that of the copy, or those of copy, row of the copy and column.
     """
-    for name, b in expected.items():
-        a, what = found[name], f"events {name}"
-        copies = 1 + max(int(one[:, 0].max(initial=0)) for one in (a, b))
-        counts = [np.bincount(one[:, 0], minlength=copies) for one in (a, b)]
-        for copy in np.flatnonzero(counts[0] != counts[1]).tolist():
-            here, there = (one[copy].item() for one in counts)
-            return Difference(clock, tick, phase, f"{what}, number of rows", (copy,), here, there)
-        for at, column in np.argwhere(a != b).tolist():
-            copy = b[at, 0].item()
-            place = (copy, int((b[:at, 0] == copy).sum()), column - 1)
-            here, there = a[at, column].item(), b[at, column].item()
-            return Difference(clock, tick, phase, what, place, here, there)
+    for name, there in expected.items():
+        here, what = found[name], f"events {name}"
+        if np.array_equal(here, there):
+            continue
+        for copy in np.union1d(here[:, 0], there[:, 0]).tolist():
+            ours, theirs = (rows[rows[:, 0] == copy, 1:] for rows in (here, there))
+            counts = len(ours), len(theirs)
+            if counts[0] != counts[1]:
+                return Difference(clock, tick, phase, f"{what}, number of rows", (copy,), *counts)
+            for row, column in np.argwhere(ours != theirs).tolist():
+                values = ours[row, column].item(), theirs[row, column].item()
+                return Difference(clock, tick, phase, what, (copy, row, column), *values)
     return None
 
 

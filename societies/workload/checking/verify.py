@@ -169,9 +169,8 @@ class Comparison:
         self.reference = ReferenceEngine(workload, p, first=setup.first, copies=setup.copies)
         self._fields = workload.arrays(p)
         self._kinds = dict(workload.counts(p))
-        self._lists = tuple(workload.events(p))
         named = {*self._kinds, *(count.total for count in self._kinds.values())}
-        self._counted = [name for name in self._lists if name not in named]
+        self._counted = [name for name in workload.events(p) if name not in named]
         columns = chain.from_iterable(workload.columns(p).values())
         self._places = {name: i for i, name in enumerate(columns)}
         self.planned, self.end = 0, self._last
@@ -237,7 +236,7 @@ class Comparison:
 
     def _compare(self, steps: Iterable[Step], tick: int) -> Difference | None:
         """Run some steps on both sides, and compare after each."""
-        before, rows = self.engine.state(), dict.fromkeys(self._lists, 0)
+        before, rows = self.engine.state(), dict[str, int]()
         for one in (self.engine, self.reference):
             one.forget_events()
         for step in steps:
@@ -249,14 +248,13 @@ class Comparison:
             self.engine.step(step, tick)
             after = self.engine.state()
             found = self.first_difference(tick, str(step), after, self.reference.state())
-            if found is None and self._lists:
-                here, there = self.engine.events(), self.reference.events()
-                found = first_different_event(self.clock, tick, str(step), here, there)
+            here, there = self.engine.events(), self.reference.events()
+            found = found or first_different_event(self.clock, tick, str(step), here, there)
             if found is not None:
                 return found
-            more = {name: len(here[name]) - rows[name] for name in self._lists}
+            more = {name: len(own) - rows.get(name, 0) for name, own in here.items()}
             self._note(self.workload.part(step, tick), before, after, more)
-            before, rows = after, {name: rows[name] + more[name] for name in more}
+            before, rows = after, {name: len(own) for name, own in here.items()}
         return None
 
     def first_difference(
@@ -329,8 +327,8 @@ class Comparison:
                 if at.any():
                     found = (first + np.flatnonzero(at)).tolist()
                     happens[name] = [*happens.get(name, []), *found]
-            for name, rows in self.engine.events().items() if lists else ():
-                if name in lists and len(rows):
+            for name in lists:
+                if len(rows := self.engine.events()[name]):
                     happens[name] = [*happens.get(name, []), *np.unique(rows[:, 1]).tolist()]
             first, size = end + 1, min(2 * size, LOG_TICKS)
         self._note_end()

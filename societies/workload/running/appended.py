@@ -32,7 +32,7 @@ class EventRows:
     rows : the rows in the order in which they were appended
     """
 
-    def __init__(self, name: str, kind: Events, clock: str, tick: int = 0) -> None:
+    def __init__(self, name: str, kind: Events, clock: str, tick: int) -> None:
         self._name, self._kind, self._clock, self.tick = name, kind, clock, tick
         self.rows: list[tuple[int, ...]] = []
 
@@ -85,30 +85,21 @@ def require_events(
     clock, copies, first : what a tick and a copy are called, and number of the first copy
     """
     for name, rows in found.items():
-        if not len(rows):
-            continue
-        found_at, kind = rows[:, 1], kinds[name]
-        wrong = (found_at < ticks.start) | (found_at >= ticks.stop)
+        kind = kinds[name]
+        wrong = (rows[:, 1] < ticks.start) | (rows[:, 1] >= ticks.stop)
+        by_copy = rows[np.argsort(rows[:, 0], kind="stable")]  # and of each by tick
+        beyond = (by_copy[kind.rows :, :2] == by_copy[: -kind.rows, :2]).all(axis=1)
+        room = f"Events({kind.columns}, {kind.rows})"
         faults = {
-            f"a row of '{name}' begins with another number than the {clock}": wrong,
-            f"a number does not fit '{name}': {LIMITS}": (rows[:, 2:] < -LARGEST).any(axis=1),
+            f"a row of '{name}' begins with another number than the {clock}": rows[wrong],
+            f"a number does not fit '{name}': {LIMITS}": rows[(rows < -LARGEST).any(axis=1)],
+            f"more than {kind.rows} rows of '{name}': {room}": by_copy[kind.rows :][beyond],
         }
-        if not wrong.any():
-            room = f"Events({kind.columns}, {kind.rows})"
-            faults[f"more than {kind.rows} rows of '{name}': {room}"] = _beyond(rows, kind.rows)
         for said, bad in faults.items():
-            if bad.any():
-                found_at = np.where(found_at < 0, -1 - found_at, found_at)
-                at = min(np.flatnonzero(bad), key=found_at.__getitem__)
+            if len(bad):
+                found_at = np.maximum(bad[:, 1], -1 - bad[:, 1])
+                at = found_at.argmin()
                 raise SocietiesError(
-                    f"{clock} {found_at[at]}, {copies} {first + rows[at, 0]}: {said}\n"
+                    f"{clock} {found_at[at]}, {copies} {first + bad[at, 0]}: {said}\n"
                     "a run with SOCIETIES_DEBUG=checked names the line of the rule"
                 )
-
-
-def _beyond(rows: NDArray[Any], most: int) -> NDArray[np.bool_]:
-    """Return which rows are of a copy that has more than ``most`` rows of one tick."""
-    ticks = rows[:, 1] - rows[:, 1].min()
-    group = rows[:, 0].astype(np.int64) * (int(ticks.max()) + 1) + ticks
-    beyond: NDArray[np.bool_] = np.bincount(group)[group] > most
-    return beyond

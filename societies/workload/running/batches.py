@@ -21,7 +21,7 @@ from societies.opencl import Device
 from societies.workload.declare.fields import State
 from societies.workload.declare.phases import Step
 from societies.workload.declare.protocol import Setup
-from societies.workload.running.engines import LOG_ROWS, LOG_TICKS, Engine
+from societies.workload.running.engines import LOG_TICKS, Engine
 from societies.workload.running.launches import scratch_memory
 from societies.workload.running.logs import split_by_tick
 from societies.workload.running.profile import Profile
@@ -179,7 +179,7 @@ class Room:
         parts = [one.nbytes // max(1, len(one)) for one in rows.values()]
         fields = setup.fields.values()
         parts += [field.nbytes(sizes) for field in fields]
-        parts += [LOG_ROWS * field.nbytes(sizes) for field in fields if field.logged]
+        parts += [(LOG_TICKS + 1) * field.nbytes(sizes) for field in fields if field.logged]
         parts += [4] if workload.numbered else []
         events = workload.events(p).values()
         parts += [4 + 4 * one.columns * (LOG_TICKS * one.rows + 1) for one in events]

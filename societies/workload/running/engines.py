@@ -39,9 +39,6 @@ from societies.workload.running.state import (
 LOG_TICKS = 64
 """Largest number of ticks in a block; the host reads the logs of a block at once."""
 
-LOG_ROWS = LOG_TICKS + 1
-"""Rows of a log on the device: those of a block, and a still valid one of an earlier block."""
-
 ENDED = "ended"
 """Field with the tick at which a copy ended, -1 while it continues.
 
@@ -361,10 +358,10 @@ class Engine:
         self.forget_events()
         for step in steps:
             self.step(step, tick)
-        found = self.events() if self._event_kinds else {}
-        if names := [name for name, rows in found.items() if len(rows)]:
-            clock, when = self.workload.clock, "after the last" if tick else "before the first"
-            raise SocietiesError(f"rows are appended to '{names[0]}' {when} {clock}, and are lost")
+        for name, rows in self.events().items():
+            if len(rows):
+                when = f"{'after the last' if tick else 'before the first'} {self.workload.clock}"
+                raise SocietiesError(f"rows are appended to '{name}' {when}, and are lost")
 
     def _reset(self) -> None:
         """Set every array to its initial value, before the first phase."""
@@ -751,7 +748,7 @@ class ReferenceEngine(Engine):
         for rows in self._event_rows():
             rows.tick = tick
         for p, copy in zip(self._of_copy, self.copies_now, strict=True):
-            ended = getattr(copy, ENDED, -1)
+            ended = getattr(copy, ENDED, tick)
             if tick == FINISH or ended < 0 or ended == tick:  # complete the tick at which it ended
                 before = getattr(copy, SERIES, None)
                 function(p, copy, tick, **step.arguments)
@@ -869,7 +866,7 @@ class ReferenceEngine(Engine):
                         name: array[i].copy() if self.workload.numpy else array[i].tolist()
                         for name, array in state.items()
                     },
-                    **{name: EventRows(name, kind, clock) for name, kind in kinds},
+                    **{name: EventRows(name, kind, clock, self._tick) for name, kind in kinds},
                 },
             )
             for i, number in enumerate(self.copy_numbers().tolist())

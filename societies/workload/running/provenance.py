@@ -231,10 +231,8 @@ def _same_file(hashed: bool, before: Any, now: Any) -> bool:
 
     Of a file whose contents are ``hashed``, which are compared as well, the name alone counts.
     """
-    if not isinstance(before, str) or not isinstance(now, str):
-        return False
     one = os.path.basename if hashed else os.path.abspath
-    return bool(one(before) == one(now))
+    return isinstance(before, str) and isinstance(now, str) and one(before) == one(now)
 
 
 def _with_defaults(data: Mapping[str, Any], config: WorkloadConfig) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -46,25 +45,20 @@ def fitted(values: Any, dtype: Any) -> NDArray[Any]:
     """
     kind = np.dtype(dtype)
     whole = kind.kind in "iu"
-    least, most = (np.iinfo(kind).min, np.iinfo(kind).max) if whole else (-math.inf, math.inf)
     try:
         found = np.asarray(values)
     except ValueError:
         raise ValueError("rows of different lengths") from None
-    if not found.size or found.dtype == kind:
-        return found.astype(kind, copy=False)
-    if found.dtype.kind in ("iub" if whole else "iubf") and (
-        not whole or (least <= found.min() and found.max() <= most)
-    ):
-        return found.astype(kind)
+    if found.dtype.kind in ("iub" if whole else "iubf"):
+        made = found.astype(kind)
+        if not whole or (made == found).all():
+            return made
     objects = np.array(values, object)
     for place, one in np.ndenumerate(objects):
-        number = isinstance(one, Real | np.bool_)
+        number, hint = isinstance(one, Real | np.bool_), ""
         if whole and number and not isinstance(one, Integral | np.bool_):
             hint = ": write int(...), which cuts, or round(...)"
-        elif not number or (whole and not least <= one <= most):
-            hint = ""
-        else:
+        elif number and (not whole or np.iinfo(kind).min <= one <= np.iinfo(kind).max):
             continue
         plain = number or one is None or isinstance(one, str)
         shown = repr(getattr(one, "item", lambda one=one: one)()) if plain else type(one).__name__
@@ -165,6 +159,5 @@ def hash_array(hashed: Any, fields: Mapping[str, Field], name: str, array: NDArr
 
 def one_nan(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array in which each NaN has the same bits: IEEE 754 leaves them to the device."""
-    if array.dtype.kind != "f" or not array.size or not np.isnan(array.min()):
-        return array
-    return np.where(np.isnan(array), np.nan, array).astype(array.dtype)
+    missing = np.isnan(array)
+    return np.where(missing, array.dtype.type(np.nan), array) if missing.any() else array

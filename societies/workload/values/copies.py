@@ -100,7 +100,7 @@ def rows_of(p: Any, make: Callable[[Any], Any], tick: int) -> NDArray[Any]:
     return rows[p._points.of[p._points.stretch(tick)]] if isinstance(p, Copies) else rows
 
 
-def initial_of(p: Any, make: Callable[[Any], Any], dims: int = 0) -> Any:
+def initial_of(p: Any, make: Callable[[Any], Any], dims: int) -> Any:
     """Return ``make(p)``; of copies with different results one for each: (copy, ...).
 
     ``dims``: number of dimensions of one copy's array, to which results with fewer broadcast.

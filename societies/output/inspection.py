@@ -24,7 +24,7 @@ from societies.output.layout import (
     SESSIONS,
     require_ours,
 )
-from societies.output.opening import descriptor_of, is_study, require_whole, still_good
+from societies.output.opening import is_study, reading, require_whole, still_good
 from societies.output.seal import END_MISSING, STRUCTURE_INTACT, Damage
 from societies.output.stored_seal import Seal, StudySeal, find
 from societies.output.study_inspection import inspected, sweep_of
@@ -81,22 +81,18 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
         If it is no result file of societies, or too damaged to be inspected.
     """
     path = Path(path)
-    with explained(path, READING):
-        descriptor = descriptor_of(path)
-        try:
-            found = find(descriptor)
-            # A calibration with changed bytes is not opened: old versions of HDF5 may abort.
-            changed = found is None and hash_holds(path) is False
-            if isinstance(found, StudySeal) or (found is None and not changed and is_study(path)):
-                rows, complete, damages, good = inspected(path, descriptor, found, check=check)
-                return Inspection(path, rows, complete, check, damages, good)
-            if found is None and (changed or is_calibration(path)):
-                return _of_calibration(path)
-            if found is None:
-                return _without_seal(path)
-            return _inspected(path, found.disk(descriptor), found, check=check)
-        finally:
-            os.close(descriptor)
+    with explained(path, READING), reading(path) as descriptor:
+        found = find(descriptor)
+        # A calibration with changed bytes is not opened: old versions of HDF5 may abort.
+        changed = found is None and hash_holds(path) is False
+        if isinstance(found, StudySeal) or (found is None and not changed and is_study(path)):
+            rows, complete, damages, good = inspected(path, descriptor, found, check=check)
+            return Inspection(path, rows, complete, check, damages, good)
+        if found is None and (changed or is_calibration(path)):
+            return _of_calibration(path)
+        if found is None:
+            return _without_seal(path)
+        return _inspected(path, found.disk(descriptor), found, check=check)
 
 
 def configuration(path: str | os.PathLike[str]) -> str:

@@ -353,36 +353,6 @@ def declare(
     return layout
 
 
-def difference(there: Layout, here: Layout) -> str | None:
-    """Describe the first difference of two layouts, ignoring attributes; None if they fit."""
-    for name in sorted(there.coordinates.keys() | here.coordinates.keys()):
-        old, new = there.coordinates.get(name), here.coordinates.get(name)
-        if old is None or new is None:
-            return f"dimension '{name}' is only {'here' if old is None else 'in the file'}"
-        if len(old.values) != len(new.values):
-            return (
-                f"dimension '{name}' has {len(old.values)} values in the file, "
-                f"{len(new.values)} are requested"
-            )
-        if not np.array_equal(old.values, new.values):
-            return f"dimension '{name}' has other values in the file"
-    series = [
-        {name: (variable.dims, variable.dtype) for name, variable in layout.variables.items()}
-        for layout in (there, here)
-    ]
-    for what, old_items, new_items in (
-        ("variable", series[0], series[1]),
-        ("state array", there.state, here.state),
-    ):
-        for name in sorted(old_items.keys() | new_items.keys()):
-            if old_items.get(name) != new_items.get(name):
-                return (
-                    f"{what} '{name}' is {_declared(old_items.get(name))} in the file, "
-                    f"{_declared(new_items.get(name))} is requested"
-                )
-    return None
-
-
 def require_ours(file: h5py.File, path: object, *known: int) -> int:
     """Return the layout of an open file.
 
@@ -421,10 +391,6 @@ def require_ours(file: h5py.File, path: object, *known: int) -> int:
             f"another name ({option('out')})."
         )
     return int(version)
-
-
-def _declared(item: tuple[Any, ...] | None) -> str:
-    return "missing" if item is None else f"{item[1]} {item[0]}"
 
 
 def _check_name(name: str) -> None:

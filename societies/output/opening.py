@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import h5py
@@ -14,6 +14,7 @@ import numpy as np
 
 from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, seal
+from societies.output.checksums import Commits
 from societies.output.disk import Disk
 from societies.output.layout import A_STUDY, OTHER_VERSION, SEALED, STUDY_ATTRIBUTE, require_ours
 from societies.output.seal import Damage
@@ -43,6 +44,25 @@ def descriptor_of(path: Path, *, write: bool = False) -> int:
         number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
         raise OSError(number, os.strerror(number))
     return descriptor
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[int]:
+    """Open a regular file as `descriptor_of` does, until the end of the block."""
+    descriptor = descriptor_of(path)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def reading_sealed(path: Path) -> Iterator[tuple[Disk, Seal]]:
+    """Open a result file and check its structure as `sealed` does; refuse one without a seal."""
+    with reading(path) as descriptor:
+        found = sealed(path, descriptor, *SEALED)
+        assert found is not None  # older layouts are refused
+        yield found
 
 
 def sealed(path: Path, descriptor: int, *known: int) -> tuple[Disk, Seal] | None:
@@ -93,11 +113,8 @@ def is_study(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a study, even a damaged one; False if it cannot be read."""
     damage = (OSError, KeyError, ValueError, RuntimeError)  # h5py raises any of them
     with suppress(*damage, OutputError):
-        descriptor = descriptor_of(Path(path))
-        try:
+        with reading(Path(path)) as descriptor:
             found = find(descriptor)
-        finally:
-            os.close(descriptor)
         if found is not None:
             return isinstance(found, StudySeal)
         with opened(path) as file:
@@ -161,11 +178,25 @@ def require_whole(path: Path) -> None:
     OutputError, OSError
         As `sealed` does.
     """
-    descriptor = descriptor_of(path)
-    try:
+    with reading(path) as descriptor:
         sealed(path, descriptor)
-    finally:
-        os.close(descriptor)
+
+
+def require_sound(path: Path, disk: Disk, found: Seal) -> tuple[Commits, list[Damage]]:
+    """Compare all of a result file; return the record of its ticks, and damages that do no harm.
+
+    What a killed run left unfinished is no damage.
+
+    Raises
+    ------
+    OutputError
+        If anything else is damaged.
+    """
+    commits = checksums.commits(disk, found)
+    wrong = [one for one in checksums.damages(disk, found, commits) if not one.unfinished]
+    if not all(one.harmless for one in wrong):
+        raise damaged(path, disk, found, wrong)
+    return commits, wrong
 
 
 def damaged(path: Path, disk: Disk, found: Seal, wrong: Iterable[Damage]) -> OutputError:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from societies.background import for_each, in_background, threads_for
-from societies.errors import OutputError, option
+from societies.errors import OutputError
 from societies.output import checkpoints, checksums, lock, opening, sessions, tables
 from societies.output.building import read_layout
 from societies.output.checkpoints import Sums
@@ -45,7 +45,6 @@ from societies.output.layout import (
     StateLayout,
     Variable,
     declare,
-    difference,
     is_open_ended,
     require_ours,
 )
@@ -196,24 +195,14 @@ class ResultFile:
         return file
 
     @classmethod
-    def resume(
-        cls,
-        path: str | PathLike[str],
-        *,
-        coordinates: Iterable[Coordinate] | None = None,
-        variables: Iterable[Variable] | None = None,
-        state: StateLayout | None = None,
-    ) -> Self:
+    def resume(cls, path: str | PathLike[str]) -> Self:
         """Open an existing file for further writing, after checking everything in it.
-
-        With ``coordinates``, ``variables`` and ``state`` (all three, as for :meth:`create`) the
-        file must have been made for them.
 
         Raises
         ------
         OutputError
-            If the file is missing, not ours, damaged, open in another process, or made for
-            something else; it is not touched then.
+            If the file is missing, not ours, damaged, or open in another process; it is not touched
+            then.
         """
         path = Path(path)
         with explained(path, "write this file"):
@@ -226,25 +215,12 @@ class ResultFile:
                 with opened(path) as content:
                     require_ours(content, path, *SEALED)
                     layout = read_layout(content)
-                if coordinates is not None and variables is not None and state is not None:
-                    here = declare(coordinates, variables, {}, state, clock=layout.clock)
-                    unlike = difference(layout, here)
-                    if unlike:
-                        raise OutputError(
-                            f"{path}: does not fit what is to be run: {unlike}.\n"
-                            "Resume with the configuration that made it, or name another file with "
-                            f"{option('out')}."
-                        )
                 disk, sealed = found
                 # Records of commits count the rows of tables in the order of the seal; HDF5 lists
                 # tables by name.
                 in_order = {name: layout.tables[name] for name in sealed.tables}
                 layout = replace(layout, tables=in_order)
-                commits = checksums.commits(disk, sealed)
-                found_wrong = checksums.damages(disk, sealed, commits)
-                wrong = [one for one in found_wrong if not one.unfinished]
-                if not all(one.harmless for one in wrong):
-                    raise opening.damaged(path, disk, sealed, wrong)
+                _, wrong = opening.require_sound(path, disk, sealed)
                 file = cls(path, disk, sealed, layout)
             file.damages = wrong
             bad = {one.what for one in wrong}

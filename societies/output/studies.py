@@ -65,16 +65,12 @@ def checked_study(path: Path) -> Content:
     OutputError
         If the file is missing, no study, or damaged.
     """
-    with explained(path, READING):
-        descriptor = opening.descriptor_of(path)
-        try:
-            found = opening.sealed_study(path, descriptor)
-            if found is None:
-                content = old_content(path, Disk(descriptor, extents_of(path)))
-            else:
-                content = content_of(path, *found)
-        finally:
-            os.close(descriptor)
+    with explained(path, READING), opening.reading(path) as descriptor:
+        found = opening.sealed_study(path, descriptor)
+        if found is None:
+            content = old_content(path, Disk(descriptor, extents_of(path)))
+        else:
+            content = content_of(path, *found)
     if content.rows.wrong:
         raise opening.damaged_runs(path, content.rows.wrong, content.rows.good)
     return content

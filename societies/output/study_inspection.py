@@ -143,11 +143,8 @@ def sweep_of(path: Path) -> str:
         If it is no study, cannot be read or is damaged.
     """
     with explained(path, READING):
-        descriptor = opening.descriptor_of(path)
-        try:
+        with opening.reading(path) as descriptor:
             opening.sealed_study(path, descriptor)
-        finally:
-            os.close(descriptor)
         with opened(path) as file:
             definition = json.loads(bytes(file[DEFINITION][...]))
             attributes = dict(file.attrs)

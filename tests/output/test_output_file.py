@@ -17,7 +17,6 @@ from numpy.testing import assert_array_equal
 
 from societies import background
 from societies.background import for_each
-from societies.errors import OutputError
 from societies.output import Coordinate, ResultFile, Variable, open_results
 from societies.output.layout import declare
 
@@ -215,45 +214,12 @@ def test_the_counter_never_moves_back(path):
 
 def test_resume_gives_back_what_was_declared(path):
     create(path).close()
-    with ResultFile.resume(path, coordinates=COORDINATES, variables=VARIABLES, state=STATE) as file:
+    with ResultFile.resume(path) as file:
         assert file.attributes == ATTRIBUTES
         assert file.variables["held"] == VARIABLES[4]
         assert file.variables["deals"] == VARIABLES[3]
         for coordinate in COORDINATES:
             assert_array_equal(file.coordinates[coordinate.name].values, coordinate.values)
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        (
-            {
-                "coordinates": [
-                    Coordinate("day", np.arange(1, 31)),
-                    COORDINATES[0],
-                    *COORDINATES[2:],
-                ]
-            },
-            "'day' has 20 values in the file, 30 are requested",
-        ),
-        ({"coordinates": COORDINATES[:-1]}, "'activity' is only in the file"),
-        (
-            {"coordinates": [Coordinate("society", np.arange(1, 4)), *COORDINATES[1:]]},
-            "'society' has other values",
-        ),
-        ({"variables": VARIABLES[1:]}, "variable 'gini' is float64"),
-        ({"state": STATE | {"held": ((SOCIETIES, 5), np.int32)}}, "state array 'held'"),
-    ],
-)
-def test_resume_refuses_a_file_made_for_something_else(path, changes, says):
-    create(path).close()
-    before = path.read_bytes()
-    if "coordinates" in changes:
-        changes["variables"] = []
-    expected = {"coordinates": COORDINATES, "variables": VARIABLES, "state": STATE} | changes
-    with pytest.raises(OutputError, match=says):
-        ResultFile.resume(path, **expected)
-    assert path.read_bytes() == before
 
 
 def test_open_results_shows_committed_days_only(path):

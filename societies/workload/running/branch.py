@@ -7,9 +7,8 @@ So its file is the same as that of a run of its configuration from the start.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,21 +88,13 @@ def parent_of(setup: Setup[Any, Any], path: Path, tick: int | None) -> Iterator[
         If the file has another configuration or version, ends earlier, or is damaged.
     """
     workload, config, clock = setup.workload, setup.config, setup.workload.clock
-    with explained(path, READING):
-        descriptor = opening.descriptor_of(path)
-    try:
+    with ExitStack() as stack:
         with explained(path, READING):
-            whole = opening.sealed(path, descriptor, *SEALED)
-            assert whole is not None  # older layouts are refused
-            disk, seal = whole
+            disk, seal = stack.enter_context(opening.reading_sealed(path))
             with opened(path) as file:
                 require_ours(file, path, *SEALED)
                 layout = read_layout(file)
-            commits = checksums.commits(disk, seal)
-            wrong = [one for one in checksums.damages(disk, seal, commits) if not one.unfinished]
-            if not all(one.harmless for one in wrong):
-                raise opening.damaged(path, disk, seal, wrong)
-        end = commits.tick
+            end = opening.require_sound(path, disk, seal)[0].tick
         tick = end if tick is None else tick
         if not 0 <= tick <= end:
             raise OutputError(
@@ -122,8 +113,6 @@ def parent_of(setup: Setup[Any, Any], path: Path, tick: int | None) -> Iterator[
         _require_same_past(path, layout.attributes, config, tick, clock)
         begin, state, there = _begin(setup, path, tick, disk, seal, layout, futures)
         yield Parent(path, tick, begin, state, there, disk, layout, futures)
-    finally:
-        os.close(descriptor)
 
 
 def _begin(
@@ -278,14 +267,8 @@ def _copy_checkpoints(parent: Parent, file: ResultFile, config: Any) -> None:
 
 def last_tick(path: Path) -> int:
     """Return the last complete tick of a file."""
-    with explained(path, READING):
-        descriptor = opening.descriptor_of(path)
-        try:
-            whole = opening.sealed(path, descriptor, *SEALED)
-            assert whole is not None  # older layouts are refused
-            return checksums.commits(*whole).tick
-        finally:
-            os.close(descriptor)
+    with explained(path, READING), opening.reading_sealed(path) as (disk, seal):
+        return checksums.commits(disk, seal).tick
 
 
 def with_values(config: Any, values: Mapping[int, Mapping[str, Any]]) -> Any:

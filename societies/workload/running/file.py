@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -111,20 +110,13 @@ def checkpoint_of(
         If the file has another configuration or version, has no valid checkpoint or cannot be
         read.
     """
-    with explained(path, READING):
-        descriptor = opening.descriptor_of(path)
-        try:
-            whole = opening.sealed(path, descriptor, *SEALED)
-            assert whole is not None  # older layouts are refused
-            disk, seal = whole
-            with opened(path) as file:
-                require_ours(file, path, *SEALED)
-                attributes = dict(file.attrs)
-            committed = checksums.commits(disk, seal).tick
-            found = checkpoints.latest(disk, seal.slots, committed, last)
-            there = list(checkpoints.ticks(disk, seal.slots, committed).values())
-        finally:
-            os.close(descriptor)
+    with explained(path, READING), opening.reading_sealed(path) as (disk, seal):
+        with opened(path) as file:
+            require_ours(file, path, *SEALED)
+            attributes = dict(file.attrs)
+        committed = checksums.commits(disk, seal).tick
+        found = checkpoints.latest(disk, seal.slots, committed, last)
+        there = list(checkpoints.ticks(disk, seal.slots, committed).values())
     clock, key = seal.clock, setup.workload.ticks_key
     require_origin(path, attributes, setup, (key, "record"), doing="what is computed from it")
     if found is not None:

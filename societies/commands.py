@@ -89,7 +89,7 @@ class Commands(typer.core.TyperGroup):
             if OVERRIDE in names and RULE not in names:
                 own.insert(names.index(OVERRIDE) + 1, rule_option())
             command.params = [*own, *(one for one in self.params if one.name in COMMON)]
-            without_types(command.get_params(ctx))
+            adapted(command.get_params(ctx))
         return command
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -98,7 +98,7 @@ class Commands(typer.core.TyperGroup):
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options before the command."""
-        return without_types(super().get_params(ctx))
+        return adapted(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help; of the commands only their first sentences are needed."""
@@ -120,14 +120,34 @@ class Commands(typer.core.TyperGroup):
             self._listed = False
 
 
-def without_types(parameters: Any) -> Any:
-    """Let help show no type of arguments ("list[Path]" tells a user nothing) and of switches."""
+def adapted(parameters: Any) -> Any:
+    """Let help show no type of arguments ("list[Path]" tells a user nothing) and of switches.
+
+    Values are converted by `_convert_late`.
+    """
     for parameter in parameters:
+        if "process_value" not in vars(parameter):
+            _convert_late(parameter)
         if isinstance(parameter, typer.core.TyperArgument):
             parameter.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
     return parameters
+
+
+def _convert_late(parameter: Any) -> None:
+    """Let typer prepare a conversion, for which it imports pydantic, only if a value is given."""
+    process = parameter.process_value
+
+    def process_value(ctx: Any, value: Any) -> Any:
+        if isinstance(value, str) and value is parameter.default:
+            return value
+        if value is not None or (parameter.required and not ctx.resilient_parsing):
+            return process(ctx, value)
+        none = () if parameter.multiple or parameter.nargs == -1 else None
+        return parameter.callback(ctx, parameter, none) if parameter.callback else none
+
+    parameter.process_value = process_value
 
 
 HELP = "typer.rich_utils"

@@ -19,9 +19,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from filelock import FileLock, Timeout
-from platformdirs import user_cache_dir
-
 from societies.paths import data_directory
 
 POCL = "Portable Computing Language"
@@ -46,7 +43,11 @@ _PATIENCE = 120.0  # seconds for another process's build of the same program
 
 def cache_directory() -> Path:
     """Return ``SOCIETIES_CACHE_DIR``, else the user's cache folder for societies."""
-    return Path(os.environ.get("SOCIETIES_CACHE_DIR") or user_cache_dir("societies"))
+    if given := os.environ.get("SOCIETIES_CACHE_DIR"):
+        return Path(given)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("societies")
 
 
 def caches_itself(device: BuildDevice) -> bool:
@@ -76,6 +77,8 @@ def alone(key: str) -> Iterator[None]:
     empty cache. A folder that cannot be written, or a process that is stopped while it builds, is
     no reason to fail: the build continues without the lock then.
     """
+    from filelock import FileLock, Timeout
+
     folder = cache_directory() / "locks"
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError, NotImplementedError, Timeout):

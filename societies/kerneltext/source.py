@@ -135,29 +135,30 @@ def amalgamate(
     """
     result = AmalgamatedText()
     kernels = data_directory("kernels")
-    seen: set[Path] = set()
+    seen: set[Any] = set()
     if macros:
         result.append(MACROS_NAME, macro_text(macros))
     if header:
-        _insert(HEADER_NAME, header, kernels, kernels.resolve(), seen, result)
+        result.text += _insert(HEADER_NAME, header, kernels, kernels.resolve(), seen, result)
     for source in sources:
         if isinstance(source, Generated):
             for name, file in source.files.items():
                 result.files[name] = file
                 result.lines[name] = read_text(file, LONGEST_KERNEL).split("\n")
-            _insert(str(source), source.text, kernels, kernels.resolve(), seen, result)
+            own = (str(source), source.text, kernels, kernels.resolve())
+            result.text += _insert(*own, seen, result)
             continue
         path = Path(source) if Path(source).is_absolute() else kernels / source
         if not os.path.isfile(path):
             raise BuildError(f"kernel file '{source}' not found (looked at {path})")
-        _expand(path.resolve(), kernels.resolve(), seen, result)
+        result.text += _expand(path.resolve(), kernels.resolve(), seen, result)
     return result
 
 
-def _expand(path: Path, kernels: Path, seen: set[Path], result: AmalgamatedText) -> None:
-    """Append one file, unless the text has it already."""
+def _expand(path: Path, kernels: Path, seen: set[Any], result: AmalgamatedText) -> str:
+    """Return the text of one file with its includes; "" if it was inserted before."""
     if path in seen:
-        return
+        return ""
     seen.add(path)
     try:
         text = read_text(path, LONGEST_KERNEL)
@@ -165,36 +166,37 @@ def _expand(path: Path, kernels: Path, seen: set[Path], result: AmalgamatedText)
         raise BuildError(str(error)) from None
     name = path.relative_to(kernels).as_posix() if path.is_relative_to(kernels) else str(path)
     result.files[name] = path
-    _insert(name, text, path.parent, kernels, seen, result)
+    return _insert(name, text, path.parent, kernels, seen, result)
 
 
 def _insert(
-    name: str, text: str, folder: Path, kernels: Path, seen: set[Path], result: AmalgamatedText
-) -> None:
-    """Append a text, whose includes are looked up in ``folder`` and in ``kernels``."""
+    name: str, text: str, folder: Path, kernels: Path, seen: set[Any], result: AmalgamatedText
+) -> str:
+    """Return a text with its includes, which are looked up in ``folder`` and in ``kernels``."""
     rows, includes = _read(text)
     result.lines[name] = list(rows)
-    result.text += _line_directive(1, name)
+    pieces = [_line_directive(1, name)]
     begin = 0
     for number, include in includes.items():
-        result.text += "".join(f"{row}\n" for row in rows[begin : number - 1])
+        pieces += [f"{row}\n" for row in rows[begin : number - 1]]
         begin = number
         wanted = include[1] if include[1] is not None else include[2]
         if not wanted:
             shown = result.shown(name)
             raise BuildError(f'{shown}:{number}: #include needs a file name: #include "file.cl"')
-        candidates = [(folder / wanted), (kernels / wanted)]
-        found = next((c for c in candidates if os.path.isfile(c)), None)
-        if found is None:
-            raise BuildError(
-                f"{result.shown(name)}:{number}: include file '{wanted}' not found\n"
-                f"    looked in {folder} and {kernels}"
-            )
-        if found not in seen:  # to resolve a path asks the system about every folder above it
-            _expand(found.resolve(), kernels, seen, result)
-            seen.add(found)
-        result.text += _line_directive(number + 1, name)
-    result.text += "".join(f"{row}\n" for row in rows[begin:])
+        if (folder, wanted) not in seen:  # to look for a file asks the system several times
+            candidates = [(folder / wanted), (kernels / wanted)]
+            found = next((c for c in candidates if os.path.isfile(c)), None)
+            if found is None:
+                raise BuildError(
+                    f"{result.shown(name)}:{number}: include file '{wanted}' not found\n"
+                    f"    looked in {folder} and {kernels}"
+                )
+            pieces.append(_expand(found.resolve(), kernels, seen, result))
+            seen.add((folder, wanted))
+        pieces.append(_line_directive(number + 1, name))
+    pieces += [f"{row}\n" for row in rows[begin:]]
+    return "".join(pieces)
 
 
 @lru_cache(maxsize=256)  # files: a process that builds many programs reads each but once
@@ -214,7 +216,7 @@ def without_comments(text: str, *, keep_strings: bool = False) -> str:
         token = match[0]
         if token[0] in "\"'" and keep_strings:
             return token
-        return "\n".join(" " * len(row) for row in token.split("\n"))
+        return "\n".join([" " * len(row) for row in token.split("\n")])
 
     return _TOKENS.sub(blank, text)
 

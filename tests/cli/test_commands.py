@@ -58,13 +58,10 @@ OF_OURS = {"societies.opencl", "societies.translate", "societies.localmem", "soc
 @pytest.mark.parametrize(
     ("words", "without"),
     [
-        (["check", "economy/quickstart"], {*HEAVY, *OF_OURS, "rich"}),
+        (["check", "economy/quickstart"], {*HEAVY, *OF_OURS, "rich", "filelock", "platformdirs"}),
         (["--help"], {*HEAVY, *OF_OURS, "pydantic", "yaml", "markdown_it", "importlib.metadata"}),
         (["--version"], {*HEAVY, *OF_OURS, "pydantic", "yaml", "rich"}),
-        (
-            ["run", "--help"],
-            {*HEAVY, *OF_OURS, "yaml", "markdown_it"},
-        ),  # typer reads options by pydantic
+        (["run", "--help"], {*HEAVY, *OF_OURS, "pydantic", "yaml", "markdown_it"}),
         (["schema", "economy"], {*HEAVY, *OF_OURS}),
         (
             ["run", "economy/quickstart", "--device", "reference", "--ticks", "1", "-q"],

@@ -72,7 +72,7 @@ def test_a_number_that_is_none_is_said_in_plain_words(words, said, shell, monkey
     )
 
 
-HEAVY = {"numpy", "pyopencl", "xarray", "h5py", "yaml", "societies.config"}
+HEAVY = {"numpy", "pyopencl", "xarray", "h5py", "yaml", "pydantic", "societies.config"}
 
 
 def completed(*words: str, without: set[str] | None = None) -> list[str]:

@@ -177,7 +177,7 @@ def _with_includes(files: tuple[str, ...]) -> tuple[Path, ...]:
         BuildError
     ):  # a model whose kernels are not written yet runs in plain Python all the same
         return ()
-    return tuple(path.resolve() for path in found)
+    return tuple(_resolved(str(path)) for path in found)
 
 
 def _twins(modules: Iterable[str]) -> list[str]:
@@ -187,6 +187,7 @@ def _twins(modules: Iterable[str]) -> list[str]:
     return [name for name in names if (data_directory("kernels") / name).is_file()]
 
 
+@lru_cache(maxsize=1024)
 def _name(path: Path) -> str:
     """Return the name of a source, the same in every installation."""
     if path.is_relative_to(kernels := _resolved(str(data_directory("kernels")))):

@@ -85,16 +85,16 @@ class Range:
         return [round(value) for value in drawn] if self.whole else drawn.tolist()
 
     def _quantiles(self, unit: NDArray[np.float64]) -> NDArray[np.float64]:
-        from scipy import stats
-
         # numpy and scipy do not compute with whole numbers of more than 64 bits
         given = {word: float(value) for word, value in self.given.items()}
+        if self.distribution == "uniform":
+            return given["low"] + unit * (given["high"] - given["low"])
+        from scipy import stats
+
         found: NDArray[np.float64]
-        if self.distribution in ("uniform", "log_uniform", "triangular"):
+        if self.distribution in ("log_uniform", "triangular"):
             low, high = given["low"], given["high"]
-            if self.distribution == "uniform":
-                found = low + unit * (high - low)
-            elif self.distribution == "log_uniform":
+            if self.distribution == "log_uniform":
                 found = stats.loguniform(low, high).ppf(unit)
             else:
                 mode = (given["mode"] - low) / (high - low)

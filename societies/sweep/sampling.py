@@ -1,4 +1,4 @@
-"""Which points does a sampling method give? SALib and `scipy.stats` draw the samples."""
+"""Which points does a sampling method give? SALib and `scipy.stats` draw most of the samples."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from societies.config.document import Document
 from societies.config.problems import Origin, Path
 from societies.errors import ConfigError
+from societies.lazily import np
 from societies.numbers import LARGEST
 from societies.sweep.factor import Factor, InvalidFactor, Row, Unknown, key_place
 from societies.sweep.ranges import Range, range_of
@@ -68,8 +69,14 @@ def sample(document: Document, path: Path, method: str, said: Mapping[str, Any])
 
     @cache
     def rows() -> list[Row]:
-        unit = _unit_cube(method, options, len(ranges))
-        columns = [one.values(unit[:, i]) for i, one in enumerate(ranges.values())]
+        try:
+            unit = _unit_cube(method, options, len(ranges))
+            columns = [one.values(unit[:, i]) for i, one in enumerate(ranges.values())]
+        except ImportError as error:
+            raise ConfigError(
+                f"vary.{method}: needs the package {error.name}, which is not installed: pip "
+                "install 'societies[study]'"
+            ) from None
         return list(zip(*columns, strict=True))
 
     def place(row: int, key: str) -> Origin:
@@ -93,30 +100,34 @@ def _count(method: str, options: Mapping[str, int], keys: int) -> int:
 
 def _unit_cube(method: str, options: Mapping[str, Any], keys: int) -> Any:
     """Return the sample in the unit cube, (point, key) float64."""
-    try:
-        import warnings
+    if method == "latin_hypercube":
+        return _latin_hypercube(options["points"], keys, options["seed"])
+    import warnings
 
-        from scipy.stats import qmc
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # numbers that are no power of 2; the docs explain it
+        if method == "sobol":
+            from scipy.stats import qmc
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # numbers that are no power of 2; the docs explain it
-            if method == "latin_hypercube":
-                return qmc.LatinHypercube(keys, rng=options["seed"]).random(options["points"])
-            if method == "sobol":
-                return qmc.Sobol(keys, rng=options["seed"]).random(options["points"])
-            from SALib.sample import morris, sobol
+            return qmc.Sobol(keys, rng=options["seed"]).random(options["points"])
+        from SALib.sample import morris, sobol
 
-            problem = {"num_vars": keys, "names": [str(i) for i in range(keys)]}
-            problem["bounds"] = [[0.0, 1.0]] * keys
-            if method == "morris":
-                trajectories, levels = options["trajectories"], options["levels"]
-                return morris.sample(problem, trajectories, levels, seed=options["seed"])
-            second = options["second_order"]
-            return sobol.sample(
-                problem, options["points"], calc_second_order=second, seed=options["seed"]
-            )
-    except ImportError as error:
-        raise ConfigError(
-            f"vary.{method}: needs the package {error.name}, which is not installed: pip install "
-            "'societies[study]'"
-        ) from None
+        problem = {"num_vars": keys, "names": [str(i) for i in range(keys)]}
+        problem["bounds"] = [[0.0, 1.0]] * keys
+        if method == "morris":
+            trajectories, levels = options["trajectories"], options["levels"]
+            return morris.sample(problem, trajectories, levels, seed=options["seed"])
+        second = options["second_order"]
+        return sobol.sample(
+            problem, options["points"], calc_second_order=second, seed=options["seed"]
+        )
+
+
+def _latin_hypercube(points: int, keys: int, seed: int) -> Any:
+    """Return the numbers of `scipy.stats.qmc.LatinHypercube`; it takes a second to import."""
+    draws = np.random.default_rng(seed).spawn(1)[0]
+    within = draws.uniform(size=(points, keys))
+    parts = np.tile(np.arange(1, points + 1), (keys, 1))
+    for of_key in parts:
+        draws.shuffle(of_key)
+    return (parts.T - within) / points

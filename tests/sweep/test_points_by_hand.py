@@ -7,6 +7,7 @@ closed form.
 from __future__ import annotations
 
 import math
+import sys
 from itertools import product
 from types import SimpleNamespace
 from typing import Literal
@@ -26,6 +27,7 @@ from societies.sweep.points import (
     sweep_points,
 )
 from societies.sweep.ranges import Wrong, range_of
+from societies.sweep.sampling import _unit_cube
 from societies.workload.running.points import points_of as parameters_of
 
 BASE = {"workload": "economy", "agents": 5, "resources": 4, "days": 6}
@@ -163,13 +165,24 @@ def cube(method, **options):
 def test_samples_are_those_of_scipy():
     from scipy.stats import qmc
 
-    expected = qmc.LatinHypercube(2, rng=4).random(5)
-    np.testing.assert_allclose(cube("latin_hypercube", points=5, seed=4), expected, rtol=1e-12)
-    np.testing.assert_allclose(
-        cube("latin_hypercube", points=1), qmc.LatinHypercube(2, rng=1).random(1), rtol=1e-12
-    )
+    for count, seed in ((1, 1), (5, 4), (1000, 2**31)):
+        expected = qmc.LatinHypercube(2, rng=seed).random(count)
+        of_ours = _unit_cube("latin_hypercube", {"points": count, "seed": seed}, 2)
+        assert of_ours.tobytes() == expected.tobytes()
+        found = cube("latin_hypercube", points=count, seed=seed)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
     expected = qmc.Sobol(2, rng=7).random(8)
     np.testing.assert_allclose(cube("sobol", points=8, seed=7), expected, atol=1e-12)
+
+
+def test_a_hypercube_of_plain_ranges_needs_no_scipy_and_other_samples_say_that_they_do(monkeypatch):
+    for name in {*(one for one in sys.modules if one.startswith("scipy.")), "scipy", "scipy.stats"}:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert len(points({"latin_hypercube": {"points": 3, "keys": KEYS}})) == 3
+    normal = {EXPONENT: {"distribution": "normal", "mean": 2, "sd": 0.1}}
+    for method, keys in (("latin_hypercube", normal), ("sobol", KEYS)):
+        with pytest.raises(ConfigError, match=f"vary.{method}: needs the package scipy"):
+            points({method: {"points": 4, "keys": keys}})
 
 
 @pytest.mark.parametrize(("given", "levels"), [({}, 4), ({"levels": 2}, 2), ({"levels": 8}, 8)])

@@ -30,6 +30,8 @@ def _command() -> None:
         signals.watch()
         # To find plug-ins of its own, pydantic would read the data of all installed packages.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+        # Else the threads of NumPy's OpenBLAS, one for each core, wait busily for 0.1 s.
+        os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
         from societies.cli import main
 
         main(own_process=True)

@@ -20,9 +20,8 @@ from societies.workload.checking.coverage import first_difference
 from societies.workload.checking.verify import REPORT_IT
 from societies.workload.declare.fields import SERIES
 from societies.workload.declare.protocol import Setup
-from societies.workload.running.batches import OwnCopies
+from societies.workload.running.batches import OwnCopies, engine_of
 from societies.workload.running.engines import LOG_TICKS, Engine
-from societies.workload.running.run import engine_of
 from societies.workload.running.state import checkpointed
 
 SHOWN = 6

@@ -27,7 +27,7 @@ from societies.sweep.points import Policies, launch_config
 from societies.sweep.program_cache import PROGRAMS, Loan, program_of
 from societies.version import package_version
 from societies.workload.declare.protocol import Setup
-from societies.workload.running.batches import OwnCopies
+from societies.workload.running.batches import OwnCopies, engine_of
 from societies.workload.running.blocks import Simulation
 from societies.workload.running.contents import contents_of
 from societies.workload.running.engines import Engine
@@ -35,7 +35,6 @@ from societies.workload.running.interrupts import interrupts
 from societies.workload.running.pasts import SharedPasts, pasts_of
 from societies.workload.running.programs import allowed
 from societies.workload.running.registry import workload, workload_of_file
-from societies.workload.running.run import engine_of
 from societies.workload.running.sources import sources_of
 from societies.workload.running.state import file_values
 

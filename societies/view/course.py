@@ -23,11 +23,11 @@ from societies.signals import COMPUTING
 from societies.view.shots import History, Line
 from societies.workload import Setup
 from societies.workload.declare.fields import State, series_columns
+from societies.workload.running.batches import engine_of
 from societies.workload.running.branch import with_interventions, with_values
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS, Built, Engine, build
 from societies.workload.running.pace import paced
-from societies.workload.running.run import engine_of
 from societies.workload.running.varying import changed, value_at
 
 Change = tuple[int, str, Any]

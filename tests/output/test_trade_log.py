@@ -275,7 +275,7 @@ def test_a_device_that_does_otherwise_is_an_error(tmp_path, monkeypatch):
             if last == 5:
                 self.copies_now[1].held[2][5] += 1
 
-    monkeypatch.setattr("societies.workload.running.run.ReferenceEngine", Wrong)
+    monkeypatch.setattr("societies.workload.running.batches.ReferenceEngine", Wrong)
     expected = r"society 1: .* day 5, .* array held, index \[0, 2, 5\]"
     with pytest.raises(DeviceError, match=expected):
         run(tmp_path / "run.h5")

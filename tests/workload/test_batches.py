@@ -208,7 +208,7 @@ def test_a_society_that_does_not_fit_is_refused_before_anything_is_built(tmp_pat
     plan = societies.plan(small("economy"), device="cpu")
     assert any(re.match(message, warning) for warning in plan.warnings)
     assert dict(plan.rows)["societies at once"] == "none fits"
-    monkeypatch.setattr("societies.workload.running.run.DeviceEngine", None)
+    monkeypatch.setattr("societies.workload.running.batches.DeviceEngine", None)
     with pytest.raises(SocietiesError, match=message):
         societies.run(small("economy"), device="cpu", out=tmp_path / "run.h5")
     assert not (tmp_path / "run.h5").exists()

@@ -399,7 +399,7 @@ def test_that_nothing_fits_is_said_before_that_there_is_no_room(tmp_path, monkey
     monkeypatch.setattr(running, "devices_of", lambda setup, device: ["a", "b"])
     monkeypatch.setattr(running, "chosen_device", lambda name: (name, name, {}))
     monkeypatch.setattr(running, "require_room", no_room)
-    monkeypatch.setattr(running, "_fit", fit)
+    monkeypatch.setattr(running, "copies_that_fit", fit)
     with pytest.raises(SocietiesError, match="^a fits no device$" if said else "^no room$"):
         societies.run(On(tallies.WORKLOAD, society()), out=tmp_path / "run.h5")
 

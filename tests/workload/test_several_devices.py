@@ -5,6 +5,8 @@ The devices are one device, listed several times: each time stands for a process
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -206,3 +208,13 @@ def test_processes_divide_the_memory_that_they_share():
     assert Room(setup, of_gpu, OwnCopies(0, 1, 4, 2)).has == whole // 2
     if device.kind == "cpu":
         assert Room(setup, device, OwnCopies(0, 1, 8, 1)).has < Room(setup, device).has / 4
+
+
+def test_the_process_of_a_device_loads_no_library_for_files():
+    """Every GPU waits for it."""
+    code = (
+        "import sys, societies.workload.running.worker\n"
+        "print({'h5py', 'societies.output', 'typer'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

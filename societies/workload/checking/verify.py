@@ -42,12 +42,12 @@ from societies.workload.checking.windows import (
 from societies.workload.declare.fields import SERIES, State
 from societies.workload.declare.phases import Step
 from societies.workload.declare.protocol import Setup
+from societies.workload.running.batches import engine_of
 from societies.workload.running.devices import REFERENCE
 from societies.workload.running.engines import ENDED, FINISH, LOG_TICKS, ReferenceEngine, ended_at
 from societies.workload.running.file import checkpoint_of
 from societies.workload.running.plan import NotKnown, Unseen
 from societies.workload.running.request import Config, setup_of, ticks_of
-from societies.workload.running.run import engine_of
 from societies.workload.running.state import checkpointed
 from societies.workload.running.verified import note_verified
 

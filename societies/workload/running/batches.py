@@ -16,12 +16,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.config.model import LARGEST_INTEGER
 from societies.errors import DeviceError
 from societies.opencl import Device
 from societies.workload.declare.fields import State
 from societies.workload.declare.phases import Step
 from societies.workload.declare.protocol import Setup
-from societies.workload.running.engines import LOG_TICKS, Engine
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import (
+    LOG_TICKS,
+    Built,
+    DeviceEngine,
+    Engine,
+    ReferenceEngine,
+)
 from societies.workload.running.launches import scratch_memory
 from societies.workload.running.logs import split_by_tick
 from societies.workload.running.profile import Profile
@@ -236,3 +244,68 @@ def require_fit(room: Room) -> None:
     """Raise DeviceError if not even one copy fits the device."""
     if room.lack():
         raise DeviceError(f"{room.lack()}\nmake it smaller, or take another device")
+
+
+def engine_of(
+    setup: Setup[Any, Any],
+    device: str | Device,
+    *,
+    profiling: bool = False,
+    batch: int | None = None,
+    like: Built | None = None,
+    part: OwnCopies | None = None,
+    some: NDArray[np.intp] | None = None,
+) -> tuple[Engine, str, dict[str, str]]:
+    """Return an engine, the displayed name of its device, and attributes for the file.
+
+    Parameters
+    ----------
+    batch : int, optional
+        Largest number of copies on the device at a time; fewer if they do not fit. The engine can
+        then run whole ticks only. Default: all copies at once, so that single steps can be run.
+    like : program of another engine on the device, which is reused if its text is the same
+    part : OwnCopies, optional
+        The copies of this engine. Default: all.
+    some : (copy,) int, optional
+        Index of each copy of this engine, as for `Engine`; its program is that of all copies.
+
+    Raises
+    ------
+    DeviceError
+        If not even one copy fits the device.
+    """
+    chosen, name, facts = chosen_device(device, profiling=profiling)
+    setup = setup.on(chosen)
+    workload, p = setup.workload, setup.p
+    begin, copies = (0, setup.copies) if part is None else (part.first, part.copies)
+    copies = copies if some is None else len(some)
+    size = copies if batch is None else batch_size(copies, copies_that_fit(setup, part), batch)
+    of: dict[str, Any] = {"first": setup.first, "copies": size, "numbers": setup.config.numbers}
+    of |= {"chosen": some}
+    inner: Engine
+    if chosen is None:
+        inner = ReferenceEngine(workload, p, ensemble=setup.copies, **of)
+    else:
+        if some is not None:
+            of["work_items"] = workload.work_items(p, setup.copies, chosen)
+        inner = DeviceEngine(workload, p, chosen, like=like, **of)
+    if size < copies:
+        return Batches(inner, copies, begin), name, facts
+    if begin:
+        inner.at(begin)
+    return inner, name, facts
+
+
+def copies_that_fit(setup: Setup[Any, Any], part: OwnCopies | None = None) -> int:
+    """Return how many copies fit a device, before anything is built on it.
+
+    Raises
+    ------
+    DeviceError
+        If not even one does.
+    """
+    if setup.device is None:
+        return LARGEST_INTEGER
+    room = Room(setup, setup.device, part)
+    require_fit(room)
+    return room.copies

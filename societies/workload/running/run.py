@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from societies.config.model import LARGEST_INTEGER
@@ -18,12 +17,12 @@ from societies.opencl import Device
 from societies.output import open_results
 from societies.workload.declare.fields import SERIES
 from societies.workload.declare.protocol import Contents, Setup
-from societies.workload.running.batches import Batches, OwnCopies, Room, batch_size, require_fit
+from societies.workload.running.batches import copies_that_fit, engine_of
 from societies.workload.running.blocks import Simulation
 from societies.workload.running.branch import Parent, copy_history, parent_of, require_other
 from societies.workload.running.contents import contents_of
 from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import Built, DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.engines import Engine
 from societies.workload.running.file import create, require_checkpoint, require_room
 from societies.workload.running.interrupts import device_failures, interrupted, interrupts
 from societies.workload.running.programs import allowed, allowing
@@ -42,71 +41,6 @@ from societies.workload.running.state import state_hash
 
 QUANTITY = "quantity"
 """Dimension along which `Tick.dataset` has the series."""
-
-
-def engine_of(
-    setup: Setup[Any, Any],
-    device: str | Device,
-    *,
-    profiling: bool = False,
-    batch: int | None = None,
-    like: Built | None = None,
-    part: OwnCopies | None = None,
-    some: NDArray[np.intp] | None = None,
-) -> tuple[Engine, str, dict[str, str]]:
-    """Return an engine, the displayed name of its device, and attributes for the file.
-
-    Parameters
-    ----------
-    batch : int, optional
-        Largest number of copies on the device at a time; fewer if they do not fit. The engine can
-        then run whole ticks only. Default: all copies at once, so that single steps can be run.
-    like : program of another engine on the device, which is reused if its text is the same
-    part : OwnCopies, optional
-        The copies of this engine. Default: all.
-    some : (copy,) int, optional
-        Index of each copy of this engine, as for `Engine`; its program is that of all copies.
-
-    Raises
-    ------
-    DeviceError
-        If not even one copy fits the device.
-    """
-    chosen, name, facts = chosen_device(device, profiling=profiling)
-    setup = setup.on(chosen)
-    workload, p = setup.workload, setup.p
-    begin, copies = (0, setup.copies) if part is None else (part.first, part.copies)
-    copies = copies if some is None else len(some)
-    size = copies if batch is None else batch_size(copies, _fit(setup, part), batch)
-    of: dict[str, Any] = {"first": setup.first, "copies": size, "numbers": setup.config.numbers}
-    of |= {"chosen": some}
-    inner: Engine
-    if chosen is None:
-        inner = ReferenceEngine(workload, p, ensemble=setup.copies, **of)
-    else:
-        if some is not None:
-            of["work_items"] = workload.work_items(p, setup.copies, chosen)
-        inner = DeviceEngine(workload, p, chosen, like=like, **of)
-    if size < copies:
-        return Batches(inner, copies, begin), name, facts
-    if begin:
-        inner.at(begin)
-    return inner, name, facts
-
-
-def _fit(setup: Setup[Any, Any], part: OwnCopies | None = None) -> int:
-    """Return how many copies fit a device, before anything is built on it.
-
-    Raises
-    ------
-    DeviceError
-        If not even one does.
-    """
-    if setup.device is None:
-        return LARGEST_INTEGER
-    room = Room(setup, setup.device, part)
-    require_fit(room)
-    return room.copies
 
 
 def run(
@@ -239,7 +173,9 @@ def _run(
             try:
                 require_room(setup, contents, path, overwrite=overwrite)
             except OutputError:
-                _fit(setup.on(chosen_device(devices[0])[0]))  # report first that nothing fits
+                copies_that_fit(
+                    setup.on(chosen_device(devices[0])[0])
+                )  # report first that nothing fits
                 raise
             workload.require_outputs(config, path)
         first = start[0] + 1 if start else 1

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.declare.view import LAUNCH_SECONDS, Frame
+from societies.workload.running.batches import engine_of
 from societies.workload.running.engines import LOG_TICKS, Engine
 from societies.workload.running.pace import paced
-from societies.workload.running.run import engine_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from societies import signals
 from societies.errors import DeviceError
 from societies.workload.declare.protocol import Setup
+from societies.workload.running.batches import engine_of
 from societies.workload.running.registry import workload, workload_of_file
-from societies.workload.running.run import engine_of
 from societies.workload.running.shared import Order, SharedArrays
 
 
@@ -80,7 +80,7 @@ def main() -> None:
         try:
             name, arguments = pickle.load(requests)
         except EOFError:
-            return
+            os._exit(0)  # what it holds is freed sooner without Python
         try:
             answer = getattr(worker, name)(*arguments)
         except Exception as error:

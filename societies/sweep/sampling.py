@@ -104,8 +104,7 @@ def _unit_cube(method: str, options: Mapping[str, Any], keys: int) -> Any:
         return _latin_hypercube(options["points"], keys, options["seed"])
     import warnings
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # numbers that are no power of 2; the docs explain it
+    with warnings.catch_warnings(action="ignore"):  # no power of 2: the docs explain it
         if method == "sobol":
             from scipy.stats import qmc
 

@@ -8,8 +8,8 @@ import societies
 from societies import SocietiesError, config_from_dict, load_config, verify
 from societies.economy.workload import WORKLOAD
 from societies.workload import Setup
+from societies.workload.running.batches import engine_of
 from societies.workload.running.points import points_of, with_table
-from societies.workload.running.run import engine_of
 from societies.workload.running.state import checkpointed
 
 POLICY = {

@@ -15,8 +15,8 @@ from societies.economy.ensemble import Ensemble
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.workload import Setup
+from societies.workload.running.batches import engine_of
 from societies.workload.running.points import points_of, with_table
-from societies.workload.running.run import engine_of
 from societies.workload.running.state import state_hash
 from societies.workload.running.varying import varying
 

@@ -11,7 +11,7 @@ from societies.opencl import DeviceArray
 from societies.view import course
 from societies.workload.declare.view import Change, Press
 from societies.workload.running import engines
-from societies.workload.running.run import engine_of
+from societies.workload.running.batches import engine_of
 from tests.view.test_run_page import at, hashes, last, made
 
 pytestmark = pytest.mark.ci

@@ -14,11 +14,10 @@ from societies.errors import OutputError
 from societies.opencl import choose_device
 from societies.workload import Setup
 from societies.workload.running import batches
-from societies.workload.running.batches import Batches, Room, batch_size
+from societies.workload.running.batches import Batches, Room, batch_size, engine_of
 from societies.workload.running.engines import ReferenceEngine
 from societies.workload.running.points import with_rows, with_table
 from societies.workload.running.registry import workload
-from societies.workload.running.run import engine_of
 from societies.workload.running.tables import ValueTable
 
 TABLE = {"trading.min_surplus": np.linspace(0, 3, 7), "utility.exponent": [2, 3, 2, 3, 2, 3, 2.5]}

@@ -211,7 +211,7 @@ def test_listed_devices_have_to_be_there_and_only_gpus_are_used_together(monkeyp
 
 def test_events_and_series_of_batches_are_put_together():
     setup = Setup(tallies.WORKLOAD, tallies.config(days=4, replicates=3))
-    from societies.workload.running.run import engine_of
+    from societies.workload.running.batches import engine_of
 
     whole, _, _ = engine_of(setup, "reference")
     parts, _, _ = engine_of(setup, "reference", batch=2)

@@ -12,8 +12,8 @@ from societies.opencl.debug import opencl
 from societies.opencl.device import Device
 from societies.paths import shipped_configurations
 from societies.workload import Setup
+from societies.workload.running.batches import engine_of
 from societies.workload.running.registry import workload
-from societies.workload.running.run import engine_of
 
 PATIENCE = 20.0
 QUICKSTARTS = [name for name in shipped_configurations() if name.endswith("/quickstart")]

@@ -21,11 +21,10 @@ from societies.config.model import LARGEST_INTEGER
 from societies.errors import DeviceError, OutputError
 from societies.workload.declare.protocol import LeftOut, Setup, Workload
 from societies.workload.running import run as running
-from societies.workload.running.batches import Batches, OwnCopies
+from societies.workload.running.batches import Batches, OwnCopies, engine_of
 from societies.workload.running.engines import FINISH, ReferenceEngine, ended_at
 from societies.workload.running.file import checkpoint_of, require_checkpoint
 from societies.workload.running.points import points_of, with_rows, with_table
-from societies.workload.running.run import engine_of
 from societies.workload.running.tables import ValueTable
 from societies.workload.running.varying import unit_and_meaning
 

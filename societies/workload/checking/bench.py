@@ -13,13 +13,12 @@ from societies.errors import ConfigError
 from societies.opencl import Device
 from societies.words import counted
 from societies.workload.declare.protocol import Setup, Workload
-from societies.workload.running.batches import Room, require_fit
+from societies.workload.running.batches import Room, engine_of, require_fit
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS
 from societies.workload.running.profile import Profile
 from societies.workload.running.programs import allowing
 from societies.workload.running.request import Config, setup_of, ticks_of
-from societies.workload.running.run import engine_of
 
 MUCH = 0.2
 """Share of the time from which on a translated phase may be worth a kernel written by hand."""

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 THREADED_BYTES, THREADS = 1 << 24, 4
-"""Bytes from which on several threads write to a file, and their largest number. Between the copies
-that they make Python runs one of them at a time, so more would wait for each other."""
+"""Smallest number of bytes that several threads write to a file, and the largest number of threads.
+Python runs one of them at a time except while they copy, so more would wait for each other."""
 
 
 def in_background(function: Callable[..., T], *arguments: Any, name: str = "") -> Future[T]:
@@ -43,7 +43,7 @@ def cores() -> int:
 
 
 def threads_for(nbytes: int) -> int:
-    """Return how many threads write data to a file; half of the cores are left to others."""
+    """Return how many threads write data to a file: at most half of the cores."""
     return max(1, min(THREADS, cores() // 2)) if nbytes >= THREADED_BYTES else 1
 
 

@@ -141,9 +141,9 @@ COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
 {
 #if DEVICE_IS_CPU
     look_at_menu(STATE, menus, society, buyer);
-    const __global menu_t *kept = menus + (society * AGENTS + buyer);
-    const __global ushort *least = kept->listed;
-    const uint count = menu_length(kept);
+    const __global menu_t *cached = menus + (society * AGENTS + buyer);
+    const __global ushort *least = cached->listed;
+    const uint count = menu_length(cached);
 #else
     __local uint *least = local_malloc(MENU_SIZE * sizeof(uint));
     choose_menu(STATE, menus, society, buyer, least);

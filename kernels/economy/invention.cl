@@ -192,10 +192,10 @@ INLINED void attempt(AGENT_PARAMETERS, const __local uchar *known, rng_t *rng, i
     if (!tool_ingredients(STATE, society, agent, rng, found)) return;
     if (try_type(AGENT(agent), TOOL, &experience(agent, 0), known, rng, found)) {
         if (found->device_type == NO_TYPE) return;
-        uint kept = 0;  // a tool for a resource is made of the others
+        uint others = 0;  // a tool for a resource is made of the others
         for (uint i = 0; i < found->parts; ++i)
-            if (found->part[i] != found->resource) found->part[kept++] = found->part[i];
-        found->parts = kept;
+            if (found->part[i] != found->resource) found->part[others++] = found->part[i];
+        found->parts = others;
         return;
     }
 #if !TOOLS_ONLY

@@ -47,52 +47,52 @@ static bool ranks_before(const real key, const uint resource, const real other_k
 
 #if DEVICE_IS_CPU
 // List the LISTED first resources by their keys.
-static void list_anew(__global menu_t *kept)
+static void list_anew(__global menu_t *cached)
 {
     uint length = 0;
     for (uint r = 0; r < RESOURCES; ++r) {
-        const real own = kept->key[r];  // behind its equals, which have lower numbers
-        if (length == LISTED && !(own < kept->key[kept->listed[LISTED - 1]])) continue;
+        const real own = cached->key[r];  // behind its equals, which have lower numbers
+        if (length == LISTED && !(own < cached->key[cached->listed[LISTED - 1]])) continue;
         uint place = length < LISTED ? length++ : LISTED - 1;
-        for (; place > 0 && own < kept->key[kept->listed[place - 1]]; --place)
-            kept->listed[place] = kept->listed[place - 1];
-        kept->listed[place] = r;
+        for (; place > 0 && own < cached->key[cached->listed[place - 1]]; --place)
+            cached->listed[place] = cached->listed[place - 1];
+        cached->listed[place] = r;
     }
-    kept->length = length;
+    cached->length = length;
 }
 
 // Take over a resource's new key, and move the resource to its place in the list. The list stays
 // the first resources in order, but may become shorter: all that is
 // known of other resources is that they come after the listed ones. It is made again when it is
 // shorter than a menu.
-static void list_again(__global menu_t *kept, const uint resource, const real key)
+static void list_again(__global menu_t *cached, const uint resource, const real key)
 {
-    const bool later = key > kept->key[resource];
-    kept->key[resource] = key;
+    const bool later = key > cached->key[resource];
+    cached->key[resource] = key;
     uint place = 0;
-    while (place < kept->length && kept->listed[place] != resource) ++place;
-    if (place == kept->length) {  // only where not all are listed
-        const uint last = kept->listed[place - 1];
-        if (!ranks_before(key, resource, kept->key[last], last)) return;
+    while (place < cached->length && cached->listed[place] != resource) ++place;
+    if (place == cached->length) {  // only where not all are listed
+        const uint last = cached->listed[place - 1];
+        if (!ranks_before(key, resource, cached->key[last], last)) return;
         if (place < LISTED)
-            ++kept->length;
+            ++cached->length;
         else
             --place;
     }
-    for (; later && place + 1 < kept->length; ++place) {
-        const uint next = kept->listed[place + 1];
-        if (ranks_before(key, resource, kept->key[next], next)) break;
-        kept->listed[place] = next;
+    for (; later && place + 1 < cached->length; ++place) {
+        const uint next = cached->listed[place + 1];
+        if (ranks_before(key, resource, cached->key[next], next)) break;
+        cached->listed[place] = next;
     }
     for (; !later && place > 0; --place) {
-        const uint next = kept->listed[place - 1];
-        if (ranks_before(kept->key[next], next, key, resource)) break;
-        kept->listed[place] = next;
+        const uint next = cached->listed[place - 1];
+        if (ranks_before(cached->key[next], next, key, resource)) break;
+        cached->listed[place] = next;
     }
-    kept->listed[place] = resource;
+    cached->listed[place] = resource;
     // One that is not listed may come before what is now the last.
-    if (LISTED < RESOURCES && later && place + 1 == kept->length) --kept->length;
-    if (kept->length < MENU_SIZE) list_anew(kept);
+    if (LISTED < RESOURCES && later && place + 1 == cached->length) --cached->length;
+    if (cached->length < MENU_SIZE) list_anew(cached);
 }
 
 // Take over what has changed of an agent's keys since its list was made. Local memory: 8 bytes a
@@ -100,24 +100,24 @@ static void list_again(__global menu_t *kept, const uint resource, const real ke
 INLINED void look_at_menu(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
                           const uint agent)
 {
-    __global menu_t *kept = menus + (society * AGENTS + agent);
+    __global menu_t *cached = menus + (society * AGENTS + agent);
     __local real *key = local_malloc(RESOURCES * sizeof(real));
-    ulong different = kept->length == 0;
+    ulong different = cached->length == 0;
     for (uint r = 0; r < RESOURCES; ++r) {
         key[r] = key_of(STATE, society, agent, r);
-        different |= as_ulong(key[r]) ^ as_ulong(kept->key[r]);
+        different |= as_ulong(key[r]) ^ as_ulong(cached->key[r]);
     }
     if (different) {
         uint changed = 0;
-        for (uint r = 0; r < RESOURCES; ++r) changed += key[r] != kept->key[r];
-        const bool anew = kept->length == 0 || changed > LISTED / 4;
+        for (uint r = 0; r < RESOURCES; ++r) changed += key[r] != cached->key[r];
+        const bool anew = cached->length == 0 || changed > LISTED / 4;
         for (uint r = 0; r < RESOURCES; ++r) {
             if (anew)
-                kept->key[r] = key[r];
-            else if (key[r] != kept->key[r])
-                list_again(kept, r, key[r]);
+                cached->key[r] = key[r];
+            else if (key[r] != cached->key[r])
+                list_again(cached, r, key[r]);
         }
-        if (anew) list_anew(kept);
+        if (anew) list_anew(cached);
     }
 }
 
@@ -125,16 +125,16 @@ INLINED void look_at_menu(STATE_PARAMETERS, __global menu_t *menus, const size_t
 INLINED void look_again(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
                         const uint agent, const uint first, const uint second)
 {
-    __global menu_t *kept = menus + (society * AGENTS + agent);
-    list_again(kept, first, key_of(STATE, society, agent, first));
-    list_again(kept, second, key_of(STATE, society, agent, second));
+    __global menu_t *cached = menus + (society * AGENTS + agent);
+    list_again(cached, first, key_of(STATE, society, agent, first));
+    list_again(cached, second, key_of(STATE, society, agent, second));
 }
 
 // How many of the listed resources the agent offers, from the first one on.
-static uint menu_length(const __global menu_t *kept)
+static uint menu_length(const __global menu_t *cached)
 {
     uint length = 0;
-    while (length < MENU_SIZE && kept->key[kept->listed[length]] < UNHELD) ++length;
+    while (length < MENU_SIZE && cached->key[cached->listed[length]] < UNHELD) ++length;
     return length;
 }
 #elif RANKED
@@ -146,14 +146,14 @@ static uint menu_length(const __global menu_t *kept)
 COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const size_t society,
                            const uint agent, RANKS_PARAMETERS)
 {
-    __global const menu_t *kept = menus + (society * AGENTS + agent);
+    __global const menu_t *cached = menus + (society * AGENTS + agent);
     __local uint *changed = local_malloc(TEAMS * sizeof(uint));
-    if (team.lane == 0) changed[team.slot] = !kept->known;
+    if (team.lane == 0) changed[team.slot] = !cached->known;
     barrier(CLK_LOCAL_MEM_FENCE);  // whether ranks are cached, before a change is found
     for (uint r = team.lane; r < resources; r += team.lanes) {
         key[r] = key_of(STATE, society, agent, r);
-        rank[r] = kept->rank[r];
-        if (as_ulong(key[r]) != as_ulong(kept->key[r])) atomic_or(changed + team.slot, 1u);
+        rank[r] = cached->rank[r];
+        if (as_ulong(key[r]) != as_ulong(cached->key[r])) atomic_or(changed + team.slot, 1u);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all keys, before they are counted
     const uint ranked_anew = team.lane != NONE && changed[team.slot] ? resources : 0;
@@ -169,12 +169,12 @@ COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const
 INLINED void keep_ranks(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
                         const uint agent, RANKS_PARAMETERS)
 {
-    __global menu_t *kept = menus + (society * AGENTS + agent);
+    __global menu_t *cached = menus + (society * AGENTS + agent);
     for (uint r = team.lane; r < resources; r += team.lanes) {
-        kept->key[r] = key[r];
-        kept->rank[r] = rank[r];
+        cached->key[r] = key[r];
+        cached->rank[r] = rank[r];
     }
-    if (team.lane == 0) kept->known = 1;
+    if (team.lane == 0) cached->known = 1;
 }
 
 // Two resources of an agent, of which the second may be the first, or both NONE: their old and new

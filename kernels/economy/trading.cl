@@ -94,11 +94,12 @@ INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates, con
 #define SALE_WORDS ((RESOURCES + 63) / 64)
 
 // The held resources that an agent remembers as least valuable: its menu.
-static void offer(const __global menu_t *kept, ulong *on_menu)
+static void offer(const __global menu_t *cached, ulong *on_menu)
 {
     for (uint word = 0; word < SALE_WORDS; ++word) on_menu[word] = 0;
-    const uint length = menu_length(kept);
-    for (uint i = 0; i < length; ++i) on_menu[kept->listed[i] / 64] |= 1UL << kept->listed[i] % 64;
+    const uint length = menu_length(cached);
+    for (uint i = 0; i < length; ++i)
+        on_menu[cached->listed[i] / 64] |= 1UL << cached->listed[i] % 64;
 }
 
 // List resources, ascending. Returns how many.

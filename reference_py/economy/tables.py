@@ -215,5 +215,5 @@ def _effort_curve(max_effort, min_effort, max_experience, effort_at) -> EffortCu
 
 
 def consumption_threshold(lifetime: float) -> int:
-    """Return below what a 32-bit draw must be for a held unit to disappear: 2**32 / lifetime."""
+    """Return 2**32 / lifetime: a held unit disappears if its 32-bit draw is smaller."""
     return math.floor(1.0 / lifetime * 2.0**32)

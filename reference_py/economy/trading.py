@@ -238,8 +238,9 @@ def price(rule, most_a, least_b, power_a, power_b):
 def proposal(surplus, rate, stock_given, stock_taken, min_surplus):
     """Return the quantities taken and given that are best for the proposer, and its surplus.
 
-    The quantities that the rate allows are walked through, 1, 2, ... units given. The last step
-    that still leads on is not itself a candidate, and the smallest of equal offers is chosen.
+    The quantities that the rate allows are tried in order: 1, 2, ... units given. The search stops
+    before the first quantity whose surplus is too small, and does not try the last one before
+    that. The smallest of equal offers is chosen.
     """
     given = rounded(1.0 / rate) if rate <= 1.0 else 1
     at = given * rate

@@ -134,7 +134,7 @@ def flows(
 
 
 def _ticks(one: xr.Dataset, number: int, ticks: str | int | None) -> tuple[int, int]:
-    """Return the first and last of some ticks of a copy; each of them, and the one before, exists.
+    """Return the first and last of some ticks of a copy that exist, as does the tick before them.
 
     Raises ConfigError if they do not.
     """

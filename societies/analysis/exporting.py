@@ -334,8 +334,17 @@ def _as_netcdf(
 
 
 def _plain(data: xr.Dataset) -> xr.Dataset:
-    """Return the dataset without the storage options of the file that it was read from."""
-    return data.drop_encoding()
+    """Return the dataset without the storage options of the file that it was read from.
+
+    ASCII texts of attributes get a fixed length: Octave cannot read netCDF-4's strings.
+    """
+    found = data.copy().drop_encoding()
+    for one in (found, *found.variables.values()):
+        one.attrs = {
+            name: np.bytes_(value.encode()) if isinstance(value, str) and value.isascii() else value
+            for name, value in one.attrs.items()
+        }
+    return found
 
 
 def _encoding(data: xr.Dataset) -> dict[str, dict[str, Any]]:

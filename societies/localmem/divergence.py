@@ -1,6 +1,6 @@
 """Does every work-item of a group reach the calls that all of them must make together?
 
-The planner asks this of allocations, tests/kernels of barriers.
+The planner checks allocations in this way, and tests/kernels checks barriers.
 
 A value is *varying* if work-items may see different ones: what `get_local_id` and atomics return,
 what is read at a varying address or from a private variable that was given a varying value, or
@@ -137,7 +137,7 @@ class Divergence:
         return self.summary(kernel, _Context(kernel.usr, uniform, uniform, False)).findings
 
     def summary(self, function: ParsedFunction, context: _Context) -> _DivergenceSummary:
-        """Return what a function does when it is called in this way."""
+        """Return the effect of a function that is called in this way."""
         known = self._known.get(context)
         if known is None:
             known = self._known[context] = _DivergenceWalk(self, function, context).run()

@@ -27,7 +27,7 @@ class Allocation(NamedTuple):
 
 @dataclass(frozen=True)
 class FunctionPlan:
-    """What a function that is not a kernel needs, with what it calls, from its base."""
+    """Local memory of a function that is no kernel and of its calls; offsets are from its base."""
 
     place: SourceLocation
     requested: int

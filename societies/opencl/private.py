@@ -49,9 +49,9 @@ def give_caches() -> None:
 
 
 def require_room() -> None:
-    """Raise DeviceError if PoCL's cache has no room, on which PoCL ends the process.
+    """Raise DeviceError if PoCL's cache has no room: PoCL would end the process.
 
-    A quota does not show in what a disk has free, only when something is written.
+    The free space of a disk does not show a user's quota; only a write meets it.
     """
     folder, why = os.environ.get(_POCL, ""), ""
     try:

@@ -230,8 +230,8 @@ def place(temporary: Path, path: Path, *, overwrite: bool) -> None:
 def written(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     """Yield the name under which a file is written; it gets its own name when it is complete.
 
-    So if two processes write the same file, it is that of the last one. The temporary file is
-    locked: a process that makes another file of the same stem would remove it otherwise.
+    So if two processes write the same file, the one that completes it last wins. The temporary file
+    is locked: a process that makes another file of the same stem would remove it otherwise.
     """
     temporary, descriptor = create(lambda: temporary_name(path))
     try:

@@ -1,4 +1,4 @@
-"""How are events stored, whose number is unknown when the file is made?
+"""How are events stored if their number is unknown when the file is made?
 
 A table is a group ``/events/<name>``: columns along the dimension ``event``, rows in the order of
 their tick, which is in the column with the clock's name (``day``). It is made with an initial

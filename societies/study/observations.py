@@ -99,8 +99,8 @@ def _date(value: Value) -> tuple[int, ...] | None:
 def require_order(table: Columns, clocks: Mapping[str, Times]) -> None:
     """Raise ConfigError unless each row is later than the one before, and none is missing.
 
-    Rows are not missed where the days of dates differ, as of weekdays or of the ends of months, nor
-    where several columns, such as year and month, number the rows.
+    Gaps are not looked for if the days of the dates differ, as those of weekdays or of the ends of
+    months do, nor if several columns, such as year and month, number the rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Has a model the statistics that it should have? A verdict on every target over many seeds."""
+"""Does a model have the statistics that it should have? A verdict on each target, of many seeds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SEEDS = 20
 """Seeds of a configuration if neither the targets nor the caller give their number."""
 PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
 POINTS = {PASS: 1.0, WARN: 0.5, FAIL: 0.0}
-"""What a verdict counts in the score."""
+"""Points of each verdict in the score."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class Validation:
 
 
 def score(verdicts: Sequence[Verdict]) -> float:
-    """Return the weighted mean of what verdicts count."""
+    """Return the weighted mean of the points of verdicts."""
     weights = [one.target.weight for one in verdicts]
     if not sum(weights):
         return 1.0

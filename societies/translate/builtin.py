@@ -74,7 +74,7 @@ def _int(f: Function, node: ast.Call, name: str) -> Value:
 
 
 def _whole(f: Function, text: str, value: Number, node: ast.AST) -> Number:
-    """Return a real number without a fraction as a whole one."""
+    """Convert a real number whose fraction is 0 to a whole number."""
     if f.unit.checked:
         what = "the real number does not fit 64 bits"
         return Number(f"checked_whole({bare(text)}, {f.site(node, what)})", INT, value.life)
@@ -121,7 +121,7 @@ def _round(f: Function, node: ast.Call, name: str) -> Value:
 
 
 def _of_math(name: str, result: str) -> Made:
-    """Return what translates a function of the module math of one number."""
+    """Return the translator of a function of ``math`` that takes one number."""
 
     def made(f: Function, node: ast.Call, _: str) -> Value:
         value = _one_number(f, node)
@@ -222,7 +222,7 @@ def _fresh_word(f: Function, node: ast.Call, name: str) -> Value:
 
 
 def reduced(f: Function, node: ast.Call, name: str) -> Value:
-    """Translate ``reduce_sum``, which adds up a list of its own."""
+    """Translate ``reduce_sum``; its terms are stored in a separate list first."""
     made = list_from(f, node, "terms")
     if made.kind != REAL or made.pairs or made.rows:
         f.error(

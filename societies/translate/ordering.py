@@ -219,7 +219,7 @@ def _by_function(f: Function, function: object, value: Value, node: ast.AST) -> 
 
 
 def extreme(word: str) -> Callable[[Function, ast.Call, str], Value]:
-    """Return what translates ``min`` or ``max``."""
+    """Return the translator of ``min`` or ``max``."""
 
     def made(f: Function, node: ast.Call, name: str) -> Value:
         if not node.args:
@@ -253,8 +253,8 @@ def _of_numbers(f: Function, node: ast.Call, word: str) -> Number:
 def _end(ends: Sequence[int | None], word: str, *, every: bool) -> int | None:
     """Return a bound of the least, or of the largest, of some numbers.
 
-    It is the least or largest of their bounds; if that has to hold for ``every`` one, all of them
-    must be known.
+    It is the least or largest of the known bounds; with ``every`` it is None unless all bounds are
+    known.
     """
     known = [x for x in ends if x is not None]
     if not known or (every and len(known) < len(ends)):
@@ -316,7 +316,7 @@ def _of_list(f: Function, node: ast.Call, word: str) -> Value:
 def each_value(
     f: Function, argument: ast.expr, node: ast.AST, inside: Callable[[Value], None]
 ) -> None:
-    """Run something on every value of a list, a generator or a comprehension."""
+    """Call a function with every value of a list, a generator or a comprehension."""
     if isinstance(argument, Generators):
         each(f, argument, inside, lambda most: None)
         return

@@ -143,6 +143,9 @@ def test_netcdf_has_what_the_file_has(file):
             found.drop_attrs(deep=False).load(), expected.drop_attrs(deep=False).load()
         )
         assert {**found.attrs} == {**results.attrs}
+    with h5py.File(path) as plain:  # of fixed length: Octave reads no others
+        for one in (plain["gini"], plain["events/inventions/day"]):
+            assert isinstance(one.attrs["units"], np.bytes_)
     events = xr.open_dataset(path, group="events/inventions")
     assert events.day.values.tolist() == [3]
     assert events.recipe.values.tolist() == [[3, 4]]

@@ -103,7 +103,7 @@ INLINED void earliest(const start_t start, const ushort *order, uint *outcomes)
         for (uint lane = 0; lane < WIDTH; ++lane)
             put(now, order, start.empty, lane, low[lane], (low[lane] + high[lane]) / 2u);
         const rows_t found = rings(now) | rings(now + PADDED);
-        rows_t kept;
+        rows_t playing;
         for (uint lane = 0; lane < WIDTH; ++lane) {
             const uint middle = (low[lane] + high[lane]) / 2u;
             const bool is_over = ((const uint *)&found)[lane] != 0u && middle > low[lane];
@@ -111,10 +111,10 @@ INLINED void earliest(const start_t start, const ushort *order, uint *outcomes)
                 high[lane] = middle;
             else
                 low[lane] = middle;
-            ((uint *)&kept)[lane] = is_over ? 0u : 0xffffffffu;
+            ((uint *)&playing)[lane] = is_over ? 0u : 0xffffffffu;
         }
         for (uint row = 0; row < 2 * PADDED; ++row)
-            before[row] = (now[row] & kept) | (before[row] & ~kept);
+            before[row] = (now[row] & playing) | (before[row] & ~playing);
     }
     rows_t bridges, forks, others, more;
     links(before, start.marks, &bridges, &forks);

@@ -23,8 +23,8 @@
 static bool raise_parent(__global const uint *parents, __global uint *raised,
                          __global uint *open_children, const uint node, const int known)
 {
-    const uint parent = parents[node], told = known == NOTHING ? 0u : as_uint(-known) + LIFT;
-    const uint before = atomic_max(&raised[parent], told);
+    const uint parent = parents[node], reported = known == NOTHING ? 0u : as_uint(-known) + LIFT;
+    const uint before = atomic_max(&raised[parent], reported);
     return atomic_dec(&open_children[parent]) > 0u && before < 0xffffffffu;
 }
 
@@ -95,8 +95,8 @@ __kernel void close_by_groups(
         last = left > 0u ? parents[last] : 0u;
         const uint end = opaque(left > 0u ? last + 1u : 0u);
         for (uint node = first + lid; node < end; node += lanes) {
-            const int told = as_int(atomic_and(&raised[node], 0u) - LIFT);
-            const int known = max(best_then[node], told);
+            const int reported = as_int(atomic_and(&raised[node], 0u) - LIFT);
+            const int known = max(best_then[node], reported);
             const bool open = atomic_or(&open_children[node], 0u) > 0u;
             const uchar found = judged(parents, best_then, states_then, prune, root_low, root_high,
                                        node, states_then[node], known, open);

@@ -22,12 +22,12 @@
 #define LEAST_STRIP 8u  // parents of a strip, so that the room for strips is known
 
 // How many nodes of a strip are in the batch, as soon as its workgroup has written it.
-static uint told_sum(__global uint *sums, const uint strip)
+static uint published_sum(__global uint *sums, const uint strip)
 {
-    uint told = 0u;
-    do told = atomic_or(&sums[strip], 0u);
-    while (told == 0u);
-    return told - 1u;
+    uint sum = 0u;
+    do sum = atomic_or(&sums[strip], 0u);
+    while (sum == 0u);
+    return sum - 1u;
 }
 
 __kernel void select_by_groups(
@@ -46,15 +46,17 @@ __kernel void select_by_groups(
     const size_t groups = get_num_groups(0) / copies, game = get_group_id(0) / groups;
     const bool leads = get_group_id(0) % groups == 0u;
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    __local uint *told = local_malloc(4u * sizeof(uint));  // strip, nodes before it, level, round
+    __local uint *broadcast =
+        local_malloc(4u * sizeof(uint));  // strip, nodes before it, level, round
     if (lid == 0u) {
         const uint level_now = atomic_or(&level[game], 0u);
-        told[1] = 0u;
-        told[2] = level_now;
-        told[3] = level_now > depth ? 0u : atomic_or(&round[game * (depth + 1u) + level_now], 0u);
+        broadcast[1] = 0u;
+        broadcast[2] = level_now;
+        broadcast[3] =
+            level_now > depth ? 0u : atomic_or(&round[game * (depth + 1u) + level_now], 0u);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // level and round, which a workgroup may change
-    const uint found = told[2];
+    const uint found = broadcast[2];
     if (!leads && (found == 0u || found > depth)) return;  // the root, or nothing, is for one
     next_depth(moves, best, states, first_child, child_count, open_children, counts, taken, level,
                horizon, root_moves, low, high, repeated, nodes, width, depth, deepening, aspiration,
@@ -68,7 +70,7 @@ __kernel void select_by_groups(
     const uint usual = at == horizon[game] ? most_leaves : level_most[over ? 0u : at];
     const uint most = line ? 1u : usual;
     const int root_low = low[game], root_high = high[game];
-    const uint usual_first = start + taken[row], usual_round = told[3];
+    const uint usual_first = start + taken[row], usual_round = broadcast[3];
     uint first = usual_first, now = usual_round;
     parents += whole;
     best += whole;
@@ -89,9 +91,9 @@ __kernel void select_by_groups(
     uint next = 0u, known = 0u, chosen = 0u;
     bool alone = false, goes_on = false;
     do {
-        if (lid == 0u) told[0] = alone || !inner ? next : atomic_inc(&turns[0]);
+        if (lid == 0u) broadcast[0] = alone || !inner ? next : atomic_inc(&turns[0]);
         barrier(CLK_LOCAL_MEM_FENCE);  // the strip that is next
-        const uint strip = told[0];
+        const uint strip = broadcast[0];
         const bool any = strip < strips;
         const uint begin = parent + strip * length;
         const uint here = opaque(any ? min(behind - begin, length) : 0u);
@@ -117,10 +119,10 @@ __kernel void select_by_groups(
         if (lid == 0u && any && !alone) atomic_add(&sums[strip], sum + 1u);
         const uint until = any && !alone ? strip : known;
         uint earlier = 0u;
-        for (uint i = known + lid; i < until; i += lanes) earlier += told_sum(sums, i);
-        if (earlier > 0u) atomic_add(&told[1], earlier);
+        for (uint i = known + lid; i < until; i += lanes) earlier += published_sum(sums, i);
+        if (earlier > 0u) atomic_add(&broadcast[1], earlier);
         barrier(CLK_LOCAL_MEM_FENCE);  // the nodes of all strips before this one
-        if (!alone) chosen = told[1];
+        if (!alone) chosen = broadcast[1];
         known = until;
         list_children(before, from, dead, here, sum, chosen, most, begin, states, batch);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the list, and the strip is read
@@ -155,10 +157,10 @@ __kernel void select_by_groups(
     }
     if (lid == 0u) {
         const bool through = inner && atomic_inc(&turns[1]) + 1u == groups;
-        told[0] = through ? min(atomic_or(&turns[0], 0u), usual_strips) : 0u;
+        broadcast[0] = through ? min(atomic_or(&turns[0], 0u), usual_strips) : 0u;
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // how many numbers there are, if all others are through
-    const uint used = opaque(told[0]);
+    const uint used = opaque(broadcast[0]);
     for (uint i = lid; i < used; i += lanes) atomic_and(&sums[i], 0u);
     if (lid == 0u && used > 0u) {
         atomic_and(&turns[0], 0u);

@@ -13,8 +13,8 @@
 #if DEVICE_IS_CPU
 
 // One work-item has a tile of TALL x TILE cells in local memory: two nums and a byte for each.
-#define KEPT_WIDE (TILE - 2 * DEPTH)
-#define KEPT_TALL (TALL - 2 * DEPTH)
+#define INNER_WIDE (TILE - 2 * DEPTH)
+#define INNER_TALL (TALL - 2 * DEPTH)
 
 // Eight cells of a row are taken at a time; those at its ends, which have no neighbours there, are
 // as wrong as others of the tile's edge. PoCL 3.0 compiles neither sixteen at a time nor double8.
@@ -84,11 +84,11 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
                    __global const mask_t *restrict free, __global const long *restrict ended,
                    const uint steps, __global const real *restrict value_table)
 {
-    const int across = (COLUMNS + KEPT_WIDE - 1) / KEPT_WIDE;
-    const int down = (ROWS + KEPT_TALL - 1) / KEPT_TALL;
+    const int across = (COLUMNS + INNER_WIDE - 1) / INNER_WIDE;
+    const int down = (ROWS + INNER_TALL - 1) / INNER_TALL;
     const int tile = (int)(get_group_id(0) % (across * down));
     const size_t plate = get_group_id(0) / (across * down);
-    const int top = tile / across * KEPT_TALL - DEPTH, left = tile % across * KEPT_WIDE - DEPTH;
+    const int top = tile / across * INNER_TALL - DEPTH, left = tile % across * INNER_WIDE - DEPTH;
     // Cells of the tile that are on the plate.
     const int first_row = max(0, -top), rows = min((int)TALL, ROWS - top);
     const int first_column = max(0, -left), columns = min((int)TILE, COLUMNS - left);
@@ -120,9 +120,9 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
     int end_row = min((int)(TALL - DEPTH), rows);
     const int end_column = min((int)(TILE - DEPTH), columns);
 #if IN_EIGHTS
-    const bool whole = left + DEPTH + KEPT_WIDE <= COLUMNS && KEPT_WIDE % 8 == 0;
+    const bool whole = left + DEPTH + INNER_WIDE <= COLUMNS && INNER_WIDE % 8 == 0;
     for (int row = DEPTH; whole && row < end_row; ++row)
-        for (int i = DEPTH; i < DEPTH + KEPT_WIDE; i += 8)
+        for (int i = DEPTH; i < DEPTH + INNER_WIDE; i += 8)
             *(__global loose_t *)(updated + (size_t)(top + row) * COLUMNS + (left + i)) =
                 AT(from + row * TILE + i);
     if (whole) end_row = 0;
@@ -140,7 +140,7 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
 // which have nothing to do, or fewer. Workgroups have ITEMS work-items. The lowest squares' bottom
 // edges have no reader and no place: NVIDIA's OpenCL takes 16 bytes of the 32 KiB itself.
 #define SIDE 64
-#define KEPT (SIDE - 2 * DEPTH)
+#define INNER (SIDE - 2 * DEPTH)
 #define SQUARES (SIDE / 4)
 #define ITEMS (SQUARES * SQUARES)
 #if NUM_IS_DOUBLE
@@ -156,7 +156,7 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
 #define ALIGNED (COLUMNS % 4 == 0 && DEPTH % 4 == 0)  // all fours begin at multiples of four cells
 
 #define ON_PLATE(column) ((column) >= 0 && (column) < COLUMNS)
-#define IS_KEPT(place) ((place) >= DEPTH && (place) < SIDE - DEPTH)
+#define IS_INNER(place) ((place) >= DEPTH && (place) < SIDE - DEPTH)
 
 // Four cells of a row; 0 for those that are on no plate.
 INLINED num4 load_four(__global const num *restrict row, const int column)
@@ -190,12 +190,12 @@ INLINED void store_four(__global num *restrict row, const int column, const int 
                         const num4 cells)
 {
 #if ALIGNED
-    if (IS_KEPT(place) && column < COLUMNS) *(__global num4 *)(row + column) = cells;
+    if (IS_INNER(place) && column < COLUMNS) *(__global num4 *)(row + column) = cells;
 #else
-    if (IS_KEPT(place) && column < COLUMNS) row[column] = cells.x;
-    if (IS_KEPT(place + 1) && column + 1 < COLUMNS) row[column + 1] = cells.y;
-    if (IS_KEPT(place + 2) && column + 2 < COLUMNS) row[column + 2] = cells.z;
-    if (IS_KEPT(place + 3) && column + 3 < COLUMNS) row[column + 3] = cells.w;
+    if (IS_INNER(place) && column < COLUMNS) row[column] = cells.x;
+    if (IS_INNER(place + 1) && column + 1 < COLUMNS) row[column + 1] = cells.y;
+    if (IS_INNER(place + 2) && column + 2 < COLUMNS) row[column + 2] = cells.z;
+    if (IS_INNER(place + 3) && column + 3 < COLUMNS) row[column + 3] = cells.w;
 #endif
 }
 
@@ -203,8 +203,8 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
                    __global const mask_t *restrict free, __global const long *restrict ended,
                    const uint steps, const uint copies, __global const real *restrict value_table)
 {
-    const uint across = (COLUMNS + KEPT - 1) / KEPT;
-    const uint tiles = across * ((ROWS + KEPT - 1) / KEPT);
+    const uint across = (COLUMNS + INNER - 1) / INNER;
+    const uint tiles = across * ((ROWS + INNER - 1) / INNER);
     const uint lane = LANE, x = lane % SQUARES, y = lane / SQUARES;
     // Neighbours; at the tile's edge, where what is computed is wrong, itself.
     const uint west = x > 0 ? lane - 1 : lane, east = x < SQUARES - 1 ? lane + 1 : lane;
@@ -216,8 +216,8 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
         const bool there = tile < (size_t)tiles * copies;
         const size_t plate = there ? tile / tiles : 0;
         const uint place = (uint)(tile % tiles);
-        const int top = (int)(place / across * KEPT + 4 * y) - DEPTH;
-        const int left = (int)(place % across * KEPT + 4 * x) - DEPTH;
+        const int top = (int)(place / across * INNER + 4 * y) - DEPTH;
+        const int left = (int)(place % across * INNER + 4 * x) - DEPTH;
         const bool runs = ended[plate] == RUNNING;
         const num factor = FACTOR;
         const uint many = there ? steps : 1u;
@@ -264,7 +264,7 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the last edges are read, before the next tile's
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-            if (there && IS_KEPT((int)(4 * y) + i) && top + i < ROWS)
+            if (there && IS_INNER((int)(4 * y) + i) && top + i < ROWS)
                 store_four(next + plate * CELLS + (size_t)(top + i) * COLUMNS, left, (int)(4 * x),
                            rows[i]);
         tile += get_num_groups(0);

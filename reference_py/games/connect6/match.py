@@ -1,6 +1,6 @@
 """How does a game of Connect6 between two players go?
 
-Who chooses turns is handed over: a search, or chance.
+The caller passes what chooses the turns of each player: a search, or chance.
 """
 
 from dataclasses import dataclass, field

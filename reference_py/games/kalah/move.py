@@ -1,9 +1,10 @@
 """Which moves are made, and what becomes of the game?
 
-A player who searches has done so before; then moves are made until a search is needed again. The
-other players are Bonzo, who takes the pit nearest to the own store whose stones reach exactly the
-store or else the nearest that is not empty, and chance. Device twin:
-``kernels/games/kalah/move.cl``.
+If the player to move searches, its search has ended before. Moves are made until the next search
+is needed. Two kinds of players do not search. Bonzo takes the pit nearest to its store whose last
+stone falls into the store; without such a pit, the nearest one that is not empty. Chance takes any
+pit.
+Device twin: ``kernels/games/kalah/move.cl``.
 """
 
 from reference_py.games.kalah.match import CHANCE, NO_PLAYER, asked_next, player_of, stream_of

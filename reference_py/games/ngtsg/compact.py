@@ -34,7 +34,7 @@ def compact_levels(p, game, tick):
 
 
 def _next_round(p, game, level):
-    """Have a level gone through again, if it has rounds left."""
+    """Visit a level again if it has rounds left."""
     if not p.rounds or game.round[level] == p.last_rounds[level]:
         return False
     game.round[level] += 1

@@ -20,7 +20,7 @@ def first_depth(p, game, tick):
 
 
 def order_root(p, game, tick):
-    """Have the moves of the root made in the order that the last search has left, if one has."""
+    """Order the moves of the root as the last search left them, if there was one."""
     if game.level == 0 and horizon(p, game) and game.root_moves[0] != NO_MOVE:
         count = int(game.batch_counts[0])
         game.batch_moves[0, :count] = game.root_moves[:count]

@@ -78,7 +78,7 @@ class Parameters:
         return -(-self.rows * self.columns // BLOCK)
 
     def is_looked_at(self, step) -> bool:
-        """Return whether the change of a step is found out."""
+        """Return whether the largest change of a step is computed."""
         return step % self.check_every == 0 or step % self.series_every == 0
 
     def is_recorded(self, step) -> bool:
@@ -86,10 +86,10 @@ class Parameters:
         return self.detail_every > 0 and step % self.detail_every == 0
 
     def end_of_span(self, step) -> int:
-        """Return the last of the steps that are made together with this one, which none looks at.
+        """Return the last step of the launch that makes this step, if its changes are not computed.
 
-        There are ``depth`` of them at most. They end before a step that is looked at, where the
-        plate is recorded, and with the run.
+        A launch makes at most ``depth`` steps. It ends before a step whose change is computed, at
+        a step whose plate is recorded, and with the run.
         """
         done = step - 1
         checked, noted = done - done % self.check_every, done - done % self.series_every
@@ -103,9 +103,9 @@ class Parameters:
         return min(end, done - (done - begin) % self.depth + self.depth)
 
     def span(self, step) -> int:
-        """Return how many steps, ``depth`` at most, are made together at the end of this one.
+        """Return the number of steps of the launch that ends with this step, at most ``depth``.
 
-        0 within such a span (`end_of_span`).
+        0 if the launch continues after this step (see `end_of_span`).
         """
         done = step - 1
         since = min(done % self.check_every, done % self.series_every)

@@ -43,7 +43,7 @@ def _from(bracket: str) -> Any:
 
 
 class TaxConfig(Section):
-    """A tax of one rate, or of up to three brackets, each with the rate of the units in it."""
+    """A tax with one rate, or with up to three brackets: each has a rate for the units in it."""
 
     rate: Rate = _rate("Share of the units that is due, of those below the middle bracket")
     middle_from: Units = _from("middle")
@@ -53,7 +53,7 @@ class TaxConfig(Section):
 
 
 class TransferConfig(Section):
-    """Which parts of the fund are paid out every evening, in equal parts to those who get any."""
+    """Shares of the fund that are paid out every evening; all recipients of a share get as much."""
 
     equal: Rate = _rate("Share of the fund that all agents get")
     poorest: Rate = _rate("Share of the fund that the poorest agents get")
@@ -121,7 +121,7 @@ class PoliciesConfig(Section):
 def in_use(config: Any) -> bool:
     """Return whether the societies of a configuration have policies at any time.
 
-    They have if a policy has another value than by default, or if a table or an intervention may
+    They have if a key of a policy differs from its default, or if a table or an intervention may
     change one. The values in a table do not matter, so all parts of a table give the same answer.
     """
     if config.policies != PoliciesConfig() or any(group.transfer_share for group in config.groups):

@@ -212,7 +212,7 @@ class SeriesAndDetail:
         return {name: file_values(self.setup.fields, name, state) for name in self._detail}
 
     def pauses(self) -> Collection[int]:
-        """Return no tick: `detail` has all that is recorded of a state."""
+        """Return no tick: `detail` already records everything of a state."""
         return ()
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:

@@ -74,7 +74,7 @@ def main() -> None:
     warnings.simplefilter("ignore")  # it has shown them
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints must not get among the answers
+    os.dup2(2, 1)  # what a library prints must not mix with the answers
     worker = Worker()
     while True:
         try:

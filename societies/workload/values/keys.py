@@ -76,7 +76,7 @@ def _walk(section: Section) -> Iterator[tuple[str, Section, str]]:
 
 @cache
 def _fields(section: type[Section]) -> dict[str, tuple[FieldInfo, Mapping[str, Any]]]:
-    """Return the field of each key, and what its declaration says about it."""
+    """Return the pydantic field and the declaration of each key."""
     return {
         name: (field, said if isinstance(said := field.json_schema_extra, dict) else {})
         for name, field in section.model_fields.items()

@@ -119,30 +119,30 @@ INLINED best_t read_root(TREE_PARAMETERS)
 #define WHOLE_LEVELS (LEVELS - ROOT_IN_HALVES)
 typedef struct {
     node_t below[LEVELS + 1];
-} beside_t;
+} siblings_t;
 
 // This is read before the leaf changes: what then depends on the new gain is one comparison.
-INLINED beside_t look_beside(TREE_PARAMETERS, const uint resource)
+INLINED siblings_t read_siblings(TREE_PARAMETERS, const uint resource)
 {
-    beside_t beside;
+    siblings_t siblings;
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level) {
         const uint node = (LEAVES + resource) >> level;
-        beside.below[level] = read_node(TREE, node ^ 1);
+        siblings.below[level] = read_node(TREE, node ^ 1);
     }
 #pragma unroll
     for (uint level = 0; level < WHOLE_LEVELS; ++level) {
         const uint second = resource >> level & 1;
-        beside.below[level] = placed_node(beside.below[level], !second, 1u << level);
+        siblings.below[level] = placed_node(siblings.below[level], !second, 1u << level);
         if (level > 0)
-            beside.below[level] = better_node(
-                beside.below[level], placed_node(beside.below[level - 1], second, 1u << level));
+            siblings.below[level] = better_node(
+                siblings.below[level], placed_node(siblings.below[level - 1], second, 1u << level));
     }
-    return beside;
+    return siblings;
 }
 
 // Give a leaf a new gain and return the root.
-INLINED best_t update(TREE_PARAMETERS, const uint resource, const beside_t beside,
+INLINED best_t update(TREE_PARAMETERS, const uint resource, const siblings_t siblings,
                       const real new_gain)
 {
     gain[LEAVES + resource] = new_gain;
@@ -150,11 +150,11 @@ INLINED best_t update(TREE_PARAMETERS, const uint resource, const beside_t besid
 #pragma unroll
     for (uint level = 0; level < WHOLE_LEVELS; ++level) {
         const node_t own = {new_gain, 1u << (resource & ((2u << level) - 1))};
-        x = better_node(own, beside.below[level]);
+        x = better_node(own, siblings.below[level]);
         write_node(TREE, (LEAVES + resource) >> (level + 1), x);
     }
 #if ROOT_IN_HALVES
-    const node_t y = beside.below[LEVELS - 1];
+    const node_t y = siblings.below[LEVELS - 1];
     const best_t root = resource < LEAVES / 2 ? better_half(x, y) : better_half(y, x);
     gain[1] = root.gain;
 #else
@@ -185,27 +185,27 @@ INLINED best_t read_root(TREE_PARAMETERS)
 // The siblings on the way up are read first, all at once: what follows has nothing to wait for but
 // itself.
 typedef struct {
-    node_t siblings[LEVELS];
-} beside_t;
+    node_t nodes[LEVELS];
+} siblings_t;
 
-INLINED beside_t look_beside(TREE_PARAMETERS, const uint resource)
+INLINED siblings_t read_siblings(TREE_PARAMETERS, const uint resource)
 {
-    beside_t beside;
+    siblings_t siblings;
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level)
-        beside.siblings[level] = read_node(TREE, ((LEAVES + resource) >> level) ^ 1);
-    return beside;
+        siblings.nodes[level] = read_node(TREE, ((LEAVES + resource) >> level) ^ 1);
+    return siblings;
 }
 
 // Give a leaf a new gain and return the root.
-INLINED best_t update(TREE_PARAMETERS, const uint resource, const beside_t beside,
+INLINED best_t update(TREE_PARAMETERS, const uint resource, const siblings_t siblings,
                       const real new_gain)
 {
     node_t x = {new_gain, COUNT_ONE + resource};
     gain[LEAVES + resource] = new_gain;
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level) {
-        x = better_node(x, beside.siblings[level]);
+        x = better_node(x, siblings.nodes[level]);
         write_node(TREE, (LEAVES + resource) >> (level + 1), x);
     }
     const best_t root = {x.gain, x.ties};
@@ -437,8 +437,8 @@ INLINED void work_on(WORK_PARAMETERS, TREE_PARAMETERS, day_t *day)
     const uint r = choose(TREE, day->best, P(near_best_band), &day->rng);
     day->time += minutes_next[r];
     day->last_gain = gain[LEAVES + r];
-    const beside_t beside = look_beside(TREE, r);
-    day->best = update(TREE, r, beside, extract_unit(WORK, r));
+    const siblings_t siblings = read_siblings(TREE, r);
+    day->best = update(TREE, r, siblings, extract_unit(WORK, r));
 }
 
 INLINED void end_of_work(WORK_PARAMETERS, const day_t day)

@@ -47,7 +47,7 @@ static bool ranks_before(const real key, const uint resource, const real other_k
 
 #if DEVICE_IS_CPU
 // List the LISTED first resources by their keys.
-static void list_anew(__global menu_t *cached)
+static void list_all(__global menu_t *cached)
 {
     uint length = 0;
     for (uint r = 0; r < RESOURCES; ++r) {
@@ -92,7 +92,7 @@ static void list_again(__global menu_t *cached, const uint resource, const real 
     cached->listed[place] = resource;
     // One that is not listed may come before what is now the last.
     if (LISTED < RESOURCES && later && place + 1 == cached->length) --cached->length;
-    if (cached->length < MENU_SIZE) list_anew(cached);
+    if (cached->length < MENU_SIZE) list_all(cached);
 }
 
 // Take over what has changed of an agent's keys since its list was made. Local memory: 8 bytes a
@@ -110,14 +110,14 @@ INLINED void look_at_menu(STATE_PARAMETERS, __global menu_t *menus, const size_t
     if (different) {
         uint changed = 0;
         for (uint r = 0; r < RESOURCES; ++r) changed += key[r] != cached->key[r];
-        const bool anew = cached->length == 0 || changed > LISTED / 4;
+        const bool all = cached->length == 0 || changed > LISTED / 4;
         for (uint r = 0; r < RESOURCES; ++r) {
-            if (anew)
+            if (all)
                 cached->key[r] = key[r];
             else if (key[r] != cached->key[r])
                 list_again(cached, r, key[r]);
         }
-        if (anew) list_anew(cached);
+        if (all) list_all(cached);
     }
 }
 
@@ -156,8 +156,8 @@ COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const
         if (as_ulong(key[r]) != as_ulong(cached->key[r])) atomic_or(changed + team.slot, 1u);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all keys, before they are counted
-    const uint ranked_anew = team.lane != NONE && changed[team.slot] ? resources : 0;
-    for (uint r = team.lane; r < ranked_anew; r += team.lanes) {
+    const uint unranked = team.lane != NONE && changed[team.slot] ? resources : 0;
+    for (uint r = team.lane; r < unranked; r += team.lanes) {
         const real own = key[r];
         uint before = 0;
         for (uint i = 0; i < RESOURCES; ++i) before += ranks_before(key[i], i, own, r);
@@ -198,8 +198,8 @@ INLINED swapped_t swapped_of(STATE_PARAMETERS, const size_t society, const uint 
 }
 
 // Correct the rank of another resource, and count it if it comes before one of the two.
-INLINED void rank_beside(const swapped_t s, const uint r, __local const real *key,
-                         __local ushort *rank, __local uint *before)
+INLINED void correct_rank(const swapped_t s, const uint r, __local const real *key,
+                          __local ushort *rank, __local uint *before)
 {
     const real own = key[r];
     uint now = rank[r] + ranks_before(s.first_is, s.first, own, r);
@@ -243,8 +243,8 @@ COLLECTIVE void rank_again(STATE_PARAMETERS, const size_t society, const uint a,
     const uint others = first == NONE ? 0 : resources;
     for (uint r = team.lane; r < others; r += team.lanes) {
         if (r == first || r == second) continue;
-        rank_beside(of_a, r, key_a, rank_a, before);
-        rank_beside(of_b, r, key_b, rank_b, before + 2);
+        correct_rank(of_a, r, key_a, rank_a, before);
+        correct_rank(of_b, r, key_b, rank_b, before + 2);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all others, before the two are placed among them
     if (team.lane == 0 && first != NONE) {

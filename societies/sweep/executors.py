@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from societies.errors import DeviceError, SocietiesError, option
 from societies.opencl import choose_device
 from societies.sweep.batch import Batch, Result, run_batch
-from societies.sweep.lanes import MOST_OF_GPU, RENEW_AFTER, Lost, Processes
+from societies.sweep.lanes import MOST_OF_GPU, PROGRAMS_PER_PROCESS, Lost, Processes
 from societies.sweep.program_cache import clear_programs
 from societies.version import package_version
 from societies.workload.running.devices import listed_devices, local_devices
@@ -313,5 +313,5 @@ def executor_of(
     if devices == ["reference"]:
         return Here(devices[0])
     most = _most(device)
-    many = programs > RENEW_AFTER or (most > 1 and runs >= MANY_RUNS)
+    many = programs > PROGRAMS_PER_PROCESS or (most > 1 and runs >= MANY_RUNS)
     return Processes(devices, most) if len(devices) > 1 or many else Here(devices[0])

@@ -20,7 +20,7 @@ from societies.sweep.batch import Batch, Result, run_batch
 from societies.sweep.program_cache import program_of
 from societies.workload.running.devices import chosen_device
 
-RENEW_AFTER = 16
+PROGRAMS_PER_PROCESS = 16
 """Number of programs after which a process is replaced. Compilers never free some host memory for
 each program (NVIDIA's about 100 MiB), so a process that is not replaced would fill the machine."""
 MOST_OF_GPU = 3
@@ -38,7 +38,7 @@ class Lost(SocietiesError):
 
 
 class Processes:
-    """Computes in one process per device; a process is replaced after `RENEW_AFTER` programs.
+    """Computes in one process per device, which is replaced after `PROGRAMS_PER_PROCESS` programs.
 
     A batch that a device fails to compute is tried on another one. If that computes it, the device
     was the cause: it gets a new process, and is left out after `MOST_FAILURES` in succession.
@@ -198,14 +198,14 @@ class _Lane:
         """Begin to compute a batch in one of ``sharing`` processes of the device."""
         given = batch.on(self.device, sharing)
         self.program = program_of(batch.settings)
-        if self.program not in self._seen and len(self._seen) >= RENEW_AFTER:
-            self._renew()
+        if self.program not in self._seen and len(self._seen) >= PROGRAMS_PER_PROCESS:
+            self._replace_process()
         self._seen.add(self.program)
         outer: Future[Result] = Future()
         try:
             inner = self._pool.submit(run_batch, given)
         except BrokenProcessPool:
-            self._renew()
+            self._replace_process()
             inner = self._pool.submit(run_batch, given)
 
         def over(done: Future[Result]) -> None:
@@ -224,9 +224,9 @@ class _Lane:
     def fail(self, error: BaseException | None) -> None:
         """Wait for the verdict of another device; take a new process, which opens it again."""
         self.suspect, self.error = True, error
-        self._renew()
+        self._replace_process()
 
-    def _renew(self) -> None:
+    def _replace_process(self) -> None:
         self.close()
         self._pool, self._seen = _pool(), set()
 

@@ -117,7 +117,7 @@ class FileView:
             self._open.close()
             self._open = stack.pop_all()
         found = declared(self._path, attributes)
-        self._scene, self._network, self._told = found.scene, found.network, found.remarks
+        self._scene, self._network, self._notes = found.scene, found.network, found.remarks
         self._title = found.title or self._title
         self._spreads = [name for name, one in self._recorded.items() if one.ndim == 3]
         lines, columns = [], []
@@ -262,7 +262,7 @@ class FileView:
     def _shot(self, state: Place) -> Shot:
         tick, count = self._tick, self._history.copies
         copy = min(state.copy, count - 1)
-        facts: dict[str, Any] = {"sha256": "", "ended": not self._goes_on, **self._told}
+        facts: dict[str, Any] = {"sha256": "", "ended": not self._goes_on, **self._notes}
         numbers: dict[str, NDArray[Any]] = {}
         if state.spread in self._spreads and tick:
             one = self._recorded[state.spread]

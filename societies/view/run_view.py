@@ -104,7 +104,7 @@ class RunView:
             )
         base = Setup(workload, config)
         self._configured = lru_cache(32)(lambda changes: with_changes(base, changes))
-        self._told = lru_cache(32)(
+        self._notes = lru_cache(32)(
             lambda changes: page_notes(config, self._configured(changes), workload, changes)
         )
         self._setup = Setup(workload, workload.watched(config))
@@ -330,7 +330,7 @@ class RunView:
         """Return a scene of what was read of each course."""
         panes = tuple(self._drawing.pane(state, *both) for both in zip(courses, seen, strict=True))
         for pane, course in zip(panes, courses, strict=True):
-            pane.facts.update(self._told(course.changes))
+            pane.facts.update(self._notes(course.changes))
             if state.key:
                 now = self._in_force(state, course.changes, course.tick)
                 pane.facts["value"] = number_of(now, state.key)

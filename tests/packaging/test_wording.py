@@ -81,6 +81,14 @@ EXCEPTIONS = {
 """Texts in which a word means something else."""
 
 
+NAMES = re.compile(
+    r"of_cop(?:y|ies)|by_tick|taken_together"
+    r"|(?:\w*_)?(?:kept|beside|told|lent|renew|gentle|anew|whoever|nobody|somebody)(?:_\w*)?",
+    re.I,
+)
+"""Names in which words are of our own: kept is checkpointed, cached, stored or retained."""
+
+
 NOT_READ = "tests/packaging/test_wording.py"
 """It has the words themselves."""
 
@@ -112,6 +120,43 @@ def names_of_tests(path: Path) -> list[str]:
             line = match.string.count("\n", 0, match.start()) + 1
             found.append(f"{line}: '{words[0]}' in the name of a test")
     return found
+
+
+def names_of_our_own(path: Path) -> list[str]:
+    """Return the names in a file of code that `NAMES` describes, with their lines."""
+    text = path.read_text()
+    if path.suffix == ".py":
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        words = [(one.start[0], one.string) for one in tokens if one.type == tokenize.NAME]
+    else:
+        plain = re.sub(r"//.*", "", text).split("\n")
+        words = [(i, word) for i, line in enumerate(plain, 1) for word in re.findall(r"\w+", line)]
+    return [f"{line}: {word}" for line, word in words if NAMES.fullmatch(word)]
+
+
+@pytest.mark.ci
+def test_names_are_words_of_the_field():
+    paths = [
+        path
+        for folder in ("societies", "kernels", "reference_py")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".cl")
+    ]
+    found = [
+        f"{path.relative_to(ROOT)}:{one}"
+        for path in sorted(paths)
+        for one in names_of_our_own(path)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_names_of_our_own_are_found(tmp_path):
+    texts = {"a.py": 'def _kept(told_by): "kept"\nunbesides = 1\n', "b.cl": "int anew; // told\n"}
+    found = []
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        found += names_of_our_own(tmp_path / name)
+    assert found == ["1: _kept", "1: told_by", "1: anew"]
 
 
 def strings(text: str) -> Iterator[tuple[int, int]]:

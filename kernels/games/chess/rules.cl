@@ -193,9 +193,9 @@ static uint count_moves(const position_t at)
     count += counted(ends);
     if (joined(ends) & RANK_8) count += 3u * counted(ends & (ulong4)(RANK_8));
     if (at.special & RANK_6) {
-        ulong pawns_beside = at.own & at.pawns & downwards(at.special & RANK_6);
-        for (; pawns_beside; pawns_beside &= pawns_beside - 1ul)
-            count += captures_en_passant(at, lowest(pawns_beside)) ? 1u : 0u;
+        ulong neighbours = at.own & at.pawns & downwards(at.special & RANK_6);
+        for (; neighbours; neighbours &= neighbours - 1ul)
+            count += captures_en_passant(at, lowest(neighbours)) ? 1u : 0u;
     }
     const ulong king = king_steps(limits.king) & ~(at.own | limits.danger);
     return count + (uint)popcount(king | castles(at, limits));

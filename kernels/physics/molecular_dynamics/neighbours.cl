@@ -20,7 +20,7 @@
 #define SQUARE_OF_REACH NUM(P(square_of_reach))
 
 // What is added to a difference along an axis for the cell next to another one.
-static num added_beside(const uint cell, const int further)
+static num shift_across(const uint cell, const int further)
 {
     const int to = (int)cell + further;
     return to < 0 ? LENGTH : to >= SIDE ? -LENGTH : NUM(0.0);
@@ -62,8 +62,8 @@ INLINED void find_runs(runs_t *runs, __global const uint *restrict start,
             runs->row_y[count] = (uint)(further_y + 1);
             runs->row_z[count] = (uint)(further_z + 1);
             runs->x[count] = part == 0 ? NUM(0.0) : x == 0u ? LENGTH : -LENGTH;
-            runs->y[count] = added_beside(y, further_y);
-            runs->z[count] = added_beside(z, further_z);
+            runs->y[count] = shift_across(y, further_y);
+            runs->z[count] = shift_across(z, further_z);
             ++count;
         }
     }
@@ -280,7 +280,7 @@ INLINED uint listed_around(__global const num4 *restrict packed,
     for (int row = 0; row < 9; ++row) {
         const int up = row % 3 - 1, deep = row / 3 - 1;
         const uint cells = (in_background(z, deep) * SIDE + in_background(y, up)) * SIDE;
-        num4 added = (num4)(NUM(0.0), added_beside(y, up), added_beside(z, deep), NUM(0.0));
+        num4 added = (num4)(NUM(0.0), shift_across(y, up), shift_across(z, deep), NUM(0.0));
         for (uint part = 0u; part < (at_end ? 2u : 1u); ++part) {
             if (part == 1u) added.x = column == 0u ? LENGTH : -LENGTH;
             const uint first = cells + (part == 0u ? from : beyond);

@@ -12,7 +12,7 @@ from typing import Any
 
 _PLAIN, _BOLD = 0.525, 0.6
 """Mean width of a character of DejaVu Sans in English text, as a share of the font size."""
-_BESIDE, _BELOW, _FOOT = 0.8, 1.0, 0.9
+_SIDES, _BELOW, _FOOT = 0.8, 1.0, 0.9
 """Inches left and right of a panel; above and below it, for titles and ticks; at the foot."""
 _HANDLE = 0.6
 """Inches of an entry of a legend, without its text."""
@@ -61,7 +61,7 @@ def fit(figure: Any, scale: float = 1.0) -> None:
         if spec is None:  # the colour bar next to a map
             continue
         grid = spec.get_gridspec()
-        width = figure.get_figwidth() / grid.ncols - scale * _BESIDE
+        width = figure.get_figwidth() / grid.ncols - scale * _SIDES
         height = (figure.get_figheight() - scale * _FOOT) / grid.nrows - scale * _BELOW
         for text, inches in (
             (axes.title, width),

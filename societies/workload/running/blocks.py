@@ -146,7 +146,7 @@ class Simulation:
             if self._writing is not None and self._writing.done():
                 self._written()
             if self._enough_waits():
-                self._write_beside()
+                self._start_writing()
             if behind:
                 yield computed
             with self.keeping(last), self.stop.at_once():
@@ -252,7 +252,7 @@ class Simulation:
             return block
         return replace(block, detail={block.last: self.contents.detail(block.last, block.state())})
 
-    def _write_beside(self) -> None:
+    def _start_writing(self) -> None:
         """Write and commit the waiting blocks in another thread."""
         self._written()
         waiting, self._waiting = self._waiting, self._spare
@@ -288,7 +288,7 @@ class Simulation:
         """Write and commit the waiting blocks, and wait until they are written."""
         self._written()
         if self._waiting:
-            self._write_beside()
+            self._start_writing()
             self._written()
 
     def _write(self, block: Block, newest: Block, last: int, ended: int | None) -> None:

@@ -698,11 +698,11 @@ def check(
         setup = Setup(found, settings)
         found.phases(setup.p, 1), found.source(setup.p)
     if lines or type(found).programs is not Workload.programs:
-        from societies.workload.running.programs import described
+        from societies.workload.running.programs import program_lines
 
         # A table of a rule in Python is made here, which tries the rule.
         named = found.programs(Setup(found, settings).p)
-        lines += [f"program {line}" for line in described(named)]
+        lines += [f"program {line}" for line in program_lines(named)]
     print(saved(settings) if verbose else f"{path}: valid, workload {settings.workload}")
     for line in lines:
         print(printable(line), file=sys.stderr if verbose else sys.stdout)
@@ -1047,7 +1047,7 @@ def keys(
 
     settings = _settings([*(override or ()), *of_rules(rule)])
     if not matter:
-        listed = of.listed(config, settings)
+        listed = of.keys_to_change(config, settings)
         print(json.dumps(dict(listed))) if as_json else print_rows(
             [(key, str(value)) for key, value in listed], open_console()
         )
@@ -1656,11 +1656,11 @@ def _find_config(path: Path) -> Path:
 
 def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], AmalgamatedText]:
     """Return what makes the text of all kernels of a configuration from further macros."""
-    from societies.workload.running.engines import text
+    from societies.workload.running.engines import full_kernel_text
     from societies.workload.running.registry import workload
 
     settings = _load(_find_config(config), None)
-    return lambda macros: text(workload(settings.workload), settings, macros)
+    return lambda macros: full_kernel_text(workload(settings.workload), settings, macros)
 
 
 def _of_branch(path: Path, overrides: Sequence[str] | None) -> tuple[list[str], dict[str, Any]]:

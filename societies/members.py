@@ -78,14 +78,14 @@ def options(member: Callable[..., Any]) -> list[Any]:
         """Do nothing: typer only needs a function with the member's signature."""
 
     command.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
-    chosen = [one for one in parameters_of(command) if one.name in {own.name for own in found}]
+    chosen = [one for one in command_parameters(command) if one.name in {own.name for own in found}]
     for option in chosen:
         if option.is_flag:
             option.metavar = ""  # it takes no value
     return chosen
 
 
-def parameters_of(command: Callable[..., Any]) -> list[Any]:
+def command_parameters(command: Callable[..., Any]) -> list[Any]:
     """Return the parameters of a command line that typer makes of a function's signature."""
     app = typer.Typer(add_completion=False)
     app.command()(command)

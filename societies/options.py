@@ -76,9 +76,9 @@ def rule_option() -> Any:
     def command(rule: RuleTexts = None) -> None:
         """Do nothing: typer only needs a function with the signature."""
 
-    from societies.members import parameters_of
+    from societies.members import command_parameters
 
-    return next(one for one in parameters_of(command) if one.name == RULE)
+    return next(one for one in command_parameters(command) if one.name == RULE)
 
 
 def of_rules(rules: Sequence[str] | None) -> list[str]:

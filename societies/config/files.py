@@ -66,7 +66,7 @@ def value_at(data: Any, path: Path) -> Any:
     return data
 
 
-def attributes_of(out: FilePath, data: Any, keys: Iterable[Path]) -> dict[str, str]:
+def file_attributes(out: FilePath, data: Any, keys: Iterable[Path]) -> dict[str, str]:
     """Return the attributes of a file of results; {} if its configuration names no file.
 
     Parameters

@@ -201,7 +201,7 @@ class PlayedGame:
     margin: int
 
 
-def records(results: Any, match: int = 0) -> Iterator[PlayedGame]:
+def played_games(results: Any, match: int = 0) -> Iterator[PlayedGame]:
     """Yield the games of a match from the open dataset of its file."""
     one = results.isel(match=match)
     for i, game in enumerate(one.game.values):

@@ -40,7 +40,7 @@ def note_number(config: Any, society: Any) -> None:
     society.python_number = society.index
 
 
-def whole(
+def phase_in_python(
     function: FunctionType,
     name: str,
     parameters: Sequence[str],

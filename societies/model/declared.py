@@ -20,7 +20,7 @@ from societies.config.problems import suggestion
 from societies.errors import ConfigError, TranslationWarning
 from societies.inputs import shown
 from societies.kerneltext.source import Generated, amalgamate, without_comments
-from societies.model.carried import NUMBER, PLACE, note_number, on_host, whole
+from societies.model.carried import NUMBER, PLACE, note_number, on_host, phase_in_python
 from societies.model.mistakes import place_of, require_class, require_declared, with_arguments
 from societies.model.repeatable import require_repeatable
 from societies.model.traceable import Traceable
@@ -31,7 +31,7 @@ from societies.translate import (
     TranslatedProgram,
     TranslationError,
     files_of,
-    parameters_of,
+    phase_parameters,
     rules_sha256,
 )
 from societies.workload import (
@@ -266,9 +266,9 @@ class Model(Traceable, Workload[C, P]):
         declared, translated = _declared(self, p), self.unit(p).kernels
 
         def made(name: str, function: FunctionType) -> Callable[..., None]:
-            parameters, entry = parameters_of(function, name, declared)
+            parameters, entry = phase_parameters(function, name, declared)
             settles = name not in translated
-            return whole(function, name, parameters, entry, declared, settles=settles)
+            return phase_in_python(function, name, parameters, entry, declared, settles=settles)
 
         return {name: made(name, function) for name, function in self.rules().items()}
 

@@ -28,7 +28,7 @@ from societies.output.opening import is_study, reading, require_whole, still_goo
 from societies.output.seal import END_MISSING, STRUCTURE_INTACT, Damage
 from societies.output.stored_seal import Seal, StudySeal, find
 from societies.output.study_inspection import inspected, sweep_of
-from societies.output.trailing import attributes_of, hash_holds, is_calibration
+from societies.output.trailing import calibration_attributes, hash_holds, is_calibration
 from societies.output.trust import opened
 from societies.words import counted
 
@@ -112,7 +112,7 @@ def configuration(path: str | os.PathLike[str]) -> str:
         return sweep_of(path)
     if is_calibration(path):
         with explained(path, READING):
-            attributes = attributes_of(path)
+            attributes = calibration_attributes(path)
     else:
         with explained(path, READING):
             require_whole(path)
@@ -183,7 +183,7 @@ def _recorded(disk: Disk, found: Seal, state: Commits, *, live: bool) -> list[Da
 
 def _of_calibration(path: Path) -> Inspection:
     """Describe the file of a calibration, which has a single hash; raise if it is damaged."""
-    attributes = attributes_of(path)
+    attributes = calibration_attributes(path)
     complete = bool(attributes["complete"])
     rows = [
         ("calibration", f"{path}, {path.stat().st_size:,} bytes"),

@@ -80,7 +80,7 @@ def is_calibration(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def attributes_of(path: Path) -> dict[str, Any]:
+def calibration_attributes(path: Path) -> dict[str, Any]:
     """Return the attributes of the file of a calibration, whose bytes must be as they were written.
 
     Raises

@@ -153,7 +153,7 @@ def matter(
     return clock, found, left_out
 
 
-def listed(config: Any, set: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def keys_to_change(config: Any, set: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the keys that `matter` changes, with their values."""
     base = sweep_of(config, set).base
     data = base.model_dump()

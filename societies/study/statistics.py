@@ -104,7 +104,7 @@ def _declared(name: str, of: Callable[..., Any], unit: str) -> Statistic:
 
 
 @cache
-def named(name: str) -> Statistic:
+def statistic_named(name: str) -> Statistic:
     """Return the statistic of a name, of the vocabulary or of another package.
 
     Raises

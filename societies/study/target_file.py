@@ -12,7 +12,7 @@ from societies.config.problems import Path, suggestion
 from societies.errors import ConfigError
 from societies.study.expressions import parsed
 from societies.study.filters import FILTERS
-from societies.study.statistics import Statistic, checked_options, named
+from societies.study.statistics import Statistic, checked_options, statistic_named
 
 SHARE = 0.75
 """Share of the seeds that must be in a band, unless the targets say another."""
@@ -144,7 +144,7 @@ def wrong(target: Target) -> list[tuple[Path, str]]:
 def statistic_of(said: Choice) -> tuple[Statistic, dict[str, Any]]:
     """Return statistic and checked options."""
     name, options = name_and_options(said)
-    own = named(name)
+    own = statistic_named(name)
     checked_options(name, options, own.given)
     if options.get("above", -np.inf) > options.get("below", np.inf):
         raise ConfigError(f"{name}: above {options['above']:g} is more than below")

@@ -24,7 +24,7 @@ from societies.sweep.points import Bucket, Point
 from societies.version import package_version
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.contents import contents_of
-from societies.workload.running.plugged import attributes_of
+from societies.workload.running.plugged import rule_attributes
 from societies.workload.running.provenance import git_commit, how_made, now
 from societies.workload.running.varying import unit_and_meaning
 
@@ -220,7 +220,7 @@ def layout_of(
         "definition_sha256": digest(definition),
         "replicates": int(runs.replicate.max()) + 1,
         "points": len(points),
-        **attributes_of(sweep.plugged),
+        **rule_attributes(sweep.plugged),
         **more,
     }
     for key in ("design", "configuration"):

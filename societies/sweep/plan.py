@@ -25,7 +25,7 @@ from societies.words import counted
 from societies.workload.declare.protocol import Setup
 from societies.workload.running import plan as of_run
 from societies.workload.running.devices import chosen_device, local_devices
-from societies.workload.running.programs import described
+from societies.workload.running.programs import program_lines
 from societies.workload.running.sufficiency import byte_count, duration
 
 SHOWN = 3
@@ -84,7 +84,7 @@ def plan(
         ("results in the file", f"{byte_count(layout.nbytes)}, {_variables(layout)}"),
         ("time, roughly", _time(ready, devices, launches) if time_it else "not measured"),
         ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
-        *(("program", line) for line in described(programs_of(ready))),
+        *(("program", line) for line in program_lines(programs_of(ready))),
     ]
     return of_run.Plan(rows, tuple(warnings_of(ready)))
 

@@ -232,7 +232,7 @@ def opened_study(
         more = {SOURCES: text_of(plan.sources)}
         if plan.part is not None:
             more["part"] = "{}/{}".format(*plan.part)
-        more |= files.attributes_of(path, plan.sweep.definition, _data_files(plan.sweep))
+        more |= files.file_attributes(path, plan.sweep.definition, _data_files(plan.sweep))
         layout = layout_of(plan.sweep, plan.points, plan.runs, plan.shape, **more)
         with StudyFile.create(path, layout, overwrite=overwrite) as file:
             yield file, plan

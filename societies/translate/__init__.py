@@ -10,7 +10,7 @@ from societies.translate.kernels import TranslatedPhase
 from societies.translate.messages import RuleError, TranslationError
 from societies.translate.plugins import PlugIn
 from societies.translate.source import Site, files_of, rules_sha256
-from societies.translate.unit import TranslatedProgram, parameters_of
+from societies.translate.unit import TranslatedProgram, phase_parameters
 
 LANGUAGE = (builtin, expressions, loops, statements, truth)
 """Modules that register what they translate."""
@@ -24,6 +24,6 @@ __all__ = [
     "TranslatedProgram",
     "TranslationError",
     "files_of",
-    "parameters_of",
+    "phase_parameters",
     "rules_sha256",
 ]

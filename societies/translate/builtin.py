@@ -22,7 +22,7 @@ from societies.translate.membership import method as list_method
 from societies.translate.messages import ATTRIBUTES, UNKNOWN_MOST, no_such_function
 from societies.translate.operators import binary
 from societies.translate.ordering import each_value, extreme, in_order
-from societies.translate.tables import listed
+from societies.translate.tables import as_list
 from societies.translate.values import (
     BOOL,
     FIXED,
@@ -104,7 +104,7 @@ def _len(f: Function, node: ast.Call, name: str) -> Value:
         return literal(len(value))
     if isinstance(value, Known) and isinstance(value.value, tuple | list):
         return literal(len(value.value))
-    value = listed(f, value, node, "len of something that is no list")
+    value = as_list(f, value, node, "len of something that is no list")
     if value.length.isdigit():
         return literal(int(value.length))
     return Number(value.length, INT, 0, 0, value.most)
@@ -208,7 +208,7 @@ def _bounded(f: Function, node: ast.Call, name: str) -> Value:
     kinds = f.fact("kinds", name) or f.fact("entries", name) or (INT,)
     inner = f.fact("inner", name) or 0
     if len(values) == 2:
-        entries = listed(f, values[1], node, "Bounded takes a list of first entries")
+        entries = as_list(f, values[1], node, "Bounded takes a list of first entries")
         made = lists.new(f, name, entries.kinds, max(most.most, entries.most), bounded=True)
         lists.copy(f, entries, made)
         return made

@@ -21,7 +21,7 @@ from societies.translate.messages import (
 from societies.translate.names import in_c
 from societies.translate.results import end_of_function, returns_number, structure
 from societies.translate.source import SourceFile, definition, without_docstring
-from societies.translate.statements import store, store_name
+from societies.translate.statements import assign, store_name
 from societies.translate.values import (
     CTYPES,
     FIXED,
@@ -335,7 +335,7 @@ def inlined(
     value = Known(None) if given is None else f.expression(given)
     f.frame = outer
     if target is not None:
-        store(f, target, value, node)
+        assign(f, target, value, node)
     f.shielded += 1
     f.statements(node.body)
     f.shielded -= 1

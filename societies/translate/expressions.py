@@ -12,10 +12,10 @@ from societies.config.problems import suggestion
 from societies.translate import lists, storing
 from societies.translate.declared import keys_of
 from societies.translate.function import Function, handles, known
-from societies.translate.membership import whole
+from societies.translate.membership import all_entries
 from societies.translate.messages import DICTIONARY, WRITE_REAL, too_large
 from societies.translate.names import in_c
-from societies.translate.tables import listed, table
+from societies.translate.tables import as_list, table
 from societies.translate.values import (
     CTYPES,
     FIXED,
@@ -78,7 +78,7 @@ def _attribute(f: Function, node: ast.Attribute, name: str) -> Value:
         f.error(node, f"a text has no .{node.attr} in a kernel", "Compare words with ==.")
     if isinstance(owner, Known) and isinstance(owner.value, list | tuple | dict | set):
         if node.attr in ("index", "count", "copy") and hasattr(owner.value, node.attr):
-            return Method(listed(f, owner, node, *CONSTANT), node.attr)
+            return Method(as_list(f, owner, node, *CONSTANT), node.attr)
         f.error(node, *CONSTANT)
     hint = ""
     if isinstance(owner, Number) and node.attr in f.unit.declared.fields:
@@ -210,8 +210,8 @@ def _of_society(f: Function, node: ast.Attribute) -> Value:
 @handles(ast.Subscript)
 def _subscript(f: Function, node: ast.Subscript, name: str) -> Value:
     if isinstance(node.slice, ast.Slice):
-        made = listed(f, f.expression(node.value), node, "only lists have slices")
-        whole(f, made, node)
+        made = as_list(f, f.expression(node.value), node, "only lists have slices")
+        all_entries(f, made, node)
         return slice_of(f, made, node, name or "part")
     where, i = f.ordered([node.value, node.slice])
     if isinstance(where, tuple):
@@ -221,7 +221,7 @@ def _subscript(f: Function, node: ast.Subscript, name: str) -> Value:
     if isinstance(where, Settings | Society) and isinstance(i, Known):
         f.error(node, "only lists have entries", f"Write {ast.unparse(node.value)}.{i.value}.")
     hint = "A dictionary is a field or a list, by numbers."
-    where = listed(f, where, node, "only lists have entries", hint)
+    where = as_list(f, where, node, "only lists have entries", hint)
     return lists.entry(f, where, lists.position(f, i, node), node)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from societies.translate import lists, storing
 from societies.translate.function import Function, handles
-from societies.translate.membership import whole
+from societies.translate.membership import all_entries
 from societies.translate.messages import FROM_CONFIG, LOOP_ELSE, NO_WAITING, WALKS
-from societies.translate.statements import store
+from societies.translate.statements import assign
 from societies.translate.values import (
     CTYPES,
     FIXED,
@@ -80,7 +80,7 @@ def _walked(f: Function, node: ast.For) -> None:
     mark = len(f.instance.accesses)
     k = f.cname("k")
     head = f"for (long {k} = 0; {steps.more(k)}; ++{k})"
-    _body(f, node, "", head, lambda: store(f, node.target, steps.item(k), node))
+    _body(f, node, "", head, lambda: assign(f, node.target, steps.item(k), node))
     _require_same(f, steps.fields, mark)
 
 
@@ -250,12 +250,12 @@ def list_from(f: Function, node: ast.Call, name: str, keywords: tuple[str, ...] 
     if not (isinstance(argument, ast.Call | ast.Subscript)):
         value = f.expression(argument)
         if isinstance(value, List):
-            whole(f, value, node)
+            all_entries(f, value, node)
             return lists.copied(f, value, name)
     elif isinstance(argument, ast.Call) and walked(f, argument) is None:
         value = f.expression(argument, name)
         if isinstance(value, List):
-            whole(f, value, node)
+            all_entries(f, value, node)
             return value if value.fresh else lists.copied(f, value, name)
         f.error(node, "this is no list")
     return collected(f, walk(f, argument, [ast.Pass()]), name, node)

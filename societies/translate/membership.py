@@ -8,7 +8,7 @@ from collections.abc import Callable
 from societies.translate import lists, storing
 from societies.translate.function import Function
 from societies.translate.messages import APPEND_EACH, BOUNDED, STATE, UNKNOWN_MOST
-from societies.translate.tables import listed
+from societies.translate.tables import as_list
 from societies.translate.values import (
     BOOL,
     FIXED,
@@ -61,7 +61,7 @@ def contains(f: Function, node: ast.Compare) -> Number | bool:
     left, among = f.ordered([node.left, among_node])
     if isinstance(among, Known) and isinstance(left, Known):
         return (left.value in among.value) != negate
-    among = listed(
+    among = as_list(
         f, among, node, "'in' asks lists and ranges alone", "Use a list or a field of 0 and 1."
     )
     place = _place(f, among, left, node)
@@ -101,7 +101,7 @@ def _same(f: Function, where: List, value: Value, k: str, node: ast.AST) -> str:
     return " && ".join(tests)
 
 
-def whole(f: Function, where: List, node: ast.AST, what: str = "read") -> None:
+def all_entries(f: Function, where: List, node: ast.AST, what: str = "read") -> None:
     """Note that all entries of a list are read or written."""
     if where.field:
         entries = len(where.dims) < len(f.unit.declared.fields[where.field].dims)
@@ -176,7 +176,7 @@ def _append(f: Function, where: List, node: ast.Call, value: Value) -> Value:
 
 
 def _extend(f: Function, where: List, node: ast.Call, value: Value) -> Value:
-    added = listed(f, value, node, ".extend takes a list", APPEND_EACH)
+    added = as_list(f, value, node, ".extend takes a list", APPEND_EACH)
     k = f.cname("k")
     with f.loop(f.constant(Number(added.length, INT)).text, to=k):
         storing.add(f, where, lists.get(f, added, k), node)
@@ -223,7 +223,7 @@ def _insert(f: Function, where: List, node: ast.Call, at: Value, value: Value) -
 
 def _place(f: Function, where: List, value: Value, node: ast.AST) -> str:
     """Return the index of the first entry that is a value, or the length of the list."""
-    whole(f, where, node)
+    all_entries(f, where, node)
     place = f.fresh()
     f.emit(f"long {place} = 0;")
     same = _same(f, where, value, place, node)
@@ -255,7 +255,7 @@ def _index(f: Function, where: List, node: ast.Call, value: Value) -> Value:
 
 
 def _count(f: Function, where: List, node: ast.Call, value: Value) -> Value:
-    whole(f, where, node)
+    all_entries(f, where, node)
     total, k = f.fresh(), f.cname("k")
     f.emit(f"long {total} = 0;")
     same = _same(f, where, value, k, node)
@@ -266,12 +266,12 @@ def _count(f: Function, where: List, node: ast.Call, value: Value) -> Value:
 def _copy(f: Function, where: List, node: ast.Call, target: str) -> Value:
     if node.args:
         f.error(node, "takes 0 arguments")
-    whole(f, where, node)
+    all_entries(f, where, node)
     return lists.copied(f, where, target)
 
 
 def _reverse(f: Function, where: List, node: ast.Call) -> Value:
-    whole(f, where, node, "write")
+    all_entries(f, where, node, "write")
     if where.rows:
         f.error(node, ".reverse of a list of lists", "Go through it with reversed(...).")
     k, other = f.cname("k"), f.cname("other")

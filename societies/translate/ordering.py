@@ -11,7 +11,7 @@ from societies.translate.calls import call_user, callable_of
 from societies.translate.draws import alone
 from societies.translate.function import Function
 from societies.translate.loops import Generators, each, list_from
-from societies.translate.membership import METHODS, whole
+from societies.translate.membership import METHODS, all_entries
 from societies.translate.values import (
     BOOL,
     CALLED,
@@ -49,8 +49,8 @@ def in_order(f: Function, node: ast.Call, name: str) -> Value:
 def _sort(f: Function, made: List, node: ast.Call, target: str) -> Value:
     if node.args:
         f.error(node, ".sort takes key= and reverse= alone")
-    whole(f, made, node, "write")
-    whole(f, made, node)
+    all_entries(f, made, node, "write")
+    all_entries(f, made, node)
     if made.rows:
         f.error(node, ".sort of a list of lists", "Sort a list of their places by key=.")
     result = _sorted(f, lists.copied(f, made, "sorted"), node, "")

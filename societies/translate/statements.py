@@ -9,7 +9,7 @@ from societies.translate import lists, storing
 from societies.translate.function import Function, handles
 from societies.translate.messages import DICTIONARY, LOOP_ELSE, WALKS
 from societies.translate.operators import binary
-from societies.translate.tables import listed
+from societies.translate.tables import as_list
 from societies.translate.values import (
     BOOL,
     CALLED,
@@ -124,10 +124,10 @@ def _to(f: Function, target: ast.expr, value_node: ast.expr, node: ast.stmt) -> 
     if isinstance(target, ast.Tuple | ast.List):
         values = _several(f, target, value_node, node)
         for one, value in zip(target.elts, values, strict=True):
-            store(f, one, value, node)
+            assign(f, one, value, node)
         return
     name = target.id if isinstance(target, ast.Name) else ""
-    store(f, target, f.expression(value_node, name), node)
+    assign(f, target, f.expression(value_node, name), node)
 
 
 def _several(
@@ -163,7 +163,7 @@ def _steadied(f: Function, value: Value) -> Value:
     return value
 
 
-def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
+def assign(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
     """Assign a value to a name, an entry or a field."""
     if isinstance(target, ast.Name):
         store_name(f, target.id, value, node)
@@ -177,7 +177,7 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
         if lines:
             value = f.steady(value)
             f.splice(lines)
-        where = listed(f, where, target, *ONLY_ENTRIES)
+        where = as_list(f, where, target, *ONLY_ENTRIES)
         if isinstance(value, List):
             storing.store_row(f, where, lists.position(f, place, target), value, target)
         else:
@@ -189,7 +189,7 @@ def store(f: Function, target: ast.expr, value: Value, node: ast.AST) -> None:
         if not isinstance(value, tuple) or len(value) != len(target.elts):
             f.error(target, "not as many values as names", WALKS)
         for one, part in zip(target.elts, value, strict=True):
-            store(f, one, part, node)
+            assign(f, one, part, node)
     else:
         f.error(target, "* cannot be translated", "Write a slice: rest = values[1:].")
 
@@ -296,7 +296,7 @@ def _augmented(f: Function, node: ast.AugAssign) -> None:
         old = lists.scalar_of(f, where, target)
     else:
         found, at = f.ordered([target.value, target.slice])
-        where = listed(f, found, target, *ONLY_ENTRIES)
+        where = as_list(f, found, target, *ONLY_ENTRIES)
         place = lists.position(f, at, target)
         if place.life != FIXED and not place.text.isidentifier():
             place = f.constant(place)

@@ -29,7 +29,7 @@ from societies.translate.values import (
 )
 
 
-def listed(f: Function, value: Value, node: ast.AST, reason: str, hint: str = "") -> List:
+def as_list(f: Function, value: Value, node: ast.AST, reason: str, hint: str = "") -> List:
     """Return a value that is a list, or a constant one; raise an error if it is neither."""
     if isinstance(value, Known) and isinstance(value.value, tuple | list | range):
         return table(f, value.value, node)

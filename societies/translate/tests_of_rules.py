@@ -49,7 +49,7 @@ def another_round() -> bool:
     return True
 
 
-def counted(values: Iterable[Any]) -> Iterable[Any]:
+def count_rounds(values: Iterable[Any]) -> Iterable[Any]:
     """Return what a function of Python goes through; if that is a range, its rounds are counted."""
     return (i for i in values if another_round()) if type(values) is range else values
 
@@ -61,7 +61,7 @@ def within_64_bits(value: Any) -> Any:
     return value
 
 
-TESTS = {f"__{one.__name__}__": one for one in (within_64_bits, another_round, counted)}
+TESTS = {f"__{one.__name__}__": one for one in (within_64_bits, another_round, count_rounds)}
 """The tests by the names that they have in a file into which they are put."""
 
 COUNTED = f"__{another_round.__name__}__"
@@ -93,7 +93,7 @@ class _Tests(ast.NodeTransformer):
         named = isinstance(node.func, ast.Name) and node.func.id in _OF_RANGES
         if named and len(node.args) == 1 and not isinstance(node.args[0], ast.Starred):
             made = self.visit(node.args[0])
-            node.args = [_call(counted, made, made)]
+            node.args = [_call(count_rounds, made, made)]
             node.keywords = [self.visit(one) for one in node.keywords]
             return _call(within_64_bits, node, node)
         return self._tested(node)

@@ -98,7 +98,7 @@ class TranslatedProgram:
         self._forget_text()
         node, file = definition(function)
         name = name or function.__name__
-        names, entry = parameters_of(function, name, self.declared)
+        names, entry = phase_parameters(function, name, self.declared)
         facts: dict[Any, Any] = {}
         self.active.clear()
         self.entry = entry
@@ -327,7 +327,9 @@ class TranslatedProgram:
         return text.replace("§width§", str(len(self.columns))) + "\n"
 
 
-def parameters_of(function: FunctionType, name: str, declared: Declared) -> tuple[list[str], str]:
+def phase_parameters(
+    function: FunctionType, name: str, declared: Declared
+) -> tuple[list[str], str]:
     """Return the parameters of a phase, and the dimension whose entries are its work-items, or "".
 
     Raises

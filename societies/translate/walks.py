@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from societies.translate import lists, storing
 from societies.translate.function import Function
-from societies.translate.membership import whole
+from societies.translate.membership import all_entries
 from societies.translate.messages import FROM_CONFIG
 from societies.translate.operators import binary
-from societies.translate.tables import listed
+from societies.translate.tables import as_list
 from societies.translate.values import (
     CALLED,
     INT,
@@ -118,8 +118,8 @@ def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
         if isinstance(value, Number):
             reason = f"{CALLED[value.kind]} stands where a list is needed"
             f.error(node, reason, f"Write range({ast.unparse(node)}) for the numbers below it.")
-        made = listed(f, value, node, "this is no list", _LOOPS)
-    whole(f, made, node)
+        made = as_list(f, value, node, "this is no list", _LOOPS)
+    all_entries(f, made, node)
     _unbound(f, made, node, body)
     return _through_list(f, made)
 
@@ -208,8 +208,8 @@ def _reversed(f: Function, node: ast.Call, body: Sequence[ast.AST]) -> Walk:
         first, end = (binary(f, ast.Sub(), one, step, node) for one in (span.stop, span.start))
         return _through_range(f, Span(first, end, -span.step))
     made = f.expression(node.args[0])
-    made = listed(f, made, node, "reversed takes a list", _LOOPS)
-    whole(f, made, node)
+    made = as_list(f, made, node, "reversed takes a list", _LOOPS)
+    all_entries(f, made, node)
     _unbound(f, made, node, body)
     last = f.constant(Number(f"{made.length} - 1", INT)).text
     return Walk(
@@ -230,8 +230,8 @@ def walked(f: Function, node: ast.expr) -> Callable[..., Walk] | None:
 
 def _slice(f: Function, node: ast.Subscript, body: Sequence[ast.AST]) -> Walk:
     """Return how a loop goes through a slice, which is a copy unless nothing can change it."""
-    made = listed(f, f.expression(node.value), node, "only lists have slices")
-    whole(f, made, node)
+    made = as_list(f, f.expression(node.value), node, "only lists have slices")
+    all_entries(f, made, node)
     assert isinstance(node.slice, ast.Slice)
     if changes(body):
         return _through_list(f, slice_of(f, made, node, "part"))

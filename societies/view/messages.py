@@ -175,7 +175,7 @@ def _on_scale(slider: Slider, value: float) -> float:
     return min(round(slider.least + steps * slider.step, digits), slider.most)
 
 
-def described(control: Control) -> dict[str, Any]:
+def control_message(control: Control) -> dict[str, Any]:
     """Return a control as it is sent to the page."""
     return {"kind": type(control).__name__.lower(), **asdict(control)}
 

@@ -81,7 +81,7 @@ def _largest_lines(
     return np.sort(order[:MOST_LINES])
 
 
-def packed(links: NDArray[Any], circles: int) -> NDArray[np.float32]:
+def packed_links(links: NDArray[Any], circles: int) -> NDArray[np.float32]:
     """Return the lines of a network in fewer bytes.
 
     Parameters

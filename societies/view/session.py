@@ -172,7 +172,7 @@ class Session(Generic[S]):
             return None
         return {
             "title": self.view.title,
-            "controls": [messages.described(one) for one in self.controls],
+            "controls": [messages.control_message(one) for one in self.controls],
             "controlling": controls,
             "viewers": len(self._viewers),
             "error": viewer.error,

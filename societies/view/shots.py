@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.view.networks import packed
+from societies.view.networks import packed_links
 from societies.words import counted
 from societies.workload.declare.view import Frame
 
@@ -221,7 +221,7 @@ def message(
             series = series[:, -1:]
         parts = {"series": series, **pane.numbers}
         if "links" in parts:
-            parts["links"] = packed(parts["links"], len(parts["nodes"]))
+            parts["links"] = packed_links(parts["links"], len(parts["nodes"]))
         known[place] = (pane.history.serial, shot.facts["copy"], pane.rows)
         blocks += [np.ascontiguousarray(part, np.float32) for part in parts.values()]
         sizes = [[name, list(part.shape)] for name, part in parts.items()]

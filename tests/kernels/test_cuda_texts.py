@@ -16,7 +16,7 @@ from small import forms, names, small
 from societies import config_from_dict
 from societies.kerneltext.source import AmalgamatedText, amalgamate
 from societies.workload.declare.phases import kernel_files
-from societies.workload.running.engines import text
+from societies.workload.running.engines import full_kernel_text
 from societies.workload.running.registry import workload
 
 FACTS = {"DEVICE_IS_CPU": False, "DEVICE_ROUNDS_SINGLES": True, "DEVICE_FUSES_MULADD": False}
@@ -48,7 +48,7 @@ def parts(name, settings):
     p = one.parameters(config)
     given, files = one.source(p), kernel_files(one.phases(p, one.count(config)))
     if any(f"kernels/{file}" not in sources.TEXTS for file in files):
-        yield "all", text(one, config, FACTS)
+        yield "all", full_kernel_text(one, config, FACTS)
         return
     of_game = [file for file in files if file.endswith("/search.cl")]  # has the game's macros
     for file in sources.with_includes(files):
@@ -74,7 +74,7 @@ def test_operators_of_python():
 @pytest.mark.parametrize("name", names())
 def test_the_text_of_a_workload(name):
     settings = ECONOMY["with policies"] if name == "economy" else forms(name)[0]
-    assert errors_in_cuda(text(*configured(name, settings), FACTS)) == []
+    assert errors_in_cuda(full_kernel_text(*configured(name, settings), FACTS)) == []
 
 
 @pytest.mark.ci

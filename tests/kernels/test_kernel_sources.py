@@ -36,7 +36,7 @@ from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
 from societies.model import Model
 from societies.workload.declare.phases import kernel_files
-from societies.workload.running.engines import text
+from societies.workload.running.engines import full_kernel_text
 from societies.workload.running.faults import FAULT
 from societies.workload.running.registry import workload
 from societies.workload.running.state import initial_state
@@ -142,7 +142,7 @@ def compiled(name):
         source = amalgamate([ROOT / what], facts)
     else:
         config = config_from_dict(settings) if isinstance(settings, dict) else settings
-        source = text(workload(what), config, facts)
+        source = full_kernel_text(workload(what), config, facts)
     return preprocess(source, dict.fromkeys(COMMON_EXTENSIONS, "1"))
 
 

@@ -7,7 +7,7 @@ from societies.kerneltext.source import AmalgamatedText
 from societies.localmem.clang import TranslationUnit
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
-from societies.workload.running.engines import text
+from societies.workload.running.engines import full_kernel_text
 from societies.workload.running.registry import workload
 
 STATEMENTS = """
@@ -42,7 +42,7 @@ def written():
 
 
 def of_kalah():
-    return text(workload("kalah"), small("kalah"), {"DEVICE_IS_CPU": "1"})
+    return full_kernel_text(workload("kalah"), small("kalah"), {"DEVICE_IS_CPU": "1"})
 
 
 def differences(node, cursor):

@@ -9,7 +9,15 @@ from rich.console import Console
 
 from societies.errors import ConfigError
 from societies.study import matter as module
-from societies.study.matter import Matter, _changes, _compared, _words, listed, matter, matter_table
+from societies.study.matter import (
+    Matter,
+    _changes,
+    _compared,
+    _words,
+    keys_to_change,
+    matter,
+    matter_table,
+)
 from societies.study.simulate import sweep_of
 
 SMALL = {"agents": 2, "resources": 2, "days": 3}
@@ -116,7 +124,7 @@ def test_what_cannot_be_changed_is_left_out_and_what_cannot_grow_shrinks(twins):
 
 def test_by_default_all_keys_are_changed_and_headlines_compared(twins):
     _, found, left = matter("economy/quickstart")
-    names = [key for key, _ in listed("economy/quickstart", {})]
+    names = [key for key, _ in keys_to_change("economy/quickstart", {})]
     assert {one.key for one in found} | {one.partition(":")[0] for one in left} == {*names}
     assert "has no value near it" not in "".join(left)
     usual = ["units_extracted", "units_held", "units_traded", "utility", "gini"]

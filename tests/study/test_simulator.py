@@ -9,7 +9,7 @@ import societies
 from societies.cli import main
 from societies.errors import ConfigError
 from societies.study import simulator
-from societies.study.matter import listed, matter
+from societies.study.matter import keys_to_change, matter
 
 SMALL = {"agents": 4, "resources": 4, "days": 6}
 KEYS = ["extraction.max_effort", "utility.exponent"]
@@ -92,7 +92,7 @@ def test_keys_that_matter_and_keys_that_do_not():
 
 
 def test_choices_between_words_are_keys_too():
-    names = dict(listed("economy/quickstart", SMALL))
+    names = dict(keys_to_change("economy/quickstart", SMALL))
     assert names["trading.price"] == "geometric" and names["extraction.max_effort"] == 9
     assert "seed" not in names and "agents" not in names
 

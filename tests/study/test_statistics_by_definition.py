@@ -15,7 +15,7 @@ from societies.errors import ConfigError
 from societies.study import assumptions, filters, forecasts, statistics
 from societies.study.expressions import parsed, quantity
 from societies.study.filters import FILTERS, filtered
-from societies.study.statistics import STATISTICS, named, options_of
+from societies.study.statistics import STATISTICS, options_of, statistic_named
 
 
 def autocorrelation(row, lag):
@@ -36,7 +36,7 @@ TICKS = np.arange(11.0, 91.0)
 
 def of(name, x=X, sample=False, ticks=TICKS, other=None, data=None, **options):
     inputs = {"ticks": ticks, "other": other, "data": data}
-    return named(name)(np.atleast_2d(x), sample, options, **inputs)
+    return statistic_named(name)(np.atleast_2d(x), sample, options, **inputs)
 
 
 def each(function, *rows):
@@ -144,7 +144,7 @@ def test_a_statistic_has_the_unit_that_it_says(name, x):
     """Three times the values are three times the statistic, or the same one."""
     ticks = np.arange(x.shape[1], dtype=float)
     one, three = of(name, x, ticks=ticks), of(name, 4 * x, ticks=ticks)
-    factor = {3.0: 4.0, 1.0: 1.0}[UNIT[named(name).unit]]
+    factor = {3.0: 4.0, 1.0: 1.0}[UNIT[statistic_named(name).unit]]
     if np.ptp(x, axis=1).min() > 1e-3:  # moments of equal values are noise
         np.testing.assert_allclose(three, factor * one, rtol=1e-6, atol=1e-9)
 
@@ -209,15 +209,15 @@ class Entry:
 
 def test_a_statistic_of_another_package(monkeypatch):
     monkeypatch.setattr(statistics, "entry_points", lambda group: [Entry()])
-    named.cache_clear()
+    statistic_named.cache_clear()
     np.testing.assert_allclose(of("spread", times=2.0), 2 * np.ptp(X, axis=1))
-    assert named("spread").unit_of("units", "day") == "units"
-    named.cache_clear()
+    assert statistic_named("spread").unit_of("units", "day") == "units"
+    statistic_named.cache_clear()
 
 
 def test_an_unknown_statistic_names_the_nearest():
     with pytest.raises(ConfigError, match=r"unknown statistic 'skewnes'; did you mean 'skewness'?"):
-        named("skewnes")
+        statistic_named("skewnes")
 
 
 # ------------------------------------------------------------------------------------- expressions
@@ -337,7 +337,7 @@ def test_a_sample_with_an_infinite_value_has_no_statistic():
 
 def test_an_option_is_a_number():
     with pytest.raises(ConfigError, match="share: option 'above' expected a number, got nan"):
-        statistics.checked_options("share", {"above": np.nan}, named("share").given)
+        statistics.checked_options("share", {"above": np.nan}, statistic_named("share").given)
 
 
 # ------------------------------------------------------------------------------------- at the ends
@@ -395,11 +395,11 @@ def test_a_sample_pairs_those_that_have_both_values():
 
 def test_a_function_of_another_package_gets_the_entries_that_a_sample_has(monkeypatch):
     monkeypatch.setattr(statistics, "entry_points", lambda group: [Whole()])
-    named.cache_clear()
+    statistic_named.cache_clear()
     x = X.copy()
     x[1, 5] = np.nan
     np.testing.assert_array_equal(of("counted", x, sample=True), [80, 79, 80])
-    named.cache_clear()
+    statistic_named.cache_clear()
 
 
 def counted(x, ticks):
@@ -595,20 +595,20 @@ def test_options_of_the_vocabulary_have_ends():
         ("correlation", "outliers", (0.0, -1.0, np.inf), (1e-9,)),
         ("share", "above", (np.nan,), (-np.inf, 0, 3.0)),
     ):
-        given = named(name).given
+        given = statistic_named(name).given
         for value in allowed:
             statistics.checked_options(name, {option: value}, given)
         for value in refused:
             with pytest.raises(ConfigError, match=f"option '{option}'"):
                 statistics.checked_options(name, {option: value}, given)
     with pytest.raises(ConfigError, match="quantile: needs the option 'q'"):
-        statistics.checked_options("quantile", {}, named("quantile").given)
+        statistics.checked_options("quantile", {}, statistic_named("quantile").given)
     with pytest.raises(ConfigError, match="unknown option 'z'; it has q"):
-        statistics.checked_options("quantile", {"z": 1}, named("quantile").given)
+        statistics.checked_options("quantile", {"z": 1}, statistic_named("quantile").given)
     with pytest.raises(ConfigError, match="unknown option 'z'; it has none"):
-        statistics.checked_options("mean", {"z": 1}, named("mean").given)
+        statistics.checked_options("mean", {"z": 1}, statistic_named("mean").given)
     with pytest.raises(ConfigError, match="unknown option 'lagg'; did you mean 'lag'"):
-        statistics.checked_options("correlation", {"lagg": 1}, named("correlation").given)
+        statistics.checked_options("correlation", {"lagg": 1}, statistic_named("correlation").given)
     statistics.checked_options("worded", {"word": "a"}, worded)
     with pytest.raises(ConfigError, match="option 'times' expected a number"):
         statistics.checked_options("spread", {"times": "twice"}, spread)
@@ -629,7 +629,7 @@ def test_inputs_and_units_of_the_vocabulary():
     }
     for name, one in STATISTICS.items():
         assert statistics._declared(name, one.of, one.unit).takes == takes.get(name, ())
-    units = {name: named(name).unit_of("units", "day") for name in STATISTICS}
+    units = {name: statistic_named(name).unit_of("units", "day") for name in STATISTICS}
     assert {units[name] for name in ("gini", "hhi", "correlation", "share", "skewness")} == {"1"}
     assert {units[name] for name in ("mean", "sd", "quantile", "rmse")} == {"units"}
     assert (units["trend"], units["growth"], units["half_life"]) == ("units/day", "1/day", "day")
@@ -649,12 +649,15 @@ class Second:
 
 def test_a_function_of_another_package_with_a_second_series(monkeypatch):
     monkeypatch.setattr(statistics, "entry_points", lambda group: [Second()])
-    named.cache_clear()
-    assert named("lagged").takes == ("ticks", "other") and named("lagged").unit == "same"
+    statistic_named.cache_clear()
+    assert (
+        statistic_named("lagged").takes == ("ticks", "other")
+        and statistic_named("lagged").unit == "same"
+    )
     np.testing.assert_array_equal(of("lagged", other=Y), Y[:, -1] - X[:, 0])
     with pytest.raises(ConfigError, match=r"unknown statistic 'xyz'; there are mean, .*, lagged$"):
-        named("xyz")
-    named.cache_clear()
+        statistic_named("xyz")
+    statistic_named.cache_clear()
 
 
 def test_a_function_joins_the_vocabulary_under_its_own_name(monkeypatch):

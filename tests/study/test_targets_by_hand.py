@@ -138,9 +138,9 @@ def test_reductions_of_other_packages_get_as_many_ticks_as_entries(monkeypatch):
 
     entry = types.SimpleNamespace(name="counted", load=lambda: counted)
     monkeypatch.setattr(statistics, "entry_points", lambda group: [entry])
-    statistics.named.cache_clear()
+    statistics.statistic_named.cache_clear()
     assert of(of="share", reduce={"source": "counted"}).tolist() == [2] * 5
-    statistics.named.cache_clear()
+    statistics.statistic_named.cache_clear()
 
 
 @pytest.mark.parametrize(

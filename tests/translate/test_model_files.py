@@ -6,7 +6,7 @@ import pytest
 
 import societies
 from societies.cli import main
-from societies.config.files import FILES, FOLDER, anywhere, as_saved, attributes_of
+from societies.config.files import FILES, FOLDER, anywhere, as_saved, file_attributes
 from societies.errors import ConfigError
 from societies.output import open_results
 from societies.paths import data_directory
@@ -472,12 +472,12 @@ def test_paths_in_a_configuration_are_those_of_files_that_exist(tmp_path, monkey
         "rules": {"trading": {"price": f"{tmp_path}/rule.py:price", "score": "built_in"}},
         "vary": {"grid": {"rules.trading.price": [f"{tmp_path}/rule.py:price", "geometric"]}},
     }  # fmt: skip
-    attributes = attributes_of(tmp_path / "out" / "run.h5", data, keys)
+    attributes = file_attributes(tmp_path / "out" / "run.h5", data, keys)
     assert attributes[FOLDER] == ".."
     monkeypatch.chdir("/")
     assert as_saved(data, attributes, tmp_path / "out" / "run.h5") == found
     assert as_saved(data, {FOLDER: ".", FILES: "none.7 players.9.path"}, tmp_path / "run.h5")
-    assert attributes_of(tmp_path / "run.h5", {"label": "engine"}, []) == {}
+    assert file_attributes(tmp_path / "run.h5", {"label": "engine"}, []) == {}
 
 
 BAD = {

@@ -12,7 +12,7 @@ from societies.view.networks import (
     communities,
     network,
     network_facts,
-    packed,
+    packed_links,
 )
 from societies.workload.declare.scene import MOST_NODES, Links
 
@@ -99,7 +99,7 @@ def test_of_few_circles_all_lines_are_drawn(count):
     ones = np.ones(count)
     drawn = network([(givers, takers, np.arange(len(givers)) + 1.0)], ones, 0 * ones, ones)
     assert len(drawn["links"]) == count * (count - 1) > MOST_LINES
-    assert packed(drawn["links"], count).nbytes == 4 * count**2
+    assert packed_links(drawn["links"], count).nbytes == 4 * count**2
 
 
 @pytest.mark.parametrize("lines", [3, 20])
@@ -107,7 +107,7 @@ def test_lines_are_sent_as_pairs_or_as_a_table(lines):
     draw = np.random.default_rng(lines)
     pairs = np.sort(draw.choice(36, lines, replace=False))
     weights = draw.integers(1, 99, lines).astype(float)
-    sent = packed(np.stack([pairs // 6, pairs % 6, weights], axis=1), 6)
+    sent = packed_links(np.stack([pairs // 6, pairs % 6, weights], axis=1), 6)
     assert sent.nbytes == 4 * min(2 * lines, 36)
     if sent.shape[1] == 2:
         assert np.array_equal(sent, np.stack([pairs, weights], axis=1))

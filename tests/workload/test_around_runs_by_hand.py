@@ -80,7 +80,7 @@ def test_a_program_runs_if_the_list_has_its_very_words(listed, lines, command, o
     listed(*lines)
     one = NamedProgram("players.0.path", command, options)
     assert programs.why_not(one) == why
-    (line,) = programs.described([one])
+    (line,) = programs.program_lines([one])
     sent = f" ({', '.join(f'{name} {value}' for name, value in options)})" if options else ""
     how = "in your list" if not why else f"runs only with allow_programs=True, {why}"
     assert line == f"players.0.path: {command}{sent}: {how}"
@@ -319,13 +319,13 @@ def test_a_file_has_the_hash_and_the_text_of_its_rules(monkeypatch):
         "# score is my_score\n# price is my_price\n# price.py\ntext of price\n"
         "# score.py\ntext of score\n# shared.py\nshared"
     )
-    assert plugged.attributes_of([both]) == {"rules_sha256": digest, "rules": whole}
+    assert plugged.rule_attributes([both]) == {"rules_sha256": digest, "rules": whole}
     parts = [plugged.Plugged({name: one}) for name, one in both.functions.items()]
-    assert plugged.attributes_of(parts) == plugged.attributes_of([both])
-    assert plugged.attributes_of([]) == plugged.attributes_of([plugged.Plugged({})]) == {}
+    assert plugged.rule_attributes(parts) == plugged.rule_attributes([both])
+    assert plugged.rule_attributes([]) == plugged.rule_attributes([plugged.Plugged({})]) == {}
     for length, cut in ((len(whole), whole), (len(whole) - 1, f"{whole[:-1]}...")):
         monkeypatch.setattr(plugged, "LONGEST_TEXT", length)
-        assert plugged.attributes_of([both])["rules"] == cut
+        assert plugged.rule_attributes([both])["rules"] == cut
 
 
 def test_rules_are_loaded_once_and_translated_at_once(monkeypatch):

@@ -15,7 +15,7 @@ from reference_py.games.chess import match as rules
 from reference_py.games.chess.match import ENDS, MOST_PLIES, UCI, MatchParameters, Player
 from reference_py.games.chess.search import decoded
 from societies.games.chess.match_config import ChessMatchConfig
-from societies.games.matches import records
+from societies.games.matches import played_games
 from societies.games.ngtsg.match import SearchedMatch
 from societies.workload.declare.optional import NamedProgram
 
@@ -37,7 +37,7 @@ def write_pgn(results: Any, path: Path, *, match: int = 0) -> None:
     require_copy(results, match)
     names = str(results.attrs["first_player"]), str(results.attrs["second_player"])
     texts = []
-    for record in records(results, match):
+    for record in played_games(results, match):
         game = ChessGame(str(results.attrs["fen"]))
         for code in record.moves:
             game.push(decoded(code))

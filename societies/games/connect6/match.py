@@ -15,7 +15,7 @@ from reference_py.games.connect6 import match as rules
 from reference_py.games.connect6.geometry import POINTS
 from reference_py.games.connect6.match import MatchParameters, Player
 from societies.games.connect6.match_config import Connect6MatchConfig
-from societies.games.matches import records
+from societies.games.matches import played_games
 from societies.games.ngtsg.match import SearchedMatch
 from societies.workload import Field
 
@@ -40,7 +40,7 @@ def write_turns(results: Any, path: Path, *, match: int = 0) -> None:
     begins: Any = facts["begins"]
     root = Connect6PositionConfig(black=facts["black"], white=facts["white"], to_move=begins).root()
     lines = []
-    for record in records(results, match):
+    for record in played_games(results, match):
         black = record.beginner if facts["begins"] == "black" else 1 - record.beginner
         won = record.margin if black == 0 else -record.margin
         said = {1: "Black wins", 0: "draw", -1: "White wins"}[won]

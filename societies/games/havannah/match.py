@@ -13,7 +13,7 @@ from reference_py.games.havannah import match as rules
 from reference_py.games.havannah import start
 from reference_py.games.havannah.match import MatchParameters
 from societies.games.havannah import FOLDER
-from societies.games.havannah.match_config import HavannahMatchConfig, named
+from societies.games.havannah.match_config import HavannahMatchConfig, player_name
 from societies.games.matches import MatchWorkload, played_on_host
 from societies.workload import Field, Phase, Source, Step, phase
 
@@ -30,7 +30,7 @@ class HavannahMatch(MatchWorkload):
 
     def names(self, config: HavannahMatchConfig) -> Sequence[str]:
         """Return the names of the two players."""
-        return [named(one) for one in config.players]
+        return [player_name(one) for one in config.players]
 
     def sizes(self, p: MatchParameters) -> dict[str, int]:
         """Return the largest number of moves of a game."""

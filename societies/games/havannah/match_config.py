@@ -92,7 +92,7 @@ class HavannahMatchConfig(MatchConfig):
                 yield Conflict(("players", i, "seconds"), "a random move takes no time")
 
 
-def named(one: HavannahPlayerConfig) -> str:
+def player_name(one: HavannahPlayerConfig) -> str:
     """Return the name of a player."""
     if one.kind == RANDOM:
         return RANDOM

@@ -313,7 +313,7 @@ def _dataset(path: Path, own: Calibration, done: Trials, found: Found | None) ->
     attrs = {
         **{"title": f"calibration of {base.workload}", "method": own.method},
         **{"workload": base.workload, "configuration": to_yaml(base)},
-        **files.attributes_of(path, base.model_dump(mode="json"), base.files()),
+        **files.file_attributes(path, base.model_dump(mode="json"), base.files()),
         **{"definition": json.dumps(own.definition), "definition_sha256": own.sha256},
         **{"societies_version": package_version(), "complete": int(found is not None)},
         **{"git_commit": git_commit(), SOURCES: text_of(_sources(own))},

@@ -50,7 +50,7 @@ def _twin(package: str, name: str, phase: Phase) -> Callable[..., None]:
     return function
 
 
-def named(place: str) -> Any:
+def object_named(place: str) -> Any:
     """Return what is called ``MODULE:NAME``; the module is imported now."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)

@@ -24,7 +24,7 @@ from societies.workload.declare.fields import (
     State,
     series_columns,
 )
-from societies.workload.declare.naming import named, twins_of
+from societies.workload.declare.naming import object_named, twins_of
 from societies.workload.declare.optional import (
     Counted,
     FromOutside,
@@ -428,7 +428,7 @@ class Workload(
 
     def contents(self, setup: Setup[C, P]) -> Contents | None:
         """Return the contents of the file; None: those of `contents.SeriesAndDetail`."""
-        return named(self.contents_class)(setup) if self.contents_class else None
+        return object_named(self.contents_class)(setup) if self.contents_class else None
 
     def events(self, p: P) -> Mapping[str, Events]:
         """Return lists of events that kernels append to."""
@@ -472,7 +472,7 @@ class Workload(
 
     def report(self, config: C, **facts: Any) -> RunReport:
         """Return the report of a run."""
-        return named(self.report_class)(self, config, **facts)  # type: ignore[no-any-return]
+        return object_named(self.report_class)(self, config, **facts)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from societies.workload.declare.naming import named
+from societies.workload.declare.naming import object_named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -237,7 +237,7 @@ def shown_by(place: str) -> Callable[..., View[Any]]:
 
     def view(self: Any, config: Any, *, device: str | Device = "auto") -> View[Any]:
         """Show what is computed, with controls that change it."""
-        return named(place)(self, config, device)  # type: ignore[no-any-return]
+        return object_named(place)(self, config, device)  # type: ignore[no-any-return]
 
     return view
 

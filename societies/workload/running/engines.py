@@ -397,7 +397,9 @@ def ended_at(state: Mapping[str, NDArray[Any]]) -> int | None:
     return int(ticks.max()) if ticks is not None and (ticks >= 0).all() else None
 
 
-def text(workload: Workload[Any, Any], config: Any, macros: Mapping[str, Any]) -> AmalgamatedText:
+def full_kernel_text(
+    workload: Workload[Any, Any], config: Any, macros: Mapping[str, Any]
+) -> AmalgamatedText:
     """Return the text of all kernels of a configuration, with ``macros`` in addition to its own."""
     p = workload.parameters(config)
     source, phases = workload.source(p), workload.phases(p, workload.count(config))

@@ -69,7 +69,7 @@ def create(
         attributes={
             **contents.attributes(),
             **origin(setup),
-            **files.attributes_of(path, config.model_dump(mode="json"), config.files()),
+            **files.file_attributes(path, config.model_dump(mode="json"), config.files()),
             **facts,
         },
         overwrite=overwrite,

@@ -22,7 +22,7 @@ from societies.workload.running.contents import contents_of
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.file import parts, require_room
 from societies.workload.running.launches import launches_of
-from societies.workload.running.programs import described
+from societies.workload.running.programs import program_lines
 from societies.workload.running.request import Config, Request, config_warnings, request
 from societies.workload.running.several import devices_of, shown
 from societies.workload.running.sufficiency import byte_count, duration, room_warnings, time_warning
@@ -110,7 +110,7 @@ def _plan(asked: Request, device: str | Device) -> Plan:
     )
     results += sum(table.nbytes(lengths) for table in made["tables"])
     own, ticks = workload.plan_rows(config, p), (plural(clock), str(setup.ticks))
-    named = [("program", line) for line in described(workload.programs(p))]
+    named = [("program", line) for line in program_lines(workload.programs(p))]
     rows = [
         (workload.copies_plural, numbers(setup.first, count)),
         *own,

@@ -57,7 +57,7 @@ class Plugged:
         ]
 
 
-def attributes_of(rules: Iterable[Plugged]) -> dict[str, str]:
+def rule_attributes(rules: Iterable[Plugged]) -> dict[str, str]:
     """Return the attributes of a file of results: hash and text of some rules."""
     found = [pair for one in rules for pair in one.functions.items()]
     if not found:

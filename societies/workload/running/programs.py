@@ -111,7 +111,7 @@ def _resolved(words: list[str]) -> list[str]:
     return [os.path.realpath(found), *words[1:]] if found else words
 
 
-def described(programs: Sequence[NamedProgram]) -> list[str]:
+def program_lines(programs: Sequence[NamedProgram]) -> list[str]:
     """Return a line for each program, which says if it may run."""
     lines = []
     for one in programs:

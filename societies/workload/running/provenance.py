@@ -25,7 +25,7 @@ from societies.version import package_version
 from societies.workload.declare.protocol import Setup
 from societies.workload.declare.rules import RulesSection
 from societies.workload.running.contents import contents_of, lacking
-from societies.workload.running.plugged import attributes_of
+from societies.workload.running.plugged import rule_attributes
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 _STATUS = ("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
@@ -66,7 +66,7 @@ def origin(setup: Setup[Any, Any]) -> dict[str, str]:
             else {TABLE: config.table.sha256, VARIED: ", ".join(config.table.columns)}
         ),
         **setup.workload.origin(config),
-        **attributes_of([setup.workload.plugged(config)]),
+        **rule_attributes([setup.workload.plugged(config)]),
     }
 
 

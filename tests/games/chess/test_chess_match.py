@@ -12,7 +12,7 @@ from societies import config_from_dict, open_results, run, verify
 from societies.errors import ConfigError
 from societies.games.chess import external
 from societies.games.chess.match import WORKLOAD, write_pgn
-from societies.games.matches import records
+from societies.games.matches import played_games
 
 ENDING = "3qk3/4p3/8/8/8/8/4P3/R3K2R w KQ - 70 60"
 FAKE = f"{sys.executable} {Path(__file__).with_name('fake_engine.py')}"
@@ -32,7 +32,7 @@ def test_games_are_by_the_rules(tmp_path):
     settings = config(SEARCH, RANDOM, games=4, opening=2, fen=ENDING)
     report = run(settings, out=tmp_path / "match.h5")
     with open_results(tmp_path / "match.h5") as results:
-        games, ends = [*records(results)], results.end.values[0].tolist()
+        games, ends = [*played_games(results)], results.end.values[0].tolist()
         write_pgn(results, tmp_path / "match.pgn")
         with pytest.raises(ConfigError, match="match=1: the matches are 0 to 0"):
             write_pgn(results, tmp_path / "x.pgn", match=1)
@@ -70,7 +70,7 @@ def test_a_program_that_breaks_the_rules_loses_and_the_match_continues(
     with open_results(tmp_path / "match.h5") as results:
         assert results.end.values[0].tolist() == [end, end]
         assert results.margin.values[0].tolist() == [-1, -1]
-        assert [len(game.moves) for game in records(results)] == [2, 3]
+        assert [len(game.moves) for game in played_games(results)] == [2, 3]
 
 
 def test_a_program_plays(tmp_path):

@@ -10,7 +10,7 @@ from societies.errors import ConfigError
 from societies.games.connect6.config import Connect6PositionConfig
 from societies.games.connect6.game import Connect6Game
 from societies.games.connect6.match import write_turns
-from societies.games.matches import records
+from societies.games.matches import played_games
 
 NEARLY = {"black": "A1 B1 C1 D1 S19", "white": "A3 A5 A7 C9"}
 SEARCH, RANDOM = {"depth": 1, "width": 4}, {"kind": "random"}
@@ -25,7 +25,7 @@ def test_games_are_by_the_rules(tmp_path):
     settings = config(SEARCH, RANDOM, games=4, opening=3)
     report = run(settings, out=tmp_path / "match.h5")
     with open_results(tmp_path / "match.h5") as results:
-        games, ends = [*records(results)], results.end.values[0].tolist()
+        games, ends = [*played_games(results)], results.end.values[0].tolist()
         searched = results.searched.values[0]
         write_turns(results, tmp_path / "match.txt")
         with pytest.raises(ConfigError, match="match=1: the matches are 0 to 0"):

@@ -20,7 +20,7 @@ from societies.games.havannah.gtp import GtpEngine, serve
 from societies.games.havannah.match import WORKLOAD
 from societies.games.havannah.players import COUNTED, chosen_move, evaluator
 from societies.games.havannah.position import HavannahGame, game_of
-from societies.games.matches import records
+from societies.games.matches import played_games
 
 KINDS = ("trees", "uct", "flat", "random")
 WEAK = {"kind": "uct", "playouts": 32, "each": 4, "leaves": 4}
@@ -175,7 +175,7 @@ def test_games_of_a_match_are_games(tmp_path):
     )
     assert dict(report.rows)["games"] == "4, each player began half"
     with open_results(path) as results:
-        games = list(records(results))
+        games = list(played_games(results))
     board = board_of(3)
     for one in games:
         texts = ["swap" if move == -2 else name_of(board, move) for move in one.moves]

@@ -12,7 +12,7 @@ from societies import config_from_dict, open_results, run, verify
 from societies.errors import ConfigError
 from societies.games.kalah import WORKLOAD as SEARCHED
 from societies.games.kalah.match import WORKLOAD as MATCH
-from societies.games.matches import records
+from societies.games.matches import played_games
 from societies.opencl import choose_device
 from societies.workload import Step
 from societies.workload.running.engines import DeviceEngine, ReferenceEngine
@@ -32,7 +32,7 @@ def played(settings, path, device="auto"):
     """Run a match; return its report, the records of its matches, and a column of its file."""
     report = run(settings, device=device, out=path)
     with open_results(path) as results:
-        return report, [list(records(results, i)) for i in range(settings.replicates)]
+        return report, [list(played_games(results, i)) for i in range(settings.replicates)]
 
 
 def replayed(record):

@@ -12,7 +12,7 @@ from societies.games.chess.searcher import ChessSearcher
 from societies.games.connect6 import WORKLOAD as CONNECT6
 from societies.games.connect6.config import Connect6PositionConfig
 from societies.games.connect6.searcher import Connect6Searcher
-from societies.games.matches import records
+from societies.games.matches import played_games
 from societies.workload.running.engines import DeviceEngine
 
 ENDING = "3qk3/4p3/8/8/8/8/4P3/R3K2R w KQ - 70 60"
@@ -115,7 +115,7 @@ def test_a_match_is_played_with_values_of_the_plain_search(tmp_path):
     name = "search, 3 plies, rounds 1 5, deepening by 1 ply, aspiration 60000, near the root 1 1 8"
     assert dict(report.rows)["players"] == f"{name} against random"
     with open_results(tmp_path / "match.h5") as results:
-        first = next(records(results))
+        first = next(played_games(results))
     refined, usual, board = searcher("chess", KEYS[-1]), searcher("chess", {}), read_fen(fen)
     for number, code in enumerate(first.moves[:8]):
         if number >= 2 and number % 2 == 0:

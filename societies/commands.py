@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from importlib.util import LazyLoader, find_spec, module_from_spec
@@ -42,38 +42,19 @@ def command(
     return register
 
 
-class _Made(MutableMapping[str, Any]):
-    """Commands by name; each is made when it is looked up."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            function, cls = _FUNCTIONS[name]
-            alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-            alone.command(name, cls=cls)(function)
-            self._made[name] = typer.main.get_command(alone)
-        return self._made[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._made[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_FUNCTIONS)
-
-    def __len__(self) -> int:
-        return len(_FUNCTIONS)
+def _made(name: str) -> Any:
+    """Return a command."""
+    function, cls = _FUNCTIONS[name]
+    alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    alone.command(name, cls=cls)(function)
+    return typer.main.get_command(alone)
 
 
 class Commands(typer.core.TyperGroup):
     """The commands. Their help shows types for options only; switches take no value."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{**options, "commands": _Made()})
+        super().__init__(**{**options, "commands": dict.fromkeys(_FUNCTIONS)})
         self._listed = False
         _import_help_lazily()
 
@@ -82,14 +63,17 @@ class Commands(typer.core.TyperGroup):
         if self._listed:
             text = inspect.getdoc(_FUNCTIONS[cmd_name][0])
             return typer.core.TyperCommand(cmd_name, help=text)
-        command = super().get_command(ctx, cmd_name)
-        if command is not None:
-            own = [one for one in command.params if one.name not in COMMON]
-            names = [one.name for one in own]
-            if OVERRIDE in names and RULE not in names:
-                own.insert(names.index(OVERRIDE) + 1, rule_option())
-            command.params = [*own, *(one for one in self.params if one.name in COMMON)]
-            adapted(command.get_params(ctx))
+        if cmd_name not in _FUNCTIONS:
+            return None
+        if self.commands[cmd_name] is None:
+            self.commands[cmd_name] = _made(cmd_name)
+        command = self.commands[cmd_name]
+        own = [one for one in command.params if one.name not in COMMON]
+        names = [one.name for one in own]
+        if OVERRIDE in names and RULE not in names:
+            own.insert(names.index(OVERRIDE) + 1, rule_option())
+        command.params = [*own, *(one for one in self.params if one.name in COMMON)]
+        adapted(command.get_params(ctx))
         return command
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -56,72 +56,56 @@ class _Type(ctypes.Structure):
 class SyntaxNode:
     """A part of a function's tree: its kind, its bytes in the text and its parts in order."""
 
-    __slots__ = (
-        "_declared", "_extent", "_name", "_type", "_variable", "children", "cursor", "kind", "unit"
-    )  # fmt: skip
-
     def __init__(self, unit: TranslationUnit, cursor: Any):
         self.unit = unit
         self.cursor = cursor
         self.kind = _kind_of(cursor._kind_id)
         self.children: list[SyntaxNode] = []
-        # Asked of libclang when they are needed: each is a call from Python, of some ten thousands.
-        self._name: str | None = None
-        self._declared: Any = None
-        self._extent: tuple[int, int] | None = None
-        self._type: Any = None
-        self._variable: int | None = None
+
+    # Asked of libclang when they are needed: each is a call from Python, of some ten thousands.
+
+    @cached_property
+    def _extent(self) -> tuple[int, int]:
+        return _extent(self.cursor)
 
     @property
     def start(self) -> int:
         """Its first byte in the text."""
-        if self._extent is None:
-            self._extent = _extent(self.cursor)
         return self._extent[0]
 
     @property
     def end(self) -> int:
         """The byte after its last."""
-        if self._extent is None:
-            self._extent = _extent(self.cursor)
         return self._extent[1]
 
-    @property
+    @cached_property
     def name(self) -> str:
         """What it declares, calls or refers to."""
-        if self._name is None:
-            self._name = str(self.cursor.spelling)
-        return self._name
+        return str(self.cursor.spelling)
 
-    @property
+    @cached_property
     def declared(self) -> Any:
         """The cursor of what it refers to or calls, or None."""
-        if self._declared is None:
-            found = _evaluation().referenced(self.cursor)
-            found._tu = self.unit.parsed
-            self._declared = found if bytes(found) != _evaluation().nothing else False
-        return self._declared or None
+        found = _evaluation().referenced(self.cursor)
+        found._tu = self.unit.parsed
+        return found if bytes(found) != _evaluation().nothing else None
 
-    @property
+    @cached_property
     def variable(self) -> int:
         """A number that stands for the variable that it declares or refers to."""
-        if self._variable is None:
-            cursor = self.cursor if self.kind in DECLARATIONS else self.declared
-            self._variable = int(cursor.hash) if cursor is not None else 0
-        return self._variable
+        cursor = self.cursor if self.kind in DECLARATIONS else self.declared
+        return int(cursor.hash) if cursor is not None else 0
 
-    @property
+    @cached_property
     def type(self) -> Any:
         """Its type, without typedefs: one object for each, since `once` keeps its facts in it."""
-        if self._type is None:
-            library = _evaluation()
-            found = library.canonical(library.type_of(self.cursor))
-            key = (found.kind, found.first, found.second)
-            self._type = self.unit.types.get(key)
-            if self._type is None:
-                self._type = self.unit.types[key] = cindex.Type.from_buffer_copy(found)
-                self._type._tu = self.unit.parsed
-        return self._type
+        library = _evaluation()
+        found = library.canonical(library.type_of(self.cursor))
+        key = (found.kind, found.first, found.second)
+        if key not in self.unit.types:
+            self.unit.types[key] = cindex.Type.from_buffer_copy(found)
+            self.unit.types[key]._tu = self.unit.parsed
+        return self.unit.types[key]
 
     @property
     def text(self) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from societies.localmem.clang import (
     LITERALS,
@@ -25,7 +25,7 @@ from societies.localmem.clang import (
     is_pointer,
     leads_to_private,
 )
-from societies.localmem.flow import Flow, initial_value
+from societies.localmem.flow import Flow, FlowState, initial_value
 from societies.localmem.pointers import (
     ANYWHERE,
     escaped_variables,
@@ -47,26 +47,17 @@ _VARYING = re.compile(
 _UNIFORM = re.compile(r"work_group_(all|any|broadcast|reduce_\w+)|(async_|wait_)\w+|barrier")
 
 
-class _DivergenceState:
+@dataclass
+class _DivergenceState(FlowState):
     """The varying variables at a point, and why work-items may have left a loop or the function."""
 
-    __slots__ = ("live", "loop_left", "returned", "round_left", "varying")
-
-    def __init__(self, varying: set[int]):
-        self.varying = varying
-        self.live = True
-        self.returned: SyntaxNode | None = None
-        self.loop_left: SyntaxNode | None = None
-        self.round_left: SyntaxNode | None = None
+    varying: set[int] = field(default_factory=set)
+    returned: SyntaxNode | None = None
+    loop_left: SyntaxNode | None = None
+    round_left: SyntaxNode | None = None
 
     def copy(self) -> _DivergenceState:
-        other = _DivergenceState(set())
-        other.become(self)
-        return other
-
-    def become(self, other: _DivergenceState) -> None:
-        self.varying, self.live = set(other.varying), other.live
-        self.returned, self.loop_left, self.round_left = other.left()
+        return replace(self, varying=set(self.varying))
 
     def left(self) -> tuple[SyntaxNode | None, SyntaxNode | None, SyntaxNode | None]:
         return self.returned, self.loop_left, self.round_left
@@ -164,7 +155,7 @@ class _DivergenceWalk(Flow[_DivergenceState]):
         self._escaped, self._targets = whole.led(function, context.shared)
 
     def run(self) -> _DivergenceSummary:
-        state = _DivergenceState(set())
+        state = _DivergenceState()
         parameters = self._function.parameters
         for node, varies, target in zip(
             parameters, self._context.arguments, self._context.targets, strict=False

@@ -7,18 +7,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Generic, Protocol, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Generic, Self, TypeVar
 
 from societies.localmem.clang import DECLARATIONS, Kind, SyntaxNode
 
 
-class FlowState(Protocol):
+@dataclass
+class FlowState:
     """What a walk carries: ``live`` is False once the end of a path is passed."""
 
-    live: bool
+    live: bool = True
 
     def copy(self) -> Self:
         """Return an independent copy."""
+        return replace(self)
+
+    def become(self, other: Self) -> None:
+        """Take over everything from another state."""
+        vars(self).update(vars(other))
 
 
 S = TypeVar("S", bound=FlowState)

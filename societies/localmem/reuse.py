@@ -20,7 +20,7 @@ from societies.localmem.clang import (
     evaluate,
     is_pointer,
 )
-from societies.localmem.flow import Flow, initial_value
+from societies.localmem.flow import Flow, FlowState, initial_value
 from societies.localmem.frames import LocalFrame, StackBlock
 from societies.localmem.stack import FREE, MALLOC
 
@@ -53,7 +53,7 @@ class SharedSpace(NamedTuple):
 
 
 @dataclass
-class _ReuseState:
+class _ReuseState(FlowState):
     """What has happened since the last barrier.
 
     ``used``: live blocks (sites) and parameters (minus their number, less 1) in use since then;
@@ -61,18 +61,11 @@ class _ReuseState:
     meet; ``fresh``: there may have been no barrier since the function began.
     """
 
-    live: bool = True
     blocks: tuple[StackBlock, ...] = ()
     used: frozenset[int] = frozenset()
     freed: frozenset[Part] = frozenset()
     clashes: frozenset[SharedSpace] = frozenset()
     fresh: bool = True
-
-    def copy(self) -> _ReuseState:
-        return replace(self)
-
-    def become(self, other: _ReuseState) -> None:
-        vars(self).update(vars(other))
 
 
 class _ReuseSummary(NamedTuple):

@@ -8,6 +8,7 @@ there, unless the caller inherits it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from societies.errors import BuildError
 from societies.localmem.clang import (
@@ -19,7 +20,7 @@ from societies.localmem.clang import (
     is_pointer,
     pointer_as_written,
 )
-from societies.localmem.flow import Flow
+from societies.localmem.flow import Flow, FlowState
 from societies.localmem.frames import DEFAULT_ALIGNMENT, LocalFrame, StackBlock, rounded_up
 
 MALLOC, FREE = "local_malloc", "local_free"
@@ -57,12 +58,9 @@ def frame_of(function: ParsedFunction, frames: Mapping[str, LocalFrame], leaks: 
     return best
 
 
-class _Stack:
-    def __init__(self, blocks: tuple[StackBlock, ...] = (), live: bool = True):
-        self.blocks, self.live = blocks, live
-
-    def copy(self) -> _Stack:
-        return _Stack(self.blocks, self.live)
+@dataclass
+class _Stack(FlowState):
+    blocks: tuple[StackBlock, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -133,10 +133,14 @@ class DeviceArray:
         shape = self.shape if rows is None else (min(rows, self.shape[0]), *self.shape[1:])
         host: NDArray[Any] = (to.array if to else np.empty)(shape, self.dtype)
         if host.nbytes:
-            with translated_errors(f"reading {self!r}"):
-                self.device.api.enqueue_copy(self.device.queue, host, self.buffer, is_blocking=True)
+            self._copy("reading", host, self.buffer)
             self.device.counters.downloads += 1
         return host
+
+    def _copy(self, doing: str, to: Any, source: Any, **offset: int) -> None:
+        """Copy between the array and the host; wait until that is done."""
+        with translated_errors(f"{doing} {self!r}"):
+            self.device.api.enqueue_copy(self.device.queue, to, source, is_blocking=True, **offset)
 
     def _begin_get(self, first: int, rows: int) -> tuple[NDArray[Any], Any]:
         """Begin to copy rows to the host; return them, and an object to hold until that is done."""
@@ -169,8 +173,7 @@ class DeviceArray:
         if self.device.recording is not None:
             self.device.recording.overwrite(self)
         if self.nbytes:
-            with translated_errors(f"writing {self!r}"):
-                self.device.api.enqueue_copy(self.device.queue, self.buffer, host, is_blocking=True)
+            self._copy("writing", self.buffer, host)
             self.device.counters.uploads += 1
 
     def get_part(self, first: int, count: int) -> NDArray[Any]:
@@ -179,10 +182,7 @@ class DeviceArray:
         host: NDArray[Any] = np.empty(count, self.dtype)
         if count:
             offset = first * self.dtype.itemsize
-            with translated_errors(f"reading a part of {self!r}"):
-                self.device.api.enqueue_copy(
-                    self.device.queue, host, self.buffer, src_offset=offset, is_blocking=True
-                )
+            self._copy("reading a part of", host, self.buffer, src_offset=offset)
             self.device.counters.downloads += 1
         return host
 
@@ -206,10 +206,7 @@ class DeviceArray:
                 whole = self.get()
                 whole.reshape(-1)[first : first + host.size] = host.reshape(-1)
                 host, offset = whole, 0
-            with translated_errors(f"writing a part of {self!r}"):
-                self.device.api.enqueue_copy(
-                    self.device.queue, self.buffer, host, dst_offset=offset, is_blocking=True
-                )
+            self._copy("writing a part of", self.buffer, host, dst_offset=offset)
             self.device.counters.uploads += 1
 
     def _require_part(self, first: int, count: int) -> None:
@@ -234,10 +231,7 @@ class DeviceArray:
             pattern = np.asarray(value, dtype=self.dtype)
             with translated_errors(f"filling {self!r}"):
                 if self.device.simulator:  # to Oclgrind, filled memory is still uninitialised
-                    whole = np.full(self.shape, pattern)
-                    self.device.api.enqueue_copy(
-                        self.device.queue, self.buffer, whole, is_blocking=True
-                    )
+                    self._copy("filling", self.buffer, np.full(self.shape, pattern))
                     return
                 if not any(pattern.tobytes()):  # OpenCL takes no pattern of 24 bytes, say
                     pattern = np.zeros((), np.uint8)
@@ -250,9 +244,7 @@ class DeviceArray:
                     )
                 if rest:
                     last, offset = pattern.view(np.uint8)[:rest], self.nbytes - rest
-                    self.device.api.enqueue_copy(
-                        self.device.queue, self.buffer, last, dst_offset=offset, is_blocking=True
-                    )
+                    self._copy("filling", self.buffer, last, dst_offset=offset)
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -124,7 +124,8 @@ def test_options_have_the_names_that_the_command_line_gives_them():
 @pytest.mark.ci
 def test_no_text_of_the_library_names_an_option():
     """Only `option` may: every other text would be wrong in Python."""
-    commands = typer.main.get_command(app).commands.values()
+    group = typer.main.get_command(app)
+    commands = [group.get_command(typer.Context(group), name) for name in group.commands]
     options = {word for command in commands for p in command.params for word in p.opts}
     assert {"--out", "--resume", "--from", "--set"} <= options
     listed = "|".join(word for word in options if word[:2] == "--")
